@@ -1,0 +1,25 @@
+// The entries of a session's log: one sequence, two kinds.
+
+import type { TokenUsage } from './event.ts'
+
+/** `data` is JSON text, made once: what is stored is what every AG-UI 1.0 reader gets. It never holds a raw newline. */
+export interface Entry {
+  seq: number
+  /** The run it belongs to (our id, not the wire's), or null for a fact outside a run. */
+  runId: string | null
+  kind: EntryKind
+  data: string
+}
+
+/** Events are AG-UI events of a run. Facts are ours and never appear on an AG-UI stream. */
+export type EntryKind = 'event' | 'fact'
+
+/** The closed union of facts. */
+export type Fact =
+  | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
+  | { fact: 'run_recovered'; run: string; fence: number; at: number }
+  | { fact: 'cancel_requested'; run: string; by: string; at: number }
+  | { fact: 'tool_intent'; run: string; call: string; tool: string; effect: 'read' | 'idempotent' | 'once'; at: number }
+  | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; at: number }
+
+export const factText = (fact: Fact): string => JSON.stringify(fact)

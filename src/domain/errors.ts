@@ -1,0 +1,100 @@
+// One closed list of failures. The core knows no HTTP status: `http/status.ts` maps the codes, `docs/errors.md` explains them.
+
+export const errorCodes = [
+  // the request
+  'invalid_request',
+  'malformed_json',
+  'malformed_id',
+  'unsupported_media_type',
+  'not_acceptable',
+  'body_too_large',
+  'header_too_large',
+  'request_timeout',
+  'method_not_allowed',
+  'route_not_found',
+  'door_closed',
+  'not_available_yet',
+  // who asks
+  'unauthorized',
+  'forbidden',
+  'host_not_allowed',
+  'origin_not_allowed',
+  // what is asked for
+  'agent_not_found',
+  'session_not_found',
+  'run_not_found',
+  'events_gone',
+  'session_expired',
+  // what it clashes with
+  'run_in_progress',
+  'approval_pending',
+  'idempotency_mismatch',
+  'run_fenced',
+  'conflict',
+  // how much
+  'queue_full',
+  'too_many_runs',
+  'too_many_sessions',
+  'rate_limited',
+  // inside a run
+  'budget_exceeded',
+  'interrupted',
+  'needs_review',
+  'cancelled',
+  'tool_failed',
+  'invalid_answer',
+  // the model
+  'model_auth_failed',
+  'model_not_found',
+  'model_rate_limited',
+  'model_unreachable',
+  'model_timeout',
+  'model_stream_dropped',
+  'model_refused',
+  'model_context_overflow',
+  'model_bad_request',
+  'model_failed',
+  // the server
+  'config_invalid',
+  'storage_full',
+  'storage_failed',
+  'data_dir_locked',
+  'data_dir_newer',
+  'shutting_down',
+  'not_ready',
+  'internal_error',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** One thing wrong with an input: where (JSON pointer or a query parameter's name) and what. */
+export interface InputProblem {
+  pointer: string
+  detail: string
+}
+
+/** A failure the caller can act on. Anything else that is thrown is a bug. */
+export class ServerError extends Error {
+  readonly code: ErrorCode
+  /** Facts for programs; safe to show to the caller. */
+  readonly details: Readonly<Record<string, unknown>>
+  readonly problems: readonly InputProblem[]
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: Record<string, unknown>; problems?: InputProblem[]; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'ServerError'
+    this.code = code
+    this.details = options.details ?? {}
+    this.problems = options.problems ?? []
+  }
+}
+
+export const sessionNotFound = (id: string): ServerError =>
+  new ServerError('session_not_found', `There is no session ${JSON.stringify(id)}.`, { details: { session_id: id } })
+
+export const runNotFound = (id: string): ServerError =>
+  new ServerError('run_not_found', `There is no run ${JSON.stringify(id)}.`, { details: { run_id: id } })

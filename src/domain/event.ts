@@ -1,0 +1,30 @@
+// What a run says: AG-UI events in the vocabulary of @ag-ui/core 1.0. Types only; its schemas load where they validate.
+
+import type { Event as AgUiEvent, EventType, TokenUsage } from '@ag-ui/core'
+
+/** The protocol version we speak; RUN_STARTED carries it. */
+export const AG_UI_VERSION = '1.0'
+
+type Literal<E> = E extends { type: infer T extends EventType } ? Omit<E, 'type'> & { type: `${T}` } : never
+
+/** The engine never appends the `*_CHUNK` short forms: a reader may join at any event. */
+type Chunk = `${EventType.TEXT_MESSAGE_CHUNK | EventType.TOOL_CALL_CHUNK | EventType.REASONING_MESSAGE_CHUNK}`
+
+/** One event of a run. Its `type` is a plain string literal, so that a `switch` needs no enum at run time. */
+export type RunEvent = Exclude<Literal<AgUiEvent>, { type: Chunk }>
+export type RunEventType = RunEvent['type']
+export type RunEventOf<T extends RunEventType> = Extract<RunEvent, { type: T }>
+
+/** What closes a run on the wire; exactly one of them is its last event. */
+export type TerminalEvent = RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'>
+
+export type { AgUiEvent, TokenUsage }
+
+/** The type of a stored event, read from its text without parsing it. Relies on `type` being the first key we write. */
+export function typeOfEventText(text: string): RunEventType {
+  return text.slice(9, text.indexOf('"', 9)) as RunEventType
+}
+
+export function isTerminalText(text: string): boolean {
+  return text.startsWith('{"type":"RUN_FINISHED"') || text.startsWith('{"type":"RUN_ERROR"')
+}

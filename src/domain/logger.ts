@@ -1,0 +1,19 @@
+/** Structured logging as a port. Fields are metadata; content goes under `content` and is dropped unless asked for. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+  /** A logger that adds these fields to every line. */
+  with(fields: LogFields): Logger
+}
+
+export type LogFields = Record<string, unknown>
+
+export const silentLogger: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  with: () => silentLogger,
+}

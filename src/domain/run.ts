@@ -1,0 +1,64 @@
+import type { TokenUsage } from './event.ts'
+import type { StoredMessage } from './message.ts'
+
+export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'interrupted'
+
+export const isFinished = (status: RunStatus): boolean =>
+  status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'interrupted'
+
+/** Who started a run decides whether it stops when its last reader has gone. */
+export type RunOrigin = 'reader' | 'background' | 'recovery' | 'answer'
+
+/** A run's input: all the engine needs to execute it, also after a restart. Stored with the run. */
+export interface RunInput {
+  /** The messages this run adds to the history: new user messages, tool results. Ids are unique in the session. */
+  messages: NewMessage[]
+  /** System and developer text of this run only. */
+  instructions: string[]
+  /** Untrusted context of this run only. */
+  context: { description: string; value: string }[]
+  /** Tools that run at the client. */
+  clientTools: { name: string; description: string; parameters: unknown }[]
+  /** Reaches tools, never the model. */
+  forwardedProps?: unknown
+  /** Shared state sent by the client; undefined leaves the stored one. */
+  state?: unknown
+  /** The session's id as this request spelled it; RUN_STARTED repeats it. */
+  wireThreadId?: string
+  /** Branch here: what followed this user message is superseded. */
+  regenerateAfter?: string
+}
+
+export type NewMessage = Pick<StoredMessage, 'id' | 'role' | 'content' | 'toolCallId' | 'error' | 'metadata'>
+
+export interface RunError {
+  code: string
+  message: string
+}
+
+export interface RunRecord {
+  /** Our own id (UUIDv7). */
+  id: string
+  sessionId: string
+  owner: string
+  agent: string
+  /** The id on the wire: the client's where it chose one, otherwise `id`. Unique within the session. */
+  wireId: string
+  parentRunId: string | null
+  status: RunStatus
+  origin: RunOrigin
+  input: RunInput
+  createdAt: number
+  startedAt: number | null
+  finishedAt: number | null
+  usage: TokenUsage[]
+  error: RunError | null
+  cancelRequested: boolean
+  /** Seq of its RUN_STARTED and of its last entry; null until there is one. */
+  firstSeq: number | null
+  lastSeq: number | null
+  /** Counts the owners it has had; every write of a run carries the fence it was claimed with. */
+  fence: number
+  /** The process that executes it. */
+  leaseOwner: string | null
+}
