@@ -1,0 +1,31 @@
+import { ServerError } from '../domain/errors.ts'
+
+/** One thing wrong with the configuration, said so that it can be mended without reading the source. */
+export interface ConfigIssue {
+  /** The file as it was named by the caller; null where a flag or a variable is wrong. */
+  file: string | null
+  /** 1-based; null where the issue has no place in a file. */
+  line: number | null
+  column: number | null
+  /** The key (`model.temperature`, `tools[0].name`), the flag (`--port`) or the variable (`PORT`); may be empty. */
+  path: string
+  message: string
+}
+
+/** All that is wrong at once. Its message is one line per issue. */
+export class ConfigError extends ServerError {
+  readonly issues: readonly ConfigIssue[]
+
+  constructor(issues: readonly ConfigIssue[]) {
+    super('config_invalid', issues.map(formatIssue).join('\n'), { details: { issues } })
+    this.name = 'ConfigError'
+    this.issues = issues
+  }
+}
+
+/** `agent.yaml:4:16 model.temperature: expected …` */
+export function formatIssue(issue: ConfigIssue): string {
+  const place = [issue.file, issue.line, issue.column].filter((part) => part !== null).join(':')
+  const subject = [place, issue.path].filter((part) => part !== '').join(' ')
+  return subject === '' ? issue.message : `${subject}: ${issue.message}`
+}

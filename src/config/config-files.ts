@@ -1,0 +1,76 @@
+// Reading configuration from disk, as a port, so that a test or an embedding program can hold the files itself.
+
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+
+export interface ConfigFiles {
+  /** The first `limit` bytes of a file. Throws as `node:fs` does. */
+  read(path: string, limit: number): Uint8Array
+  /** What a folder holds, sorted by name; null when `path` is no folder. */
+  list(path: string): FolderEntry[] | null
+}
+
+export interface FolderEntry {
+  name: string
+  isFolder: boolean
+}
+
+/** Far above any sensible configuration or prompt, and small enough to read at once. */
+export const MAX_FILE_BYTES = 1_048_576
+
+export const diskFiles: ConfigFiles = {
+  // In pieces up to the limit: a pipe has no size and a device has no end.
+  read(path, limit) {
+    const handle = openSync(path, 'r')
+    try {
+      const bytes = Buffer.alloc(limit)
+      let length = 0
+      while (length < limit) {
+        const read = readSync(handle, bytes, length, limit - length, null)
+        if (read === 0) break
+        length += read
+      }
+      return bytes.subarray(0, length)
+    } finally {
+      closeSync(handle)
+    }
+  },
+  list(path) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return null
+    return readdirSync(path, { withFileTypes: true })
+      .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+  },
+}
+
+export type TextFile =
+  | { text: string; problem: null; missing: false }
+  | { text: null; problem: string; missing: boolean }
+
+/** A file as text, without its byte order mark; or a sentence about why it cannot be read. */
+export function readText(files: ConfigFiles, path: string): TextFile {
+  let bytes: Uint8Array
+  try {
+    bytes = files.read(path, MAX_FILE_BYTES + 1)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    return {
+      text: null,
+      problem: reasons[code] ?? `it cannot be read (${code || 'unknown reason'})`,
+      missing: code === 'ENOENT',
+    }
+  }
+  if (bytes.length > MAX_FILE_BYTES) return { text: null, problem: 'it is larger than 1 MiB', missing: false }
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), problem: null, missing: false }
+  } catch {
+    return { text: null, problem: 'it is not UTF-8 text', missing: false }
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+}

@@ -1,0 +1,142 @@
+// What agent.yaml says -> what the engine needs: files read, keys and addresses found, times in milliseconds.
+
+import { resolve } from 'node:path'
+import type { AgentDefinition, ModelSettings, ToolSettings } from '../domain/agent.ts'
+import type { AgentFile } from './agent-file.ts'
+import { type ConfigFiles, readText } from './config-files.ts'
+import type { Environment } from './env-file.ts'
+import type { Path } from './json-schema-node.ts'
+import type { ModelFile } from './model-file.ts'
+import { canonicalProvider, firstOf, providers } from './providers.ts'
+
+export interface AgentDefaults {
+  maxMessages: number
+  ttlSeconds: number
+  retentionDays: number
+}
+
+export const agentDefaults: AgentDefaults = { maxMessages: 50, ttlSeconds: 1800, retentionDays: 30 }
+
+export interface Surroundings {
+  directory: string
+  env: Environment
+  files: ConfigFiles
+  defaults: AgentDefaults
+  report(path: Path, message: string): void
+}
+
+/** Reports what is wrong beyond the file itself; the result counts only when nothing was reported. */
+export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentDefinition {
+  const { directory, defaults } = surroundings
+  return {
+    name: file.name,
+    description: file.description,
+    directory,
+    default: file.default,
+    instructions: readInstructions(file.instructions, surroundings),
+    model: defineModel(file.model, ['model'], surroundings),
+    tools: defineTools(file.tools, surroundings),
+    responseFormat: file.response_format ?? null,
+    limits: {
+      steps: file.limits.steps,
+      tokens: file.limits.tokens ?? null,
+      durationMs: file.limits.duration * 1000,
+      cost: file.limits.cost ?? null,
+      toolCalls: file.limits.tool_calls,
+      identicalCalls: file.limits.identical_calls,
+      storedMessageChars: file.limits.stored_message_chars,
+    },
+    context: { maxMessages: file.context.max_messages ?? defaults.maxMessages },
+    sessions: {
+      ttlSeconds: file.sessions.ttl ?? defaults.ttlSeconds,
+      onExpiry: file.sessions.on_expiry,
+      retentionDays: file.sessions.retention_days ?? defaults.retentionDays,
+      onBusy: file.sessions.on_busy,
+    },
+    approval: { default: file.approval.default, by: file.approval.by, expiresSeconds: file.approval.expires },
+  }
+}
+
+function readInstructions(from: AgentFile['instructions'], { directory, files, report }: Surroundings): string {
+  if (typeof from === 'string') return from
+  if (from.file === undefined) return from.inline ?? ''
+  const path = resolve(directory, from.file)
+  const { text, problem } = readText(files, path)
+  if (text === null) {
+    report(['instructions', 'file'], `${path}: ${problem}. The path is taken relative to this file.`)
+    return ''
+  }
+  if (text.trim() === '') report(['instructions', 'file'], `${path} is empty. Write the instructions into it.`)
+  return text
+}
+
+function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): ModelSettings {
+  const { directory, env, files, report } = surroundings
+  const known = providers[file.provider]
+  const apiKey = file.api_key ?? firstOf(env, known.keys)
+  const baseUrl = file.provider === 'azure' ? azureAddress(file, path, surroundings) : file.base_url
+  const script = file.script === undefined ? undefined : resolve(directory, file.script)
+  if (script !== undefined) {
+    const { problem } = readText(files, script)
+    if (problem !== null) report([...path, 'script'], `${script}: ${problem}. The path is taken relative to this file.`)
+  }
+  const { reasoning, prices } = file
+  return {
+    provider: canonicalProvider(file.provider),
+    name: file.name ?? file.provider,
+    ...(file.temperature === undefined ? {} : { temperature: file.temperature }),
+    ...(file.max_tokens === undefined ? {} : { maxTokens: file.max_tokens }),
+    ...(file.top_p === undefined ? {} : { topP: file.top_p }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(file.package === undefined ? {} : { package: file.package }),
+    ...(script === undefined ? {} : { script }),
+    ...(reasoning === undefined
+      ? {}
+      : {
+          reasoning: {
+            ...(reasoning.effort === undefined ? {} : { effort: reasoning.effort }),
+            ...(reasoning.budget_tokens === undefined ? {} : { budgetTokens: reasoning.budget_tokens }),
+          },
+        }),
+    contextWindow: file.context_window,
+    retries: file.retries,
+    firstTokenTimeoutMs: file.first_token_timeout * 1000,
+    tokenTimeoutMs: file.token_timeout * 1000,
+    ...(prices === undefined ? {} : { prices }),
+    ...(file.fallback === undefined
+      ? {}
+      : { fallback: defineModel(file.fallback, [...path, 'fallback'], surroundings) }),
+  }
+}
+
+/** Every Azure resource has an address of its own. The API version travels in its query. */
+function azureAddress(file: ModelFile, path: Path, { env, report }: Surroundings): string | undefined {
+  const text = file.base_url ?? firstOf(env, providers.azure.addresses)
+  const url = text === undefined ? null : URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    const problem =
+      text === undefined ? 'provider azure needs its endpoint' : 'AZURE_OPENAI_ENDPOINT is no http address'
+    const example = 'https://my-resource.openai.azure.com'
+    report([...path, 'base_url'], `${problem}. Set AZURE_OPENAI_ENDPOINT=${example} or write base_url: ${example}`)
+    return undefined
+  }
+  const version = firstOf(env, ['AZURE_OPENAI_API_VERSION', 'OPENAI_API_VERSION'])
+  if (version === undefined || url.searchParams.has('api-version')) return text
+  url.searchParams.set('api-version', version)
+  return url.href
+}
+
+/** The kinds of tools this version can run. */
+const availableTools: readonly ToolSettings['type'][] = []
+
+function defineTools(tools: AgentFile['tools'], { report }: Surroundings): ToolSettings[] {
+  for (const [index, tool] of tools.entries()) {
+    if (availableTools.includes(tool.type)) continue
+    report(
+      ['tools', index, 'type'],
+      `tools of the type ${tool.type} are not available in this version yet. Remove the tool, or put a # before its lines.`,
+    )
+  }
+  return tools
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { duration, secondsOf } from './duration.ts'
+
+describe('a time span', () => {
+  test.each([
+    [30, 30],
+    [0.25, 0.25],
+    ['300ms', 0.3],
+    ['30s', 30],
+    ['1.5m', 90],
+    ['15 m', 900],
+    ['2h', 7200],
+    ['7d', 604_800],
+  ])('%j means %d seconds', (written, seconds) => {
+    expect(secondsOf(written)).toBe(seconds)
+  })
+
+  const positive = duration({ description: '', example: '30s' })
+
+  test.each([
+    '',
+    '30',
+    '30 sec',
+    '-1s',
+    's',
+    '1h30m',
+    'forever',
+    -1,
+    0,
+    '0s',
+    Number.POSITIVE_INFINITY,
+    '25d',
+    null,
+    true,
+  ])('%j is refused where the time must be positive', (written) => {
+    expect(positive.safeParse(written).success).toBe(false)
+  })
+
+  test('0 is taken where it has a meaning of its own', () => {
+    const zero = duration({ description: '', example: '30s', zero: true })
+    expect([zero.parse(0), zero.parse('0s'), zero.safeParse(-1).success]).toEqual([0, 0, false])
+  })
+
+  test('no accepted span overflows a timer of Node', () => {
+    expect(positive.parse('24d') * 1000).toBeLessThan(2 ** 31)
+  })
+})

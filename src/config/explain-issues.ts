@@ -1,0 +1,119 @@
+// zod's issues -> sentences that say where, what was expected, what was found and what to write.
+
+import { stringify } from 'yaml'
+import type { z } from 'zod'
+import { didYouMean } from './did-you-mean.ts'
+import { exampleOf, expectationOf, type JsonSchema, keysOf, type Path, schemaAt, wordsOf } from './json-schema-node.ts'
+
+export interface Explained {
+  path: Path
+  /** What the place of the issue is: the key itself where the key is wrong, otherwise its value. */
+  part: 'key' | 'value'
+  message: string
+}
+
+export interface Explanation {
+  schema: JsonSchema
+  value: unknown
+  /** How the thing to write looks: `key: example` in a file, `--flag example` on the command line. */
+  write(path: Path, example: string): string
+  /** The value came from the environment or is a secret, so it is not repeated. */
+  hidden(path: Path, value: unknown): boolean
+}
+
+export function explainIssues(issues: readonly z.core.$ZodIssue[], explanation: Explanation): Explained[] {
+  const flat = issues.flatMap((issue) => flatten(issue, []))
+  const explained = flat
+    // That keys do not go together is no news where one of them is mistyped.
+    .filter(({ issue, path }) => issue.code !== 'custom' || !flat.some((other) => isMistypedAt(other, path)))
+    .flatMap(({ issue, path }) => explain(issue, path, explanation))
+  // A value that fails two checks is told about once.
+  return explained.filter((one, index) => explained.findIndex((other) => isSame(one, other)) === index)
+}
+
+const isMistypedAt = ({ issue, path }: Flat, at: Path): boolean =>
+  issue.code === 'unrecognized_keys' && isSamePath(path, at)
+
+const isSame = (a: Explained, b: Explained): boolean => a.message === b.message && isSamePath(a.path, b.path)
+
+const isSamePath = (a: Path, b: Path): boolean => a.length === b.length && a.every((step, index) => step === b[index])
+
+interface Flat {
+  issue: z.core.$ZodIssue
+  path: Path
+}
+
+/** Of a union that failed, only the alternative that the writer evidently meant is worth talking about. */
+function flatten(issue: z.core.$ZodIssue, above: Path): Flat[] {
+  const path = [...above, ...issue.path]
+  if (issue.code !== 'invalid_union') return [{ issue, path }]
+  const meant = issue.errors.filter((errors) => !errors.some(isOtherKind))
+  const only = meant.length === 1 ? meant[0] : undefined
+  return only === undefined ? [{ issue, path }] : only.flatMap((inner) => flatten(inner, path))
+}
+
+const isOtherKind = (error: z.core.$ZodIssue): boolean =>
+  error.path.length === 0 && (error.code === 'invalid_type' || error.code === 'invalid_value')
+
+function explain(issue: z.core.$ZodIssue, path: Path, explanation: Explanation): Explained[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: [...path, key], part: 'key', message: unknownKey(key, path, explanation) }))
+  }
+  // A check over several keys brings its own sentence; a check of one value leaves it empty.
+  if (issue.code === 'custom' && issue.message !== '') return [{ path, part: 'value', message: issue.message }]
+
+  const node = schemaAt(explanation.schema, path) ?? {}
+  const found = valueAt(explanation.value, path)
+  const write = advice(node, path, found, explanation)
+  if (found === undefined) {
+    return [{ path, part: 'key', message: `this key is missing; expected ${expectationOf(node)}.${write}` }]
+  }
+  const shown = explanation.hidden(path, found) ? 'a value that is not shown here' : describe(found)
+  return [{ path, part: 'value', message: `expected ${expectationOf(node)}, found ${shown}.${write}` }]
+}
+
+function unknownKey(key: string, path: Path, { schema }: Explanation): string {
+  const node = schemaAt(schema, path)
+  const known = node === null ? [] : keysOf(node)
+  const near = didYouMean(key, known)
+  return near === null ? `unknown key. Known here: ${known.join(', ')}.` : `unknown key. Did you mean ${near}?`
+}
+
+function advice(node: JsonSchema, path: Path, found: unknown, explanation: Explanation): string {
+  const hidden = explanation.hidden(path, found)
+  const near = typeof found === 'string' && !hidden ? didYouMean(found, wordsOf(node)) : null
+  if (near !== null) return ` Did you mean ${near}?`
+  const isPlainText = node.type === 'string' && node.pattern === undefined && node.enum === undefined
+  const quoted = !hidden && isPlainText && (typeof found === 'number' || typeof found === 'boolean')
+  const example = quoted ? String(found) : exampleOf(node)
+  if (example === undefined) return ''
+  return ` Write e.g. ${explanation.write(path, inline(example))}`
+}
+
+/** A value as one line of YAML. */
+export function inline(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
+}
+
+/** What somebody wrote, short enough for a line. */
+export function describe(value: unknown): string {
+  if (value === null) return 'nothing'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object') {
+    const keys = Object.keys(value)
+    return keys.length === 0 ? 'an empty map' : `keys (${cut(keys.join(', '))})`
+  }
+  // An address may hold a password.
+  return typeof value === 'string' ? JSON.stringify(cut(value.replace(/\/\/[^/@]*@/, '//…@'))) : String(value)
+}
+
+const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
+
+function valueAt(value: unknown, path: Path): unknown {
+  let current = value
+  for (const step of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step)) return undefined
+    current = Reflect.get(current, step)
+  }
+  return current
+}

@@ -1,0 +1,122 @@
+// Questions to a generated JSON Schema: what belongs at a path, how to say it in words, how to read it from plain text.
+
+import type { z } from 'zod'
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema
+
+export type Path = readonly PropertyKey[]
+
+/** The schema at `path`, or null where the file may hold anything. */
+export function schemaAt(root: JsonSchema, path: Path): JsonSchema | null {
+  let node: JsonSchema | null = root
+  for (const step of path) {
+    node = node === null ? null : child(node, step)
+  }
+  return node
+}
+
+function child(node: JsonSchema, step: PropertyKey): JsonSchema | null {
+  for (const option of optionsOf(node)) {
+    const next =
+      typeof step === 'number'
+        ? option.items
+        : Object.hasOwn(option.properties ?? {}, step) && option.properties?.[String(step)]
+    if (isSchema(next)) return next
+  }
+  return null
+}
+
+/** The alternatives of a schema; itself when there are none. */
+export function optionsOf(node: JsonSchema): JsonSchema[] {
+  return node.anyOf ? node.anyOf.filter(isSchema).flatMap(optionsOf) : [node]
+}
+
+/** The keys that are known at this place. */
+export function keysOf(node: JsonSchema): string[] {
+  return optionsOf(node).flatMap((option) => Object.keys(option.properties ?? {}))
+}
+
+/** The words that are allowed here, for suggestions. */
+export function wordsOf(node: JsonSchema): string[] {
+  return optionsOf(node)
+    .flatMap((option) => [...(option.enum ?? []), option.const])
+    .filter((word) => typeof word === 'string')
+}
+
+/** "a number between 0 and 2". A schema that carries `expected` says it in its own words. */
+export function expectationOf(node: JsonSchema): string {
+  if (typeof node.expected === 'string') return node.expected
+  if (node.anyOf) return optionsOf(node).map(expectationOf).join(' or ')
+  if (node.enum) return `one of ${node.enum.join(', ')}`
+  if (node.const !== undefined) return JSON.stringify(node.const)
+  switch (node.type) {
+    case 'boolean':
+      return 'true or false'
+    case 'integer':
+      return `a whole number${rangeOf(node)}`
+    case 'number':
+      return `a number${rangeOf(node)}`
+    case 'array':
+      return 'a list'
+    case 'object':
+      return 'keys with values'
+    case 'string':
+      return (node.minLength ?? 0) > 1 ? `text of at least ${node.minLength} characters` : 'text'
+    default:
+      return 'a value'
+  }
+}
+
+function rangeOf(node: JsonSchema): string {
+  const low = bound(node.minimum)
+  const high = bound(node.maximum)
+  if (low !== null && high !== null) return ` between ${low} and ${high}`
+  if (node.exclusiveMinimum !== undefined)
+    return ` above ${node.exclusiveMinimum}${high === null ? '' : `, at most ${high}`}`
+  if (low !== null) return ` of at least ${low}`
+  if (high !== null) return ` of at most ${high}`
+  return ''
+}
+
+// zod writes the safe integers down as bounds of every integer; nobody needs to be told.
+const bound = (limit: unknown): number | null =>
+  typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER ? limit : null
+
+/** A value to show as an example, or undefined. */
+export const exampleOf = (node: JsonSchema): unknown => node.example
+
+const booleans: Record<string, boolean> = {
+  true: true,
+  yes: true,
+  on: true,
+  1: true,
+  false: false,
+  no: false,
+  off: false,
+  0: false,
+}
+
+/**
+ * What a flag or a variable means where the schema wants more than text: numbers, yes and no, lists with commas.
+ * Text that fits nothing is returned as it is; validation then says what was expected.
+ */
+export function readTextAs(node: JsonSchema | null, text: string): unknown {
+  const trimmed = text.trim()
+  const options = node === null ? [] : optionsOf(node)
+  const has = (...types: string[]) =>
+    options.some((option) => typeof option.type === 'string' && types.includes(option.type))
+  const word = (node === null ? [] : wordsOf(node)).find((one) => one.toLowerCase() === trimmed.toLowerCase())
+  if (word !== undefined) return word
+  if (has('number', 'integer') && /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(trimmed)) return Number(trimmed)
+  if (has('boolean') && Object.hasOwn(booleans, trimmed.toLowerCase())) return booleans[trimmed.toLowerCase()]
+  const list = options.find((option) => option.type === 'array')
+  if (list) {
+    const item = isSchema(list.items) ? list.items : null
+    const parts = trimmed.split(',').map((part) => part.trim())
+    return parts.filter((part) => part !== '').map((part) => readTextAs(item, part))
+  }
+  return text
+}
+
+export const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

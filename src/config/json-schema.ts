@@ -1,0 +1,73 @@
+// The JSON Schemas that editors complete and check our files with. Draft 7: the one yaml-language-server knows best.
+
+import { agentFile } from './agent-file.ts'
+import { exampleOf, isSchema, type JsonSchema, schemaAt } from './json-schema-node.ts'
+import { settingKeys, settings } from './settings.ts'
+import { settingsFileSchema } from './settings-file.ts'
+import { validationSchema } from './validation-schema.ts'
+
+export function agentJsonSchema(): JsonSchema {
+  const description = 'An agent of Quarterdeck. docs/agent-yaml.md explains every key.'
+  return titled(publish(validationSchema(agentFile)), 'agent.yaml', description)
+}
+
+export function settingsJsonSchema(): JsonSchema {
+  const schema = validationSchema(settingsFileSchema())
+  for (const key of settingKeys) {
+    const node = schemaAt(schema, key.split('.'))
+    if (node !== null) node.description = `${settings[key].description} Default: ${settings[key].defaultText}.`
+  }
+  const description = 'Settings of a Quarterdeck server. docs/settings.md explains every key.'
+  return titled(publish(schema), 'quarterdeck.yaml', description)
+}
+
+function titled(schema: JsonSchema, title: string, description: string): JsonSchema {
+  const { $schema, ...rest } = schema
+  return { ...($schema === undefined ? {} : { $schema }), title, description, ...rest }
+}
+
+/** Ours -> everybody's: no private keys, no bounds that say nothing, and `${NAME}` wherever a value is allowed. */
+function publish(node: JsonSchema): JsonSchema {
+  const { expected: _expected, example: _example, properties, items, anyOf, ...rest } = node
+  const result: JsonSchema = { ...rest }
+  const example = exampleOf(node)
+  if (example !== undefined) result.examples = [example]
+  // An empty object as default only says that every key inside has one of its own.
+  if (isSchema(result.default) && Object.keys(result.default).length === 0) delete result.default
+  if (result.maximum === Number.MAX_SAFE_INTEGER) delete result.maximum
+  if (isSchema(items)) result.items = publish(items)
+  if (properties !== undefined) result.properties = mapValues(properties, (one) => (isSchema(one) ? publish(one) : one))
+  if (anyOf !== undefined) result.anyOf = anyOf.filter(isSchema).map(publish)
+  return withVariables(result)
+}
+
+const mapValues = <T, R>(record: Record<string, T>, change: (value: T) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
+
+/** A variable is text until it is put in, so an editor must not call it a mistake where a number or a word belongs. */
+const VARIABLE = '\\$\\{'
+
+function withVariables(node: JsonSchema): JsonSchema {
+  switch (node.type) {
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return { ...node, type: [node.type, 'string'], pattern: VARIABLE }
+    case 'string': {
+      const { enum: words, format: _format, type, ...rest } = node
+      if (words !== undefined)
+        return {
+          ...rest,
+          anyOf: [
+            { type, enum: words },
+            { type, pattern: VARIABLE },
+          ],
+        }
+      return node.pattern === undefined
+        ? { type, ...rest }
+        : { type, ...rest, pattern: `(?:${node.pattern})|${VARIABLE}` }
+    }
+    default:
+      return node
+  }
+}

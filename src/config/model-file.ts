@@ -1,0 +1,132 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
+// The schema of the `model` key of agent.yaml.
+
+import { z } from 'zod'
+import { duration } from './duration.ts'
+import { providerNames } from './providers.ts'
+import { count, key, text } from './schema-key.ts'
+
+const modelKeys = {
+  provider: key(
+    z.enum(providerNames),
+    'Who runs the model. `demo` needs no key; `openai` with `base_url` reaches every compatible server; `ai-sdk` takes any `@ai-sdk/*` package.',
+    'openai',
+  ),
+  name: key(
+    text().optional(),
+    'The model, as its provider calls it (with `azure`: the deployment). `demo` and `scripted` need none.',
+    'gpt-5-mini',
+  ),
+  temperature: key(z.number().min(0).max(2).optional(), 'Randomness of the answers. Default: the provider’s.', 0.7),
+  max_tokens: key(count().optional(), 'The longest answer, in tokens. Default: the provider’s.', 2000),
+  top_p: key(z.number().min(0).max(1).optional(), 'Nucleus sampling. Default: the provider’s.', 0.9),
+  base_url: key(
+    z.url({ protocol: /^https?$/ }).optional(),
+    'Address of the API, for compatible servers (vLLM, LM Studio, Groq …). With `azure` also read from AZURE_OPENAI_ENDPOINT.',
+    'http://127.0.0.1:11434/v1',
+    'an http or https URL',
+  ),
+  api_key: key(
+    text().optional(),
+    'The key, best as `${VARIABLE}`. Default: the provider’s usual variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY or GEMINI_API_KEY, AZURE_OPENAI_API_KEY). `none` for a server that needs no key.',
+    '${OPENAI_API_KEY}',
+  ),
+  package: key(
+    text().optional(),
+    '`ai-sdk` only: the npm package of the provider, installed beside the agent.',
+    '@ai-sdk/mistral',
+  ),
+  script: key(text().optional(), '`scripted` only: the script file, relative to this file.', 'script.yaml'),
+  reasoning: key(
+    z
+      .strictObject({
+        effort: key(z.enum(['low', 'medium', 'high']).optional(), 'How hard the model should think.', 'medium'),
+        budget_tokens: key(count().optional(), 'Tokens it may think for, where the provider counts them.', 4000),
+      })
+      .optional(),
+    'Thinking before the answer, for models that can.',
+    { effort: 'medium' },
+  ),
+  context_window: key(
+    count().default(128_000),
+    'Tokens the model takes in one request; older messages are left out beyond it.',
+    200_000,
+  ),
+  retries: key(
+    count(0).max(10).default(2),
+    'Further attempts after a rate limit, a server error or a lost connection, before the first token.',
+    2,
+  ),
+  first_token_timeout: duration({ description: 'How long to wait for the first token.', example: '90s' }).prefault(120),
+  token_timeout: duration({ description: 'How long to wait between two tokens.', example: '30s' }).prefault(60),
+  prices: key(
+    z
+      .strictObject({
+        input: key(z.number().min(0), 'Price of a million input tokens.', 0.25),
+        output: key(z.number().min(0), 'Price of a million output tokens.', 2),
+      })
+      .optional(),
+    'What the model costs, per million tokens; `limits.cost` needs it.',
+    { input: 0.25, output: 2 },
+  ),
+}
+
+type ModelKeys = z.infer<z.ZodObject<typeof modelKeys>>
+
+function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
+  const report = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+  const { provider } = model
+  if (model.name === undefined && provider !== 'demo' && provider !== 'scripted') {
+    report(
+      'name',
+      `provider ${provider} needs the name of a model. Write e.g. name: ${nameExamples[provider] ?? 'the-model'}`,
+    )
+  }
+  if (provider === 'ai-sdk' && model.package === undefined) {
+    report('package', 'provider ai-sdk needs the npm package of the provider. Write e.g. package: "@ai-sdk/mistral"')
+  }
+  if (provider !== 'ai-sdk' && model.package !== undefined) {
+    report('package', `provider ${provider} takes no package. Remove it, or write provider: ai-sdk`)
+  }
+  if (provider === 'scripted' && model.script === undefined) {
+    report('script', 'provider scripted needs a script file. Write e.g. script: script.yaml')
+  }
+  if (provider !== 'scripted' && model.script !== undefined) {
+    report('script', `provider ${provider} takes no script. Remove it, or write provider: scripted`)
+  }
+  if (model.max_tokens !== undefined && model.max_tokens >= model.context_window) {
+    report(
+      'max_tokens',
+      `an answer of ${model.max_tokens} tokens leaves no room in a context window of ${model.context_window}. Write less, or a larger context_window`,
+    )
+  }
+}
+
+const nameExamples: Partial<Record<ModelKeys['provider'], string>> = {
+  openai: 'gpt-5-mini',
+  anthropic: 'claude-sonnet-4-5',
+  google: 'gemini-2.5-flash',
+  gemini: 'gemini-2.5-flash',
+  azure: 'my-deployment',
+  ollama: 'llama3.2',
+  'ai-sdk': 'mistral-large-latest',
+}
+
+export const fallbackModel = z.strictObject(modelKeys).superRefine(checkModel)
+
+/** The `model` of agent.yaml. */
+export const model = z
+  .strictObject({
+    ...modelKeys,
+    fallback: key(
+      fallbackModel.optional(),
+      'A second model, asked when the first one fails before its first token. The same keys, without `fallback`.',
+      {
+        provider: 'openai',
+        name: 'gpt-5-mini',
+      },
+    ),
+  })
+  .superRefine(checkModel)
+
+export type ModelFile = z.infer<typeof fallbackModel> & { fallback?: z.infer<typeof fallbackModel> | undefined }

@@ -1,0 +1,56 @@
+import type { LogLevel, Protocol } from './setting-values.ts'
+
+/** The server's settings as the server uses them: complete, checked, one unit per name. */
+export interface ServerSettings {
+  host: string
+  /** 0 = any free one. */
+  port: number
+  /** Only this machine can connect. */
+  loopback: boolean
+  protocols: readonly Protocol[]
+  /** Origins of web pages; `local` = pages of this machine on any port, `*` = all (then it is the only entry). */
+  cors: { origins: readonly string[] }
+  /** Further names in a Host header, `name` or `name:port`. */
+  allowedHosts: readonly string[]
+  log: {
+    level: LogLevel
+    format: 'json' | 'text'
+    /** Messages and answers may be logged, secrets masked. Never true beyond loopback. */
+    content: boolean
+  }
+  debug: boolean
+  /** null = `.quarterdeck` beside the agent. */
+  dataDir: string | null
+  store: 'sqlite' | ':memory:'
+  auth: {
+    /** null = made at first start and kept in the data folder. */
+    token: string | null
+    operatorToken: string | null
+    /** Talking needs a token. Deciding always does. */
+    required: boolean
+    /** Nobody is asked for a token although the server can be reached from elsewhere. */
+    insecure: boolean
+  }
+  limits: {
+    /** null = no limit, here and below. */
+    sessions: number | null
+    activeRuns: number
+    /** null = a run never stops because its readers have gone. */
+    disconnectGraceMs: number | null
+    bodyBytes: number
+    queue: number
+    postsPerMinute: number | null
+    streams: number | null
+  }
+  /** For agents that do not say. */
+  context: { maxMessages: number }
+  /** For tools that do not say. */
+  tools: { timeoutMs: number }
+  /** For agents that do not say. */
+  sessions: { ttlSeconds: number; retentionDays: number }
+  shutdown: { drainMs: number }
+  publicDocs: boolean
+  /** Paths of PEM files. */
+  tls: { cert: string; key: string } | null
+  open: boolean
+}
