@@ -1,0 +1,79 @@
+import type { ModelSettings } from '../../domain/agent.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { baseUrl } from '../base-url.ts'
+import { dropped, type ModelTarget } from '../failure.ts'
+import { isObject } from '../json.ts'
+import type { Model, ModelPart, ModelRequest } from '../model.ts'
+import { callOptions, metadataSignature } from './call-options.ts'
+import { createPartDecoder } from './decode.ts'
+import { providerFailure } from './failure.ts'
+import { loadProvider } from './load-provider.ts'
+
+/** Any provider package of the AI SDK, through its provider interface; `ai` itself is not needed. */
+export async function createAiSdkModel(
+  settings: ModelSettings,
+  deps: { directory: string; now: () => number; log: Logger },
+): Promise<Model> {
+  const model = await loadProvider(settings, deps.directory)
+  const target: ModelTarget = {
+    provider: settings.package ?? settings.provider,
+    model: settings.name,
+    host: settings.baseUrl === undefined ? `the provider of ${settings.package}` : baseUrl(settings, '').host,
+    keyVariable: 'the variable of its key',
+    ...(settings.apiKey === undefined || settings.apiKey === 'none' ? {} : { apiKey: settings.apiKey }),
+  }
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+    if (signal.aborted) return
+    const decoder = createPartDecoder(target, (metadata) => metadataSignature(metadata, settings), deps.now)
+    let reader: ReadableStreamDefaultReader<unknown> | null = null
+    // Packages are asked to stop by the signal; cancelling as well ends those that do not listen.
+    const cancel = () => void reader?.cancel().catch(() => {})
+    signal.addEventListener('abort', cancel)
+    try {
+      const result = await unlessAborted(
+        model.doStream({ ...callOptions(request, settings, model.specificationVersion), abortSignal: signal }),
+        signal,
+      )
+      if (signal.aborted) return
+      if (!isObject(result) || !(result.stream instanceof ReadableStream)) throw dropped(target)
+      reader = result.stream.getReader()
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (signal.aborted) return
+        if (done) break
+        const parts: ModelPart[] = []
+        decoder.decode(value, parts)
+        if (parts.length > 0) yield parts
+      }
+      decoder.end()
+    } catch (error) {
+      if (signal.aborted) return
+      const failure = providerFailure(error, target, deps.now())
+      if (failure.cause === error && error instanceof Error) {
+        deps.log.error('provider package failed', { package: settings.package, error: error.stack })
+      }
+      throw failure
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      cancel()
+    }
+  }
+
+  return {
+    provider: settings.provider,
+    name: settings.name,
+    stream,
+    // The interface has no question that costs nothing; that the package made a model is all there is to know.
+    check: () => Promise.resolve(),
+  }
+}
+
+/** Resolves with undefined when the signal aborts first. */
+function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const abort = () => resolve(undefined)
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).then(() => signal.removeEventListener('abort', abort))
+  })
+}

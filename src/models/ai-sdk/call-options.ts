@@ -1,0 +1,94 @@
+// ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 agree on all that is used here.
+
+import type { ModelSettings } from '../../domain/agent.ts'
+import { type JsonObject, parseObject } from '../json.ts'
+import type { ModelMessage, ModelRequest } from '../model.ts'
+import { proofOf, signed } from '../signature.ts'
+import type { LanguageModel } from './load-provider.ts'
+
+export function callOptions(
+  request: ModelRequest,
+  settings: ModelSettings,
+  version: LanguageModel['specificationVersion'],
+): JsonObject {
+  const maker = makerOf(settings)
+  const options: JsonObject = {
+    prompt: [
+      ...(request.system === '' ? [] : [{ role: 'system', content: request.system }]),
+      ...promptOf(request.messages, maker),
+    ],
+    includeRawChunks: false,
+  }
+  if (settings.maxTokens !== undefined) options.maxOutputTokens = settings.maxTokens
+  if (settings.temperature !== undefined) options.temperature = settings.temperature
+  if (settings.topP !== undefined) options.topP = settings.topP
+  if (request.tools.length > 0) {
+    options.tools = request.tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      name,
+      description,
+      inputSchema: parameters,
+    }))
+    options.toolChoice = { type: 'auto' }
+  }
+  if (request.responseFormat !== null) {
+    options.responseFormat = { type: 'json', schema: request.responseFormat, name: 'answer' }
+  }
+  // Before version 4 every provider had its own way to say it.
+  if (version === 'v4' && settings.reasoning?.effort !== undefined) options.reasoning = settings.reasoning.effort
+  return options
+}
+
+/** A provider's metadata travels as a signature and comes back as its options. */
+export const metadataSignature = (metadata: JsonObject, settings: ModelSettings): string =>
+  signed(makerOf(settings), JSON.stringify(metadata))
+
+const makerOf = (settings: ModelSettings): string => `ai-sdk/${settings.package}`
+
+function promptOf(messages: readonly ModelMessage[], maker: string): JsonObject[] {
+  const prompt: { role: string; content: JsonObject[] }[] = []
+  for (const message of messages) {
+    const content = contentOf(message, maker)
+    if (content.length === 0) continue
+    const last = prompt.at(-1)
+    // The results of one step are one message.
+    if (message.role === 'tool' && last?.role === 'tool') last.content.push(...content)
+    else prompt.push({ role: message.role, content })
+  }
+  return prompt.map(({ role, content }) => ({ role, content }))
+}
+
+function contentOf(message: ModelMessage, maker: string): JsonObject[] {
+  switch (message.role) {
+    case 'user':
+      return message.content === '' ? [] : [{ type: 'text', text: message.content }]
+    case 'tool': {
+      const output = { type: message.isError ? 'error-text' : 'text', value: message.content }
+      return [{ type: 'tool-result', toolCallId: message.toolCallId, toolName: message.toolName, output }]
+    }
+    case 'assistant': {
+      const { reasoning, content, toolCalls } = message
+      const thought =
+        reasoning !== undefined && (reasoning.text !== '' || proofOf(maker, reasoning.signature) !== undefined)
+      return [
+        ...(thought
+          ? [{ type: 'reasoning', text: reasoning.text, ...providerOptions(reasoning.signature, maker) }]
+          : []),
+        ...(content === '' ? [] : [{ type: 'text', text: content }]),
+        ...toolCalls.map((call) => ({
+          type: 'tool-call',
+          toolCallId: call.id,
+          toolName: call.name,
+          input: parseObject(call.arguments) ?? { invalid_json: call.arguments },
+          ...providerOptions(call.signature, maker),
+        })),
+      ]
+    }
+  }
+}
+
+function providerOptions(signature: string | undefined, maker: string): JsonObject {
+  const proof = proofOf(maker, signature)
+  const metadata = proof === undefined ? null : parseObject(proof)
+  return metadata === null ? {} : { providerOptions: metadata }
+}

@@ -1,0 +1,155 @@
+// Stream parts of the AI SDK's provider interface (versions 2, 3 and 4) → parts.
+
+import { dropped, type ModelTarget, modelFailure, refusal } from '../failure.ts'
+import { countAt, isObject, type JsonObject, textAt } from '../json.ts'
+import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
+import { providerFailure } from './failure.ts'
+
+export interface PartDecoder {
+  decode(part: unknown, into: ModelPart[]): void
+  /** Throws `model_stream_dropped` when there was no finish. */
+  end(): void
+}
+
+interface OpenCall {
+  /** Deltas that are no JSON are not passed on; the whole call brings them encoded. */
+  isText: boolean
+  hasArguments: boolean
+}
+
+export function createPartDecoder(
+  target: ModelTarget,
+  signatureOf: (metadata: JsonObject) => string,
+  now: () => number,
+): PartDecoder {
+  const open = new Map<string, OpenCall>()
+  let called = false
+  let finished = false
+
+  const signature = (part: JsonObject): { signature?: string } =>
+    isObject(part.providerMetadata) ? { signature: signatureOf(part.providerMetadata) } : {}
+
+  const start = (id: string, name: string, part: JsonObject, into: ModelPart[]): OpenCall => {
+    const call = { isText: part.inputEncoding === 'text', hasArguments: false }
+    called = true
+    open.set(id, call)
+    into.push({ type: 'tool_call_start', id, name, ...signature(part) })
+    return call
+  }
+
+  const addArguments = (id: string, call: OpenCall, text: string, into: ModelPart[]) => {
+    if (text === '') return
+    call.hasArguments = true
+    into.push({ type: 'tool_call_args', id, delta: text })
+  }
+
+  /** Comes behind the pieces, or alone. */
+  const takeCall = (part: JsonObject, into: ModelPart[]) => {
+    const id = textAt(part, 'toolCallId')
+    const call = open.get(id) ?? start(id, textAt(part, 'toolName'), part, into)
+    if (!call.hasArguments) addArguments(id, call, textAt(part, 'input'), into)
+    endCall(id, call, into)
+  }
+
+  const endCall = (id: string, call: OpenCall, into: ModelPart[]) => {
+    open.delete(id)
+    addArguments(id, call, call.hasArguments ? '' : '{}', into)
+    into.push({ type: 'tool_call_end', id })
+  }
+
+  const finish = (part: JsonObject, into: ModelPart[]) => {
+    for (const [id, call] of open) endCall(id, call, into)
+    const usage = usageOf(part.usage)
+    if (usage !== null) into.push({ type: 'usage', usage })
+    into.push({ type: 'finish', reason: reasonOf(part.finishReason) })
+    finished = true
+  }
+
+  const reasonOf = (said: unknown): FinishReason => {
+    switch (typeof said === 'string' ? said : textAt(said, 'unified')) {
+      case 'content-filter':
+        throw refusal(textAt(said, 'raw'), target)
+      case 'error':
+        throw modelFailure('model_failed', `The model ${target.model} broke off its answer.`, target, {
+          retryable: true,
+        })
+      case 'interrupted':
+      case 'unknown':
+        throw dropped(target)
+      case 'other':
+        // Since version 3 the provider's own word comes along; without one the model never said that it was done.
+        if (textAt(said, 'raw') === '') throw dropped(target)
+        return called ? 'tool_calls' : 'stop'
+      case 'length':
+        return 'length'
+      default:
+        return called ? 'tool_calls' : 'stop'
+    }
+  }
+
+  return {
+    decode(part, into) {
+      if (!isObject(part) || finished) return
+      // What the provider runs by itself is not ours to call.
+      if (part.providerExecuted === true) return
+      switch (part.type) {
+        case 'text-delta':
+        case 'reasoning-delta': {
+          const delta = textAt(part, 'delta')
+          if (delta !== '') into.push({ type: part.type === 'text-delta' ? 'text' : 'reasoning', delta })
+          if (part.type === 'reasoning-delta') takeSignature(part, into)
+          return
+        }
+        case 'reasoning-start':
+        case 'reasoning-end':
+          return takeSignature(part, into)
+        case 'tool-input-start':
+          start(textAt(part, 'id'), textAt(part, 'toolName'), part, into)
+          return
+        case 'tool-input-delta': {
+          const id = textAt(part, 'id')
+          const call = open.get(id)
+          if (call !== undefined && !call.isText) addArguments(id, call, textAt(part, 'delta'), into)
+          return
+        }
+        case 'tool-call':
+          return takeCall(part, into)
+        case 'finish':
+          return finish(part, into)
+        case 'error':
+          throw providerFailure(part.error, target, now())
+        default:
+          // Files, sources, warnings, raw chunks: nothing an agent's text needs.
+          return
+      }
+    },
+    end() {
+      if (!finished) throw dropped(target)
+    },
+  }
+
+  function takeSignature(part: JsonObject, into: ModelPart[]): void {
+    if (isObject(part.providerMetadata)) {
+      into.push({ type: 'reasoning_signature', signature: signatureOf(part.providerMetadata) })
+    }
+  }
+}
+
+/** Version 2 counts flat, later ones by direction. */
+function usageOf(usage: unknown): ModelUsage | null {
+  if (!isObject(usage)) return null
+  const { inputTokens: inputs, outputTokens: outputs } = usage
+  const input = countAt(usage, 'inputTokens') ?? countAt(inputs, 'total')
+  const output = countAt(usage, 'outputTokens') ?? countAt(outputs, 'total')
+  if (input === undefined && output === undefined) return null
+  const reasoning = countAt(usage, 'reasoningTokens') ?? countAt(outputs, 'reasoning')
+  const cached = countAt(usage, 'cachedInputTokens') ?? countAt(inputs, 'cacheRead')
+  const written = countAt(inputs, 'cacheWrite')
+  return {
+    inputTokens: input ?? 0,
+    outputTokens: output ?? 0,
+    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+    ...(written === undefined ? {} : { cacheWriteInputTokens: written }),
+  }
+}

@@ -1,0 +1,51 @@
+import { ServerError } from '../../domain/errors.ts'
+import { dropped, type ModelTarget, modelFailure, reportedFailure, statusFailure, unreachable } from '../failure.ts'
+import { isObject, textAt } from '../json.ts'
+
+/** Whatever a provider package throws, or sends as an error part. */
+export function providerFailure(error: unknown, target: ModelTarget, now: number): ServerError {
+  if (error instanceof ServerError) return error
+  const code = codeOf(error)
+  if (code !== undefined) return unreachable({ code }, target)
+  if (!isObject(error)) return reportedFailure(typeof error === 'string' ? error : undefined, target)
+  if (typeof error.statusCode === 'number') {
+    const headers = isObject(error.responseHeaders) ? headersOf(error.responseHeaders) : {}
+    return statusFailure({ status: error.statusCode, headers, body: textAt(error, 'responseBody') }, target, now)
+  }
+  if (error.name === 'AI_LoadAPIKeyError') {
+    const message = `${textAt(error, 'message')} Or write model.api_key in the agent's file.`
+    return modelFailure('model_auth_failed', message, target, { retryable: false })
+  }
+  if (error.name === 'AI_APICallError') return unreachable(undefined, target)
+  if (!(error instanceof Error)) return reportedFailure(isObject(error.error) ? error.error : error, target)
+  if (INCOMPLETE.includes(error.name)) return dropped(target, error)
+  // The package's word for a request that it, or its provider, cannot take.
+  if (error.name.startsWith('AI_')) {
+    return reportedFailure({ type: 'invalid_request_error', message: error.message }, target)
+  }
+  // Not meant for anybody's eyes: a mistake in the package, or in how we use it.
+  const message = `The package ${target.provider} failed. Look at the log; another version of it may help.`
+  return modelFailure('model_failed', message, target, { retryable: false, cause: error })
+}
+
+const INCOMPLETE = [
+  'AI_EmptyResponseBodyError',
+  'AI_InvalidResponseDataError',
+  'AI_JSONParseError',
+  'AI_TypeValidationError',
+]
+
+/** The system's error code, wherever in the chain of causes it is: fetch wraps it. */
+function codeOf(error: unknown, depth = 0): string | undefined {
+  if (!isObject(error) || depth > 4) return undefined
+  if (typeof error.code === 'string' && /^(E[A-Z_]+|UND_ERR_[A-Z_]+|CERT_\w+)$/.test(error.code)) return error.code
+  return codeOf(error.cause, depth + 1)
+}
+
+function headersOf(headers: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name.toLowerCase(), value]] : [],
+    ),
+  )
+}

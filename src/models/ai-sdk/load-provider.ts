@@ -1,0 +1,127 @@
+// Finds a provider package of the AI SDK that the user installed beside the agent, and makes a language model with it.
+
+import { readFile } from 'node:fs/promises'
+import { createRequire, findPackageJSON } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { ModelSettings } from '../../domain/agent.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { isObject, parseObject } from '../json.ts'
+
+/** The part of the provider interface (versions 2, 3 and 4) that we use. What comes back is checked where it is read. */
+export interface LanguageModel {
+  specificationVersion: 'v2' | 'v3' | 'v4'
+  doStream(options: Record<string, unknown>): PromiseLike<unknown>
+}
+
+export async function loadProvider(settings: ModelSettings, directory: string): Promise<LanguageModel> {
+  const { package: name } = settings
+  if (name === undefined) {
+    throw invalid(
+      'provider: ai-sdk needs the npm package of the provider. Write e.g. package: "@ai-sdk/mistral" under model.',
+    )
+  }
+  if (!/^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/.test(name)) {
+    throw invalid(`model.package: ${JSON.stringify(name)} is no name of an npm package. Write e.g. "@ai-sdk/mistral".`)
+  }
+  const entry = await resolveEntry(name, directory)
+  let exported: unknown
+  try {
+    exported = await import(pathToFileURL(entry).href)
+  } catch (cause) {
+    throw invalid(`The package ${name} does not load. Try: cd ${directory} && npm install ${name}@latest`, cause)
+  }
+  const create = factoryOf(exported, name)
+  const provider = create(factorySettings(settings, name))
+  return languageModel(provider, settings, name)
+}
+
+async function resolveEntry(name: string, directory: string): Promise<string> {
+  const from = join(resolve(directory), 'agent.yaml')
+  try {
+    return createRequire(from).resolve(name)
+  } catch (cause) {
+    // A package for `import` alone cannot be found by `require`, though it is there.
+    const isThere = isObject(cause) && cause.code === 'ERR_PACKAGE_PATH_NOT_EXPORTED'
+    const manifest = isThere ? findPackageJSON(name, pathToFileURL(from)) : undefined
+    const entry =
+      manifest === undefined ? undefined : importEntry(parseObject(await readFile(manifest, 'utf8'))?.exports)
+    if (manifest !== undefined && entry !== undefined) return join(dirname(manifest), entry)
+    throw invalid(
+      `The package ${name} is not installed beside the agent. Run: cd ${directory} && npm install ${name}`,
+      cause,
+    )
+  }
+}
+
+/** The file behind `.` for `import`, following the conditions that hold for us. */
+function importEntry(exported: unknown): string | undefined {
+  if (typeof exported === 'string') return exported
+  if (!isObject(exported)) return undefined
+  if (exported['.'] !== undefined) return importEntry(exported['.'])
+  for (const [condition, target] of Object.entries(exported)) {
+    if (!['node', 'import', 'module-sync', 'default'].includes(condition)) continue
+    const entry = importEntry(target)
+    if (entry !== undefined) return entry
+  }
+  return undefined
+}
+
+type Factory = (settings: Record<string, unknown>) => unknown
+
+/** `createMistral` of `@ai-sdk/mistral`; of several factories the one that is named after the package. */
+function factoryOf(exported: unknown, name: string): Factory {
+  const factories = Object.entries(exported !== null && typeof exported === 'object' ? exported : {})
+    .filter((entry): entry is [string, Factory] => /^create[A-Z]/.test(entry[0]) && typeof entry[1] === 'function')
+    .sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1))
+  const wanted = `create${shortName(name)}`.replaceAll(/[^a-z0-9]/gi, '').toLowerCase()
+  const named = factories.find(([key]) => key.toLowerCase().startsWith(wanted))
+  const factory = (named ?? factories[0])?.[1]
+  if (factory !== undefined) return factory
+  throw invalid(
+    `The package ${name} exports no provider (a function create…). Is it one of https://ai-sdk.dev/providers?`,
+  )
+}
+
+const shortName = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
+
+function factorySettings(settings: ModelSettings, name: string): Record<string, unknown> {
+  return {
+    // @ai-sdk/openai-compatible demands a name; the others ignore it or have the same one.
+    name: shortName(name),
+    // Without a key the package looks at its own variable, e.g. MISTRAL_API_KEY.
+    ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
+    ...(settings.baseUrl === undefined ? {} : { baseURL: settings.baseUrl }),
+  }
+}
+
+function languageModel(provider: unknown, settings: ModelSettings, name: string): LanguageModel {
+  let model: unknown
+  try {
+    if (hasLanguageModel(provider)) model = provider.languageModel(settings.name)
+    else if (typeof provider === 'function') model = provider(settings.name)
+  } catch (cause) {
+    throw invalid(
+      `The package ${name} cannot make the model ${JSON.stringify(settings.name)}. Check model.name.`,
+      cause,
+    )
+  }
+  if (isLanguageModel(model)) return model
+  throw invalid(
+    `The package ${name} does not implement the AI SDK's provider interface in version 2, 3 or 4. Try: npm install ${name}@latest`,
+  )
+}
+
+function hasLanguageModel(provider: unknown): provider is { languageModel(id: string): unknown } {
+  const isLike = (typeof provider === 'object' && provider !== null) || typeof provider === 'function'
+  return isLike && 'languageModel' in provider && typeof provider.languageModel === 'function'
+}
+
+function isLanguageModel(model: unknown): model is LanguageModel {
+  if (typeof model !== 'object' || model === null || !('specificationVersion' in model) || !('doStream' in model))
+    return false
+  const { specificationVersion: version, doStream } = model
+  return (version === 'v2' || version === 'v3' || version === 'v4') && typeof doStream === 'function'
+}
+
+const invalid = (message: string, cause?: unknown): ServerError => new ServerError('config_invalid', message, { cause })

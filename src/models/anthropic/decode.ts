@@ -1,0 +1,182 @@
+// Anthropic's message events → parts.
+
+import { dropped, type ModelTarget, refusal, reportedFailure } from '../failure.ts'
+import { countAt, isObject, textAt } from '../json.ts'
+import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
+import type { StreamDecoder } from '../stream-decoder.ts'
+import { signatureOf, type ThinkingBlock } from './thinking.ts'
+
+interface Event {
+  type?: unknown
+  index?: unknown
+  message?: unknown
+  content_block?: unknown
+  delta?: unknown
+  usage?: unknown
+  error?: unknown
+}
+
+type OpenBlock =
+  | { type: 'text' }
+  | { type: 'thinking'; block: ThinkingBlock & { type: 'thinking' } }
+  | { type: 'redacted_thinking'; data: string }
+  | { type: 'tool_use'; id: string; input: unknown; hasArguments: boolean }
+
+export function createAnthropicDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
+  const open = new Map<unknown, OpenBlock>()
+  const thoughts: ThinkingBlock[] = []
+  let usage: ModelUsage | null = null
+  let reason: FinishReason | null = null
+  let called = false
+  let finished = false
+
+  const decode = (payload: string, into: ModelPart[]) => {
+    if (finished) return
+    const event: Event | null = JSON.parse(payload)
+    if (event === null || typeof event !== 'object') return
+    switch (event.type) {
+      case 'content_block_delta':
+        return takeDelta(open.get(event.index), event.delta, into)
+      case 'content_block_start':
+        return startBlock(event.index, event.content_block, into)
+      case 'content_block_stop':
+        return endBlock(event.index, into)
+      case 'message_start':
+        return takeUsage(isObject(event.message) ? event.message.usage : undefined, into)
+      case 'message_delta':
+        takeUsage(event.usage, into)
+        return takeReason(event.delta)
+      case 'message_stop':
+        return finish(into)
+      case 'error':
+        throw reportedFailure(event.error, target)
+      default:
+        // `ping`, and whatever they invent: the API's rules ask to ignore it.
+        return
+    }
+  }
+
+  const takeDelta = (block: OpenBlock | undefined, delta: unknown, into: ModelPart[]) => {
+    if (block === undefined || !isObject(delta)) return
+    if (delta.type === 'text_delta') {
+      const text = textAt(delta, 'text')
+      if (text !== '') into.push({ type: 'text', delta: text })
+    } else if (block.type === 'tool_use') {
+      const text = textAt(delta, 'partial_json')
+      if (text !== '') addArguments(block, text, into)
+    } else if (block.type === 'thinking') {
+      const thought = textAt(delta, 'thinking')
+      if (thought !== '') {
+        block.block.thinking += thought
+        into.push({ type: 'reasoning', delta: thought })
+      }
+      block.block.signature += textAt(delta, 'signature')
+    }
+  }
+
+  const addArguments = (block: OpenBlock & { type: 'tool_use' }, text: string, into: ModelPart[]) => {
+    block.hasArguments = true
+    into.push({ type: 'tool_call_args', id: block.id, delta: text })
+  }
+
+  const startBlock = (index: unknown, content: unknown, into: ModelPart[]) => {
+    if (!isObject(content)) return
+    switch (content.type) {
+      case 'text': {
+        const text = textAt(content, 'text')
+        open.set(index, { type: 'text' })
+        if (text !== '') into.push({ type: 'text', delta: text })
+        return
+      }
+      case 'thinking': {
+        const thinking = textAt(content, 'thinking')
+        open.set(index, {
+          type: 'thinking',
+          block: { type: 'thinking', thinking, signature: textAt(content, 'signature') },
+        })
+        if (thinking !== '') into.push({ type: 'reasoning', delta: thinking })
+        return
+      }
+      case 'redacted_thinking':
+        open.set(index, { type: 'redacted_thinking', data: textAt(content, 'data') })
+        return
+      case 'tool_use': {
+        const id = textAt(content, 'id') || newId()
+        called = true
+        open.set(index, { type: 'tool_use', id, input: content.input, hasArguments: false })
+        into.push({ type: 'tool_call_start', id, name: textAt(content, 'name') })
+      }
+    }
+  }
+
+  const endBlock = (index: unknown, into: ModelPart[]) => {
+    const block = open.get(index)
+    open.delete(index)
+    switch (block?.type) {
+      case 'thinking':
+        if (block.block.signature === '') return
+        thoughts.push(block.block)
+        into.push({ type: 'reasoning_signature', signature: signatureOf(thoughts) })
+        return
+      case 'redacted_thinking':
+        thoughts.push({ type: 'redacted_thinking', data: block.data })
+        into.push({ type: 'reasoning_signature', signature: signatureOf(thoughts) })
+        return
+      case 'tool_use':
+        // Without pieces the arguments, if any, came whole with the start.
+        if (!block.hasArguments) addArguments(block, isObject(block.input) ? JSON.stringify(block.input) : '{}', into)
+        into.push({ type: 'tool_call_end', id: block.id })
+    }
+  }
+
+  const takeUsage = (said: unknown, into: ModelPart[]) => {
+    if (!isObject(said)) return
+    usage = usageOf(said, usage)
+    into.push({ type: 'usage', usage })
+  }
+
+  const takeReason = (delta: unknown) => {
+    const said = textAt(delta, 'stop_reason')
+    if (said === '') return
+    if (said === 'refusal') {
+      const details: unknown = isObject(delta) ? delta.stop_details : undefined
+      throw refusal(textAt(details, 'explanation'), target)
+    }
+    if (said === 'max_tokens' || said === 'model_context_window_exceeded') reason = 'length'
+    else reason = called ? 'tool_calls' : 'stop'
+  }
+
+  const finish = (into: ModelPart[]) => {
+    for (const index of [...open.keys()]) endBlock(index, into)
+    into.push({ type: 'finish', reason: reason ?? (called ? 'tool_calls' : 'stop') })
+    finished = true
+  }
+
+  return {
+    decode,
+    end(into) {
+      if (finished) return
+      if (reason === null) throw dropped(target)
+      finish(into)
+    },
+    get finished() {
+      return finished
+    },
+  }
+}
+
+/** Counts come in several events and each names only some of them. The cache is counted beside the input, not within it. */
+function usageOf(said: unknown, before: ModelUsage | null): ModelUsage {
+  const read = countAt(said, 'cache_read_input_tokens') ?? before?.cachedInputTokens
+  const written = countAt(said, 'cache_creation_input_tokens') ?? before?.cacheWriteInputTokens
+  const fresh = countAt(said, 'input_tokens')
+  const thinking = isObject(said) ? countAt(said.output_tokens_details, 'thinking_tokens') : undefined
+  const reasoning = thinking ?? before?.reasoningTokens
+  return {
+    inputTokens: fresh === undefined ? (before?.inputTokens ?? 0) : fresh + (read ?? 0) + (written ?? 0),
+    outputTokens: countAt(said, 'output_tokens') ?? before?.outputTokens ?? 0,
+    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    ...(read === undefined ? {} : { cachedInputTokens: read }),
+    ...(written === undefined ? {} : { cacheWriteInputTokens: written }),
+  }
+}

@@ -1,0 +1,52 @@
+import { isObject, type JsonObject } from '../json.ts'
+
+/** Keywords the constrained decoder does not take; the model is told about them in words instead. */
+const IN_WORDS = [
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'not',
+]
+const KEPT = ['$ref', 'type', 'enum', 'const', 'title', 'default', 'required']
+const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid']
+
+/**
+ * A JSON Schema reduced to what `output_config.format` accepts: closed objects, `anyOf` for `oneOf`, no bounds. It never
+ * allows less than the original, which stays the measure of the answer.
+ */
+export function outputSchema(schema: unknown): unknown {
+  if (!isObject(schema)) return schema
+  const reduced: JsonObject = {}
+  for (const key of KEPT) if (schema[key] !== undefined) reduced[key] = schema[key]
+  const words = IN_WORDS.filter((key) => schema[key] !== undefined && schema[key] !== false).map(
+    (key) => `${key}: ${JSON.stringify(schema[key])}`,
+  )
+  const { format } = schema
+  if (typeof format === 'string') {
+    if (FORMATS.includes(format)) reduced.format = format
+    else words.push(`format: ${format}`)
+  }
+  const description = [schema.description, words.join(', ')].filter((text) => typeof text === 'string' && text !== '')
+  if (description.length > 0) reduced.description = description.join('\n')
+  const alternatives = schema.anyOf ?? schema.oneOf
+  if (Array.isArray(alternatives)) reduced.anyOf = alternatives.map(outputSchema)
+  if (Array.isArray(schema.allOf)) reduced.allOf = schema.allOf.map(outputSchema)
+  if (schema.items !== undefined) reduced.items = outputSchema(schema.items)
+  for (const key of ['properties', '$defs', 'definitions']) {
+    const named = schema[key]
+    if (!isObject(named)) continue
+    reduced[key] = Object.fromEntries(Object.entries(named).map(([name, value]) => [name, outputSchema(value)]))
+  }
+  if (schema.type === 'object' || isObject(schema.properties)) reduced.additionalProperties = false
+  return reduced
+}

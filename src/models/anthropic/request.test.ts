@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelRequest } from '../model.ts'
+import { emptyRequest } from '../testing/fixtures.ts'
+import { anthropicProbe, anthropicRequest } from './request.ts'
+
+const settings: ModelSettings = {
+  provider: 'anthropic',
+  name: 'claude-test',
+  apiKey: 'sk-ant-test',
+  contextWindow: 200_000,
+  retries: 2,
+  firstTokenTimeoutMs: 60_000,
+  tokenTimeoutMs: 30_000,
+}
+
+const bodyOf = (request: Partial<ModelRequest>, more: Partial<ModelSettings> = {}) =>
+  anthropicRequest({ ...emptyRequest, ...request }, { ...settings, ...more }).body
+
+const assistant = (more: object) => ({ role: 'assistant', content: '', toolCalls: [], ...more }) as const
+
+describe('Anthropic request', () => {
+  test('carries a whole conversation: thinking first, results together, a user behind them', () => {
+    const parameters = { type: 'object', properties: {} }
+    const request: ModelRequest = {
+      system: 'Be brief.',
+      messages: [
+        { role: 'user', content: 'Look at both.' },
+        {
+          role: 'assistant',
+          content: 'Looking.',
+          toolCalls: [
+            { id: 'toolu_1', name: 'look', arguments: '{"at":1}' },
+            { id: 'call/2', name: 'look', arguments: '{broken' },
+          ],
+          reasoning: { text: 'Both.', signature: 'anthropic:c2ln' },
+        },
+        { role: 'tool', toolCallId: 'toolu_1', toolName: 'look', content: 'fine', isError: false },
+        { role: 'tool', toolCallId: 'call/2', toolName: 'look', content: 'no JSON', isError: true },
+        { role: 'user', content: 'Go on.' },
+        assistant({}),
+        { role: 'user', content: 'Hello?' },
+      ],
+      tools: [{ name: 'look', description: 'Looks at a thing.', parameters }],
+      responseFormat: null,
+      sessionId: 'session-1',
+    }
+    expect(anthropicRequest(request, { ...settings, temperature: 0.3, topP: 0.9, maxTokens: 50 })).toEqual({
+      url: 'https://api.anthropic.com/v1/messages',
+      headers: { 'anthropic-version': '2023-06-01', 'x-api-key': 'sk-ant-test' },
+      body: {
+        model: 'claude-test',
+        max_tokens: 50,
+        stream: true,
+        system: 'Be brief.',
+        metadata: { user_id: 'session-1' },
+        temperature: 0.3,
+        top_p: 0.9,
+        tools: [{ name: 'look', description: 'Looks at a thing.', input_schema: parameters }],
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: 'Look at both.' }] },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'Both.', signature: 'c2ln' },
+              { type: 'text', text: 'Looking.' },
+              { type: 'tool_use', id: 'toolu_1', name: 'look', input: { at: 1 } },
+              { type: 'tool_use', id: 'call_2', name: 'look', input: { invalid_json: '{broken' } },
+            ],
+          },
+          {
+            role: 'user',
+            content: [
+              { type: 'tool_result', tool_use_id: 'toolu_1', content: 'fine' },
+              { type: 'tool_result', tool_use_id: 'call_2', content: 'no JSON', is_error: true },
+              { type: 'text', text: 'Go on.' },
+              { type: 'text', text: 'Hello?' },
+            ],
+          },
+        ],
+      },
+    })
+  })
+
+  test('sends several blocks of thinking back as they were', () => {
+    const blocks = [
+      { type: 'thinking', thinking: 'Hm', signature: 'c2ln' },
+      { type: 'redacted_thinking', data: 'b3BhcXVl' },
+    ]
+    const reasoning = { text: 'Hm', signature: `anthropic:${JSON.stringify(blocks)}` }
+    expect(bodyOf({ messages: [assistant({ content: 'Yes', reasoning })] })).toMatchObject({
+      messages: [{ role: 'assistant', content: [...blocks, { type: 'text', text: 'Yes' }] }],
+    })
+  })
+
+  test('leaves out thinking that is not signed, or signed by another provider', () => {
+    const said = { role: 'assistant', content: [{ type: 'text', text: 'Yes' }] }
+    for (const reasoning of [
+      { text: 'Hm' },
+      { text: 'Hm', signature: 'google:x' },
+      { text: '', signature: 'anthropic:[oops' },
+    ]) {
+      expect(bodyOf({ messages: [assistant({ content: 'Yes', reasoning })] })).toMatchObject({ messages: [said] })
+    }
+  })
+
+  test('asks for thinking by a budget, which comes on top of the limit, or by effort', () => {
+    expect(bodyOf({}, { reasoning: { budgetTokens: 2000 } })).toEqual({
+      model: 'claude-test',
+      max_tokens: 10_192,
+      stream: true,
+      metadata: { user_id: 'session-1' },
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+      thinking: { type: 'enabled', budget_tokens: 2000 },
+    })
+    expect(bodyOf({}, { reasoning: { effort: 'high' } })).toMatchObject({
+      max_tokens: 8192,
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'high' },
+    })
+  })
+
+  test('asks for an answer of a shape with a schema that the API accepts', () => {
+    const schema = {
+      type: 'object',
+      description: 'A person.',
+      properties: {
+        age: { type: 'integer', minimum: 0, maximum: 150 },
+        site: { type: 'string', format: 'uri' },
+        code: { type: 'string', format: 'regex', pattern: '^a' },
+        kind: { oneOf: [{ const: 'a' }, { type: 'array', items: { type: 'object' }, minItems: 1 }] },
+      },
+      required: ['age'],
+      additionalProperties: true,
+      $defs: { other: { type: 'object', properties: {} } },
+    }
+    expect(bodyOf({ responseFormat: schema })).toMatchObject({
+      output_config: {
+        format: {
+          type: 'json_schema',
+          schema: {
+            type: 'object',
+            description: 'A person.',
+            properties: {
+              age: { type: 'integer', description: 'minimum: 0, maximum: 150' },
+              site: { type: 'string', format: 'uri' },
+              code: { type: 'string', description: 'pattern: "^a", format: regex' },
+              kind: {
+                anyOf: [
+                  { const: 'a' },
+                  { type: 'array', items: { type: 'object', additionalProperties: false }, description: 'minItems: 1' },
+                ],
+              },
+            },
+            required: ['age'],
+            additionalProperties: false,
+            $defs: { other: { type: 'object', properties: {}, additionalProperties: false } },
+          },
+        },
+      },
+    })
+  })
+
+  test.each([
+    ['http://h', 'http://h/v1/messages'],
+    ['http://h/v1/', 'http://h/v1/messages'],
+    ['http://h/proxy/v1/messages', 'http://h/proxy/v1/messages'],
+  ])('finds the route behind %s', (baseUrl, url) => {
+    const request = anthropicRequest(emptyRequest, { ...settings, baseUrl, apiKey: 'none' })
+    expect(request.url).toBe(url)
+    expect(request.headers).toEqual({ 'anthropic-version': '2023-06-01' })
+  })
+
+  test('probes the model by its name', () => {
+    expect(anthropicProbe(settings).url).toBe('https://api.anthropic.com/v1/models/claude-test')
+  })
+})

@@ -1,0 +1,123 @@
+// ModelRequest → Anthropic's messages. Pure.
+
+import type { ModelSettings } from '../../domain/agent.ts'
+import { baseUrl, withPath } from '../base-url.ts'
+import type { HttpRequest } from '../http-stream.ts'
+import { type JsonObject, parseObject } from '../json.ts'
+import type { ModelMessage, ModelRequest } from '../model.ts'
+import { outputSchema } from './output-schema.ts'
+import { thinkingBlocks } from './thinking.ts'
+
+export const ANTHROPIC_URL = 'https://api.anthropic.com'
+
+/** The API demands a limit; this one is what an answer needs when nobody set another. */
+const STANDARD_MAX_TOKENS = 8192
+
+export function anthropicRequest(request: ModelRequest, settings: ModelSettings): HttpRequest {
+  return { url: withPath(apiRoot(settings), '/messages'), headers: headers(settings), body: body(request, settings) }
+}
+
+export function anthropicProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> {
+  return {
+    url: withPath(apiRoot(settings), `/models/${encodeURIComponent(settings.name)}`),
+    headers: headers(settings),
+  }
+}
+
+/** Accepts the address with and without its version. */
+export function apiRoot(settings: ModelSettings): URL {
+  const root = baseUrl(settings, ANTHROPIC_URL)
+  const path = root.pathname.replace(/\/messages\/?$/, '').replace(/\/+$/, '')
+  root.pathname = path.endsWith('/v1') ? path : `${path}/v1`
+  return root
+}
+
+function headers({ apiKey }: ModelSettings): Record<string, string> {
+  const version = { 'anthropic-version': '2023-06-01' }
+  return apiKey === undefined || apiKey === 'none' ? version : { ...version, 'x-api-key': apiKey }
+}
+
+function body(request: ModelRequest, settings: ModelSettings): JsonObject {
+  const { effort, budgetTokens } = settings.reasoning ?? {}
+  const body: JsonObject = {
+    model: settings.name,
+    // The budget for thinking is part of the limit, so it comes on top of what the answer needs.
+    max_tokens: settings.maxTokens ?? STANDARD_MAX_TOKENS + (budgetTokens ?? 0),
+    messages: wireMessages(request.messages),
+    stream: true,
+    metadata: { user_id: request.sessionId },
+  }
+  if (request.system !== '') body.system = request.system
+  if (request.tools.length > 0) {
+    body.tools = request.tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      input_schema: parameters,
+    }))
+  }
+  if (settings.temperature !== undefined) body.temperature = settings.temperature
+  if (settings.topP !== undefined) body.top_p = settings.topP
+  // Older models think by a budget, newer ones by effort; the API says which of the two a model does not take.
+  if (budgetTokens !== undefined) body.thinking = { type: 'enabled', budget_tokens: budgetTokens }
+  else if (effort !== undefined) body.thinking = { type: 'adaptive' }
+  const output: JsonObject = {}
+  if (effort !== undefined) output.effort = effort
+  if (request.responseFormat !== null) {
+    output.format = { type: 'json_schema', schema: outputSchema(request.responseFormat) }
+  }
+  if (Object.keys(output).length > 0) body.output_config = output
+  return body
+}
+
+interface WireMessage {
+  role: 'user' | 'assistant'
+  content: JsonObject[]
+}
+
+/** Roles alternate: the results of one step's calls, and a user's message behind them, are one message. */
+function wireMessages(messages: readonly ModelMessage[]): WireMessage[] {
+  const wire: WireMessage[] = []
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const content = blocksOf(message)
+    // An empty block is refused, and an empty message with it.
+    if (content.length === 0) continue
+    const last = wire.at(-1)
+    if (last?.role === role) last.content.push(...content)
+    else wire.push({ role, content })
+  }
+  return wire
+}
+
+function blocksOf(message: ModelMessage): JsonObject[] {
+  switch (message.role) {
+    case 'user':
+      return textBlocks(message.content)
+    case 'tool':
+      return [
+        {
+          type: 'tool_result',
+          tool_use_id: callId(message.toolCallId),
+          content: message.content,
+          ...(message.isError ? { is_error: true } : {}),
+        },
+      ]
+    case 'assistant':
+      return [
+        ...thinkingBlocks(message.reasoning),
+        ...textBlocks(message.content),
+        ...message.toolCalls.map((call) => ({
+          type: 'tool_use',
+          id: callId(call.id),
+          name: call.name,
+          // What the model wrote may be no JSON; the API takes objects only, and the result tells the model what was wrong.
+          input: parseObject(call.arguments) ?? { invalid_json: call.arguments },
+        })),
+      ]
+  }
+}
+
+const textBlocks = (text: string): JsonObject[] => (text.trim() === '' ? [] : [{ type: 'text', text }])
+
+/** Another provider's ids may hold characters that are refused here. */
+const callId = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, '_')

@@ -1,0 +1,27 @@
+// Thinking must go back to Anthropic block by block, unchanged. Our port has one text and one signature per answer, so the
+// signature is Anthropic's own where one block of thinking says it all, and otherwise the list of blocks as JSON.
+
+import { isObject, type JsonObject, parseObject } from '../json.ts'
+import { proofOf, signed } from '../signature.ts'
+
+const MAKER = 'anthropic'
+
+export type ThinkingBlock =
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'redacted_thinking'; data: string }
+
+export function signatureOf(blocks: readonly ThinkingBlock[]): string {
+  const [first] = blocks
+  const single = blocks.length === 1 && first?.type === 'thinking' ? first : null
+  return signed(MAKER, single === null ? JSON.stringify(blocks) : single.signature)
+}
+
+/** The blocks to send back; none when another provider made the signature, or nobody did. */
+export function thinkingBlocks(reasoning: { text: string; signature?: string } | undefined): JsonObject[] {
+  const proof = proofOf(MAKER, reasoning?.signature)
+  if (reasoning === undefined || proof === undefined) return []
+  // A signature is base64 and never begins like a list.
+  if (!proof.startsWith('[')) return [{ type: 'thinking', thinking: reasoning.text, signature: proof }]
+  const blocks = parseObject(`{"blocks":${proof}}`)?.blocks
+  return Array.isArray(blocks) ? blocks.filter(isObject) : []
+}

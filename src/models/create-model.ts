@@ -1,0 +1,123 @@
+import type { ModelSettings } from '../domain/agent.ts'
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ids.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { ModelHttp } from './http-stream.ts'
+import type { Model } from './model.ts'
+import { createResilientModel } from './resilient.ts'
+
+export interface ModelDeps {
+  /** Shared by all models of the process; whoever made it closes it. */
+  http: ModelHttp
+  clock: Clock
+  ids: Ids
+  /** Evenly spread over [0, 1). */
+  random: () => number
+  log: Logger
+  /** The agent's folder: scripts and provider packages are found from here. */
+  directory: string
+}
+
+/** Names the key in the environment; null where the provider has none, or finds it by itself. */
+const KEY_VARIABLES = {
+  openai: 'OPENAI_API_KEY',
+  azure: 'AZURE_OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GOOGLE_API_KEY or GEMINI_API_KEY',
+  gemini: 'GOOGLE_API_KEY or GEMINI_API_KEY',
+  ollama: null,
+  'ai-sdk': null,
+  demo: null,
+  scripted: null,
+} as const
+
+export type ProviderName = keyof typeof KEY_VARIABLES
+
+/**
+ * The model that `agent.yaml` describes, with its retries, timeouts and fallback. Loads the provider's code only now.
+ * Throws `config_invalid` for what no request could ever get right; it never makes a model other than the one asked for.
+ */
+export async function createModel(settings: ModelSettings, deps: ModelDeps): Promise<Model> {
+  const primary = await createProvider(settings, deps)
+  const fallback = settings.fallback === undefined ? null : await createModel(settings.fallback, deps)
+  const { clock, random, log } = deps
+  return createResilientModel({ primary, fallback, settings, clock, random, log })
+}
+
+async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise<Model> {
+  const provider = providerOf(settings)
+  checkKey(settings, KEY_VARIABLES[provider])
+  const { http, clock, directory } = deps
+  const now = () => clock.now()
+  const newId = () => `call_${deps.ids.uuid().replaceAll('-', '')}`
+  switch (provider) {
+    case 'openai':
+    case 'azure':
+    case 'ollama': {
+      if (provider === 'azure' && settings.baseUrl === undefined) {
+        throw invalid(
+          'provider: azure needs the address of your resource. Set AZURE_OPENAI_ENDPOINT, or write base_url: https://<resource>.openai.azure.com',
+        )
+      }
+      if (settings.reasoning?.budgetTokens !== undefined) {
+        throw invalid(
+          `provider: ${provider} has no reasoning.budget_tokens. Write reasoning: { effort: low }, medium or high.`,
+        )
+      }
+      const { createOpenAiModel } = await import('./openai/openai.ts')
+      return createOpenAiModel(settings, { http, now, newId })
+    }
+    case 'anthropic': {
+      const { createAnthropicModel } = await import('./anthropic/anthropic.ts')
+      return createAnthropicModel(settings, { http, now, newId })
+    }
+    case 'google':
+    case 'gemini': {
+      const { createGoogleModel } = await import('./google/google.ts')
+      return createGoogleModel({ ...settings, provider: 'google' }, { http, now, newId })
+    }
+    case 'ai-sdk': {
+      const { createAiSdkModel } = await import('./ai-sdk/ai-sdk.ts')
+      return createAiSdkModel(settings, { directory, now, log: deps.log })
+    }
+    case 'demo': {
+      const { createDemoModel } = await import('./demo/demo.ts')
+      return createDemoModel({ name: settings.name, clock, newId })
+    }
+    case 'scripted': {
+      if (settings.script === undefined)
+        throw invalid('provider: scripted needs a file. Write script: ./answers.yaml under model.')
+      const { loadScript } = await import('./scripted/load-script.ts')
+      const { createScriptedModel } = await import('./scripted/scripted.ts')
+      const script = await loadScript(settings.script, directory)
+      return createScriptedModel({ ...script, clock, name: settings.name, newId })
+    }
+  }
+}
+
+function providerOf({ provider }: ModelSettings): ProviderName {
+  if (isProviderName(provider)) return provider
+  const names = Object.keys(KEY_VARIABLES).join(', ')
+  throw invalid(
+    `model.provider: ${JSON.stringify(provider)} is unknown. Write one of ${names}. A server that speaks OpenAI's protocol is provider: openai with its base_url.`,
+  )
+}
+
+const isProviderName = (name: string): name is ProviderName => Object.hasOwn(KEY_VARIABLES, name)
+
+function checkKey({ provider, apiKey }: ModelSettings, variable: string | null): void {
+  if (apiKey === undefined || apiKey === '') {
+    if (variable === null) return
+    throw invalid(
+      `provider: ${provider} needs a key. Set ${variable}, or write api_key under model. For a server without keys write api_key: none`,
+    )
+  }
+  // It becomes a header; a line end from a file would make that impossible.
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    const source = variable === null ? 'model.api_key' : `${variable} or model.api_key`
+    throw invalid(`The key in ${source} has a space, a line end or another character that no key has. Copy it again.`)
+  }
+}
+
+const invalid = (message: string): ServerError => new ServerError('config_invalid', message)

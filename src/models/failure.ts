@@ -1,0 +1,268 @@
+// What went wrong at a provider → one of our codes. All three families (and the servers that imitate them) in one place,
+// because a gateway may answer with any of their shapes. Of a provider's answer only its own message is passed on.
+
+import { type ErrorCode, ServerError } from '../domain/errors.ts'
+import { isObject, type JsonObject, parseObject, textAt } from './json.ts'
+import { retryAfterSeconds } from './retry-after.ts'
+
+/** Whom a failure is about. */
+export interface ModelTarget {
+  provider: string
+  model: string
+  /** Host and port of the server; its path and query may hold secrets and are never shown. */
+  host: string
+  /** The environment variable, or variables, that hold the key. */
+  keyVariable: string
+  /** Only so that it can be masked where a server repeats it. */
+  apiKey?: string
+}
+
+export interface HttpAnswer {
+  status: number
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  body: string
+}
+
+/** `details.retryable`: the same request may succeed later, or elsewhere. */
+export function modelFailure(
+  code: ErrorCode,
+  message: string,
+  target: Pick<ModelTarget, 'provider' | 'model'>,
+  options: { retryable: boolean; status?: number; retryAfter?: number; cause?: unknown },
+): ServerError {
+  const details: Record<string, unknown> = {
+    provider: target.provider,
+    model: target.model,
+    retryable: options.retryable,
+  }
+  if (options.status !== undefined) details.status = options.status
+  if (options.retryAfter !== undefined) details.retryAfter = options.retryAfter
+  return new ServerError(code, message, options.cause === undefined ? { details } : { details, cause: options.cause })
+}
+
+/** An HTTP status of 300 or more. */
+export function statusFailure(answer: HttpAnswer, target: ModelTarget, now: number): ServerError {
+  const report = readReport(answer.body)
+  const retryAfter = retryAfterSeconds(answer.headers, now) ?? retryDelay(report.details)
+  return classify(answer.status, report, target, retryAfter)
+}
+
+/** An error object inside a stream that began well. */
+export function reportedFailure(error: unknown, target: ModelTarget): ServerError {
+  const report = reportOf(error)
+  return classify(statusOf(report), report, target, retryDelay(report.details))
+}
+
+/** The model, or a filter around it, declined. `explanation` is the provider's own, or ''. */
+export function refusal(explanation: string, target: ModelTarget): ServerError {
+  const said = quote(explanation, target)
+  return modelFailure('model_refused', `The model declined to answer${said === '' ? '.' : `: ${said}`}`, target, {
+    retryable: false,
+  })
+}
+
+/** The connection could not be made, or broke before an answer began. */
+export function unreachable(error: unknown, target: ModelTarget): ServerError {
+  const reason = connectionReason(isObject(error) ? error.code : undefined)
+  return modelFailure(
+    'model_unreachable',
+    `The model server at ${target.host} cannot be reached (${reason}). Is it running? Check base_url and the network.`,
+    target,
+    { retryable: true, cause: error },
+  )
+}
+
+/** The stream ended, or broke, before the model had finished. */
+export function dropped(target: ModelTarget, cause?: unknown): ServerError {
+  return modelFailure(
+    'model_stream_dropped',
+    `The model server at ${target.host} ended the answer half-way. Try again; if it repeats, look at that server.`,
+    target,
+    { retryable: true, cause },
+  )
+}
+
+/** A 200 whose body is no event stream. */
+export function notAStream(answer: HttpAnswer, target: ModelTarget): ServerError {
+  const body = parseObject(answer.body)
+  if (body?.error !== undefined) return reportedFailure(body.error, target)
+  return modelFailure(
+    'model_bad_request',
+    `The server at ${target.host} did not answer with an event stream. Check that base_url is the address of a model API (most end in /v1).`,
+    target,
+    { retryable: false, status: answer.status },
+  )
+}
+
+interface Report {
+  message: string
+  /** Everything that names the kind of error, lower case, joined by spaces. */
+  kind: string
+  status: number | undefined
+  details: unknown
+}
+
+function readReport(body: string): Report {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return { message: '', kind: '', status: undefined, details: undefined }
+  }
+  // Gemini without SSE wraps its error in a list.
+  const first: unknown = Array.isArray(value) ? value[0] : value
+  if (!isObject(first)) return reportOf(undefined)
+  // Mistral and old vLLM have no `error` around theirs.
+  return reportOf(first.error === undefined ? first : first.error)
+}
+
+function reportOf(error: unknown): Report {
+  if (typeof error === 'string') return { message: error, kind: '', status: undefined, details: undefined }
+  if (!isObject(error)) return { message: '', kind: '', status: undefined, details: undefined }
+  const kinds = [error.type, error.code, error.status, isObject(error.innererror) ? error.innererror.code : undefined]
+  return {
+    message: messageOf(error),
+    kind: kinds
+      .filter((kind) => typeof kind === 'string')
+      .join(' ')
+      .toLowerCase(),
+    status: typeof error.code === 'number' && error.code >= 400 && error.code < 600 ? error.code : undefined,
+    details: error.details,
+  }
+}
+
+/** FastAPI servers say `detail`: a text, or a list of `{loc, msg}`; Mistral puts that list under `message`. */
+function messageOf(error: JsonObject): string {
+  for (const value of [error.message, error.detail, error.msg]) {
+    if (typeof value === 'string' && value !== '') return value
+    const list: unknown = isObject(value) ? value.detail : value
+    if (!Array.isArray(list)) continue
+    const problems = list.map((item) => {
+      const place: unknown = isObject(item) ? item.loc : undefined
+      return `${Array.isArray(place) ? place.join('.') : ''} ${textAt(item, 'msg')}`.trim()
+    })
+    if (problems.some((problem) => problem !== '')) return problems.join('; ')
+  }
+  return ''
+}
+
+const QUOTA =
+  /insufficient[ _](quota|balance|credits|funds)|billing|credit balance is too low|exceeded your current quota/i
+const OVERFLOW =
+  /context[ _](length|window|size|limit)|maximum (context|prompt) length|(prompt|input) is too long|exceeds? the maximum number of tokens|too many (input )?tokens|request_too_large/i
+const UNKNOWN_MODEL =
+  /model_?not_?found|deploymentnotfound|invalid model|model.{0,80}(not exist|not found|does not exist)/i
+const BAD_KEY =
+  /(invalid|incorrect|not valid|missing|expired).{0,30}api[ _-]?key|api[ _-]?key.{0,30}(invalid|incorrect|not valid|missing|expired)/i
+const FILTERED = /content_filter|content_policy|responsibleaipolicyviolation/
+
+function classify(status: number, report: Report, target: ModelTarget, retryAfter: number | undefined): ServerError {
+  const text = `${report.kind} ${report.message}`
+  const said = quote(report.message, target)
+  const because = said === '' ? '' : ` It says: ${said}`
+  const fail = (code: ErrorCode, message: string, retryable: boolean) =>
+    modelFailure(code, `${message}${because}`, target, {
+      retryable,
+      status,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    })
+
+  if (status < 400) {
+    return fail(
+      'model_bad_request',
+      `The server at ${target.host} redirects (${status}). Set base_url to where it leads.`,
+      false,
+    )
+  }
+  if (status >= 500) return fail('model_failed', `The model server at ${target.host} failed (${status}).`, true)
+  if (FILTERED.test(report.kind)) return refusal(report.message, target)
+  if (status === 402 || ((status === 429 || status === 400) && QUOTA.test(text))) {
+    return fail(
+      'model_rate_limited',
+      `The account at ${target.host} has no quota left. Check its plan and billing.`,
+      false,
+    )
+  }
+  if (status === 429)
+    return fail('model_rate_limited', `The model server at ${target.host} asks for fewer requests.`, true)
+  if (status === 408) return fail('model_failed', `The model server at ${target.host} gave up waiting (408).`, true)
+  if (status === 413 || OVERFLOW.test(text)) {
+    return fail('model_context_overflow', `The conversation is too long for the model ${target.model}.`, false)
+  }
+  if (status === 404 || UNKNOWN_MODEL.test(text)) {
+    return fail(
+      'model_not_found',
+      `The server at ${target.host} has no model ${JSON.stringify(target.model)}${said === '' ? ` under this base_url (${status})` : ''}. Check model.name and model.base_url.`,
+      false,
+    )
+  }
+  if (status === 401 || status === 403 || BAD_KEY.test(text)) {
+    return fail(
+      'model_auth_failed',
+      `The model server at ${target.host} refused the key (${status}). Check ${target.keyVariable}, or model.api_key in the agent's file.`,
+      false,
+    )
+  }
+  return fail('model_bad_request', `The model server at ${target.host} refused the request (${status}).`, false)
+}
+
+const STATUS_OF_KIND: readonly (readonly [RegExp, number])[] = [
+  [/overloaded/, 529],
+  [/rate_limit|resource_exhausted|insufficient_quota/, 429],
+  [/authentication|unauthenticated|invalid_api_key/, 401],
+  [/permission/, 403],
+  [/not_?found/, 404],
+  [/request_too_large/, 413],
+  [/invalid|failed_precondition|context_length|exceed_context|bad_?request|content_filter/, 400],
+]
+
+function statusOf(report: Report): number {
+  if (report.status !== undefined) return report.status
+  const known = STATUS_OF_KIND.find(([pattern]) => pattern.test(report.kind))
+  if (known !== undefined) return known[1]
+  return OVERFLOW.test(report.message) ? 400 : 500
+}
+
+/** Gemini says when to come back in a `RetryInfo` detail: `retryDelay: "34s"`. */
+function retryDelay(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  for (const detail of details) {
+    const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textAt(detail, 'retryDelay'))?.[1]
+    if (seconds !== undefined) return Number(seconds)
+  }
+  return undefined
+}
+
+/** One line, at most 500 characters, without anything that looks like a key. */
+function quote(message: string, target: ModelTarget): string {
+  let text = message
+  if (target.apiKey !== undefined && target.apiKey.length > 3) text = text.replaceAll(target.apiKey, '***')
+  text = text
+    .replace(/\b(sk|gsk|xai|AIza|key)[-_A-Za-z0-9]*[-_*][-_*A-Za-z0-9]{8,}/g, '***')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+  return text.length > 500 ? `${text.slice(0, 499).toWellFormed()}…` : text
+}
+
+function connectionReason(code: unknown): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'connection refused'
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'its name cannot be resolved'
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'connection reset'
+    case 'ETIMEDOUT':
+      return 'no answer'
+    case 'CERT_HAS_EXPIRED':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `its certificate is not trusted: ${code}`
+    default:
+      return typeof code === 'string' ? code : 'network error'
+  }
+}

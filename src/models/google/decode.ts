@@ -1,0 +1,136 @@
+// Gemini's generateContent chunks → parts.
+
+import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
+import { countAt, isObject, type JsonObject, textAt } from '../json.ts'
+import type { ModelPart, ModelUsage } from '../model.ts'
+import { signed } from '../signature.ts'
+import type { StreamDecoder } from '../stream-decoder.ts'
+import { createPartialArgs, type PartialArgs } from './partial-args.ts'
+
+interface Chunk {
+  candidates?: unknown
+  usageMetadata?: unknown
+  promptFeedback?: unknown
+  error?: unknown
+}
+
+const REFUSED = ['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_SAFETY', 'LANGUAGE']
+const FAILED = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MISSING_THOUGHT_SIGNATURE']
+
+export const MAKER = 'google'
+
+export function createGoogleDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
+  let called = false
+  /** A call whose arguments are still coming. */
+  let growing: { id: string; args: PartialArgs } | null = null
+  let reason = ''
+  let finished = false
+
+  const decode = (payload: string, into: ModelPart[]) => {
+    const chunk: Chunk | null = JSON.parse(payload)
+    if (chunk === null || typeof chunk !== 'object') return
+    if (chunk.error !== undefined && chunk.error !== null) throw reportedFailure(chunk.error, target)
+    const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined
+    if (isObject(candidate)) {
+      const parts: unknown = isObject(candidate.content) ? candidate.content.parts : undefined
+      if (Array.isArray(parts)) for (const part of parts) if (isObject(part)) takePart(part, into)
+    }
+    const usage = usageOf(chunk.usageMetadata)
+    if (usage !== null) into.push({ type: 'usage', usage })
+    const blocked = textAt(chunk.promptFeedback, 'blockReason')
+    if (blocked !== '') {
+      throw refusal(
+        textAt(chunk.promptFeedback, 'blockReasonMessage') || `the prompt was blocked (${blocked}).`,
+        target,
+      )
+    }
+    if (isObject(candidate)) takeReason(candidate)
+  }
+
+  const takePart = (part: JsonObject, into: ModelPart[]) => {
+    const proof = textAt(part, 'thoughtSignature')
+    if (isObject(part.functionCall)) return takeCall(part.functionCall, proof, into)
+    const text = textAt(part, 'text')
+    if (text !== '') into.push({ type: part.thought === true ? 'reasoning' : 'text', delta: text })
+    if (proof !== '') into.push({ type: 'reasoning_signature', signature: signed(MAKER, proof) })
+  }
+
+  const takeCall = (call: JsonObject, proof: string, into: ModelPart[]) => {
+    const name = textAt(call, 'name')
+    if (name !== '') {
+      endCall(into)
+      const id = textAt(call, 'id') || newId()
+      called = true
+      into.push({
+        type: 'tool_call_start',
+        id,
+        name,
+        ...(proof === '' ? {} : { signature: signed(MAKER, proof) }),
+      })
+      if (isObject(call.args)) {
+        into.push({ type: 'tool_call_args', id, delta: JSON.stringify(call.args) }, { type: 'tool_call_end', id })
+        return
+      }
+      growing = { id, args: createPartialArgs() }
+    }
+    growing?.args.add(call.partialArgs)
+    if (call.willContinue !== true) endCall(into)
+  }
+
+  const endCall = (into: ModelPart[]) => {
+    if (growing === null) return
+    const { id, args } = growing
+    growing = null
+    into.push({ type: 'tool_call_args', id, delta: args.text() }, { type: 'tool_call_end', id })
+  }
+
+  const takeReason = (candidate: JsonObject) => {
+    const said = textAt(candidate, 'finishReason')
+    if (said === '' || said === 'FINISH_REASON_UNSPECIFIED') return
+    const explanation = textAt(candidate, 'finishMessage')
+    if (REFUSED.includes(said)) throw refusal(explanation || refusedFor(said, candidate.safetyRatings), target)
+    if (FAILED.includes(said)) {
+      const message = `The model ${target.model} broke off its answer (${said}). Ask again.`
+      throw modelFailure('model_failed', message, target, { retryable: true })
+    }
+    reason = said
+  }
+
+  return {
+    decode,
+    // Gemini has no last event, and some models give a reason with every chunk: only the end of the stream is the end.
+    end(into) {
+      if (finished) return
+      if (reason === '') throw dropped(target)
+      endCall(into)
+      into.push({ type: 'finish', reason: reason === 'MAX_TOKENS' ? 'length' : called ? 'tool_calls' : 'stop' })
+      finished = true
+    },
+    get finished() {
+      return finished
+    },
+  }
+}
+
+function usageOf(usage: unknown): ModelUsage | null {
+  const prompt = countAt(usage, 'promptTokenCount')
+  if (prompt === undefined) return null
+  const thoughts = countAt(usage, 'thoughtsTokenCount')
+  const cached = countAt(usage, 'cachedContentTokenCount')
+  return {
+    inputTokens: prompt + (countAt(usage, 'toolUsePromptTokenCount') ?? 0),
+    // Thoughts are counted beside the answer here.
+    outputTokens: (countAt(usage, 'candidatesTokenCount') ?? 0) + (thoughts ?? 0),
+    ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
+    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+  }
+}
+
+function refusedFor(reason: string, ratings: unknown): string {
+  const fired = Array.isArray(ratings)
+    ? ratings
+        .filter((rating) => isObject(rating) && rating.blocked === true)
+        .map((rating) => textAt(rating, 'category'))
+    : []
+  return `its filter stopped the answer (${[reason, ...fired].join(', ')}).`
+}

@@ -1,0 +1,30 @@
+import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelTarget } from '../failure.ts'
+import type { ModelHttp } from '../http-stream.ts'
+import type { Model } from '../model.ts'
+import { createWireModel } from '../wire-model.ts'
+import { createGoogleDecoder } from './decode.ts'
+import { apiRoot, googleProbe, googleRequest } from './request.ts'
+
+export function createGoogleModel(
+  settings: ModelSettings,
+  deps: { http: ModelHttp; now: () => number; newId: () => string },
+): Model {
+  const target: ModelTarget = {
+    provider: settings.provider,
+    model: settings.name,
+    host: apiRoot(settings).host,
+    keyVariable: 'GOOGLE_API_KEY (or GEMINI_API_KEY)',
+    ...(settings.apiKey === undefined || settings.apiKey === 'none' ? {} : { apiKey: settings.apiKey }),
+  }
+  return createWireModel(
+    {
+      target,
+      request: (request) => googleRequest(request, settings),
+      decoder: () => createGoogleDecoder(target, deps.newId),
+      probe: googleProbe(settings),
+      probeNamesModel: settings.baseUrl === undefined,
+    },
+    deps,
+  )
+}

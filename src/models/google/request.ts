@@ -1,0 +1,132 @@
+// ModelRequest → Gemini's generateContent. Pure.
+
+import type { ModelSettings } from '../../domain/agent.ts'
+import { baseUrl, withPath } from '../base-url.ts'
+import type { HttpRequest } from '../http-stream.ts'
+import { type JsonObject, parseObject } from '../json.ts'
+import type { ModelMessage, ModelRequest } from '../model.ts'
+import { proofOf } from '../signature.ts'
+import { MAKER } from './decode.ts'
+
+export const GOOGLE_URL = 'https://generativelanguage.googleapis.com/v1beta'
+
+/** Gemini 3 refuses a call of the history without its signature. This is Google's own word for "made elsewhere". */
+const MADE_ELSEWHERE = 'skip_thought_signature_validator'
+
+const BUDGETS = { low: 1024, medium: 8192, high: 24576 } as const
+
+export function googleRequest(request: ModelRequest, settings: ModelSettings): HttpRequest {
+  return {
+    url: withPath(apiRoot(settings), `/models/${modelName(settings)}:streamGenerateContent`, { alt: 'sse' }),
+    headers: headers(settings),
+    body: body(request, settings),
+  }
+}
+
+export function googleProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> {
+  return { url: withPath(apiRoot(settings), `/models/${modelName(settings)}`), headers: headers(settings) }
+}
+
+/** Accepts the address with and without its version. */
+export function apiRoot(settings: ModelSettings): URL {
+  const root = baseUrl(settings, GOOGLE_URL)
+  if (!/\/v\d\w*(\/|$)/.test(root.pathname)) root.pathname = `${root.pathname.replace(/\/+$/, '')}/v1beta`
+  return root
+}
+
+const modelName = ({ name }: ModelSettings): string => encodeURIComponent(name.replace(/^models\//, ''))
+
+function headers({ apiKey }: ModelSettings): Record<string, string> {
+  return apiKey === undefined || apiKey === 'none' ? {} : { 'x-goog-api-key': apiKey }
+}
+
+/** From Gemini 3 on: thinking by level, signatures that are checked, JSON answers beside tools. */
+const isGemini3 = (name: string): boolean => /gemini-([3-9]|\d\d)/.test(name)
+
+function body(request: ModelRequest, settings: ModelSettings): JsonObject {
+  const modern = isGemini3(settings.name)
+  const schema = request.responseFormat
+  const schemaInWords = schema !== null && request.tools.length > 0 && !modern
+  const system = schemaInWords ? withSchema(request.system, schema) : request.system
+  const body: JsonObject = { contents: contents(request.messages, modern) }
+  if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
+  if (request.tools.length > 0) {
+    const declarations = request.tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parametersJsonSchema: parameters,
+    }))
+    body.tools = [{ functionDeclarations: declarations }]
+  }
+  const config: JsonObject = {}
+  if (settings.temperature !== undefined) config.temperature = settings.temperature
+  if (settings.topP !== undefined) config.topP = settings.topP
+  if (settings.maxTokens !== undefined) config.maxOutputTokens = settings.maxTokens
+  if (schema !== null && !schemaInWords) {
+    config.responseMimeType = 'application/json'
+    config.responseJsonSchema = schema
+  }
+  const thinking = thinkingConfig(settings, modern)
+  if (thinking !== null) config.thinkingConfig = thinking
+  if (Object.keys(config).length > 0) body.generationConfig = config
+  return body
+}
+
+function thinkingConfig({ reasoning }: ModelSettings, modern: boolean): JsonObject | null {
+  if (reasoning === undefined) return null
+  const { effort, budgetTokens } = reasoning
+  if (budgetTokens !== undefined) return { includeThoughts: true, thinkingBudget: budgetTokens }
+  if (effort === undefined) return { includeThoughts: true }
+  return modern
+    ? { includeThoughts: true, thinkingLevel: effort }
+    : { includeThoughts: true, thinkingBudget: BUDGETS[effort] }
+}
+
+interface Content {
+  role: 'user' | 'model'
+  parts: JsonObject[]
+}
+
+/** Roles alternate: the results of one step's calls, and a user's message behind them, are one content. */
+function contents(messages: readonly ModelMessage[], modern: boolean): Content[] {
+  const wire: Content[] = []
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'model' : 'user'
+    const parts = partsOf(message, modern)
+    if (parts.length === 0) continue
+    const last = wire.at(-1)
+    if (last?.role === role) last.parts.push(...parts)
+    else wire.push({ role, parts })
+  }
+  return wire
+}
+
+function partsOf(message: ModelMessage, modern: boolean): JsonObject[] {
+  switch (message.role) {
+    case 'user':
+      return message.content === '' ? [] : [{ text: message.content }]
+    case 'tool': {
+      const response = message.isError ? { error: message.content } : { output: message.content }
+      return [{ functionResponse: { id: message.toolCallId, name: message.toolName, response } }]
+    }
+    case 'assistant': {
+      const proof = proofOf(MAKER, message.reasoning?.signature)
+      const text = { text: message.content, ...(proof === undefined ? {} : { thoughtSignature: proof }) }
+      return [
+        ...(message.content === '' && proof === undefined ? [] : [text]),
+        ...message.toolCalls.map((call, position) => {
+          // Of calls made together only the first is signed.
+          const own = proofOf(MAKER, call.signature) ?? (modern && position === 0 ? MADE_ELSEWHERE : undefined)
+          const args = parseObject(call.arguments) ?? { invalid_json: call.arguments }
+          return {
+            functionCall: { id: call.id, name: call.name, args },
+            ...(own === undefined ? {} : { thoughtSignature: own }),
+          }
+        }),
+      ]
+    }
+  }
+}
+
+const withSchema = (system: string, schema: JsonObject): string =>
+  `${system}${system === '' ? '' : '\n\n'}When you have your final answer, give it as JSON only, valid against this JSON Schema:\n${JSON.stringify(schema)}`

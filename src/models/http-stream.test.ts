@@ -1,0 +1,282 @@
+import type http from 'node:http'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createSystemClock } from '../domain/clock.ts'
+import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
+import { createModelHttp, type ModelHttp } from './http-stream.ts'
+import { failureFrom } from './testing/fixtures.ts'
+import { type Loopback, listen, sendStream, sse } from './testing/loopback.ts'
+import { createManualClock } from './testing/manual-clock.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+type Answer = (response: http.ServerResponse, request: http.IncomingMessage, count: number) => void
+
+async function setUp(answer: Answer, clock = createSystemClock()): Promise<{ server: Loopback; pool: ModelHttp }> {
+  const server = await listen(answer)
+  const pool = createModelHttp({ clock })
+  cleanups.push(() => server.close(), pool.close)
+  return { server, pool }
+}
+
+const never = new AbortController().signal
+
+async function read(pool: ModelHttp, url: string, signal = never): Promise<string[]> {
+  const payloads: string[] = []
+  for await (const batch of pool.stream({ url, headers: {}, body: {} }, signal)) payloads.push(...batch)
+  return payloads
+}
+
+/** Resolves when `check` holds; what it waits for happens by itself on a real socket. */
+async function until(check: () => boolean): Promise<void> {
+  while (!check()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Resolves when `value` has been the same for many turns of the event loop. */
+async function unchanged(value: () => number): Promise<void> {
+  for (let turns = 0, before = value(); turns < 500; turns = value() === before ? turns + 1 : 0) {
+    before = value()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+describe('model HTTP', () => {
+  test('posts JSON and gives the payloads of the answer', async () => {
+    const { server, pool } = await setUp((response) => sendStream(response, ['{"a":1}', 'ü', '[DONE]']))
+    const request = {
+      url: `${server.url}/v1/chat?x=1`,
+      headers: { authorization: 'Bearer k' },
+      body: { text: 'Grüße' },
+    }
+    const batches: (readonly string[])[] = []
+    for await (const batch of pool.stream(request, never)) batches.push(batch)
+    expect(batches.flat()).toEqual(['{"a":1}', 'ü', '[DONE]'])
+    expect(server.bodies).toEqual([{ text: 'Grüße' }])
+    expect(server.requests).toMatchObject([
+      {
+        method: 'POST',
+        url: '/v1/chat?x=1',
+        headers: { authorization: 'Bearer k', 'content-type': 'application/json', accept: 'text/event-stream' },
+      },
+    ])
+  })
+
+  test('gives what one read of the socket completed at once, in one array', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(sse(['1', '2', '3']))
+    })
+    for await (const batch of pool.stream({ url: server.url, headers: {}, body: {} }, never)) {
+      expect(batch).toEqual(['1', '2', '3'])
+      break
+    }
+  })
+
+  test('uses one connection again and again', async () => {
+    const { server, pool } = await setUp((response) => sendStream(response, ['x']))
+    for (let count = 0; count < 5; count += 1) expect(await read(pool, server.url)).toEqual(['x'])
+    expect(server.sockets).toHaveLength(1)
+  })
+
+  test('gives a connection back although the loop ended at the last word of the protocol', async () => {
+    const clock = createManualClock()
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(sse(['[DONE]']))
+      setImmediate(() => response.end())
+    }, clock)
+    for (let count = 0; count < 3; count += 1) {
+      const stream = pool.stream({ url: server.url, headers: {}, body: {} }, never)
+      for await (const batch of stream) {
+        expect(batch).toEqual(['[DONE]'])
+        stream.release()
+        break
+      }
+      // The timer that would close it is cancelled once the response has ended.
+      await until(() => clock.pending === 0)
+    }
+    expect(server.sockets).toHaveLength(1)
+  })
+
+  test('closes a released connection whose server does not end the response', async () => {
+    const clock = createManualClock()
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(sse(['[DONE]']))
+    }, clock)
+    const stream = pool.stream({ url: server.url, headers: {}, body: {} }, never)
+    for await (const _ of stream) {
+      stream.release()
+      break
+    }
+    await clock.advance(999)
+    expect(server.sockets.map((socket) => socket.destroyed)).toEqual([false])
+    await clock.advance(1)
+    await until(() => server.sockets[0]?.destroyed === true)
+  })
+
+  test('closes the connection at once when the reader leaves', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(sse(['x']))
+    })
+    for await (const _ of pool.stream({ url: server.url, headers: {}, body: {} }, never)) break
+    await until(() => server.sockets[0]?.destroyed === true)
+  })
+
+  test('an abort closes the connection and ends the reading, in the middle of an answer', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(sse(['x']))
+    })
+    const controller = new AbortController()
+    const payloads: string[] = []
+    for await (const batch of pool.stream({ url: server.url, headers: {}, body: {} }, controller.signal)) {
+      payloads.push(...batch)
+      setImmediate(() => controller.abort())
+    }
+    expect(payloads).toEqual(['x'])
+    await until(() => server.sockets[0]?.destroyed === true)
+  })
+
+  test('an abort before the answer closes the connection too; one before the request makes none', async () => {
+    const { server, pool } = await setUp(() => {})
+    const controller = new AbortController()
+    const reading = read(pool, server.url, controller.signal)
+    await until(() => server.requests.length === 1)
+    controller.abort()
+    expect(await reading).toEqual([])
+    await until(() => server.sockets[0]?.destroyed === true)
+
+    expect(await read(pool, server.url, controller.signal)).toEqual([])
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('stops reading while nobody takes the payloads, and loses none of them', async () => {
+    const events = 4_000
+    const payload = 'x'.repeat(10_000)
+    let written = 0
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const write = () => {
+        while (written < events) {
+          written += 1
+          if (!response.write(sse([payload]))) return void response.once('drain', write)
+        }
+        response.end()
+      }
+      write()
+    })
+    const iterator = pool.stream({ url: server.url, headers: {}, body: {} }, never)[Symbol.asyncIterator]()
+    let taken = (await iterator.next()).value?.length ?? 0
+    await unchanged(() => written)
+    // 40 MB wait at the server; the buffers of both kernels hold a few of them at most.
+    expect(written).toBeLessThan(events * 0.75)
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) taken += next.value.length
+    expect(taken).toBe(events)
+  })
+
+  test('asks once more when an idle connection was closed under its hands', async () => {
+    const { server, pool } = await setUp((response, request, count) => {
+      if (count === 2) request.socket.resetAndDestroy()
+      else sendStream(response, [String(count)])
+    })
+    expect(await read(pool, server.url)).toEqual(['1'])
+    expect(await read(pool, server.url)).toEqual(['3'])
+    expect(server.sockets).toHaveLength(2)
+  })
+
+  test('throws the status, the headers and the beginning of the body', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(429, { 'retry-after': '3' })
+      response.end(`{"error":"slow down"}${' '.repeat(1_000_000)}`)
+    })
+    const error = await failureFrom(read(pool, server.url))
+    expect(error).toBeInstanceOf(HttpStatusError)
+    if (!(error instanceof HttpStatusError)) return
+    expect(error.answer).toMatchObject({ status: 429, headers: { 'retry-after': '3' } })
+    expect(error.answer.body.trim()).toBe('{"error":"slow down"}')
+    expect(error.answer.body.length).toBeLessThanOrEqual(64 * 1024)
+  })
+
+  test('does not wait for the body of an error that never ends', async () => {
+    const clock = createManualClock()
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(500)
+      response.write('half')
+    }, clock)
+    const failing = failureFrom(read(pool, server.url))
+    await until(() => clock.pending === 1)
+    await clock.advance(5_000)
+    expect(await failing).toMatchObject({ name: 'HttpStatusError', answer: { status: 500, body: 'half' } })
+  })
+
+  test.each([
+    ['text/html', '<!doctype html><title>Welcome</title>'],
+    ['application/json', ' {"error":{"message":"no"}}'],
+  ])('throws for %s in the place of a stream', async (type, body) => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': type })
+      response.end(body)
+    })
+    const error = await failureFrom(read(pool, server.url))
+    expect(error).toBeInstanceOf(HttpContentError)
+    expect(error).toMatchObject({ answer: { status: 200, body } })
+  })
+
+  test('reads a stream that is labelled wrongly', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(': hello\n\ndata: {"a":1}\n\n')
+    })
+    expect(await read(pool, server.url)).toEqual(['{"a":1}'])
+  })
+
+  test('throws when the connection breaks: before the answer, and in the middle of it', async () => {
+    const { server, pool } = await setUp((response, request, count) => {
+      if (count === 1) return void request.socket.resetAndDestroy()
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(sse(['x']), () => request.socket.destroy())
+    })
+    const before = await failureFrom(read(pool, server.url))
+    expect(before).toBeInstanceOf(HttpConnectionError)
+    expect(before).toMatchObject({ begun: false, code: 'ECONNRESET' })
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({ name: 'HttpConnectionError', begun: true })
+  })
+
+  test('throws when nobody listens', async () => {
+    const { server, pool } = await setUp(() => {})
+    await server.close()
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({ begun: false, code: 'ECONNREFUSED' })
+  })
+
+  test('refuses an event without end', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const write = () => {
+        while (!response.destroyed && response.write(`data: ${'x'.repeat(100_000)}`)) {}
+        if (!response.destroyed) response.once('drain', write)
+      }
+      write()
+    })
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({ name: 'SseEventTooLarge' })
+    await until(() => server.sockets[0]?.destroyed === true)
+  })
+
+  test('a probe asks with GET, passes for any success and throws the rest', async () => {
+    const { server, pool } = await setUp((response, request) => {
+      response.writeHead(request.url === '/ok' ? 200 : 401).end('{"data":[]}')
+    })
+    await pool.probe({ url: `${server.url}/ok`, headers: { 'x-api-key': 'k' } }, never)
+    expect(await failureFrom(pool.probe({ url: `${server.url}/no`, headers: {} }, never))).toMatchObject({
+      name: 'HttpStatusError',
+      answer: { status: 401, body: '{"data":[]}' },
+    })
+    expect(server.requests).toMatchObject([
+      { method: 'GET', url: '/ok', headers: { 'x-api-key': 'k' } },
+      { method: 'GET', url: '/no' },
+    ])
+  })
+})

@@ -1,0 +1,53 @@
+// "OpenAI-compatible" servers differ in small ways, and the strict ones refuse a request for one unknown key.
+// Everything that depends on who is asked is decided here, by the host (and for Azure also by the provider's name).
+
+import type { ModelSettings } from '../../domain/agent.ts'
+import { baseUrl } from '../base-url.ts'
+
+export interface Dialect {
+  url: URL
+  azure: boolean
+  maxTokensKey: 'max_tokens' | 'max_completion_tokens'
+  /** Asks for usage in the stream. Mistral refuses the key and reports usage anyway. */
+  streamOptions: boolean
+  /** Sends what the model thought back to it. DeepSeek, Moonshot and Z.ai demand it; Groq and Mistral refuse it. */
+  returnReasoning: boolean
+  /** Knows `response_format: json_schema`; otherwise the schema goes into the system text. */
+  jsonSchema: boolean
+  /** Mistral takes only ids of nine letters and digits. */
+  shortCallIds: boolean
+  /** Routes requests of one conversation to the same cache. */
+  promptCacheKey: boolean
+}
+
+export const OPENAI_URL = 'https://api.openai.com/v1'
+export const OLLAMA_URL = 'http://127.0.0.1:11434/v1'
+
+export function dialectOf(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>): Dialect {
+  const url = baseUrl(settings, standardUrl(settings.provider))
+  // People know their Ollama as host and port.
+  if (settings.provider === 'ollama' && url.pathname === '/') url.pathname = '/v1'
+  const host = url.hostname
+  const at = (...domains: string[]) => domains.some((domain) => host === domain || host.endsWith(`.${domain}`))
+  const openai = at('openai.com')
+  const azure =
+    settings.provider === 'azure' || at('openai.azure.com', 'services.ai.azure.com', 'cognitiveservices.azure.com')
+  const mistral = at('mistral.ai')
+  const deepseek = at('deepseek.com')
+  return {
+    url,
+    azure,
+    maxTokensKey: openai || azure ? 'max_completion_tokens' : 'max_tokens',
+    streamOptions: !mistral,
+    returnReasoning: deepseek || at('moonshot.ai', 'moonshot.cn', 'z.ai', 'bigmodel.cn'),
+    jsonSchema: !deepseek,
+    shortCallIds: mistral,
+    promptCacheKey: openai,
+  }
+}
+
+function standardUrl(provider: string): string {
+  if (provider === 'ollama') return OLLAMA_URL
+  // Azure has no address of its own: every resource has one.
+  return provider === 'azure' ? '' : OPENAI_URL
+}

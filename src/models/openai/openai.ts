@@ -1,0 +1,34 @@
+import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelTarget } from '../failure.ts'
+import type { ModelHttp } from '../http-stream.ts'
+import type { Model } from '../model.ts'
+import { createWireModel } from '../wire-model.ts'
+import { createOpenAiDecoder } from './decode.ts'
+import { dialectOf } from './dialect.ts'
+import { openAiProbe, openAiRequest } from './request.ts'
+
+/** Chat completions: OpenAI, Azure, Ollama and every compatible server. */
+export function createOpenAiModel(
+  settings: ModelSettings,
+  deps: { http: ModelHttp; now: () => number; newId: () => string },
+): Model {
+  const { url, azure } = dialectOf(settings)
+  const target: ModelTarget = {
+    provider: settings.provider,
+    model: settings.name,
+    host: url.host,
+    keyVariable: azure ? 'AZURE_OPENAI_API_KEY' : 'OPENAI_API_KEY',
+    ...(settings.apiKey === undefined || settings.apiKey === 'none' ? {} : { apiKey: settings.apiKey }),
+  }
+  const { namesModel, ...probe } = openAiProbe(settings)
+  return createWireModel(
+    {
+      target,
+      request: (request) => openAiRequest(request, settings),
+      decoder: () => createOpenAiDecoder(target, deps.newId),
+      probe,
+      probeNamesModel: namesModel,
+    },
+    deps,
+  )
+}

@@ -1,0 +1,151 @@
+// ModelRequest → chat completions, as OpenAI and all servers that imitate it read them. Pure.
+
+import { createHash } from 'node:crypto'
+import type { ModelSettings } from '../../domain/agent.ts'
+import { withPath } from '../base-url.ts'
+import type { HttpRequest } from '../http-stream.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import type { ModelMessage, ModelRequest } from '../model.ts'
+import { type Dialect, dialectOf } from './dialect.ts'
+
+export function openAiRequest(request: ModelRequest, settings: ModelSettings): HttpRequest {
+  const dialect = dialectOf(settings)
+  return {
+    url: chatUrl(dialect, settings.name),
+    headers: authHeaders(dialect, settings),
+    body: body(request, settings, dialect),
+  }
+}
+
+/** Any answer but a refused key proves that the server is there; OpenAI itself also tells whether it knows the model. */
+export function openAiProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> & { namesModel: boolean } {
+  const dialect = dialectOf(settings)
+  const headers = authHeaders(dialect, settings)
+  if (dialect.azure) return { url: azureUrl(dialect, settings.name, 'models'), headers, namesModel: false }
+  const namesModel = dialect.promptCacheKey
+  const path = namesModel ? `/models/${encodeURIComponent(settings.name)}` : '/models'
+  return { url: withPath(apiRoot(dialect.url), path), headers, namesModel }
+}
+
+function authHeaders({ azure }: Dialect, { apiKey }: ModelSettings): Record<string, string> {
+  if (apiKey === undefined || apiKey === 'none') return {}
+  return azure ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
+}
+
+function chatUrl(dialect: Dialect, name: string): string {
+  return dialect.azure
+    ? azureUrl(dialect, name, 'chat/completions')
+    : withPath(apiRoot(dialect.url), '/chat/completions')
+}
+
+/** People copy the whole address from a provider's page. */
+function apiRoot(url: URL): URL {
+  const root = new URL(url)
+  root.pathname = root.pathname.replace(/\/chat\/completions\/?$/, '')
+  return root
+}
+
+/**
+ * Azure is configured in three ways: the resource (`https://x.openai.azure.com`), its v1 API (`…/openai/v1`), or a deployment
+ * (`…/openai/deployments/name?api-version=…`). A resource with an `api-version` means its deployments, without one the v1 API.
+ */
+function azureUrl({ url }: Dialect, deployment: string, path: 'chat/completions' | 'models'): string {
+  const root = apiRoot(url)
+  const toDeployment = /^(.*\/openai)\/deployments\/[^/]+\/?$/.exec(root.pathname)
+  if (toDeployment !== null) {
+    if (path !== 'models') return withPath(root, `/${path}`)
+    root.pathname = toDeployment[1] ?? ''
+    return withPath(root, '/models')
+  }
+  if (/\/openai\/v1\/?$/.test(root.pathname)) return withPath(root, `/${path}`)
+  root.pathname = root.pathname.replace(/\/openai\/?$/, '')
+  if (!root.searchParams.has('api-version')) return withPath(root, `/openai/v1/${path}`)
+  return withPath(
+    root,
+    path === 'models' ? '/openai/models' : `/openai/deployments/${encodeURIComponent(deployment)}/${path}`,
+  )
+}
+
+function body(request: ModelRequest, settings: ModelSettings, dialect: Dialect): JsonObject {
+  const schema = request.responseFormat
+  const system = schema === null || dialect.jsonSchema ? request.system : withSchema(request.system, schema)
+  const body: JsonObject = {
+    model: settings.name,
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system', content: system }]),
+      ...request.messages.map((message) => wireMessage(message, dialect)),
+    ],
+    stream: true,
+  }
+  if (dialect.streamOptions) body.stream_options = { include_usage: true }
+  if (request.tools.length > 0) {
+    body.tools = request.tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    }))
+  }
+  if (schema !== null) {
+    body.response_format = dialect.jsonSchema
+      ? { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrict(schema) } }
+      : { type: 'json_object' }
+  }
+  if (settings.temperature !== undefined) body.temperature = settings.temperature
+  if (settings.topP !== undefined) body.top_p = settings.topP
+  if (settings.maxTokens !== undefined) body[dialect.maxTokensKey] = settings.maxTokens
+  if (settings.reasoning?.effort !== undefined) body.reasoning_effort = settings.reasoning.effort
+  if (dialect.promptCacheKey) body.prompt_cache_key = request.sessionId
+  return body
+}
+
+function wireMessage(message: ModelMessage, dialect: Dialect): JsonObject {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: message.content }
+    case 'tool':
+      return { role: 'tool', tool_call_id: callId(message.toolCallId, dialect), content: message.content }
+    case 'assistant': {
+      const { content, toolCalls, reasoning } = message
+      const wire: JsonObject = { role: 'assistant', content: content === '' && toolCalls.length > 0 ? null : content }
+      if (dialect.returnReasoning && reasoning !== undefined && reasoning.text !== '') {
+        wire.reasoning_content = reasoning.text
+      }
+      if (toolCalls.length > 0) {
+        wire.tool_calls = toolCalls.map((call) => ({
+          id: callId(call.id, dialect),
+          type: 'function',
+          function: { name: call.name, arguments: call.arguments },
+        }))
+      }
+      return wire
+    }
+  }
+}
+
+function callId(id: string, { shortCallIds }: Dialect): string {
+  if (!shortCallIds || /^[A-Za-z0-9]{9}$/.test(id)) return id
+  return createHash('sha256').update(id).digest('hex').slice(0, 9)
+}
+
+const withSchema = (system: string, schema: JsonObject): string =>
+  `${system}${system === '' ? '' : '\n\n'}Answer with JSON only, valid against this JSON Schema:\n${JSON.stringify(schema)}`
+
+/** OpenAI refuses `strict` unless every object lists all its properties as required and allows no others. */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict)
+  if (!isObject(schema)) return true
+  const { properties } = schema
+  if (isObject(properties)) {
+    const required = Array.isArray(schema.required) ? schema.required : []
+    if (schema.additionalProperties !== false) return false
+    if (!Object.keys(properties).every((name) => required.includes(name))) return false
+    if (!Object.values(properties).every(isStrict)) return false
+  } else if (schema.type === 'object') {
+    return false
+  }
+  const { $defs, definitions, items, anyOf } = schema
+  return (
+    [$defs, definitions].every((named) => !isObject(named) || Object.values(named).every(isStrict)) &&
+    isStrict(items) &&
+    isStrict(anyOf)
+  )
+}

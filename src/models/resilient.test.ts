@@ -1,0 +1,304 @@
+import { describe, expect, test } from 'vitest'
+import { type ErrorCode, ServerError } from '../domain/errors.ts'
+import { silentLogger } from '../domain/logger.ts'
+import { modelFailure } from './failure.ts'
+import type { Model, ModelPart, ModelRequest } from './model.ts'
+import { createResilientModel } from './resilient.ts'
+import type { ScriptedAnswer, ScriptedPart } from './scripted/script.ts'
+import { createScriptedModel } from './scripted/scripted.ts'
+import { collect, emptyRequest, failureFrom } from './testing/fixtures.ts'
+import { createManualClock, type ManualClock } from './testing/manual-clock.ts'
+
+const hello: ScriptedAnswer = { parts: [{ text: 'Hello' }] }
+const answered: ModelPart[] = [
+  { type: 'text', delta: 'Hello' },
+  { type: 'finish', reason: 'stop' },
+]
+
+const broken = (code: ErrorCode, retryable = true, after?: number): ScriptedAnswer => ({
+  parts: [{ error: { code, retryable, ...(after === undefined ? {} : { after }) } }],
+})
+
+interface Setup {
+  clock: ManualClock
+  model: Model
+  /** When, in ms since the start, the primary and the fallback were asked. */
+  asked: number[]
+  askedFallback: number[]
+}
+
+function setUp(
+  answers: ScriptedAnswer[],
+  options: { retries?: number; random?: number; fallback?: ScriptedAnswer[] } = {},
+): Setup {
+  const clock = createManualClock()
+  const asked: number[] = []
+  const askedFallback: number[] = []
+  const fallback = options.fallback
+  const model = createResilientModel({
+    primary: createScriptedModel({ answers, clock, name: 'first', onRequest: () => asked.push(clock.mono()) }),
+    fallback:
+      fallback === undefined
+        ? null
+        : createScriptedModel({
+            answers: fallback,
+            clock,
+            name: 'second',
+            onRequest: () => askedFallback.push(clock.mono()),
+          }),
+    settings: { retries: options.retries ?? 2, firstTokenTimeoutMs: 60_000, tokenTimeoutMs: 10_000 },
+    clock,
+    random: () => options.random ?? 1,
+    log: silentLogger,
+  })
+  return { clock, model, asked, askedFallback }
+}
+
+const never = new AbortController().signal
+
+async function play({ clock, model }: Setup, signal = never): Promise<ModelPart[]> {
+  const done = collect(model.stream(emptyRequest, signal))
+  done.catch(() => {})
+  await clock.advance(600_000)
+  return done
+}
+
+describe('resilient model', () => {
+  test('passes a good answer on as it is', async () => {
+    const setup = setUp([hello])
+    expect([setup.model.provider, setup.model.name]).toEqual(['scripted', 'first'])
+    expect(await play(setup)).toEqual(answered)
+    expect(setup.clock.pending).toBe(0)
+  })
+
+  test.each<ErrorCode>(['model_rate_limited', 'model_failed', 'model_unreachable', 'model_stream_dropped'])(
+    'asks again after %s, waiting twice as long each time',
+    async (code) => {
+      const setup = setUp([broken(code), broken(code), broken(code), hello], { retries: 3 })
+      expect(await play(setup)).toEqual(answered)
+      expect(setup.asked).toEqual([0, 500, 1500, 3500])
+    },
+  )
+
+  test('leaves half of the wait to chance and waits eight seconds at most', async () => {
+    const answers = Array.from({ length: 6 }, () => broken('model_failed'))
+    const lucky = setUp([...answers, hello], { retries: 6, random: 0 })
+    await play(lucky)
+    expect(lucky.asked).toEqual([0, 250, 750, 1750, 3750, 7750, 11_750])
+  })
+
+  test('waits as long as the server asks, up to a minute', async () => {
+    const setup = setUp([broken('model_rate_limited', true, 60), broken('model_failed', true, 0.1), hello])
+    expect(await play(setup)).toEqual(answered)
+    expect(setup.asked).toEqual([0, 60_000, 61_000])
+  })
+
+  test('does not wait for more than a minute: it fails over, or fails', async () => {
+    const alone = setUp([broken('model_rate_limited', true, 61), hello])
+    expect(await failureFrom(play(alone))).toMatchObject({ code: 'model_rate_limited', details: { retryAfter: 61 } })
+    const helped = setUp([broken('model_rate_limited', true, 61), hello], { fallback: [hello] })
+    expect(await play(helped)).toEqual(answered)
+    expect([helped.asked, helped.askedFallback]).toEqual([[0], [0]])
+  })
+
+  test('gives up after the last attempt with the last failure', async () => {
+    const setup = setUp([broken('model_failed'), broken('model_failed'), broken('model_unreachable'), hello])
+    expect(await failureFrom(play(setup))).toMatchObject({ code: 'model_unreachable' })
+    expect(setup.asked).toHaveLength(3)
+  })
+
+  test('does not ask again when it would not help, nor when it may not', async () => {
+    for (const answer of [broken('model_auth_failed', false), broken('model_rate_limited', false)]) {
+      const setup = setUp([answer, hello])
+      expect(await failureFrom(play(setup))).toBeInstanceOf(ServerError)
+      expect(setup.asked).toEqual([0])
+    }
+    const setup = setUp([broken('model_failed'), hello], { retries: 0 })
+    expect(await failureFrom(play(setup))).toMatchObject({ code: 'model_failed' })
+  })
+
+  test('asks the fallback when the attempts are used up', async () => {
+    const setup = setUp([broken('model_failed'), broken('model_failed')], { retries: 1, fallback: [hello] })
+    expect(await play(setup)).toEqual(answered)
+    expect([setup.asked, setup.askedFallback]).toEqual([[0, 500], [500]])
+  })
+
+  test.each<ErrorCode>(['model_refused', 'model_bad_request', 'model_context_overflow'])(
+    'does not ask the fallback after %s',
+    async (code) => {
+      const setup = setUp([broken(code, false)], { fallback: [hello] })
+      expect(await failureFrom(play(setup))).toMatchObject({ code })
+      expect(setup.askedFallback).toEqual([])
+    },
+  )
+
+  test('passes a failure in the middle of an answer on: neither another attempt nor the fallback', async () => {
+    const setup = setUp([{ parts: [{ text: 'Hel' }, { drop: true }] }, hello], { fallback: [hello] })
+    const parts: ModelPart[] = []
+    const reading = failureFrom(async () => {
+      for await (const batch of setup.model.stream(emptyRequest, never)) parts.push(...batch)
+    })
+    await setup.clock.advance(60_000)
+    expect(await reading).toMatchObject({ code: 'model_stream_dropped' })
+    expect(parts).toEqual([{ type: 'text', delta: 'Hel' }])
+    expect([setup.asked, setup.askedFallback]).toEqual([[0], []])
+  })
+
+  test('asks again when only usage came before the failure, and counts the usage of the good answer', async () => {
+    const usage = (input: number): ScriptedPart => ({ usage: { input, output: 0 } })
+    const setup = setUp([
+      { parts: [usage(1), { error: { code: 'model_failed', retryable: true } }] },
+      { parts: [usage(2), { text: 'Hello' }] },
+    ])
+    expect(await play(setup)).toEqual([{ type: 'usage', usage: { inputTokens: 2, outputTokens: 0 } }, ...answered])
+  })
+
+  test('lets what is no failure of a model through', async () => {
+    const bug = new TypeError('bug')
+    const setup = setUp([hello], { fallback: [hello] })
+    const primary: Model = {
+      ...setup.model,
+      // biome-ignore lint/correctness/useYield: it fails before it has anything to say
+      async *stream() {
+        throw bug
+      },
+    }
+    const { clock } = setup
+    const settings = { retries: 2, firstTokenTimeoutMs: 1, tokenTimeoutMs: 1 }
+    const model = createResilientModel({
+      primary,
+      fallback: setup.model,
+      settings,
+      clock,
+      random: () => 1,
+      log: silentLogger,
+    })
+    expect(await failureFrom(collect(model.stream(emptyRequest, never)))).toBe(bug)
+  })
+})
+
+describe('resilient model: time', () => {
+  test('waits for the first part as long as it is told to, then asks the fallback without trying again', async () => {
+    const late = (ms: number): ScriptedAnswer => ({ parts: [{ delay_ms: ms }, { text: 'Hello' }] })
+    expect(await play(setUp([late(59_999)]))).toEqual(answered)
+    const setup = setUp([{ parts: [{ hang: true }] }, hello], { fallback: [hello] })
+    expect(await play(setup)).toEqual(answered)
+    expect([setup.asked, setup.askedFallback]).toEqual([[0], [60_000]])
+  })
+
+  test('says which setting to change', async () => {
+    expect(await failureFrom(play(setUp([{ parts: [{ hang: true }] }])))).toMatchObject({
+      code: 'model_timeout',
+      message:
+        'The model first did not begin to answer within 60 s. A slow model needs a longer model.first_token_timeout.',
+      details: { provider: 'scripted', model: 'first', retryable: true },
+    })
+    expect(await failureFrom(play(setUp([{ parts: [{ text: 'a' }, { hang: true }] }])))).toMatchObject({
+      code: 'model_timeout',
+      message:
+        'The model first fell silent for 10 s in the middle of its answer. A slow model needs a longer model.token_timeout.',
+    })
+  })
+
+  test('bounds the silence between parts, not the length of the answer', async () => {
+    const steady = setUp([{ parts: [{ text: 'x', repeat: 20, delay_ms: 9_999 }] }])
+    expect(await play(steady)).toHaveLength(21)
+    const setup = setUp([
+      { parts: [{ text: 'a' }, { delay_ms: 9_000 }, { text: 'b' }, { delay_ms: 10_001 }, { text: 'c' }] },
+    ])
+    const parts: ModelPart[] = []
+    const reading = failureFrom(async () => {
+      for await (const batch of setup.model.stream(emptyRequest, never)) parts.push(...batch)
+    })
+    await setup.clock.advance(18_999)
+    expect(parts).toHaveLength(2)
+    await setup.clock.advance(1)
+    expect(await reading).toMatchObject({ code: 'model_timeout' })
+    expect(setup.clock.pending).toBe(0)
+  })
+
+  test('does not count the time its reader takes', async () => {
+    const { clock, model } = setUp([{ parts: [{ text: 'a' }, { text: 'b' }] }])
+    const iterator = model.stream(emptyRequest, never)[Symbol.asyncIterator]()
+    expect((await iterator.next()).value).toEqual([{ type: 'text', delta: 'a' }])
+    await clock.advance(3_600_000)
+    expect((await iterator.next()).value).toEqual([{ type: 'text', delta: 'b' }])
+    expect((await iterator.next()).value).toEqual([{ type: 'finish', reason: 'stop' }])
+    expect((await iterator.next()).done).toBe(true)
+  })
+})
+
+describe('resilient model: abort', () => {
+  test.each<[string, ScriptedAnswer[]]>([
+    ['while it waits for the first part', [{ parts: [{ hang: true }] }]],
+    ['between two attempts', [broken('model_rate_limited', true, 30), hello]],
+    ['in the middle of an answer', [{ parts: [{ text: 'a' }, { hang: true }] }]],
+  ])('ends at once %s and leaves nothing behind', async (_, answers) => {
+    const setup = setUp(answers, { fallback: [hello] })
+    const controller = new AbortController()
+    const reading = collect(setup.model.stream(emptyRequest, controller.signal))
+    await setup.clock.advance(100)
+    controller.abort()
+    expect((await reading).filter((part) => part.type === 'finish')).toEqual([])
+    expect([setup.asked, setup.askedFallback, setup.clock.pending]).toEqual([[0], [], 0])
+  })
+
+  test('passes the abort on to the model it asks', async () => {
+    const clock = createManualClock()
+    let seen: AbortSignal | undefined
+    const primary: Model = {
+      provider: 'test',
+      name: 'test',
+      async *stream(_: ModelRequest, signal: AbortSignal) {
+        seen = signal
+        yield [{ type: 'text', delta: 'a' }]
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      },
+      check: () => Promise.resolve(),
+    }
+    const settings = { retries: 0, firstTokenTimeoutMs: 1000, tokenTimeoutMs: 1000 }
+    const model = createResilientModel({ primary, fallback: null, settings, clock, random: () => 0, log: silentLogger })
+    const controller = new AbortController()
+    const reading = collect(model.stream(emptyRequest, controller.signal))
+    await clock.advance(0)
+    expect(seen?.aborted).toBe(false)
+    controller.abort()
+    expect(seen?.aborted).toBe(true)
+    expect(await reading).toEqual([{ type: 'text', delta: 'a' }])
+  })
+})
+
+describe('resilient model: check', () => {
+  const checking = (check: Model['check']): Model => ({ ...setUp([]).model, check })
+  const down = () =>
+    Promise.reject(modelFailure('model_unreachable', 'down', { provider: 'p', model: 'm' }, { retryable: true }))
+
+  function checked(primary: Model['check'], fallback: Model['check'] | null) {
+    const clock = createManualClock()
+    const settings = { retries: 2, firstTokenTimeoutMs: 5_000, tokenTimeoutMs: 1 }
+    const model = createResilientModel({
+      primary: checking(primary),
+      fallback: fallback === null ? null : checking(fallback),
+      settings,
+      clock,
+      random: () => 0,
+      log: silentLogger,
+    })
+    const result = failureFrom(model.check(never))
+    return clock.advance(5_000).then(() => result)
+  }
+
+  test('passes when one of the two can answer, and else throws the failure of the first', async () => {
+    const up = () => Promise.resolve()
+    expect(await checked(up, null)).toBeNull()
+    expect(await checked(down, up)).toBeNull()
+    expect(await checked(down, null)).toMatchObject({ code: 'model_unreachable' })
+    expect(await checked(down, () => Promise.reject(new Error('other')))).toMatchObject({ code: 'model_unreachable' })
+  })
+
+  test('does not take longer than an answer may take to begin', async () => {
+    const hang = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    expect(await checked(hang, null)).toMatchObject({ code: 'model_timeout' })
+  })
+})

@@ -1,0 +1,218 @@
+// The format of a script, in a file and in a test:
+//
+//   loop: false                # true: begin again after the last answer in order
+//   answers:                   # (or just the list)
+//     - parts:                 # taken in order: the first request gets the first answer without `when`, and so on
+//         - text: "Hello "     # one delta
+//         - text: "tok "       # 500 deltas, 5 ms between them
+//           repeat: 500
+//           delay_ms: 5
+//         - reasoning: Hm.     # optional `signature`
+//         - delay_ms: 100      # silence
+//         - tool_call: { name: weather, arguments: { city: Berlin } }     # optional `id`, `signature`; text for broken JSON
+//         - usage: { input: 12, output: 34 }                              # optional `reasoning`, `cached`
+//       finish: stop           # stop | tool_calls | length; left out: tool_calls where a tool was called, else stop
+//     - when: weather          # taken whenever the newest message (a user's or a tool's result) contains this text; also
+//       parts: []              #   { contains: text }, { user: text } (the newest user message), { tool: name } (it just answered)
+//       times: 2               # at most so often; then the next one that fits
+//     - parts:
+//         - error: { code: model_rate_limited, retryable: true, after: 2 }  # `after`: the seconds it asks to wait
+//     - parts:
+//         - drop: true         # the stream ends without a finish
+//     - parts:
+//         - hang: true         # silence until the abort
+//
+// An answer with `when` that fits goes first; without `times` it can be taken again and again.
+
+import { type ErrorCode, errorCodes, ServerError } from '../../domain/errors.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import type { FinishReason } from '../model.ts'
+
+export interface Script {
+  answers: readonly ScriptedAnswer[]
+  loop: boolean
+}
+
+export interface ScriptedAnswer {
+  when?: string | { user?: string; tool?: string }
+  times?: number
+  parts: readonly ScriptedPart[]
+  finish?: FinishReason
+}
+
+export type ScriptedPart =
+  | { text: string; repeat?: number; delay_ms?: number }
+  | { reasoning: string; repeat?: number; delay_ms?: number; signature?: string }
+  | { tool_call: { name: string; arguments?: Record<string, unknown> | string; id?: string; signature?: string } }
+  | { usage: { input: number; output: number; reasoning?: number; cached?: number } }
+  | { delay_ms: number }
+  | { error: { code: ErrorCode; message?: string; retryable?: boolean; after?: number } }
+  | { drop: true }
+  | { hang: true }
+
+/** Checks a script as it came out of a file. Throws `config_invalid` that names the place and what to write there. */
+export function readScript(value: unknown, file: string): Script {
+  const fail = (place: string, problem: string): never => {
+    throw new ServerError('config_invalid', `${file}: ${place} ${problem}`, { details: { file } })
+  }
+  const top: JsonObject = Array.isArray(value) ? { answers: value } : isObject(value) ? value : {}
+  if (!Array.isArray(top.answers) || top.answers.length === 0) {
+    return fail('the script', 'needs a list of answers. Write e.g. answers: [{ parts: [{ text: Hello }] }]')
+  }
+  for (const key of Object.keys(top)) {
+    if (key !== 'answers' && key !== 'loop') fail(key, 'is unknown. At the top stand answers and loop.')
+  }
+  if (top.loop !== undefined && typeof top.loop !== 'boolean') fail('loop', 'must be true or false.')
+  return {
+    loop: top.loop === true,
+    answers: top.answers.map((answer, index) => readAnswer(answer, `answers[${index}]`, fail)),
+  }
+}
+
+type Fail = (place: string, problem: string) => never
+
+const FINISH: readonly FinishReason[] = ['stop', 'tool_calls', 'length']
+const ANSWER_KEYS = ['when', 'times', 'parts', 'finish']
+
+function readAnswer(value: unknown, place: string, fail: Fail): ScriptedAnswer {
+  if (!isObject(value) || !Array.isArray(value.parts)) {
+    return fail(place, 'needs a list of parts. Write e.g. parts: [{ text: Hello }]')
+  }
+  for (const key of Object.keys(value)) {
+    if (!ANSWER_KEYS.includes(key)) fail(`${place}.${key}`, `is unknown. An answer has ${ANSWER_KEYS.join(', ')}.`)
+  }
+  const answer: ScriptedAnswer = {
+    parts: value.parts.map((part, index) => readPart(part, `${place}.parts[${index}]`, fail)),
+  }
+  if (value.when !== undefined) answer.when = readWhen(value.when, `${place}.when`, fail)
+  if (value.times !== undefined) answer.times = countOf(value, 'times', place, fail)
+  if (value.finish !== undefined) {
+    answer.finish =
+      FINISH.find((reason) => reason === value.finish) ??
+      fail(`${place}.finish`, `must be one of ${FINISH.join(', ')}.`)
+  }
+  return answer
+}
+
+function readWhen(value: unknown, place: string, fail: Fail): string | { user?: string; tool?: string } {
+  if (typeof value === 'string' && value !== '') return value
+  if (isObject(value)) {
+    if (typeof value.contains === 'string' && value.contains !== '') return value.contains
+    if (typeof value.user === 'string') return { user: value.user }
+    if (typeof value.tool === 'string') return { tool: value.tool }
+  }
+  return fail(place, 'must be a text, { user: text } or { tool: name }.')
+}
+
+const KINDS = ['text', 'reasoning', 'tool_call', 'usage', 'error', 'drop', 'hang', 'delay_ms'] as const
+const OTHERS: Record<(typeof KINDS)[number], readonly string[]> = {
+  text: ['repeat', 'delay_ms'],
+  reasoning: ['repeat', 'delay_ms', 'signature'],
+  tool_call: [],
+  usage: [],
+  error: [],
+  drop: [],
+  hang: [],
+  delay_ms: [],
+}
+
+function readPart(given: unknown, place: string, fail: Fail): ScriptedPart {
+  if (!isObject(given)) return fail(place, `must be an object with one of ${KINDS.join(', ')}.`)
+  // `repeat: 500` alone means 500 tokens of no particular text.
+  const value =
+    given.repeat !== undefined && given.text === undefined && given.reasoning === undefined
+      ? { ...given, text: 'token ' }
+      : given
+  const kind = KINDS.find((key) => value[key] !== undefined)
+  if (kind === undefined)
+    return fail(place, `needs one of ${KINDS.join(', ')}, found ${Object.keys(value).join(', ') || 'nothing'}.`)
+  const stranger = Object.keys(value).find((key) => key !== kind && !OTHERS[kind].includes(key))
+  if (stranger !== undefined) fail(`${place}.${stranger}`, `does not go with ${kind}. Write it as a part of its own.`)
+  const pace = {
+    ...(value.repeat === undefined ? {} : { repeat: countOf(value, 'repeat', place, fail) }),
+    ...(value.delay_ms === undefined ? {} : { delay_ms: countOf(value, 'delay_ms', place, fail) }),
+  }
+  switch (kind) {
+    case 'text':
+      return { text: wordOf(value, 'text', place, fail), ...pace }
+    case 'reasoning':
+      return {
+        reasoning: wordOf(value, 'reasoning', place, fail),
+        ...pace,
+        ...optionalWord(value, 'signature', place, fail),
+      }
+    case 'tool_call':
+      return { tool_call: readCall(value.tool_call, `${place}.tool_call`, fail) }
+    case 'usage': {
+      const usage = isObject(value.usage) ? value.usage : fail(`${place}.usage`, 'must be { input: 1, output: 2 }.')
+      const count = (key: string) => countOf(usage, key, `${place}.usage`, fail)
+      return {
+        usage: {
+          input: count('input'),
+          output: count('output'),
+          ...(usage.reasoning === undefined ? {} : { reasoning: count('reasoning') }),
+          ...(usage.cached === undefined ? {} : { cached: count('cached') }),
+        },
+      }
+    }
+    case 'error':
+      return { error: readError(value.error, `${place}.error`, fail) }
+    case 'delay_ms':
+      return { delay_ms: countOf(value, 'delay_ms', place, fail) }
+    case 'drop':
+      return value.drop === true ? { drop: true } : fail(`${place}.drop`, 'must be true.')
+    case 'hang':
+      return value.hang === true ? { hang: true } : fail(`${place}.hang`, 'must be true.')
+  }
+}
+
+function readCall(
+  value: unknown,
+  place: string,
+  fail: Fail,
+): Extract<ScriptedPart, { tool_call: unknown }>['tool_call'] {
+  if (!isObject(value)) return fail(place, 'must be { name: tool, arguments: { … } }.')
+  const given = value.arguments
+  const call = {
+    name: wordOf(value, 'name', place, fail),
+    ...optionalWord(value, 'id', place, fail),
+    ...optionalWord(value, 'signature', place, fail),
+  }
+  if (given === undefined) return call
+  if (typeof given === 'string' || isObject(given)) return { ...call, arguments: given }
+  return fail(`${place}.arguments`, 'must be an object, or a text that is sent as it is.')
+}
+
+function readError(value: unknown, place: string, fail: Fail): Extract<ScriptedPart, { error: unknown }>['error'] {
+  if (!isObject(value)) return fail(place, 'must be { code: model_failed }.')
+  const code = errorCodes.find((known) => known === value.code)
+  if (code === undefined)
+    return fail(`${place}.code`, 'must be one of our error codes, e.g. model_failed, model_rate_limited.')
+  if (value.retryable !== undefined && typeof value.retryable !== 'boolean') {
+    return fail(`${place}.retryable`, 'must be true or false.')
+  }
+  return {
+    code,
+    ...optionalWord(value, 'message', place, fail),
+    ...(typeof value.retryable === 'boolean' ? { retryable: value.retryable } : {}),
+    ...(value.after === undefined ? {} : { after: countOf(value, 'after', place, fail) }),
+  }
+}
+
+function wordOf(value: JsonObject, key: string, place: string, fail: Fail): string {
+  const word = value[key]
+  return typeof word === 'string' ? word : fail(`${place}.${key}`, 'must be a text. Put it in quotes.')
+}
+
+function optionalWord<K extends string>(value: JsonObject, key: K, place: string, fail: Fail): { [P in K]?: string } {
+  const result: { [P in K]?: string } = {}
+  if (value[key] !== undefined) result[key] = wordOf(value, key, place, fail)
+  return result
+}
+
+function countOf(value: JsonObject, key: string, place: string, fail: Fail): number {
+  const count = value[key]
+  return typeof count === 'number' && count >= 0 && Number.isFinite(count)
+    ? count
+    : fail(`${place}.${key}`, 'must be a number of 0 or more.')
+}

@@ -1,0 +1,93 @@
+import { StringDecoder } from 'node:string_decoder'
+
+/** Server-sent events, read as they arrive. Only `data` matters to the model wires; names, ids and comments are dropped. */
+export interface SseParser {
+  /** Adds the payload of every event that these bytes completed. Throws `SseEventTooLarge`. */
+  push(bytes: Buffer, into: string[]): void
+  /** The end of the stream. Unlike a browser it keeps a last event that lacks its blank line: some servers forget it. */
+  end(into: string[]): void
+}
+
+export class SseEventTooLarge extends Error {
+  constructor(limit: number) {
+    super(`An event of the stream is longer than ${limit} characters.`)
+    this.name = 'SseEventTooLarge'
+  }
+}
+
+const LF = 10
+const SPACE = 32
+const COLON = 58
+const BOM = 0xfeff
+
+export function createSseParser(maxEventLength = 10 * 1024 * 1024): SseParser {
+  // Bytes may be cut inside a character; the decoder keeps the beginning until the rest is there.
+  const decoder = new StringDecoder('utf8')
+  let started = false
+  let afterCr = false
+  let line = ''
+  let data: string | null = null
+
+  const bound = () => {
+    if (line.length + (data?.length ?? 0) > maxEventLength) throw new SseEventTooLarge(maxEventLength)
+  }
+
+  const takeLine = (text: string, into: string[]) => {
+    if (text === '') {
+      if (data !== null) into.push(data)
+      data = null
+      return
+    }
+    if (!text.startsWith('data')) return
+    let value = ''
+    if (text.charCodeAt(4) === COLON) value = text.slice(text.charCodeAt(5) === SPACE ? 6 : 5)
+    else if (text.length > 4) return
+    if (data === null) {
+      data = value
+    } else {
+      data += `\n${value}`
+      bound()
+    }
+  }
+
+  const take = (chunk: string, into: string[]) => {
+    if (chunk === '') return
+    let text = chunk
+    if (!started) {
+      started = true
+      if (text.charCodeAt(0) === BOM) text = text.slice(1)
+    }
+    if (afterCr && text.charCodeAt(0) === LF) text = text.slice(1)
+    afterCr = false
+    if (text.includes('\r')) {
+      afterCr = text.endsWith('\r')
+      text = text.replace(/\r\n?/g, '\n')
+    }
+    let start = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      const piece = text.slice(start, end)
+      start = end + 1
+      if (line === '') {
+        takeLine(piece, into)
+      } else {
+        const whole = line + piece
+        line = ''
+        takeLine(whole, into)
+      }
+    }
+    if (start < text.length) {
+      line += text.slice(start)
+      bound()
+    }
+  }
+
+  return {
+    push: (bytes, into) => take(decoder.write(bytes), into),
+    end(into) {
+      take(decoder.end(), into)
+      if (line !== '') takeLine(line, into)
+      line = ''
+      takeLine('', into)
+    },
+  }
+}

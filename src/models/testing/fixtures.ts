@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import type { ModelPart, ModelRequest } from '../model.ts'
+import type { StreamDecoder } from '../stream-decoder.ts'
+
+export const target = { provider: 'test', model: 'test-model', host: 'model.test', keyVariable: 'TEST_API_KEY' }
+
+/** The payloads of a recorded stream: one a line. */
+export function payloadsOf(file: URL | string): string[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+}
+
+export function decodeAll(decoder: StreamDecoder, payloads: readonly string[]): ModelPart[] {
+  const parts: ModelPart[] = []
+  for (const payload of payloads) decoder.decode(payload, parts)
+  decoder.end(parts)
+  return parts
+}
+
+/** Ids that count: `new-1`, `new-2`, … */
+export function createCounter(): () => string {
+  let count = 0
+  return () => `new-${++count}`
+}
+
+export const emptyRequest: ModelRequest = {
+  system: '',
+  messages: [{ role: 'user', content: 'Hello' }],
+  tools: [],
+  responseFormat: null,
+  sessionId: 'session-1',
+}
+
+export async function collect(stream: AsyncIterable<readonly ModelPart[]>): Promise<ModelPart[]> {
+  const all: ModelPart[] = []
+  for await (const parts of stream) all.push(...parts)
+  return all
+}
+
+/** What `work` threw, or null when it did not. */
+export async function failureFrom(work: Promise<unknown> | (() => unknown)): Promise<unknown> {
+  try {
+    await (typeof work === 'function' ? work() : work)
+    return null
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,86 @@
+import { ServerError } from '../domain/errors.ts'
+import { dropped, type ModelTarget, modelFailure, notAStream, statusFailure, unreachable } from './failure.ts'
+import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
+import type { HttpRequest, ModelHttp } from './http-stream.ts'
+import type { Model, ModelPart, ModelRequest } from './model.ts'
+import { SseEventTooLarge } from './sse-parser.ts'
+import type { StreamDecoder } from './stream-decoder.ts'
+
+/** What makes a provider out of a socket: how to ask and how to read. */
+export interface Wire {
+  target: ModelTarget
+  request(request: ModelRequest): HttpRequest
+  decoder(): StreamDecoder
+  /** A GET that costs nothing and needs the key. */
+  probe: Omit<HttpRequest, 'body'>
+  /** The probe names the model, so that 404 means that the model is unknown; otherwise any answer but a refused key will do. */
+  probeNamesModel: boolean
+}
+
+export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; now: () => number }): Model {
+  const { target } = wire
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+    const decoder = wire.decoder()
+    const payloads = http.stream(wire.request(request), signal)
+    try {
+      for await (const batch of payloads) {
+        if (signal.aborted) return
+        const parts: ModelPart[] = []
+        try {
+          for (const payload of batch) decoder.decode(payload, parts)
+        } catch (error) {
+          // What arrived before the failure is part of the answer, also when both came in one read.
+          if (parts.length > 0) yield parts
+          throw error
+        }
+        if (decoder.finished) {
+          payloads.release()
+          if (parts.length > 0) yield parts
+          return
+        }
+        if (parts.length > 0) yield parts
+      }
+      if (signal.aborted) return
+      const rest: ModelPart[] = []
+      decoder.end(rest)
+      if (rest.length > 0) yield rest
+    } catch (error) {
+      if (signal.aborted) return
+      throw failureOf(error, target, now())
+    }
+  }
+
+  return {
+    provider: target.provider,
+    name: target.model,
+    stream,
+    async check(signal) {
+      try {
+        await http.probe(wire.probe, signal)
+      } catch (error) {
+        const failure = failureOf(error, target, now())
+        const known = failure instanceof ServerError ? failure.code : null
+        const answered = known === 'model_not_found' || known === 'model_bad_request'
+        // Many compatible servers have no list of models; that they answer is proof enough.
+        if (answered && !wire.probeNamesModel) return
+        throw failure
+      }
+    },
+  }
+}
+
+function failureOf(error: unknown, target: ModelTarget, now: number): unknown {
+  if (error instanceof HttpStatusError) return statusFailure(error.answer, target, now)
+  if (error instanceof HttpContentError) return notAStream(error.answer, target)
+  if (error instanceof HttpConnectionError) return error.begun ? dropped(target, error) : unreachable(error, target)
+  // An event that is no JSON is one that was cut off.
+  if (error instanceof SyntaxError) return dropped(target)
+  if (error instanceof SseEventTooLarge) {
+    return modelFailure('model_failed', `The model server at ${target.host} sent an event that is too large.`, target, {
+      retryable: false,
+      cause: error,
+    })
+  }
+  return error
+}
