@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest'
+import {
+  ACCEPTED,
+  accept,
+  acceptedRun,
+  append,
+  commit,
+  done,
+  event,
+  fact,
+  finish,
+  newId,
+  newMessage,
+  newSession,
+  type OpenStore,
+  openForTest,
+  outcomes,
+  refusal,
+  STARTED,
+  text,
+} from './samples.contract.ts'
+
+export function describeAppending(open: OpenStore): void {
+  describe('appending', () => {
+    test('gives each session a sequence of its own, without gaps, whatever shares the commit', async () => {
+      const { store } = await openForTest(open)
+      const [one, two] = [newSession(), newSession()]
+      const a = await acceptedRun(store, accept(one))
+      const b = await acceptedRun(store, accept(two, { acceptEntries: [] }))
+
+      const results = await commit(
+        store,
+        append(a, [text('a1'), text('a2')]),
+        append(b, [text('b1')]),
+        append(a, []),
+        append(a, [text('a3')], { sync: true }),
+        append(b, [text('b2')]),
+      )
+
+      expect(results.map((result) => result.ok && result.firstSeq)).toEqual([3, 2, 0, 5, 3])
+      expect((await store.entries(one.id, 2, 10)).map(({ seq, data }) => [seq, data])).toEqual([
+        [3, text('a1').data],
+        [4, text('a2').data],
+        [5, text('a3').data],
+      ])
+      expect((await store.entries(two.id, 1, 10)).map(({ seq, data }) => [seq, data])).toEqual([
+        [2, text('b1').data],
+        [3, text('b2').data],
+      ])
+      expect([await store.head(one.id), await store.head(two.id)]).toEqual([5, 3])
+    })
+
+    test('keeps kind, run and text of each entry', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      const entries = [text('a'), fact('tool_intent', { call: 'c' }), event('CUSTOM', { name: 'fact' }), text('')]
+
+      for (const entry of entries) await done(store, append(run, [entry], { sync: entry.kind === 'fact' }))
+
+      expect(await store.entries(session.id, 0, 100)).toEqual(
+        [ACCEPTED, STARTED, ...entries].map((entry, i) => ({ seq: i + 1, runId: run.id, ...entry })),
+      )
+    })
+
+    test('reads from behind any entry, at most as many as asked for', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      await done(store, append(run, [text('a'), text('b')]))
+      const seqs = async (after: number, limit: number) =>
+        (await store.entries(session.id, after, limit)).map(({ seq }) => seq)
+
+      expect(await seqs(0, 100)).toEqual([1, 2, 3, 4])
+      expect(await seqs(1, 2)).toEqual([2, 3])
+      expect(await seqs(3, 1)).toEqual([4])
+      expect(await seqs(4, 100)).toEqual([])
+      expect(await seqs(400, 100)).toEqual([])
+      expect(await store.entries(newId(), 0, 100)).toEqual([])
+      expect(await store.head(newId())).toBe(0)
+    })
+
+    test('reads no further once there is as much text as asked for, and at least one entry', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      const long = text('x'.repeat(100))
+      await done(store, append(run, [long, long], { sync: true }))
+      await done(store, append(run, [long, long]))
+      const seqs = async (after: number, maxChars: number) =>
+        (await store.entries(session.id, after, 100, maxChars)).map(({ seq }) => seq)
+
+      expect(await seqs(2, 1)).toEqual([3])
+      expect(await seqs(2, long.data.length)).toEqual([3])
+      expect(await seqs(2, long.data.length + 1)).toEqual([3, 4])
+      expect(await seqs(3, 3 * long.data.length)).toEqual([4, 5, 6])
+      expect(await seqs(2, 1_000_000)).toEqual([3, 4, 5, 6])
+    })
+
+    test('adds messages, state and the last tool with the entries', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      const messages = [newMessage('a', { role: 'assistant' }), newMessage('t', { role: 'tool', toolCallId: 'c' })]
+
+      await done(store, append(run, [text('x')], { messages, state: { a: [1] }, lastTool: 'search' }))
+      await done(store, append(run, [text('y')]))
+
+      expect(await store.messages(session.id, 10)).toEqual(messages)
+      expect(await store.session(session.id)).toEqual({
+        ...session,
+        messageCount: 2,
+        state: { a: [1] },
+        lastTool: 'search',
+      })
+    })
+
+    test('refuses a stale fence alone among its neighbours', async () => {
+      const { store } = await openForTest(open)
+      const [one, two] = [newSession(), newSession()]
+      const a = await acceptedRun(store, accept(one))
+      const b = await acceptedRun(store, accept(two))
+      const stale = { ...b, fence: b.fence - 1 }
+      const unsaid = { messages: [newMessage('unsaid')], state: 'unsaid', lastTool: 'unsaid' }
+
+      const results = await commit(
+        store,
+        append(a, [text('1')]),
+        append(stale, [text('no')], unsaid),
+        append({ ...b, fence: b.fence + 1 }, [text('no')], unsaid),
+        append({ ...a, id: newId() }, [text('no')], unsaid),
+        append(b, [text('2')]),
+      )
+
+      expect(results.map((result) => (result.ok ? result.firstSeq : result.error.code))).toEqual([
+        3,
+        'run_fenced',
+        'run_fenced',
+        expect.stringMatching(/^run_(fenced|not_found)$/),
+        3,
+      ])
+      expect((await store.entries(two.id, 2, 10)).map(({ data }) => data)).toEqual([text('2').data])
+      expect(await store.session(two.id)).toEqual(two)
+      expect(await store.messages(two.id, 10)).toEqual([])
+    })
+
+    test.each(outcomes)('refuses an entry behind the end of a run that is %s', async (status) => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      await done(store, finish(run, { status }))
+
+      expect(await refusal(store, append(run, [text('late')], { messages: [newMessage('late')] }))).toBe('run_fenced')
+      expect(await store.head(session.id)).toBe(3)
+      expect(await store.messages(session.id, 10)).toEqual([])
+    })
+
+    test('says at once that a commit without a synced command needs no sync', async () => {
+      const { store } = await openForTest(open)
+      const run = await acceptedRun(store, accept(newSession()))
+      await done(store, append(run, [text('a')]))
+
+      const { synced } = await store.commit([append(run, [text('b')])])
+
+      const first = await Promise.race([synced.then(() => 'synced'), new Promise(setImmediate).then(() => 'waiting')])
+      expect(first).toBe('synced')
+    })
+
+    test('takes a commit of nothing', async () => {
+      const { store } = await openForTest(open)
+
+      expect(await commit(store)).toEqual([])
+    })
+  })
+}

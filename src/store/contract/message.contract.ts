@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import type { StoredMessage } from '../../domain/message.ts'
+import {
+  accept,
+  acceptedRun,
+  append,
+  beforeAndAfter,
+  done,
+  finish,
+  NOW,
+  newId,
+  newMessage,
+  newSession,
+  type OpenStore,
+  openForTest,
+  refusal,
+  text,
+} from './samples.contract.ts'
+
+const idsOf = (messages: readonly StoredMessage[]): string[] => messages.map((message) => message.id)
+
+export function describeMessages(open: OpenStore): void {
+  describe('messages', () => {
+    test('come back whole, in the order in which they were written', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const messages: StoredMessage[] = [
+        newMessage('z', { metadata: { files: [{ name: 'a.png' }], none: null } }),
+        newMessage('r', { role: 'reasoning', content: 'Hm.', encryptedValue: 'opaque==' }),
+        newMessage('a', {
+          role: 'assistant',
+          content: '',
+          agentName: 'assistant',
+          toolCalls: [{ id: 'c', type: 'function', function: { name: 'search', arguments: '{"q":"x"}' } }],
+        }),
+        newMessage('t', { role: 'tool', toolCallId: 'c', content: 'timed out', error: 'timed out' }),
+        newMessage('parts', {
+          content: [
+            { type: 'text', text: 'one' },
+            { type: 'text', text: 'two' },
+          ],
+        }),
+        newMessage('b', { role: 'assistant', content: 'Half an ans', brokenOff: true }),
+        newMessage('s', { role: 'system' }),
+        newMessage('d', { role: 'developer' }),
+      ]
+      const [first, second, ...rest] = messages
+
+      const run = await acceptedRun(
+        store,
+        accept(session, { start: { messages: [first, second].filter((message) => message !== undefined) } }),
+      )
+      await done(store, append(run, [text('x')], { messages: rest.slice(0, 3) }))
+      await done(store, finish(run, { messages: rest.slice(3) }))
+
+      expect(await store.messages(session.id, 100)).toEqual(messages)
+      expect(await (await reopen()).messages(session.id, 100)).toEqual(messages)
+    })
+
+    test('are counted when a person, the agent or a tool said them', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const roles = ['user', 'assistant', 'tool', 'system', 'developer', 'reasoning'] as const
+
+      await done(store, accept(session, { start: { messages: roles.map((role) => newMessage(role, { role })) } }))
+
+      expect((await store.session(session.id))?.messageCount).toBe(3)
+    })
+
+    test('are written once: the first of an id stays, and is counted once', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const first = newMessage('a', { content: 'first' })
+      const run = await acceptedRun(store, accept(session, { start: { messages: [first, newMessage('b')] } }))
+      const again = [newMessage('a', { content: 'second' }), newMessage('c'), newMessage('c')]
+
+      await done(store, append(run, [], { messages: again }))
+      await done(store, finish(run, { messages: again }))
+
+      expect(await store.messages(session.id, 100)).toEqual([first, newMessage('b'), newMessage('c')])
+      expect((await store.session(session.id))?.messageCount).toBe(3)
+    })
+
+    test('have ids of their own in each session', async () => {
+      const { store } = await openForTest(open)
+      const [one, two] = [newSession(), newSession()]
+      await done(store, accept(one, { start: { messages: [newMessage('a', { content: 'one' })] } }))
+      await done(store, accept(two, { start: { messages: [newMessage('a', { content: 'two' })] } }))
+
+      expect((await store.messages(one.id, 10)).map(({ content }) => content)).toEqual(['one'])
+      expect((await store.messages(two.id, 10)).map(({ content }) => content)).toEqual(['two'])
+    })
+
+    test('are paged backwards from a message', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      // Ids and times say nothing about the order.
+      const ids = ['m', 'b', 'z', 'a', 'y']
+      const messages = ids.map((id, i) => newMessage(id, { createdAt: 1_000 - i }))
+      await done(store, accept(session, { start: { messages } }))
+      const page = async (limit: number, before?: string) => idsOf(await store.messages(session.id, limit, before))
+
+      expect(await page(2)).toEqual(['a', 'y'])
+      expect(await page(2, 'a')).toEqual(['b', 'z'])
+      expect(await page(2, 'b')).toEqual(['m'])
+      expect(await page(2, 'm')).toEqual([])
+      expect(await page(100)).toEqual(ids)
+      expect(await store.messages(newId(), 10)).toEqual([])
+    })
+
+    test('known ones are found among the ids that a client names', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const messages = ['a', 'b', 'c'].map((id) => newMessage(id))
+      await done(store, accept(session, { start: { messages } }))
+      const known = async (...ids: string[]) => idsOf(await store.knownMessages(session.id, ids)).sort()
+
+      expect(await known('c', 'nope', 'a')).toEqual(['a', 'c'])
+      expect(await known()).toEqual([])
+      expect(await known('a', 'a')).toEqual(['a'])
+      expect(await store.knownMessages(session.id, ['b'])).toEqual([newMessage('b')])
+      expect(await store.knownMessages(newId(), ['b'])).toEqual([])
+    })
+  })
+
+  describe('a run that branches off', () => {
+    test('supersedes what followed: it is known and kept, but neither shown nor counted', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const history = [
+        newMessage('q1'),
+        newMessage('a1', { role: 'assistant' }),
+        newMessage('q2'),
+        newMessage('a2', { role: 'assistant' }),
+      ]
+      const first = await acceptedRun(store, accept(session, { start: { messages: history } }))
+      await done(store, finish(first))
+
+      const second = await acceptedRun(
+        store,
+        accept(session, {
+          start: { supersedeAfter: 'q1', messages: [newMessage('b1', { role: 'assistant' })] },
+        }),
+      )
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(idsOf(await current.messages(session.id, 100))).toEqual(['q1', 'b1'])
+        expect(idsOf(await current.messages(session.id, 100, 'a2'))).toEqual(['q1'])
+        const known = await current.knownMessages(session.id, ['q1', 'a1', 'q2', 'a2', 'b1'])
+        expect(idsOf(await current.allMessages(session.id))).toEqual(['q1', 'a1', 'q2', 'a2', 'b1'])
+        expect((await current.runs(session.id)).map(({ id }) => id)).toEqual([first.id, second.id])
+        expect(known.map(({ id, supersededBy }) => [id, supersededBy]).sort()).toEqual([
+          ['a1', second.id],
+          ['a2', second.id],
+          ['b1', undefined],
+          ['q1', undefined],
+          ['q2', second.id],
+        ])
+        expect((await current.session(session.id))?.messageCount).toBe(2)
+      }
+    })
+
+    test('leaves with the run before it what that one superseded', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run1 = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
+      await done(store, finish(run1, { messages: [newMessage('a1', { role: 'assistant' })] }))
+      const branch = { start: { supersedeAfter: 'q' } }
+      const run2 = await acceptedRun(store, accept(session, branch))
+      await done(store, finish(run2, { messages: [newMessage('a2', { role: 'assistant' })] }))
+      const run3 = await acceptedRun(store, accept(session, branch))
+
+      expect(idsOf(await store.messages(session.id, 10))).toEqual(['q'])
+      const known = await store.knownMessages(session.id, ['a1', 'a2'])
+      expect(new Map(known.map(({ id, supersededBy }) => [id, supersededBy]))).toEqual(
+        new Map([
+          ['a1', run2.id],
+          ['a2', run3.id],
+        ]),
+      )
+    })
+
+    test('supersedes when it starts, not while it waits in the queue', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const messages = [newMessage('q'), newMessage('a', { role: 'assistant' })]
+      const first = await acceptedRun(store, accept(session, { start: { messages } }))
+      const start = { entries: [], messages: [], supersedeAfter: 'q' }
+      const queued = await acceptedRun(store, accept(session, { start }))
+      const command = { type: 'start_run', runId: queued.id, leaseOwner: 'p', now: NOW, start } as const
+
+      expect(await refusal(store, command)).toBe('conflict')
+      expect(idsOf(await store.messages(session.id, 10))).toEqual(['q', 'a'])
+
+      await done(store, finish(first))
+      await done(store, command)
+      expect(idsOf(await store.messages(session.id, 10))).toEqual(['q'])
+    })
+  })
+}

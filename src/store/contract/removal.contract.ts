@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import type { PurgeSessions } from '../store.ts'
+import {
+  accept,
+  acceptedRun,
+  append,
+  beforeAndAfter,
+  commit,
+  create,
+  done,
+  finish,
+  finishedSession,
+  NOW,
+  newMessage,
+  newSession,
+  type OpenStore,
+  openForTest,
+  readSession,
+  refusal,
+  remove,
+  text,
+} from './samples.contract.ts'
+
+export function describeRemoval(open: OpenStore): void {
+  describe('deleting a session', () => {
+    test('leaves a tombstone without content', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession({ alias: 'name', metadata: { secret: 1 }, state: 'secret' })
+      const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
+      await done(store, append(run, [text('secret')], { lastTool: 'secret' }))
+      await done(store, finish(run))
+
+      await done(store, remove(session.id, NOW + 9))
+
+      const record = {
+        ...session,
+        status: 'terminated',
+        terminatedAt: NOW + 9,
+        lastActivity: expect.any(Number),
+        alias: null,
+        metadata: {},
+        state: undefined,
+        lastTool: null,
+        messageCount: 0,
+      }
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await readSession(current, session, [run])).toEqual({
+          record,
+          byAlias: null,
+          head: 0,
+          entries: [],
+          messages: [],
+          openRuns: [],
+          runs: [null],
+        })
+        expect(await current.runByWireId(session.id, run.wireId)).toBe(null)
+        expect(await current.ownersRun(session.owner, run.wireId)).toBe(null)
+        expect(await current.knownMessages(session.id, ['q'])).toEqual([])
+        expect(await current.sessions({ owner: session.owner, limit: 10 })).toEqual([])
+        expect(await current.sessionsToCompact(NOW * 2, 10)).toEqual([])
+      }
+    })
+
+    test('gives its name to the next', async () => {
+      const { store } = await openForTest(open)
+      const { session } = await finishedSession(store, { alias: 'name' })
+      await done(store, remove(session.id))
+
+      const next = newSession({ alias: 'name' })
+      await done(store, accept(next))
+
+      expect((await store.sessionByAlias(session.owner, 'name'))?.id).toBe(next.id)
+      expect((await store.session(session.id))?.alias).toBe(null)
+    })
+
+    test('again does nothing', async () => {
+      const { store } = await openForTest(open)
+      const { session } = await finishedSession(store)
+      await done(store, remove(session.id, NOW + 1))
+      const before = await store.session(session.id)
+
+      await done(store, remove(session.id, NOW + 2))
+
+      expect(await store.session(session.id)).toEqual(before)
+    })
+
+    test.each(['running', 'waiting', 'queued'] as const)('is refused while a run is %s', async (status) => {
+      const { store } = await openForTest(open)
+      const session = newSession({ alias: 'name' })
+      const run = await acceptedRun(store, accept(session))
+      if (status === 'queued') await done(store, accept(session))
+      if (status !== 'running') await done(store, finish(run, status === 'waiting' ? { status } : {}))
+      const before = await readSession(store, session)
+      expect(before.openRuns.map((open) => open.status)).toEqual([status])
+
+      expect(await refusal(store, remove(session.id))).toBe('conflict')
+      expect(await readSession(store, session)).toEqual(before)
+    })
+
+    test('is for good: it takes no run and no content', async () => {
+      const { store } = await openForTest(open)
+      const { session } = await finishedSession(store)
+      await done(store, remove(session.id))
+      const before = await readSession(store, session)
+      const command = accept({ ...session, alias: 'name' })
+
+      expect(await refusal(store, command)).toBe('session_not_found')
+      await commit(store, { type: 'update_session', sessionId: session.id, metadata: { a: 1 }, state: 1 })
+      expect((await commit(store, create(session)))[0]?.ok).toBe(false)
+
+      expect(await readSession(store, session)).toEqual(before)
+      expect(await store.run(command.run.id)).toBe(null)
+      expect(await store.sessionByAlias(session.owner, 'name')).toBe(null)
+    })
+  })
+
+  describe('purging sessions', () => {
+    const purge = (values: Partial<PurgeSessions>): PurgeSessions => ({
+      type: 'purge_sessions',
+      before: null,
+      unlistedBefore: 0,
+      now: NOW,
+      limit: 100,
+      ...values,
+    })
+
+    test('removes what was idle or deleted before a moment, all of it', async () => {
+      const { store, reopen } = await openForTest(open)
+      const old = await finishedSession(store, { lastActivity: 99, alias: 'old' })
+      const recent = await finishedSession(store, { lastActivity: 100 })
+      const deletedOld = await finishedSession(store, { lastActivity: 50 })
+      const deletedRecent = await finishedSession(store, { lastActivity: 100 })
+      await done(store, remove(deletedOld.session.id, 98))
+      await done(store, remove(deletedRecent.session.id, 120))
+      const kept = await readSession(store, recent.session, [recent.run])
+
+      expect(await done(store, purge({ before: 100 }))).toMatchObject({ count: 2 })
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await readSession(current, old.session, [old.run])).toEqual({
+          record: null,
+          byAlias: null,
+          head: 0,
+          entries: [],
+          messages: [],
+          openRuns: [],
+          runs: [null],
+        })
+        expect(await current.session(deletedOld.session.id)).toBe(null)
+        expect(await current.session(deletedRecent.session.id)).toMatchObject({ status: 'terminated' })
+        expect(await readSession(current, recent.session, [recent.run])).toEqual(kept)
+      }
+    })
+
+    test('goes by a time of their own for those that are not listed', async () => {
+      const { store } = await openForTest(open)
+      const listed = await finishedSession(store, { lastActivity: 100 })
+      const unlisted = await finishedSession(store, { lastActivity: 100, unlisted: true })
+      const names = async () =>
+        Promise.all([listed, unlisted].map(async ({ session }) => (await store.session(session.id)) !== null))
+
+      expect(await done(store, purge({ before: 50, unlistedBefore: 100 }))).toMatchObject({ count: 0 })
+      expect(await done(store, purge({ before: 100, unlistedBefore: 100 }))).toMatchObject({ count: 0 })
+      expect(await names()).toEqual([true, true])
+      expect(await done(store, purge({ before: 50, unlistedBefore: 101 }))).toMatchObject({ count: 1 })
+      expect(await names()).toEqual([true, false])
+      expect(await done(store, purge({ before: 101 }))).toMatchObject({ count: 1 })
+      expect(await names()).toEqual([false, false])
+    })
+
+    test('without a moment removes no listed session, however old', async () => {
+      const { store } = await openForTest(open)
+      const { session } = await finishedSession(store, { lastActivity: 0 })
+
+      expect(await done(store, purge({ before: null, unlistedBefore: NOW }))).toMatchObject({ count: 0 })
+      expect(await store.session(session.id)).not.toBe(null)
+    })
+
+    test.each(['running', 'waiting', 'queued'] as const)('spares a session with a run that is %s', async (status) => {
+      const { store } = await openForTest(open)
+      const session = newSession({ lastActivity: 1 })
+      const times = { run: { createdAt: 1 } }
+      const run = await acceptedRun(store, accept(session, times))
+      if (status === 'queued') await done(store, accept(session, times))
+      if (status !== 'running') await done(store, finish(run, { now: 1, ...(status === 'waiting' ? { status } : {}) }))
+
+      expect(await done(store, purge({ before: NOW, unlistedBefore: NOW }))).toMatchObject({ count: 0 })
+      expect((await store.openRuns(session.id)).map((open) => open.status)).toEqual([status])
+    })
+
+    test('removes at most as many as asked for, and says how many', async () => {
+      const { store } = await openForTest(open)
+      const sessions = Array.from({ length: 5 }, () => newSession({ lastActivity: 1 }))
+      await commit(store, ...sessions.map(create))
+
+      const counts: unknown[] = []
+      for (let i = 0; i < 4; i += 1) counts.push((await done(store, purge({ before: 2, limit: 2 }))).count)
+
+      expect(counts).toEqual([2, 2, 1, 0])
+      expect(await store.sessions({ owner: 'ann', limit: 10 })).toEqual([])
+    })
+
+    test('leaves the id free for a session that has nothing of the old one', async () => {
+      const { store } = await openForTest(open)
+      const { session, run } = await finishedSession(store, { lastActivity: 1 })
+      await done(store, purge({ before: 2 }))
+      const other = await finishedSession(store)
+
+      const next = await acceptedRun(store, accept(session, { run: { wireId: run.wireId } }))
+      await done(store, append(next, [text('new')]))
+
+      expect((await store.entries(session.id, 0, 10)).map(({ runId }) => runId)).toEqual([next.id, next.id, next.id])
+      expect(await store.head(session.id)).toBe((await store.entries(session.id, 0, 10)).at(-1)?.seq)
+      expect((await store.entries(other.session.id, 0, 10)).map(({ runId }) => runId)).toEqual(
+        Array(3).fill(other.run.id),
+      )
+    })
+  })
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import {
+  ACCEPTED,
+  accept,
+  acceptedRun,
+  commit,
+  done,
+  finish,
+  NOW,
+  newId,
+  newMessage,
+  newSession,
+  type OpenStore,
+  openForTest,
+  readSession,
+  refusal,
+  text,
+} from './samples.contract.ts'
+
+export function describeRepeating(open: OpenStore): void {
+  describe('taking the same run again', () => {
+    const idempotency = { key: 'key', digest: 'digest', expiresAt: NOW + 1_000 }
+
+    test('finds it by its idempotency key, also from a request that knows no session', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const first = await done(store, accept(session, { idempotency, acceptEntries: [ACCEPTED, text('once')] }))
+      const before = await readSession(store, session)
+
+      const stranger = newSession()
+      const again = accept(stranger, { idempotency, start: { messages: [newMessage('twice')] } })
+
+      const expected = { ok: true, firstSeq: 0, existing: true, run: first.run, session: first.session }
+      expect(await commit(store, again)).toMatchObject([expected])
+      expect(await commit(await reopen(), again)).toMatchObject([{ ...expected, run: { id: first.run?.id } }])
+      const store2 = await reopen()
+      expect(await readSession(store2, session)).toEqual(before)
+      expect(await store2.session(stranger.id)).toBe(null)
+      expect(await store2.run(again.run.id)).toBe(null)
+    })
+
+    test('finds it also when it has ended, when the session is busy and when there is no room', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session, { idempotency }))
+      await done(store, finish(run))
+      await done(store, accept(session))
+
+      const again = accept(newSession(), { idempotency, onBusy: 'reject', maxQueued: 0, maxSessions: 0 })
+
+      expect(await done(store, again)).toMatchObject({ existing: true, run: { id: run.id, status: 'completed' } })
+    })
+
+    test('refuses another request under the same key, and writes nothing', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      await done(store, accept(session, { idempotency }))
+      const before = await readSession(store, session)
+
+      const other = accept(session, { idempotency: { ...idempotency, digest: 'other' } })
+
+      expect(await refusal(store, other)).toBe('idempotency_mismatch')
+      expect(await readSession(store, session)).toEqual(before)
+    })
+
+    test('finds the first of two in one commit', async () => {
+      const { store } = await openForTest(open)
+      const [one, two] = [accept(newSession(), { idempotency }), accept(newSession(), { idempotency })]
+
+      const results = await commit(store, one, two)
+
+      expect(results).toMatchObject([
+        { ok: true, run: { id: one.run.id } },
+        { ok: true, existing: true, firstSeq: 0, run: { id: one.run.id } },
+      ])
+    })
+
+    test('takes a new run under a key that has expired, and then finds that one', async () => {
+      const { store } = await openForTest(open)
+      await done(store, accept(newSession(), { idempotency }))
+      const renewed = { ...idempotency, digest: 'other', expiresAt: NOW + 5_000 }
+      const late = accept(newSession(), { idempotency: renewed, run: { createdAt: NOW + 1_001 } })
+      const again = accept(newSession(), { idempotency: renewed, run: { createdAt: NOW + 1_002 } })
+
+      expect(await done(store, late)).toMatchObject({ run: { id: late.run.id, status: 'running' } })
+      expect(await done(store, again)).toMatchObject({ existing: true, run: { id: late.run.id } })
+    })
+
+    test('keeps the keys of owners apart', async () => {
+      const { store } = await openForTest(open)
+      await done(store, accept(newSession(), { idempotency }))
+
+      const bobs = accept(newSession({ owner: 'bob' }), { idempotency: { ...idempotency, digest: 'other' } })
+
+      expect(await done(store, bobs)).toMatchObject({ run: { id: bobs.run.id } })
+    })
+
+    test('forgets a key once it has expired and was purged, not before', async () => {
+      const { store } = await openForTest(open)
+      const first = await acceptedRun(store, accept(newSession(), { idempotency }))
+      const purge = { type: 'purge_sessions', before: null, unlistedBefore: 0, limit: 10 } as const
+      const again = (createdAt: number) => accept(newSession(), { idempotency, run: { createdAt } })
+
+      await done(store, { ...purge, now: NOW + 999 })
+      expect(await done(store, again(NOW + 999))).toMatchObject({ existing: true, run: { id: first.id } })
+
+      await done(store, { ...purge, now: NOW + 1_001 })
+      const late = again(NOW + 1_001)
+      expect(await done(store, late)).toMatchObject({ run: { id: late.run.id, status: 'running' } })
+      expect((await store.run(first.id))?.status).toBe('running')
+    })
+
+    test('finds it by the id its client gave it, in that session alone', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const first = await acceptedRun(store, accept(session, { run: { wireId: 'run 1' } }))
+      const before = await readSession(store, session)
+
+      const again = accept(session, { run: { wireId: 'run 1' }, onBusy: 'reject' })
+
+      expect(await done(store, again)).toMatchObject({ existing: true, firstSeq: 0, run: { id: first.id } })
+      expect(await readSession(store, session)).toEqual(before)
+
+      const elsewhere = accept(newSession(), { run: { wireId: 'run 1' } })
+      expect(await done(store, elsewhere)).toMatchObject({ run: { id: elsewhere.run.id, status: 'running' } })
+    })
+
+    test('names runs by our id, by the id of the wire, and to their owner by the newest', async () => {
+      const { store } = await openForTest(open)
+      const [one, two] = [newSession(), newSession()]
+      const first = await acceptedRun(store, accept(one, { run: { wireId: 'r' } }))
+      const second = await acceptedRun(store, accept(two, { run: { wireId: 'r', createdAt: NOW + 1 } }))
+      await done(store, accept(newSession({ owner: 'bob' }), { run: { wireId: 'r', createdAt: NOW + 2 } }))
+
+      expect(await store.run(first.id)).toEqual(first)
+      expect(await store.runByWireId(one.id, 'r')).toEqual(first)
+      expect(await store.runByWireId(two.id, 'r')).toEqual(second)
+      expect(await store.ownersRun(one.owner, 'r')).toEqual(second)
+      expect(await store.run(newId())).toBe(null)
+      expect(await store.runByWireId(one.id, 'q')).toBe(null)
+      expect(await store.runByWireId(newId(), 'r')).toBe(null)
+      expect(await store.ownersRun('carol', 'r')).toBe(null)
+    })
+  })
+}

@@ -1,0 +1,246 @@
+// What the suites of the store's contract share: a store of their own for each test, sample commands, and short ways to commit.
+
+import { expect, onTestFinished } from 'vitest'
+import { type ErrorCode, ServerError } from '../../domain/errors.ts'
+import { createIds } from '../../domain/ids.ts'
+import type { StoredMessage } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type {
+  AcceptRun,
+  AppendEntries,
+  Command,
+  CreateSession,
+  DeleteSession,
+  FinishRun,
+  NewEntry,
+  Result,
+  RunStart,
+  StartRun,
+  Store,
+} from '../store.ts'
+
+export interface StoreUnderTest {
+  store: Store
+  /** Ends the store as kill -9 would (closing it will do where that is not possible) and opens what it left behind. */
+  reopen(): Promise<Store>
+  /** Ends it as a power cut would: nothing is kept that was not synced. Without it, the tests that need it are skipped. */
+  powerCut?(): Promise<Store>
+  /** Closes what is open and removes the files. */
+  discard(): Promise<void>
+}
+
+export type OpenStore = () => Promise<StoreUnderTest>
+
+export async function openForTest(open: OpenStore): Promise<StoreUnderTest> {
+  const opened = await open()
+  onTestFinished(() => opened.discard())
+  return opened
+}
+
+/** The store, and once it has been looked at, what a restart makes of it. */
+export async function* beforeAndAfter(store: Store, reopen: () => Promise<Store>): AsyncGenerator<Store> {
+  yield store
+  yield await reopen()
+}
+
+/** When nothing in a test depends on the time, it all happens at this moment. */
+export const NOW = 1_800_000_000_000
+export const OWNER = 'ann'
+export const PROCESS = 'process-1'
+
+export const newId = (): string => createIds(() => NOW).uuid()
+
+export const newSession = (values: Partial<SessionRecord> = {}): SessionRecord => ({
+  id: newId(),
+  owner: OWNER,
+  agent: 'assistant',
+  status: 'active',
+  createdAt: NOW,
+  lastActivity: NOW,
+  terminatedAt: null,
+  lastTool: null,
+  metadata: {},
+  alias: null,
+  messageCount: 0,
+  state: undefined,
+  unlisted: false,
+  ...values,
+})
+
+export function newRun(sessionId: string, values: Partial<RunRecord> = {}): RunRecord {
+  const id = values.id ?? newId()
+  return {
+    id,
+    sessionId,
+    owner: OWNER,
+    agent: 'assistant',
+    wireId: id,
+    parentRunId: null,
+    status: 'queued',
+    origin: 'reader',
+    input: {
+      messages: [{ id: `message of ${id}`, role: 'user', content: 'Hi' }],
+      instructions: ['Be brief.'],
+      context: [{ description: 'place', value: 'Oslo' }],
+      clientTools: [{ name: 'beep', description: 'Makes a sound.', parameters: { type: 'object' } }],
+    },
+    createdAt: NOW,
+    startedAt: null,
+    finishedAt: null,
+    usage: [],
+    error: null,
+    cancelRequested: false,
+    firstSeq: null,
+    lastSeq: null,
+    fence: 0,
+    leaseOwner: null,
+    ...values,
+  }
+}
+
+export const event = (type: string, values: Record<string, unknown> = {}): NewEntry => ({
+  kind: 'event',
+  data: JSON.stringify({ type, ...values }),
+})
+export const fact = (name: string, values: Record<string, unknown> = {}): NewEntry => ({
+  kind: 'fact',
+  data: JSON.stringify({ fact: name, ...values }),
+})
+export const text = (delta: string, messageId = 'm'): NewEntry => event('TEXT_MESSAGE_CONTENT', { messageId, delta })
+
+export const ACCEPTED = fact('run_accepted')
+export const STARTED = event('RUN_STARTED')
+export const FINISHED = event('RUN_FINISHED')
+
+export const newMessage = (id: string, values: Partial<StoredMessage> = {}): StoredMessage => ({
+  id,
+  role: 'user',
+  content: `content of ${id}`,
+  runId: 'run',
+  createdAt: NOW,
+  ...values,
+})
+
+export interface AcceptValues extends Partial<Omit<AcceptRun, 'run' | 'start'>> {
+  run?: Partial<RunRecord>
+  start?: Partial<RunStart>
+}
+
+/** Takes a run into the session: a new one unless it is there. */
+export function accept(session: SessionRecord, { run, start, ...values }: AcceptValues = {}): AcceptRun {
+  return {
+    type: 'accept_run',
+    session,
+    run: newRun(session.id, { owner: session.owner, ...run }),
+    leaseOwner: PROCESS,
+    onBusy: 'queue',
+    maxQueued: 8,
+    maxSessions: null,
+    acceptEntries: [ACCEPTED],
+    start: { entries: [STARTED], messages: [], ...start },
+    ...values,
+  }
+}
+
+export const append = (
+  run: RunRecord,
+  entries: readonly NewEntry[],
+  values: Partial<AppendEntries> = {},
+): AppendEntries => ({
+  type: 'append',
+  sessionId: run.sessionId,
+  runId: run.id,
+  fence: run.fence,
+  sync: false,
+  entries,
+  ...values,
+})
+
+export const finish = (run: RunRecord, values: Partial<FinishRun> = {}): FinishRun => ({
+  type: 'finish_run',
+  runId: run.id,
+  fence: run.fence,
+  status: 'completed',
+  now: NOW,
+  entries: [FINISHED],
+  messages: [],
+  usage: [],
+  error: null,
+  ...values,
+})
+
+export const start = (runId: string, values: Partial<StartRun> = {}): StartRun => ({
+  type: 'start_run',
+  runId,
+  leaseOwner: PROCESS,
+  now: NOW,
+  start: { entries: [STARTED], messages: [] },
+  ...values,
+})
+
+/** How a run can end. */
+export const outcomes = ['waiting', 'completed', 'failed', 'cancelled', 'interrupted'] as const
+
+export const create = (session: SessionRecord): CreateSession => ({ type: 'create_session', session })
+export const remove = (sessionId: string, now = NOW): DeleteSession => ({ type: 'delete_session', sessionId, now })
+
+/** Commits, waits until it is as durable as it will be, and gives the results. */
+export async function commit(store: Store, ...commands: Command[]): Promise<Result[]> {
+  const { results, synced } = await store.commit(commands)
+  await synced
+  expect(results.length).toBe(commands.length)
+  return results
+}
+
+export type Done = Extract<Result, { ok: true }>
+
+/** Commits one command that must not be refused. */
+export async function done(store: Store, command: Command): Promise<Done> {
+  const [result] = await commit(store, command)
+  if (result?.ok !== true) throw new Error(`${command.type} was refused`, { cause: result?.error })
+  return result
+}
+
+/** Commits one command that must be refused, and gives the code. */
+export async function refusal(store: Store, command: Command): Promise<ErrorCode> {
+  return codeOf((await commit(store, command))[0])
+}
+
+export function codeOf(result: Result | undefined): ErrorCode {
+  if (result === undefined || result.ok) throw new Error('the command was not refused')
+  expect(result.error).toBeInstanceOf(ServerError)
+  return result.error.code
+}
+
+/** Takes a run and gives it as the store returns it. */
+export async function acceptedRun(store: Store, command: AcceptRun): Promise<RunRecord> {
+  const { run } = await done(store, command)
+  if (run === undefined) throw new Error('accept_run returned no run')
+  return run
+}
+
+/** A session with one finished run in it. */
+export async function finishedSession(
+  store: Store,
+  values: Partial<SessionRecord> = {},
+): Promise<{ session: SessionRecord; run: RunRecord }> {
+  const session = newSession(values)
+  const times = { createdAt: session.lastActivity }
+  const run = await acceptedRun(store, accept(session, { run: times }))
+  await done(store, finish(run, { now: session.lastActivity }))
+  return { session, run }
+}
+
+/** All that can be read of a session. */
+export async function readSession(store: Store, session: SessionRecord, runs: readonly RunRecord[] = []) {
+  return {
+    record: await store.session(session.id),
+    byAlias: session.alias === null ? null : await store.sessionByAlias(session.owner, session.alias),
+    head: await store.head(session.id),
+    entries: await store.entries(session.id, 0, 1_000_000),
+    messages: await store.messages(session.id, 1_000_000),
+    openRuns: await store.openRuns(session.id),
+    runs: await Promise.all(runs.map((run) => store.run(run.id))),
+  }
+}

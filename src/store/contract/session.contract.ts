@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { Store } from '../store.ts'
+import {
+  accept,
+  acceptedRun,
+  append,
+  beforeAndAfter,
+  commit,
+  create,
+  done,
+  NOW,
+  newId,
+  newSession,
+  type OpenStore,
+  openForTest,
+  refusal,
+  remove,
+} from './samples.contract.ts'
+
+export function describeSessions(open: OpenStore): void {
+  describe('making a session', () => {
+    test('keeps it as given', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession({
+        alias: 'name',
+        status: 'created',
+        metadata: { nested: { list: [1, 'two', null, false] } },
+        state: { a: 1 },
+        lastTool: 'search',
+        unlisted: true,
+      })
+
+      expect(await done(store, create(session))).toMatchObject({ firstSeq: 0, session })
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.session(session.id)).toEqual(session)
+        expect(await current.sessionByAlias(session.owner, 'name')).toEqual(session)
+      }
+    })
+
+    test('is refused when the owner has one of that name', async () => {
+      const { store } = await openForTest(open)
+      const [first, second] = [newSession({ alias: 'name' }), newSession({ alias: 'name' })]
+      await done(store, create(first))
+
+      expect(await refusal(store, create(second))).toBe('conflict')
+      expect(await store.session(second.id)).toBe(null)
+      expect(await store.sessionByAlias(first.owner, 'name')).toEqual(first)
+      const other = newSession({ alias: 'name', owner: 'bob' })
+      expect(await done(store, create(other))).toMatchObject({ session: other })
+    })
+
+    test('does not replace one with the same id', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession({ metadata: { first: true } })
+      await done(store, create(session))
+
+      expect((await commit(store, create({ ...session, metadata: {} })))[0]?.ok).toBe(false)
+      expect(await store.session(session.id)).toEqual(session)
+    })
+
+    test('is known by none of its ids before', async () => {
+      const { store } = await openForTest(open)
+
+      expect(await store.session(newId())).toBe(null)
+      expect(await store.sessionByAlias('ann', 'nope')).toBe(null)
+    })
+  })
+
+  describe('changing a session', () => {
+    test('changes what is named and nothing else', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession({ alias: 'name', state: 'old' })
+      const update = { type: 'update_session', sessionId: session.id } as const
+      await done(store, create(session))
+
+      await done(store, { ...update, lastActivity: NOW + 5 })
+      expect(await store.session(session.id)).toEqual({ ...session, lastActivity: NOW + 5 })
+      await done(store, { ...update, metadata: { a: 1 } })
+      await done(store, { ...update, state: { b: 2 } })
+      await done(store, update)
+      expect(await store.session(session.id)).toEqual({
+        ...session,
+        lastActivity: NOW + 5,
+        metadata: { a: 1 },
+        state: { b: 2 },
+      })
+      expect(await refusal(store, { ...update, sessionId: newId() })).toBe('session_not_found')
+    })
+
+    test('knows no state from a state that is null', async () => {
+      const { store, reopen } = await openForTest(open)
+      const [none, empty] = [newSession(), newSession({ state: null })]
+      const changes: [unknown, unknown][] = []
+      const state = async (current: Store, session: SessionRecord) => (await current.session(session.id))?.state
+      const run = await acceptedRun(store, accept(none))
+      await done(store, create(empty))
+      expect([await state(store, none), await state(store, empty)]).toEqual([undefined, null])
+
+      for (const next of [null, undefined, { a: null }, undefined, false, 0, '']) {
+        await done(store, append(run, [], { state: next }))
+        await done(store, { type: 'update_session', sessionId: empty.id, state: next })
+        changes.push([await state(store, none), await state(store, empty)])
+      }
+
+      const expected = [null, null, { a: null }, { a: null }, false, 0, '']
+      expect(changes).toStrictEqual(expected.map((value) => [value, value]))
+      const store2 = await reopen()
+      expect([await state(store2, none), await state(store2, empty)]).toEqual(['', ''])
+      const fresh = newSession()
+      await done(store2, create(fresh))
+      expect(await state(await reopen(), fresh)).toBe(undefined)
+    })
+  })
+
+  describe('listing sessions', () => {
+    test('gives those of an owner, newest activity first', async () => {
+      const { store } = await openForTest(open)
+      const at = (lastActivity: number, values: Partial<SessionRecord> = {}) => newSession({ lastActivity, ...values })
+      const sessions = [at(30), at(10), at(50)]
+      const others = [at(40, { unlisted: true }), at(60, { owner: 'bob' }), at(20)]
+      await commit(store, ...[...sessions, ...others].map(create))
+      await done(store, remove(others[2]?.id ?? ''))
+
+      const [a, b, c] = sessions
+      expect(await store.sessions({ owner: 'ann', limit: 10 })).toEqual([c, a, b])
+      expect(await store.sessions({ owner: 'ann', limit: 2 })).toEqual([c, a])
+      expect(await store.sessions({ owner: 'carol', limit: 10 })).toEqual([])
+      const [unlisted, bobs] = others
+      expect(await store.sessions({ limit: 10 })).toEqual([bobs, c, a, b])
+      expect(await store.sessions({ limit: 10, unlisted: true })).toEqual([bobs, c, unlisted, a, b])
+      expect(await store.sessions({ owner: 'ann', limit: 2, unlisted: true })).toEqual([c, unlisted])
+      await done(store, { type: 'update_session', sessionId: b?.id ?? '', lastActivity: 70 })
+      expect((await store.sessions({ owner: 'ann', limit: 10 })).map(({ id }) => id)).toEqual([b?.id, c?.id, a?.id])
+    })
+
+    test('gives those of a label, or those without one', async () => {
+      const { store, reopen } = await openForTest(open)
+      const at = (lastActivity: number, values: Partial<SessionRecord> = {}) => newSession({ lastActivity, ...values })
+      const [old, none, recent, gone] = [
+        at(10, { label: 'kim' }),
+        at(20),
+        at(30, { label: 'kim' }),
+        at(40, { label: 'kim' }),
+      ]
+      const others = [
+        at(50, { label: 'kim', owner: 'bob' }),
+        at(60, { label: 'lee' }),
+        at(70, { label: 'kim', unlisted: true }),
+      ]
+      await commit(store, ...[old, none, recent, gone, ...others].map(create))
+      await done(store, remove(gone.id))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.sessions({ owner: 'ann', label: 'kim', limit: 10 })).toEqual([recent, old])
+        expect(await current.sessions({ owner: 'ann', label: 'kim', limit: 10, before: recent })).toEqual([old])
+        expect(await current.sessions({ owner: 'ann', label: null, limit: 10 })).toEqual([none])
+        expect(await current.sessions({ owner: 'ann', limit: 10 })).toEqual([others[1], recent, none, old])
+        expect((await current.session(gone.id))?.label).toBe(undefined)
+      }
+    })
+
+    test('loses and repeats none between pages, also where many were active in one moment', async () => {
+      const { store } = await openForTest(open)
+      const sessions = Array.from({ length: 25 }, (_, i) => newSession({ lastActivity: NOW + Math.floor(i / 10) }))
+      await commit(store, ...sessions.map(create))
+
+      const whole = await store.sessions({ owner: 'ann', limit: 100 })
+      const paged: SessionRecord[] = []
+      for (;;) {
+        const last = paged.at(-1)
+        const before = last === undefined ? {} : { before: { lastActivity: last.lastActivity, id: last.id } }
+        const page = await store.sessions({ owner: 'ann', limit: 4, ...before })
+        if (page.length === 0) break
+        paged.push(...page)
+      }
+
+      expect(paged).toEqual(whole)
+      expect(new Set(paged.map(({ id }) => id))).toEqual(new Set(sessions.map(({ id }) => id)))
+      expect(paged.map(({ lastActivity }) => lastActivity - NOW)).toEqual([
+        ...Array(5).fill(2),
+        ...Array(10).fill(1),
+        ...Array(10).fill(0),
+      ])
+    })
+
+    test('counts those with activity since a moment', async () => {
+      const { store } = await openForTest(open)
+      const sessions = [10, 20, 20, 30].map((lastActivity) => newSession({ lastActivity }))
+      await commit(store, ...sessions.map(create))
+
+      expect(await store.countSessions(20)).toBe(3)
+      expect(await store.countSessions(21)).toBe(1)
+      await done(store, remove(sessions[3]?.id ?? ''))
+      expect(await store.countSessions(21)).toBe(0)
+    })
+  })
+}

@@ -1,0 +1,120 @@
+// The reading half of the store. What it returns may share parts with the state: `memory-store.ts` hands out copies.
+
+import { isFinished, type RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionQuery, Store, StoredEntry } from '../store.ts'
+import { headOf, isShown, type MemorySession, type MemoryState, nameOf, openRunsOf } from './memory-state.ts'
+
+export type Reads = Omit<Store, 'commit' | 'check' | 'close'>
+/** The same questions, answered at once. */
+export type MemoryReads = { [K in keyof Reads]: (...args: Parameters<Reads[K]>) => Awaited<ReturnType<Reads[K]>> }
+
+export function createMemoryReads(state: MemoryState): MemoryReads {
+  const recordOf = (id: string | undefined): SessionRecord | null =>
+    id === undefined ? null : (state.sessions.get(id)?.record ?? null)
+
+  return {
+    entries: (sessionId, seq, limit, maxChars) =>
+      firstChars(entriesAfter(state.sessions.get(sessionId)?.entries ?? [], seq, limit), maxChars),
+
+    head(sessionId) {
+      const session = state.sessions.get(sessionId)
+      return session === undefined ? 0 : headOf(session)
+    },
+
+    session: recordOf,
+    sessionByAlias: (owner, alias) => recordOf(state.aliases.get(nameOf(owner, alias))),
+
+    sessions: ({ owner, label, unlisted = false, limit, before }) =>
+      [...state.sessions.values()]
+        .map((session) => session.record)
+        .filter((record) => record.status !== 'terminated' && (unlisted || !record.unlisted))
+        .filter((record) => owner === undefined || record.owner === owner)
+        .filter((record) => label === undefined || (record.label ?? null) === label)
+        .filter((record) => before === undefined || newestFirst(record, before) > 0)
+        .sort(newestFirst)
+        .slice(0, limit),
+
+    countSessions: (since) =>
+      [...state.sessions.values()].filter(
+        ({ record }) => record.status !== 'terminated' && record.lastActivity >= since,
+      ).length,
+
+    sessionsToCompact: (before, limit) =>
+      [...state.sessions.values()]
+        .filter((session) => session.record.lastActivity < before && isToCompact(session))
+        .slice(0, limit)
+        .map((session) => session.record.id),
+
+    run: (id) => state.runs.get(id) ?? null,
+    runByWireId: (sessionId, wireId) =>
+      state.sessions.get(sessionId)?.runs.find((run) => run.wireId === wireId) ?? null,
+    ownersRun: (owner, wireId) =>
+      [...state.runs.values()].findLast((run) => run.owner === owner && run.wireId === wireId) ?? null,
+
+    runs: (sessionId) => [...(state.sessions.get(sessionId)?.runs ?? [])],
+    openRuns(sessionId) {
+      const session = state.sessions.get(sessionId)
+      return session === undefined ? [] : openRunsOf(session)
+    },
+
+    orphans: (now, limit) =>
+      [...state.sessions.values()].flatMap((session) => orphansOf(session, state.leases, now)).slice(0, limit),
+
+    messages(sessionId, limit, before) {
+      const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+      const end =
+        before === undefined
+          ? all.length
+          : Math.max(
+              0,
+              all.findIndex((message) => message.id === before),
+            )
+      return limit === 0 ? [] : all.slice(0, end).filter(isShown).slice(-limit)
+    },
+
+    allMessages: (sessionId) => [...(state.sessions.get(sessionId)?.messages.values() ?? [])],
+    knownMessages(sessionId, ids) {
+      const messages = state.sessions.get(sessionId)?.messages
+      return [...new Set(ids)].flatMap((id) => messages?.get(id) ?? [])
+    },
+  }
+}
+
+function entriesAfter(entries: readonly StoredEntry[], seq: number, limit: number): StoredEntry[] {
+  // Readers page through long logs, so the place is found by halving.
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((entries[middle]?.seq ?? 0) > seq) high = middle
+    else low = middle + 1
+  }
+  return entries.slice(low, low + limit)
+}
+
+function firstChars(entries: StoredEntry[], maxChars = Number.POSITIVE_INFINITY): StoredEntry[] {
+  let chars = 0
+  const enough = entries.findIndex(({ data }) => {
+    chars += data.length
+    return chars >= maxChars
+  })
+  return enough < 0 ? entries : entries.slice(0, enough + 1)
+}
+
+type Place = NonNullable<SessionQuery['before']>
+
+const newestFirst = (a: Place, b: Place): number =>
+  b.lastActivity - a.lastActivity || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1)
+
+const isToCompact = (session: MemorySession): boolean =>
+  openRunsOf(session).length === 0 &&
+  session.runs.some((run) => isFinished(run.status) && (run.lastSeq ?? 0) > session.compactedTo)
+
+function orphansOf(session: MemorySession, leases: ReadonlyMap<string, number>, now: number): RunRecord[] {
+  const isLive = (run: RunRecord): boolean => run.leaseOwner !== null && (leases.get(run.leaseOwner) ?? 0) > now
+  // One run at a time: whoever is first is running or waiting, or nothing is before it.
+  const first = openRunsOf(session)[0]
+  if (first === undefined || first.status === 'waiting' || (first.status === 'running' && isLive(first))) return []
+  return [first]
+}

@@ -1,0 +1,168 @@
+// The store in plain JavaScript: the model that the real ones are compared with, and the base of the fault simulator.
+
+import { type Clock, sleep } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { type Command, type Committed, needsSync, type Result, type Store } from '../store.ts'
+import { applyCommand } from './apply-command.ts'
+import { createMemoryDisk, type MemoryDisk, replay } from './memory-disk.ts'
+import { createMemoryReads } from './memory-reads.ts'
+
+export interface MemoryStoreOptions {
+  /** Opens what it holds; a store that had it open is dead from then on. A new, empty one when left out. */
+  disk?: MemoryDisk
+  /** Needed for faults that delay. */
+  clock?: Clock
+  faults?: StorageFaults
+}
+
+/**
+ * Decides what goes wrong. Called before each commit and each sync. Throwing a `ServerError` from a commit refuses all of it
+ * (`storage_full`, `storage_failed`); throwing from a sync is a disk that failed, and ends the process.
+ */
+export type StorageFaults = (operation: StorageOperation) => StorageFault | undefined
+
+export interface StorageOperation {
+  /** Counts the commits and syncs of this store from 1. */
+  number: number
+  kind: 'commit' | 'sync'
+}
+
+export type StorageFault =
+  /** The operation takes this long; a commit is written at once, and answered late. */
+  | { delayMs: number }
+  /** The process dies before the operation has its effect, or after it and before anyone hears of it. */
+  | { dies: 'before' | 'after' }
+
+/** Nothing that a dead process promised comes true, and nothing is refused either. */
+const never = (): Promise<never> => new Promise(() => {})
+
+export function createMemoryStore({
+  disk = createMemoryDisk(),
+  clock,
+  faults = () => undefined,
+}: MemoryStoreOptions = {}): Store {
+  disk.batches.push('opened')
+  disk.incarnation += 1
+  const { incarnation } = disk
+  const state = replay(disk)
+  const reads = createMemoryReads(state)
+  // Per session, how far its seqs are reserved and the batch that says so. What an earlier process reserved is found anew.
+  const reservations = new Map<string, { to: number; batch: number }>()
+  let operations = 0
+  let died = false
+  let closed = false
+
+  const isDead = (): boolean => died || disk.incarnation !== incarnation
+
+  function die(): Promise<never> {
+    died = true
+    return never()
+  }
+
+  function next(kind: StorageOperation['kind']): { delayMs: number; dies: 'before' | 'after' | null } {
+    operations += 1
+    return { delayMs: 0, dies: null, ...faults({ number: operations, kind }) }
+  }
+
+  async function wait(ms: number): Promise<void> {
+    if (ms === 0) return
+    if (clock === undefined) throw new Error('createMemoryStore needs a clock to delay an operation.')
+    await sleep(clock, ms)
+  }
+
+  function noteReservation(sessionId: string): void {
+    const to = state.sessions.get(sessionId)?.reservedTo
+    if (to === undefined) reservations.delete(sessionId)
+    else if (reservations.get(sessionId)?.to !== to) reservations.set(sessionId, { to, batch: disk.batches.length })
+  }
+
+  function write(batch: readonly Command[]): Result[] {
+    disk.batches.push(batch)
+    return batch.map((command) => {
+      const result = applyCommand(state, command)
+      const sessionId = 'sessionId' in command ? command.sessionId : result.ok ? result.run?.sessionId : undefined
+      if (sessionId !== undefined) noteReservation(sessionId)
+      return result
+    })
+  }
+
+  /** Readers see text in flight at once. Its seqs must not be given out again after a power cut that takes it. */
+  const isExposed = (command: Command): boolean =>
+    command.type === 'append' &&
+    !command.sync &&
+    command.entries.length > 0 &&
+    (reservations.get(command.sessionId)?.batch ?? 0) > disk.synced
+
+  async function sync(): Promise<void> {
+    // A sync vouches for what was written when it began.
+    const written = disk.batches.length
+    let fault: ReturnType<typeof next>
+    try {
+      fault = next('sync')
+    } catch (error) {
+      if (error instanceof ServerError) return die()
+      throw error
+    }
+    if (fault.dies === 'before') return die()
+    await wait(fault.delayMs)
+    if (isDead()) return never()
+    disk.synced = Math.max(disk.synced, written)
+    if (fault.dies === 'after') return die()
+  }
+
+  async function commit(commands: readonly Command[]): Promise<Committed> {
+    if (closed) throw storeClosed()
+    if (isDead()) return never()
+    const fault = next('commit')
+    if (fault.dies === 'before') return die()
+    const batch = structuredClone(commands)
+    const results = write(batch)
+    if (fault.dies === 'after') return die()
+
+    // A refused or repeated command waits too: its answer speaks of what an earlier one wrote.
+    const isSynced = batch.some(needsSync)
+    const exposed = batch.some(isExposed)
+    const synced = isSynced || exposed ? sync() : Promise.resolve()
+    await wait(fault.delayMs)
+    if (exposed) await synced
+    return isDead() ? never() : { results, synced: isSynced ? synced : Promise.resolve() }
+  }
+
+  async function answer<T>(read: () => T): Promise<T> {
+    if (closed) throw storeClosed()
+    return isDead() ? never() : structuredClone(read())
+  }
+
+  return {
+    commit,
+    entries: (sessionId, seq, limit, maxChars) => answer(() => reads.entries(sessionId, seq, limit, maxChars)),
+    head: (sessionId) => answer(() => reads.head(sessionId)),
+    session: (id) => answer(() => reads.session(id)),
+    sessionByAlias: (owner, alias) => answer(() => reads.sessionByAlias(owner, alias)),
+    sessions: (query) => answer(() => reads.sessions(query)),
+    countSessions: (since) => answer(() => reads.countSessions(since)),
+    sessionsToCompact: (before, limit) => answer(() => reads.sessionsToCompact(before, limit)),
+    run: (id) => answer(() => reads.run(id)),
+    runByWireId: (sessionId, wireId) => answer(() => reads.runByWireId(sessionId, wireId)),
+    ownersRun: (owner, wireId) => answer(() => reads.ownersRun(owner, wireId)),
+    openRuns: (sessionId) => answer(() => reads.openRuns(sessionId)),
+    orphans: (now, limit) => answer(() => reads.orphans(now, limit)),
+    runs: (sessionId) => answer(() => reads.runs(sessionId)),
+    allMessages: (sessionId) => answer(() => reads.allMessages(sessionId)),
+    messages: (sessionId, limit, before) => answer(() => reads.messages(sessionId, limit, before)),
+    knownMessages: (sessionId, ids) => answer(() => reads.knownMessages(sessionId, ids)),
+
+    async check() {
+      try {
+        await commit([])
+      } catch (cause) {
+        throw new ServerError('storage_failed', 'The store cannot be written to.', { cause })
+      }
+    },
+    async close() {
+      closed = true
+    },
+  }
+}
+
+const storeClosed = (): ServerError => new ServerError('storage_failed', 'The store is closed.')

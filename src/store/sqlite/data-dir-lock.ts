@@ -1,0 +1,42 @@
+// One server per data directory. The lock is an exclusive transaction on a small database of its own: the kernel drops it
+// with the process, so that a crash never leaves a stale one behind.
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { ServerError } from '../../domain/errors.ts'
+import { makeDataDir } from './make-folder.ts'
+import { errcodeOf } from './storage-error.ts'
+
+export interface DataDirLock {
+  release(): void
+}
+
+const SQLITE_BUSY = 5
+
+/** Throws `data_dir_locked` at once when another process has it, `config_invalid` when the directory cannot be used. */
+export function lockDataDir(directory: string): DataDirLock {
+  makeDataDir(directory)
+  let db: DatabaseSync | null = null
+  try {
+    db = new DatabaseSync(join(directory, 'server.lock'))
+    db.exec('PRAGMA busy_timeout = 200; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    db?.close()
+    const options = { details: { data_dir: directory }, cause }
+    if ((errcodeOf(cause) & 0xff) === SQLITE_BUSY) {
+      throw new ServerError(
+        'data_dir_locked',
+        `Another Quarterdeck uses the data directory ${directory}. Stop it, or give this one its own with --data-dir.`,
+        options,
+      )
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ServerError(
+      'config_invalid',
+      `The data dir cannot be used: ${directory} (${reason}). Name a folder that you may write to with --data-dir.`,
+      options,
+    )
+  }
+  const held = db
+  return { release: () => held.close() }
+}

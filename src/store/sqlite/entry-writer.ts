@@ -1,0 +1,198 @@
+// Appends entries: assigns seqs, collects text in flight in `tail`, moves it to `entries` when it is complete.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { NewEntry } from '../store.ts'
+import { type LiveSession, type LiveState, SEGMENT_LIMIT, SEQ_BLOCK, type Segment } from './live-sessions.ts'
+import { OPEN, packLines } from './rows.ts'
+import type { WalSync } from './wal-sync.ts'
+
+export interface EntryWriter {
+  begin(): void
+  /** The session's live state, loaded when it is not in memory. */
+  live(sessionId: string, sid: number): LiveSession
+  /** Text in flight: into this commit's row of `tail`. Returns the first seq. */
+  appendText(live: LiveSession, runId: string, entries: readonly NewEntry[]): number
+  /** Complete: into `entries`, behind whatever of the session was still in `tail`. Returns the first seq, 0 for none. */
+  appendComplete(live: LiveSession, runId: string | null, entries: readonly NewEntry[]): number
+  /** Moves the session's text in flight to `entries`. */
+  seal(live: LiveSession): void
+  /** Writes this commit's row of `tail`; the last thing before COMMIT. */
+  finish(): void
+  /** After COMMIT: sees to it that newly reserved seqs reach the disk before the old block is used up. */
+  committed(): void
+  /** Removes the rows of `tail` whose text is in `entries` by now or belongs to nobody. */
+  trimTail(): void
+  /** Text in flight that a crash left in `tail`; once, when the store opens. */
+  recoverTail(): void
+}
+
+export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalSync | null): EntryWriter {
+  const insertRow = db.prepare(
+    'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, NULL)',
+  )
+  const insertTail = db.prepare('INSERT INTO tail (tid, data) VALUES (?, ?)')
+  const deleteTail = db.prepare('DELETE FROM tail WHERE tid < ?')
+  const reserve = db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?')
+  const loadHead = db.prepare(
+    `SELECT seq_ceiling AS ceiling, (SELECT max(last_seq) FROM entries WHERE sid = ?1) AS head,
+            EXISTS (SELECT 1 FROM runs WHERE sid = ?1 AND status = 'running' AND ${OPEN}) AS abandoned
+     FROM sessions WHERE sid = ?1`,
+  )
+
+  let nextTid = 1
+  let deletedTid = 1
+  let tail: string[] = []
+  let reserved: LiveSession[] = []
+  let exhausted = false
+
+  function take(live: LiveSession, count: number): number {
+    const firstSeq = live.head + 1
+    live.head += count
+    if (live.head > live.ceiling - SEQ_BLOCK / 2) {
+      live.ceiling = live.head + SEQ_BLOCK
+      reserve.run(live.ceiling, live.sid)
+      reserved.push(live)
+    }
+    return firstSeq
+  }
+
+  function extend(segment: Segment, count: number, data: string): void {
+    segment.count += count
+    segment.pieces.push(data)
+    segment.length += data.length
+  }
+
+  function seal(live: LiveSession): void {
+    const segment = live.segment
+    if (segment === null) return
+    const data = segment.pieces.join('\n')
+    insertRow.run(live.sid, segment.firstSeq, segment.firstSeq + segment.count - 1, segment.runId, data)
+    live.segment = null
+  }
+
+  function trimTail(): void {
+    let oldest = nextTid
+    for (const live of state.sessions.values()) {
+      if (live.segment !== null && live.segment.tid < oldest) oldest = live.segment.tid
+    }
+    if (oldest > deletedTid) deleteTail.run(oldest)
+    deletedTid = oldest
+  }
+
+  return {
+    begin() {
+      tail = []
+      reserved = []
+      exhausted = false
+    },
+
+    live(sessionId, sid) {
+      let live = state.sessions.get(sessionId)
+      if (live === undefined) {
+        const row = loadHead.get(sid)
+        const ceiling = Number(row?.ceiling ?? 0)
+        const found = Number(row?.head ?? 0)
+        // A run of this process would be in memory, so this one's process died: it may have sent more than the disk kept.
+        const head = row?.abandoned === 1 ? Math.max(found, ceiling) : found
+        live = { sid, head, ceiling, syncedCeiling: ceiling, segment: null, changedIn: 0 }
+        state.sessions.set(sessionId, live)
+        state.onRollback(() => state.sessions.delete(sessionId))
+      }
+      state.touch(live)
+      return live
+    },
+
+    appendText(live, runId, entries) {
+      const firstSeq = take(live, entries.length)
+      if (live.head > live.syncedCeiling) exhausted = true
+      const data = packLines(entries)
+      const segment = live.segment
+      if (segment !== null && segment.runId === runId && segment.firstSeq + segment.count === firstSeq) {
+        extend(segment, entries.length, data)
+        if (segment.length > SEGMENT_LIMIT) {
+          seal(live)
+          return firstSeq
+        }
+      } else {
+        seal(live)
+        live.segment = { firstSeq, count: entries.length, runId, pieces: [data], length: data.length, tid: nextTid }
+      }
+      tail.push(`#${live.sid} ${firstSeq} ${entries.length} ${runId}`, data)
+      return firstSeq
+    },
+
+    appendComplete(live, runId, entries) {
+      const segment = live.segment
+      if (entries.length === 0) return 0
+      const firstSeq = take(live, entries.length)
+      const data = packLines(entries)
+      // One row with the text before it where that is the same run and not too long.
+      if (segment !== null && segment.runId === runId && segment.firstSeq + segment.count === firstSeq) {
+        extend(segment, entries.length, data)
+        seal(live)
+      } else {
+        seal(live)
+        insertRow.run(live.sid, firstSeq, firstSeq + entries.length - 1, runId, data)
+      }
+      return firstSeq
+    },
+
+    seal,
+
+    finish() {
+      if (tail.length > 0) {
+        insertTail.run(nextTid, tail.join('\n'))
+        nextTid += 1
+      }
+      if (nextTid - deletedTid > 256) trimTail()
+    },
+
+    committed() {
+      if (reserved.length === 0 || sync === null) return
+      const ceilings = reserved.map((live) => [live, live.ceiling] as const)
+      const done = () => {
+        for (const [live, ceiling] of ceilings) live.syncedCeiling = Math.max(live.syncedCeiling, ceiling)
+      }
+      // The disk is so slow that half a block was used up before its successor was on it. An id must never be given twice,
+      // so this once everything waits.
+      if (exhausted) {
+        sync.syncNow()
+        done()
+      } else {
+        void sync.synced().then(done)
+      }
+    },
+
+    trimTail,
+
+    recoverTail() {
+      // A run that is gone was deleted with its session after its text had been sealed.
+      const headOf = db.prepare(
+        'SELECT (SELECT max(last_seq) FROM entries WHERE entries.sid = runs.sid) AS head FROM runs WHERE id = ? AND sid = ?',
+      )
+      const heads = new Map<string, number>()
+      const head = (runId: string, sid: number): number => {
+        const known = heads.get(runId)
+        if (known !== undefined) return known
+        const row = headOf.get(runId, sid)
+        return row === undefined ? Number.POSITIVE_INFINITY : Number(row.head ?? 0)
+      }
+      db.exec('BEGIN IMMEDIATE')
+      for (const row of db.prepare('SELECT data FROM tail ORDER BY tid').all()) {
+        const lines = String(row.data).split('\n')
+        for (let i = 0; i < lines.length; ) {
+          const [sid = '', first, count, runId = ''] = (lines[i] ?? '').slice(1).split(' ')
+          const body = lines.slice(i + 1, i + 1 + Number(count))
+          i += 1 + Number(count)
+          // A segment is sealed from its first line on, so a piece is in `entries` whole or not at all.
+          if (Number(first) <= head(runId, Number(sid))) continue
+          const lastSeq = Number(first) + Number(count) - 1
+          insertRow.run(Number(sid), Number(first), lastSeq, runId, body.join('\n'))
+          heads.set(runId, lastSeq)
+        }
+      }
+      db.exec('DELETE FROM tail')
+      db.exec('COMMIT')
+    },
+  }
+}

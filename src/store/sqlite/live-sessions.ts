@@ -1,0 +1,83 @@
+// What the writer keeps in memory about sessions with a running run: the head of the log and the text in flight that is not
+// in `entries` yet. Everything here can be rebuilt from the tables; an idle session costs nothing.
+
+import type { RunRecord } from '../../domain/run.ts'
+
+/** Consecutive entries of one run that so far are only in `tail`. */
+export interface Segment {
+  firstSeq: number
+  count: number
+  runId: string
+  /** Packed lines, in the pieces they came in. */
+  pieces: string[]
+  length: number
+  /** The oldest row of `tail` that holds some of it. */
+  tid: number
+}
+
+export interface LiveSession {
+  sid: number
+  head: number
+  /** Seqs up to here are reserved on disk (once synced): none of them is given out again after a crash. */
+  ceiling: number
+  syncedCeiling: number
+  segment: Segment | null
+  /** The transaction that last changed it. */
+  changedIn: number
+}
+
+/** A run that this process executes. The record is as it is in the table. */
+export interface LiveRun {
+  rid: number
+  sid: number
+  record: RunRecord
+}
+
+/** Seqs are reserved in blocks of this size; after a crash a recovered run goes on behind the block. */
+export const SEQ_BLOCK = 10_000
+
+/** Segments longer than this many characters move to `entries`, which bounds the memory of a long answer. */
+export const SEGMENT_LIMIT = 32_768
+
+/** Changes to the maps that can be taken back when the transaction around them fails. */
+export interface LiveState {
+  sessions: Map<string, LiveSession>
+  runs: Map<string, LiveRun>
+  begin(): void
+  /** Call before changing a live session within a transaction. */
+  touch(live: LiveSession): void
+  /** Something else to take back on failure. */
+  onRollback(undo: () => void): void
+  rollback(): void
+}
+
+const copyOf = (segment: Segment | null): Segment | null =>
+  segment === null ? null : { ...segment, pieces: [...segment.pieces] }
+
+export function createLiveState(): LiveState {
+  const sessions = new Map<string, LiveSession>()
+  const runs = new Map<string, LiveRun>()
+  // Lists, not a Map that is cleared: V8 chains the tables of a Map, and what they held outlives the transaction by a lot.
+  let touched: { live: LiveSession; before: LiveSession }[] = []
+  let undos: (() => void)[] = []
+  let transaction = 0
+  return {
+    sessions,
+    runs,
+    begin() {
+      transaction += 1
+      touched = []
+      undos = []
+    },
+    touch(live) {
+      if (live.changedIn === transaction) return
+      touched.push({ live, before: { ...live, segment: copyOf(live.segment) } })
+      live.changedIn = transaction
+    },
+    onRollback: (undo) => void undos.push(undo),
+    rollback() {
+      for (const { live, before } of touched) Object.assign(live, before)
+      for (const undo of undos.reverse()) undo()
+    },
+  }
+}

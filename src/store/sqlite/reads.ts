@@ -1,0 +1,188 @@
+// The reading half of the store.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { isFinished } from '../../domain/run.ts'
+import type { SessionQuery, Store, StoredEntry } from '../store.ts'
+import type { LiveState } from './live-sessions.ts'
+import { OPEN, toMessage, toRun, toSession, unpackRow } from './rows.ts'
+
+export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
+
+export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'commit' | 'check' | 'close'> {
+  const arrays = (sql: string): StatementSync => {
+    const statement = db.prepare(sql)
+    statement.setReturnArrays(true)
+    return statement
+  }
+  const sidOf = db.prepare('SELECT sid FROM sessions WHERE id = ?')
+  const entryRows = arrays(
+    'SELECT first_seq, run_id, data, layout FROM entries WHERE sid = ? AND last_seq > ? ORDER BY last_seq LIMIT ?',
+  )
+  const head = db.prepare('SELECT max(last_seq) AS head FROM entries WHERE sid = ?')
+  const sessionById = db.prepare('SELECT * FROM sessions WHERE id = ?')
+  const sessionByAlias = db.prepare('SELECT * FROM sessions WHERE owner = ? AND alias = ?')
+  const sessionLists = new Map<string, StatementSync>()
+  /** One statement for each combination of what is asked for. */
+  function listSessions({ owner, label, unlisted = false, limit, before }: SessionQuery) {
+    const conditions = ["status <> 'terminated'"]
+    const values: (string | number)[] = []
+    if (!unlisted) conditions.push('unlisted = 0')
+    if (owner !== undefined) {
+      conditions.push('owner = ?')
+      values.push(owner)
+    }
+    if (label === null) conditions.push('label IS NULL')
+    else if (label !== undefined) {
+      conditions.push('label = ?')
+      values.push(label)
+    }
+    if (before !== undefined) {
+      conditions.push('(last_activity, id) < (?, ?)')
+      values.push(before.lastActivity, before.id)
+    }
+    const sql = `SELECT * FROM sessions WHERE ${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ?`
+    const statement = sessionLists.get(sql) ?? db.prepare(sql)
+    sessionLists.set(sql, statement)
+    return statement.all(...values, limit)
+  }
+  const countSince = db.prepare(
+    `SELECT count(*) AS n FROM sessions WHERE last_activity >= ? AND status <> 'terminated'`,
+  )
+  const toCompact = db.prepare(
+    `SELECT id FROM sessions INDEXED BY sessions_uncompacted WHERE compacted = 0 AND last_activity < ? AND status <> 'terminated'
+     AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
+     ORDER BY +last_activity LIMIT ?`,
+  )
+  const runById = db.prepare(`SELECT ${RUN_COLUMNS} WHERE runs.id = ?`)
+  const runByWire = db.prepare(
+    `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND wire_id = ?`,
+  )
+  const ownersRun = db.prepare(`SELECT ${RUN_COLUMNS} WHERE runs.owner = ? AND wire_id = ? ORDER BY rid DESC LIMIT 1`)
+  const sessionRuns = db.prepare(
+    `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY rid`,
+  )
+  const openRuns = db.prepare(
+    `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND runs.${OPEN} ORDER BY rid`,
+  )
+  // The + keeps the planner from walking all runs that ever were in their order.
+  const orphans = db.prepare(
+    `SELECT ${RUN_COLUMNS}
+     WHERE runs.${OPEN} AND (
+       (runs.status = 'running' AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = runs.lease_owner AND until > ?1))
+       OR (runs.status = 'queued' AND NOT EXISTS (
+             SELECT 1 FROM runs AS before WHERE before.sid = runs.sid AND before.${OPEN} AND before.rid < runs.rid)))
+     ORDER BY +rid LIMIT ?2`,
+  )
+  const shown = 'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND superseded_by IS NULL'
+  const newestMessages = db.prepare(`${shown} ORDER BY mid DESC LIMIT ?2`)
+  const olderMessages = db.prepare(
+    `${shown} AND mid < (SELECT mid FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND id = ?3) ORDER BY mid DESC LIMIT ?2`,
+  )
+  const everyMessage = db.prepare(
+    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) ORDER BY mid',
+  )
+  const known = db.prepare(
+    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY mid',
+  )
+
+  const sid = (sessionId: string): number | null => {
+    const live = state.sessions.get(sessionId)
+    if (live !== undefined) return live.sid
+    const row = sidOf.get(sessionId)
+    return row === undefined ? null : Number(row.sid)
+  }
+
+  return {
+    async entries(sessionId, seq, limit, maxChars = Number.POSITIVE_INFINITY) {
+      const id = sid(sessionId)
+      if (id === null) return []
+      const found: StoredEntry[] = []
+      let after = seq
+      let chars = 0
+      const isEnough = () => found.length >= limit || chars >= maxChars
+      function take(entries: readonly StoredEntry[]): void {
+        for (const entry of entries) {
+          if (isEnough()) return
+          if (entry.seq <= after) continue
+          found.push(entry)
+          after = entry.seq
+          chars += entry.data.length
+        }
+      }
+      const rowsAtOnce = maxChars === Number.POSITIVE_INFINITY ? 16 : 4
+      while (!isEnough()) {
+        const rows = entryRows.all(id, after, rowsAtOnce) as unknown as [number, string | null, string, string | null][]
+        if (rows.length === 0) break
+        for (const [firstSeq, runId, data, layout] of rows) take(unpackRow(firstSeq, runId, data, layout))
+        if (rows.length < rowsAtOnce) break
+      }
+      const segment = state.sessions.get(sessionId)?.segment
+      if (segment != null && segment.firstSeq + segment.count > after + 1) {
+        take(unpackRow(segment.firstSeq, segment.runId, segment.pieces.join('\n'), null))
+      }
+      return found
+    },
+
+    async head(sessionId) {
+      const live = state.sessions.get(sessionId)
+      if (live !== undefined) return live.head
+      const id = sid(sessionId)
+      return id === null ? 0 : Number(head.get(id)?.head ?? 0)
+    },
+
+    async session(id) {
+      const row = sessionById.get(id)
+      return row === undefined ? null : toSession(row)
+    },
+    async sessionByAlias(owner, alias) {
+      const row = sessionByAlias.get(owner, alias)
+      return row === undefined ? null : toSession(row)
+    },
+    async sessions(query) {
+      return listSessions(query).map(toSession)
+    },
+    async countSessions(since) {
+      return Number(countSince.get(since)?.n ?? 0)
+    },
+    async sessionsToCompact(before, limit) {
+      return toCompact.all(before, limit).map((row) => String(row.id))
+    },
+
+    async run(id) {
+      const row = runById.get(id)
+      return row === undefined ? null : toRun(row)
+    },
+    async runByWireId(sessionId, wireId) {
+      const row = runByWire.get(sessionId, wireId)
+      return row === undefined ? null : toRun(row)
+    },
+    async ownersRun(owner, wireId) {
+      const row = ownersRun.get(owner, wireId)
+      return row === undefined ? null : toRun(row)
+    },
+    async runs(sessionId) {
+      return sessionRuns.all(sessionId).map(toRun)
+    },
+    async openRuns(sessionId) {
+      return openRuns
+        .all(sessionId)
+        .map(toRun)
+        .filter((run) => !isFinished(run.status))
+    },
+    async orphans(now, limit) {
+      return orphans.all(now, limit).map(toRun)
+    },
+
+    async messages(sessionId, limit, before) {
+      const rows =
+        before === undefined ? newestMessages.all(sessionId, limit) : olderMessages.all(sessionId, limit, before)
+      return rows.map(toMessage).reverse()
+    },
+    async allMessages(sessionId) {
+      return everyMessage.all(sessionId).map(toMessage)
+    },
+    async knownMessages(sessionId, ids) {
+      return ids.length === 0 ? [] : known.all(sessionId, JSON.stringify(ids)).map(toMessage)
+    },
+  }
+}

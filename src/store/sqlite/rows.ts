@@ -1,0 +1,123 @@
+// Rows of the tables as the domain's records, and back.
+
+import type { Entry, EntryKind } from '../../domain/entry.ts'
+import type { StoredMessage } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { NewEntry, StoredEntry } from '../store.ts'
+
+/** In the very words of the partial index `runs_open`: only then does SQLite use it. */
+export const OPEN = `status IN ('queued', 'running', 'waiting')`
+
+type Value = null | number | bigint | string | NodeJS.ArrayBufferView
+export type Row = Record<string, Value>
+
+const text = (value: Value | undefined): string => String(value)
+const textOrNull = (value: Value | undefined): string | null => (value == null ? null : String(value))
+const numberOrNull = (value: Value | undefined): number | null => (value == null ? null : Number(value))
+const json = (value: Value | undefined) => (value == null ? undefined : JSON.parse(String(value)))
+
+export function toSession(row: Row): SessionRecord {
+  return {
+    id: text(row.id),
+    owner: text(row.owner),
+    agent: text(row.agent),
+    status: text(row.status) as SessionRecord['status'],
+    createdAt: Number(row.created_at),
+    lastActivity: Number(row.last_activity),
+    terminatedAt: numberOrNull(row.terminated_at),
+    lastTool: textOrNull(row.last_tool),
+    metadata: json(row.metadata),
+    alias: textOrNull(row.alias),
+    ...(row.label == null ? {} : { label: text(row.label) }),
+    messageCount: Number(row.message_count),
+    state: json(row.state),
+    unlisted: row.unlisted === 1,
+  }
+}
+
+/** A run's row joined with its session's id as `session_id`. */
+export function toRun(row: Row): RunRecord {
+  return {
+    id: text(row.id),
+    sessionId: text(row.session_id),
+    owner: text(row.owner),
+    agent: text(row.agent),
+    wireId: text(row.wire_id),
+    parentRunId: textOrNull(row.parent_run_id),
+    status: text(row.status) as RunRecord['status'],
+    origin: text(row.origin) as RunRecord['origin'],
+    input: json(row.input),
+    createdAt: Number(row.created_at),
+    startedAt: numberOrNull(row.started_at),
+    finishedAt: numberOrNull(row.finished_at),
+    usage: json(row.usage),
+    error: json(row.error) ?? null,
+    cancelRequested: row.cancel_requested === 1,
+    firstSeq: numberOrNull(row.first_seq),
+    lastSeq: numberOrNull(row.last_seq),
+    fence: Number(row.fence),
+    leaseOwner: textOrNull(row.lease_owner),
+  }
+}
+
+export function toMessage(row: Row): StoredMessage {
+  const { structured, ...extra } = json(row.extra) ?? {}
+  return {
+    id: text(row.id),
+    role: text(row.role) as StoredMessage['role'],
+    content: structured === true ? json(row.content) : text(row.content),
+    runId: text(row.run_id),
+    createdAt: Number(row.created_at),
+    ...extra,
+    ...(row.superseded_by == null ? {} : { supersededBy: text(row.superseded_by) }),
+  }
+}
+
+/** Text that survives SQLite's UTF-8 as it is. Half a surrogate pair, which a model may well send, does not. */
+export const isPlainText = (content: StoredMessage['content']): content is string =>
+  typeof content === 'string' && content.isWellFormed()
+
+/** What has no column of its own; null for the plain messages that most are. */
+export function messageExtra(message: StoredMessage): string | null {
+  const { id, role, content, runId, createdAt, supersededBy, ...extra } = message
+  const structured = !isPlainText(content)
+  if (!structured && Object.keys(extra).length === 0) return null
+  return JSON.stringify(structured ? { ...extra, structured } : extra)
+}
+
+/**
+ * One line an entry: an event as it is, a fact with an `f` before it (JSON objects begin with a brace). JSON never holds a
+ * raw newline, so lines need no escaping.
+ */
+export function packLines(entries: readonly NewEntry[]): string {
+  const lines: string[] = []
+  for (const { kind, data } of entries) lines.push(kind === 'event' ? data : `f${data}`)
+  return lines.join('\n')
+}
+
+export function unpackLine(line: string, seq: number, runId: string | null): Entry {
+  const kind: EntryKind = line.startsWith('f') ? 'fact' : 'event'
+  return { seq, runId, kind, data: kind === 'fact' ? line.slice(1) : line }
+}
+
+type Layout = (number | [number, [number, number][]])[]
+
+export function packLayout(entries: readonly StoredEntry[]): string {
+  const layout: Layout = entries.map((entry) =>
+    entry.spans === undefined ? entry.seq : [entry.seq, entry.spans.map(([seq, length]) => [seq, length])],
+  )
+  return JSON.stringify(layout)
+}
+
+/** The entries of one packed row. */
+export function unpackRow(firstSeq: number, runId: string | null, data: string, layout: string | null): StoredEntry[] {
+  const lines = data.split('\n')
+  if (layout === null) return lines.map((line, i) => unpackLine(line, firstSeq + i, runId))
+  const seqs: Layout = JSON.parse(layout)
+  return lines.map((line, i) => {
+    const at = seqs[i] ?? 0
+    if (typeof at === 'number') return unpackLine(line, at, runId)
+    return { ...unpackLine(line, at[0], runId), spans: at[1] }
+  })
+}

@@ -1,0 +1,128 @@
+// The tables, as numbered migrations. A step that has been released is never edited; a new one is added behind it.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { ServerError } from '../../domain/errors.ts'
+
+/**
+ * `entries` holds runs of consecutive entries, one line each, so that a fast model does
+ * not cost a row per token. `layout` is set where the seqs are not consecutive (after compaction): one element a line,
+ * the seq or [seq, spans].
+ *
+ * `tail` holds text in flight: one row per group commit for all sessions together, moved to `entries` when a run's step or
+ * the run itself ends. Without it every token would dirty a page of its own session.
+ */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE sessions (
+    sid INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_activity INTEGER NOT NULL,
+    terminated_at INTEGER,
+    last_tool TEXT,
+    metadata TEXT NOT NULL,
+    alias TEXT,
+    message_count INTEGER NOT NULL,
+    state TEXT,
+    unlisted INTEGER NOT NULL,
+    seq_ceiling INTEGER NOT NULL,
+    compacted INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX sessions_alias ON sessions (owner, alias) WHERE alias IS NOT NULL;
+  CREATE INDEX sessions_listed ON sessions (owner, last_activity, id) WHERE unlisted = 0 AND status <> 'terminated';
+  CREATE INDEX sessions_activity ON sessions (last_activity);
+  CREATE INDEX sessions_uncompacted ON sessions (sid) WHERE compacted = 0;
+
+  CREATE TABLE runs (
+    rid INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    wire_id TEXT NOT NULL,
+    parent_run_id TEXT,
+    status TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    input TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER,
+    usage TEXT NOT NULL,
+    error TEXT,
+    cancel_requested INTEGER NOT NULL,
+    first_seq INTEGER,
+    last_seq INTEGER,
+    fence INTEGER NOT NULL,
+    lease_owner TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX runs_wire ON runs (sid, wire_id);
+  CREATE INDEX runs_owner_wire ON runs (owner, wire_id);
+  CREATE INDEX runs_open ON runs (sid) WHERE status IN ('queued', 'running', 'waiting');
+
+  CREATE TABLE messages (
+    mid INTEGER PRIMARY KEY,
+    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    role TEXT NOT NULL,
+    content TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    extra TEXT,
+    superseded_by TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX messages_id ON messages (sid, id);
+  CREATE INDEX messages_shown ON messages (sid) WHERE superseded_by IS NULL;
+
+  CREATE TABLE entries (
+    eid INTEGER PRIMARY KEY,
+    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    run_id TEXT,
+    data TEXT NOT NULL,
+    layout TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX entries_seq ON entries (sid, last_seq);
+
+  CREATE TABLE tail (tid INTEGER PRIMARY KEY, data TEXT NOT NULL) STRICT;
+
+  CREATE TABLE leases (owner TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE idempotency (
+    owner TEXT NOT NULL,
+    key TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (owner, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotency_run ON idempotency (run_id);
+  CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+  `,
+  `
+  ALTER TABLE sessions ADD COLUMN label TEXT;
+  CREATE INDEX sessions_labelled ON sessions (owner, label, last_activity, id) WHERE unlisted = 0 AND status <> 'terminated';
+  `,
+]
+
+export const SCHEMA_VERSION = migrations.length
+
+/** Brings an older database up to date, step by step in one transaction; refuses a newer one before anything is written. */
+export function migrate(db: DatabaseSync): void {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0)
+  if (version > SCHEMA_VERSION) {
+    throw new ServerError(
+      'data_dir_newer',
+      `The data directory was written by a newer Quarterdeck (format ${version}, this one reads up to ${SCHEMA_VERSION}). Start the newer version, or use another --data-dir.`,
+      { details: { found: version, supported: SCHEMA_VERSION } },
+    )
+  }
+  if (version === SCHEMA_VERSION) return
+  db.exec('BEGIN IMMEDIATE')
+  for (const step of migrations.slice(version)) db.exec(step)
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+  db.exec('COMMIT')
+}

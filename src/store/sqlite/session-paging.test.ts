@@ -1,0 +1,95 @@
+// Lists of sessions must take as long on their last page as on their first, however many sessions there are.
+
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import type { SessionRecord } from '../../domain/session.ts'
+import { create, NOW, newSession } from '../contract/samples.contract.ts'
+import type { SessionQuery, Store } from '../store.ts'
+import { createLiveState } from './live-sessions.ts'
+import { createReads } from './reads.ts'
+import { migrate } from './schema.ts'
+import { createSqliteStore } from './sqlite-store.ts'
+
+const SESSIONS = 100_000
+const BATCH = 1_000
+const PAGE = 100
+
+async function seed(store: Store): Promise<void> {
+  for (let from = 0; from < SESSIONS; from += BATCH) {
+    const sessions = Array.from({ length: BATCH }, (_, i) => {
+      const n = from + i
+      // Of every twenty one is somebody else's, and one is a label's.
+      const values: Partial<SessionRecord> = n % 20 === 0 ? { owner: 'bob' } : n % 20 === 1 ? { label: 'kim' } : {}
+      const id = `0192f3a1-7b2c-7def-8abc-${n.toString(16).padStart(12, '0')}`
+      return create(newSession({ id, lastActivity: NOW + n, ...values }))
+    })
+    await store.commit(sessions)
+  }
+}
+
+/** How long the first ten and the last ten pages took, in ms, and how many sessions were on all of them. */
+async function walk(store: Store, query: Omit<SessionQuery, 'limit'>) {
+  const times: number[] = []
+  let count = 0
+  let before: SessionQuery['before']
+  for (;;) {
+    const startedAt = performance.now()
+    const page = await store.sessions({ ...query, limit: PAGE, ...(before === undefined ? {} : { before }) })
+    times.push(performance.now() - startedAt)
+    count += page.length
+    before = page.at(-1)
+    if (page.length < PAGE || before === undefined) break
+  }
+  const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+  return { count, first: median(times.slice(0, 10)), last: median(times.slice(-11, -1)) }
+}
+
+test('the last page of 100,000 sessions comes as fast as the first', async () => {
+  const store = createSqliteStore({
+    path: ':memory:',
+    fatal(error) {
+      throw error
+    },
+  })
+  await seed(store)
+
+  for (const [query, expected] of [
+    [{ owner: 'ann' }, 95_000],
+    [{ owner: 'ann', label: null }, 90_000],
+    [{ owner: 'ann', label: 'kim' }, 5_000],
+  ] as const) {
+    const { count, first, last } = await walk(store, query)
+    expect(count).toBe(expected)
+    // A walk over what is skipped would take hundreds of times as long; a busy machine a few times.
+    expect(last).toBeLessThan(20 * first + 5)
+  }
+  await store.close()
+}, 60_000)
+
+test.each<[string, Omit<SessionQuery, 'limit'>, string]>([
+  ['an owner', { owner: 'ann' }, 'sessions_listed (owner=? AND (last_activity,id)<(?,?))'],
+  ['a label', { owner: 'ann', label: 'kim' }, 'sessions_labelled (owner=? AND label=? AND (last_activity,id)<(?,?))'],
+  ['no label', { owner: 'ann', label: null }, 'sessions_labelled (owner=? AND label=? AND (last_activity,id)<(?,?))'],
+])('a page of %s is read from an index, in its order', async (_what, query, index) => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  const plans: string[][] = []
+  const watched = {
+    prepare(sql: string): StatementSync {
+      plans.push(
+        db
+          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+          .all()
+          .map((row) => String(row.detail)),
+      )
+      return db.prepare(sql)
+    },
+  }
+  const reads = createReads(Object.assign(Object.create(db), watched), createLiveState())
+  plans.length = 0
+
+  await reads.sessions({ ...query, limit: PAGE, before: { lastActivity: 1, id: 'x' } })
+
+  expect(plans).toEqual([[`SEARCH sessions USING INDEX ${index}`]])
+  db.close()
+})

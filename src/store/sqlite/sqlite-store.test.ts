@@ -1,0 +1,61 @@
+import { cpSync, fdatasync, fstatSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describeStore } from '../store.contract.ts'
+import type { Store } from '../store.ts'
+import { createSqliteStore } from './sqlite-store.ts'
+import type { FileSync } from './wal-sync.ts'
+
+const fatal = (error: Error) => {
+  throw error
+}
+
+describeStore('SQLite', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-store-'))
+  const stores: Store[] = []
+  let lives = 0
+  let synced = 0
+  const disk: FileSync = {
+    fdatasync(fd, done) {
+      const { size } = fstatSync(fd)
+      fdatasync(fd, (error) => {
+        synced = Math.max(synced, size)
+        done(error)
+      })
+    },
+    fdatasyncSync(fd) {
+      synced = fstatSync(fd).size
+    },
+  }
+  const pathOf = (life: number) => join(folder, String(life), 'test.db')
+
+  function open(): Store {
+    const store = createSqliteStore({ path: pathOf(lives), fatal, disk })
+    stores.push(store)
+    return store
+  }
+
+  /** The files as they are at this moment are what kill -9 leaves; the store that wrote them is not asked. */
+  function copyFiles(): void {
+    cpSync(join(folder, String(lives)), join(folder, String(lives + 1)), { recursive: true })
+    lives += 1
+  }
+
+  return {
+    store: open(),
+    async reopen() {
+      copyFiles()
+      return open()
+    },
+    async powerCut() {
+      copyFiles()
+      const wal = `${pathOf(lives)}-wal`
+      truncateSync(wal, Math.min(synced, statSync(wal).size))
+      return open()
+    },
+    async discard() {
+      for (const store of stores) await store.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+})

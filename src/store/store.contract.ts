@@ -1,0 +1,33 @@
+// The promises of `store.ts` as a suite that every implementation passes. It is derived from the port's comments: where the
+// port leaves something open (the order of equals, the text of an error), so does the suite.
+
+import { describe } from 'vitest'
+import { describeAccepting } from './contract/accept.contract.ts'
+import { describeAppending } from './contract/append.contract.ts'
+import { describeCompaction } from './contract/compact.contract.ts'
+import { describeKeeping } from './contract/keeping.contract.ts'
+import { describeMessages } from './contract/message.contract.ts'
+import { describeOwners } from './contract/owner.contract.ts'
+import { describeRemoval } from './contract/removal.contract.ts'
+import { describeRepeating } from './contract/repeat.contract.ts'
+import { describeRuns } from './contract/run.contract.ts'
+import type { OpenStore } from './contract/samples.contract.ts'
+import { describeSessions } from './contract/session.contract.ts'
+
+export type { OpenStore, StoreUnderTest } from './contract/samples.contract.ts'
+
+/** `open` gives each test a new, empty store. */
+export function describeStore(name: string, open: OpenStore): void {
+  describe(`${name} store`, () => {
+    describeAccepting(open)
+    describeRepeating(open)
+    describeRuns(open)
+    describeAppending(open)
+    describeOwners(open)
+    describeMessages(open)
+    describeSessions(open)
+    describeRemoval(open)
+    describeCompaction(open)
+    describeKeeping(open)
+  })
+}
