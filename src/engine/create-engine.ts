@@ -1,0 +1,330 @@
+// The engine: takes runs, executes them, shows them, stops them. What a run does is in `execute-run.ts`; what survives a crash
+// is in the store; this file is the life around it.
+
+import type { AgentDefinition } from '../domain/agent.ts'
+import type { Clock } from '../domain/clock.ts'
+import { factText } from '../domain/entry.ts'
+import { runNotFound, ServerError, sessionNotFound } from '../domain/errors.ts'
+import { type Ids, parseUuid } from '../domain/ids.ts'
+import type { Logger } from '../domain/logger.ts'
+import { isFinished, type RunRecord } from '../domain/run.ts'
+import type { SessionRecord } from '../domain/session.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { Store } from '../store/store.ts'
+import { createTokenCorrection } from './context-window.ts'
+import type { AcceptedRun, Engine, StartRequest } from './engine.ts'
+import { type AgentParts, ending } from './execute-run.ts'
+import { followEntries } from './follow.ts'
+import { chain, type Middleware } from './middleware/middleware.ts'
+import { createPresence } from './presence.ts'
+import { runStart } from './run-start.ts'
+import { createRunWriter } from './run-writer.ts'
+import { createRunner } from './runner.ts'
+
+export interface EngineOptions {
+  agents: readonly Pick<AgentParts, 'definition' | 'model' | 'tools'>[]
+  store: Store
+  log: SessionLog
+  clock: Clock
+  ids: Ids
+  logger: Logger
+  middleware?: readonly Middleware[]
+  limits: {
+    activeRuns: number
+    sessions: number | null
+    queuedRuns: number
+    /** Null: a run never stops for want of readers. */
+    disconnectGraceMs: number | null
+  }
+}
+
+const TOUCH_MS = 60_000
+const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
+
+export function createEngine(options: EngineOptions): Engine {
+  const { store, log, clock, ids, logger, limits } = options
+  const middleware = chain(options.middleware ?? [])
+  const agents = new Map<string, AgentParts>(
+    options.agents.map((parts) => [parts.definition.name, { ...parts, correction: createTokenCorrection() }]),
+  )
+  const definitions = options.agents.map((parts) => parts.definition)
+  const fallbackAgent = definitions.find((one) => one.default) ?? definitions[0]
+  const presence = createPresence(clock, limits.disconnectGraceMs)
+  const runner = createRunner({ agents, store, log, clock, ids, logger, middleware, presence })
+  let runsStarted = 0
+
+  function agent(name: string | null): AgentDefinition {
+    const found = name === null ? fallbackAgent : agents.get(name)?.definition
+    if (found === undefined) {
+      const names = definitions.map((one) => one.name).join(', ')
+      throw new ServerError('agent_not_found', `There is no agent ${JSON.stringify(name)}. Agents: ${names}.`, {
+        details: { agent: name },
+      })
+    }
+    return found
+  }
+
+  async function findSession(owner: string, reference: string): Promise<SessionRecord | null> {
+    const mine = (session: SessionRecord | null): session is SessionRecord =>
+      session !== null && session.owner === owner && session.status !== 'terminated'
+    const id = parseUuid(reference)
+    const byId = id === null ? null : await store.session(id)
+    const found = mine(byId) ? byId : await store.sessionByAlias(owner, reference)
+    if (!mine(found)) return null
+    // What is closed stays closed, however often it is asked for.
+    if (!(await isExpired(found))) touch(found)
+    return found
+  }
+
+  async function isExpired(session: SessionRecord): Promise<boolean> {
+    const rules = (agents.get(session.agent)?.definition ?? fallbackAgent)?.sessions
+    if (rules?.onExpiry !== 'close' || clock.now() - session.lastActivity < rules.ttlSeconds * 1_000) return false
+    return (await store.openRuns(session.id)).length === 0
+  }
+
+  /** Where a session stands in its owner's list. Not `findSession`, which would move it to the top. */
+  async function placeOf(owner: string, reference: string): Promise<SessionRecord> {
+    const id = parseUuid(reference)
+    const byId = id === null ? null : await store.session(id)
+    const found = byId?.owner === owner ? byId : await store.sessionByAlias(owner, reference)
+    if (found === null || found.status === 'terminated') throw sessionNotFound(reference)
+    return found
+  }
+
+  /** Whoever asks for a session keeps it from growing old. To the minute is enough, and nobody waits for it. */
+  function touch(session: SessionRecord): void {
+    const lastActivity = clock.now()
+    if (lastActivity - session.lastActivity < TOUCH_MS || runner.draining) return
+    log
+      .commit({ type: 'update_session', sessionId: session.id, lastActivity })
+      .catch((error: unknown) => logger.warn('a session could not be touched', { session_id: session.id, error }))
+  }
+
+  /** A client may call its session what it likes, but not by an id that we gave to somebody else's. */
+  async function refuseForeign(request: StartRequest): Promise<void> {
+    const name = 'create' in request.session ? (request.session.create.id ?? request.session.create.alias) : undefined
+    const id = name === undefined ? null : parseUuid(name)
+    const taken = id === null ? null : await store.session(id)
+    if (name !== undefined && taken !== null && taken.owner !== request.owner) throw sessionNotFound(name)
+  }
+
+  function newSession(request: StartRequest, agentName: string, now: number): SessionRecord {
+    const choice = 'create' in request.session ? request.session.create : {}
+    return {
+      id: choice.id ?? ids.uuid(),
+      owner: request.owner,
+      agent: agentName,
+      status: 'active',
+      createdAt: now,
+      lastActivity: now,
+      terminatedAt: null,
+      lastTool: null,
+      metadata: {},
+      alias: choice.alias ?? null,
+      ...(choice.label === undefined ? {} : { label: choice.label }),
+      messageCount: 0,
+      state: undefined,
+      unlisted: choice.unlisted ?? false,
+    }
+  }
+
+  async function cancelOpenRuns(sessionId: string, by: string): Promise<void> {
+    for (const open of await store.openRuns(sessionId)) await cancel(open, by)
+  }
+
+  async function cancel(run: RunRecord, by: string): Promise<RunRecord> {
+    const now = clock.now()
+    try {
+      const fact = factText({ fact: 'cancel_requested', run: run.id, by, at: now })
+      await log.commit({ type: 'request_cancel', runId: run.id, entries: [{ kind: 'fact', data: fact }] })
+    } catch (error) {
+      // It ended in the meantime: that is what was asked for.
+      if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+    }
+    if (!runner.stop(run.id, { kind: 'cancelled', by })) await endQueued(run.id, by)
+    return shown((await store.run(run.id)) ?? run)
+  }
+
+  /** Whoever hears that a run has ended must never find it running again. */
+  async function shown(run: RunRecord): Promise<RunRecord> {
+    if (isFinished(run.status)) await log.synced(run.sessionId)
+    return run
+  }
+
+  async function clearWay(run: RunRecord, onBusy: StartRequest['onBusy']): Promise<void> {
+    const open = await store.openRuns(run.sessionId)
+    if (onBusy === 'interrupt') {
+      for (const other of open) {
+        if (other.id !== run.id && other.status === 'running') await cancel(other, 'a newer run')
+      }
+    } else if (open[0]?.id === run.id) {
+      // What it waited for ended while it was being queued.
+      await runner.startNext(run.sessionId)
+    }
+  }
+
+  /** A queued run that is cancelled never began: its whole stream is a start and an end. */
+  async function endQueued(runId: string, by: string): Promise<void> {
+    const run = await store.run(runId)
+    const session = run === null ? null : await store.session(run.sessionId)
+    if (run === null || session === null || run.status !== 'queued') return
+    const now = Math.max(clock.now(), run.createdAt)
+    const writer = createRunWriter({ log, clock, middleware }, run)
+    for (const entry of runStart({ ...run, input: { ...run.input, messages: [] } }, session, now, middleware).entries) {
+      writer.emit(JSON.parse(entry.data))
+    }
+    try {
+      await writer.finish(ending({ kind: 'cancelled', by }, run, session, [], [], now))
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
+      // It began to run just now.
+      runner.stop(runId, { kind: 'cancelled', by })
+    }
+  }
+
+  return {
+    agents: definitions,
+    agent,
+    findSession,
+
+    async getSession(owner, reference) {
+      const session = await findSession(owner, reference)
+      if (session !== null) return session
+      if (parseUuid(reference) !== null) throw sessionNotFound(reference)
+      throw new ServerError('malformed_id', 'A session id is a UUID, a ULID, or a name that its client gave it.')
+    },
+
+    async sessions({ before, ...query }) {
+      const place = typeof before === 'string' ? await placeOf(query.owner, before) : before
+      return store.sessions({ ...query, ...(place === undefined ? {} : { before: place }) })
+    },
+
+    isExpired,
+
+    async start(request): Promise<AcceptedRun> {
+      if (runner.draining) {
+        throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.', {
+          details: { retry_after_seconds: 5 },
+        })
+      }
+      const known = 'existing' in request.session ? request.session.existing : null
+      const definition = agent(request.agent ?? known?.agent ?? null)
+      if (runner.active >= limits.activeRuns) {
+        throw new ServerError(
+          'too_many_runs',
+          `${limits.activeRuns} runs are active, the server's limit. Try again soon.`,
+          { details: { retry_after_seconds: 1 } },
+        )
+      }
+      await refuseForeign(request)
+      const now = Math.max(clock.now(), known?.lastActivity ?? 0)
+      const session = known ?? newSession(request, definition.name, now)
+      const id = ids.uuid()
+      const run: RunRecord = {
+        id,
+        sessionId: session.id,
+        owner: request.owner,
+        agent: definition.name,
+        wireId: request.wireRunId ?? id,
+        parentRunId: request.parentRunId ?? null,
+        status: 'queued',
+        origin: request.origin,
+        input: request.input,
+        createdAt: now,
+        startedAt: null,
+        finishedAt: null,
+        usage: [],
+        error: null,
+        cancelRequested: false,
+        firstSeq: null,
+        lastSeq: null,
+        fence: 0,
+        leaseOwner: null,
+      }
+      const onBusy = request.onBusy ?? definition.sessions.onBusy
+      const accepted = factText({
+        fact: 'run_accepted',
+        run: id,
+        message_ids: request.input.messages.map((message) => message.id),
+        at: now,
+      })
+      const settle = runner.expect(id)
+      const taking = log.commit({
+        type: 'accept_run',
+        session,
+        run,
+        leaseOwner: runner.leaseOwner,
+        onBusy,
+        maxQueued: limits.queuedRuns,
+        maxSessions: limits.sessions,
+        ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
+        ...(request.idempotency === undefined
+          ? {}
+          : { idempotency: { ...request.idempotency, expiresAt: now + IDEMPOTENCY_MS } }),
+        acceptEntries: [{ kind: 'fact', data: accepted }],
+        start: runStart(run, session, now, middleware),
+      })
+      const done = await taking.catch((error: unknown) => {
+        settle(false)
+        throw error
+      })
+      const taken = { run: done.run ?? run, session: done.session ?? session, existing: done.existing === true }
+      if (!taken.existing) runsStarted += 1
+      if (!taken.existing && taken.run.status === 'running') runner.execute(taken.run, taken.session)
+      const isQueued = !taken.existing && taken.run.status === 'queued'
+      settle(isQueued)
+      if (!isQueued) return taken
+      try {
+        await clearWay(taken.run, onBusy)
+      } catch (error) {
+        // It is taken, and whoever asked must hear so, or they say it again.
+        logger.warn('a queued run has to wait longer than it should', { run_id: taken.run.id, error })
+      }
+      return taken
+    },
+
+    async getRun(owner, runId) {
+      const id = parseUuid(runId)
+      const run = (id === null ? null : await store.run(id)) ?? (await store.ownersRun(owner, runId))
+      if (run === null || run.owner !== owner) throw runNotFound(runId)
+      return shown(run)
+    },
+
+    cancel: async (run, by) => (isFinished(run.status) ? run : cancel(run, by)),
+
+    follow: (target, signal) => followEntries({ store, log, presence, runner }, target, signal),
+
+    openRuns: (sessionId) => store.openRuns(sessionId),
+    runByWireId: (sessionId, wireId) => store.runByWireId(sessionId, wireId),
+    entries: (sessionId, seq, limit) => store.entries(sessionId, seq, limit),
+    messages: (sessionId, limit, before) => store.messages(sessionId, limit, before),
+    knownMessages: (sessionId, wanted) => store.knownMessages(sessionId, wanted),
+
+    async deleteSession(session) {
+      for (;;) {
+        await cancelOpenRuns(session.id, 'deletion of the session')
+        await runner.settled(session.id)
+        try {
+          await log.commit({ type: 'delete_session', sessionId: session.id, now: clock.now() })
+          return
+        } catch (error) {
+          // Someone began another run in between.
+          if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+        }
+      }
+    },
+
+    stats: () => ({
+      activeRuns: runner.active,
+      queuedRuns: runner.queued,
+      readers: presence.readers,
+      runsStarted,
+      runsFinished: runner.finished,
+      tokens: runner.tokens,
+      draining: runner.draining,
+    }),
+    recover: () => runner.recover(),
+    drain: (ms) => runner.drain(ms),
+    close: () => runner.close(),
+  }
+}

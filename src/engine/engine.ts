@@ -1,0 +1,115 @@
+import type { AgentDefinition } from '../domain/agent.ts'
+import type { Entry } from '../domain/entry.ts'
+import type { StoredMessage } from '../domain/message.ts'
+import type { RunInput, RunOrigin, RunRecord } from '../domain/run.ts'
+import type { SessionRecord } from '../domain/session.ts'
+import type { SessionQuery, StoredEntry } from '../store/store.ts'
+
+export type { StoredEntry }
+
+/** The heart of the server: every door starts, watches and stops work through this port, and only through it. */
+export interface Engine {
+  readonly agents: readonly AgentDefinition[]
+  /** By name; null is the default agent. Throws `agent_not_found`. */
+  agent(name: string | null): AgentDefinition
+
+  /** The owner's session behind an id in either spelling or an alias; null when there is none (a foreign one is none). */
+  findSession(owner: string, reference: string): Promise<SessionRecord | null>
+  /** Like `findSession`, but throws `session_not_found`, or `malformed_id` when it is no id at all. */
+  getSession(owner: string, reference: string): Promise<SessionRecord>
+  /** Sessions of an owner, newest activity first; looking at a list keeps none of them young. Throws `session_not_found` for a `before` that names none of them. */
+  sessions(query: SessionPage): Promise<SessionRecord[]>
+  /** Idle beyond the time to live of an agent whose sessions then close (`on_expiry: close`). A busy session is not. */
+  isExpired(session: SessionRecord): Promise<boolean>
+
+  /**
+   * Takes a run. When it resolves, the input is durable: kill -9 and a power cut do not lose it. The run then executes by
+   * itself; `follow` shows what it does. Throws `run_in_progress`, `queue_full`, `too_many_runs`, `idempotency_mismatch`, …
+   */
+  start(request: StartRequest): Promise<AcceptedRun>
+
+  /** The owner's run, by our id or by the id its client gave it. Throws `run_not_found`. */
+  getRun(owner: string, runId: string): Promise<RunRecord>
+  /** Asks a run to stop; resolves when that is durable. A finished run is returned as it is. */
+  cancel(run: RunRecord, by: string): Promise<RunRecord>
+
+  /**
+   * The entries of a session after `seq`, each once and in order, then live until the signal aborts. Each array holds what
+   * was committed together. A reader that lags is served from the log. Throws `events_gone` when `seq` names an entry that
+   * was lost or purged. With `runId` only that run's events; it then ends after the run's terminal event.
+   * While someone follows a run that was started by a reader, it is not stopped for want of readers.
+   */
+  follow(target: FollowTarget, signal: AbortSignal): AsyncIterable<readonly Entry[]>
+
+  /** The run that is running or waiting, then those queued behind it. */
+  openRuns(sessionId: string): Promise<RunRecord[]>
+  /** The session's run that its client called `wireId`. */
+  runByWireId(sessionId: string, wireId: string): Promise<RunRecord | null>
+  /** Entries after `seq`, in order, at most `limit`. A compacted one has in `spans` the seqs that it stands for. */
+  entries(sessionId: string, seq: number, limit: number): Promise<StoredEntry[]>
+
+  /** The newest messages, oldest first; superseded ones are left out. */
+  messages(sessionId: string, limit: number, before?: string): Promise<StoredMessage[]>
+  knownMessages(sessionId: string, ids: readonly string[]): Promise<StoredMessage[]>
+  /** Cancels an open run, then deletes all of the session. Idempotent. */
+  deleteSession(session: SessionRecord): Promise<void>
+
+  stats(): EngineStats
+  /** Takes over the runs that a dead process left behind; called at start and then regularly. */
+  recover(): Promise<void>
+  /** No new work; lets running work finish for `ms`, then suspends background runs and marks the others. */
+  drain(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface StartRequest {
+  owner: string
+  /** Null: the session's own agent, or the default one for a new session. */
+  agent: string | null
+  session: SessionChoice
+  /** The client's id for the run. A run of the session that has it already is returned instead (`existing`). */
+  wireRunId?: string
+  parentRunId?: string
+  input: RunInput
+  /** Merged key by key into the session's, in the commit that takes the run. */
+  metadata?: Record<string, unknown>
+  origin: Extract<RunOrigin, 'reader' | 'background'>
+  onBusy?: 'queue' | 'reject' | 'interrupt'
+  idempotency?: { key: string; digest: string }
+}
+
+/** `existing` came from `findSession`; `create` makes one with this id or alias unless it exists by now. */
+export type SessionChoice =
+  | { existing: SessionRecord }
+  | { create: { id?: string; alias?: string; label?: string; unlisted?: boolean } }
+
+export interface SessionPage extends Pick<SessionQuery, 'label' | 'limit'> {
+  owner: string
+  /** A place in the list, or the id or alias of the session that is there now. */
+  before?: string | SessionQuery['before']
+}
+
+export interface AcceptedRun {
+  run: RunRecord
+  session: SessionRecord
+  /** It was there already: same idempotency key, or same wire id. */
+  existing: boolean
+}
+
+export interface FollowTarget {
+  sessionId: string
+  after: number
+  runId?: string
+  /** Where the run begins, if the caller knows: whoever reads it from there needs nothing looked up. */
+  firstSeq?: number
+}
+
+export interface EngineStats {
+  activeRuns: number
+  queuedRuns: number
+  readers: number
+  runsStarted: number
+  runsFinished: Readonly<Record<string, number>>
+  tokens: { input: number; output: number }
+  draining: boolean
+}

@@ -1,0 +1,64 @@
+// Stored messages as AG-UI messages, for hydration and recovery.
+
+import type { Message } from '@ag-ui/core'
+import type { RunEventOf } from '../domain/event.ts'
+import { type StoredMessage, textOf } from '../domain/message.ts'
+
+/** A snapshot is one event, and clients stop reading an event at 10 MiB. */
+const SNAPSHOT_LIMIT = 4 * 1024 * 1024
+
+/** The newest messages up to the limit; says how many older ones were left out. */
+export function messagesSnapshot(
+  messages: readonly StoredMessage[],
+  total: number,
+  timestamp: number,
+): RunEventOf<'MESSAGES_SNAPSHOT'> {
+  const shown: Message[] = []
+  let size = 0
+  for (const message of messages.toReversed()) {
+    const wire = toWireMessage(message)
+    size += Buffer.byteLength(JSON.stringify(wire))
+    if (size > SNAPSHOT_LIMIT && shown.length > 0) break
+    shown.push(wire)
+  }
+  const truncated = Math.max(total, messages.length) - shown.length
+  return {
+    type: 'MESSAGES_SNAPSHOT',
+    messages: shown.reverse(),
+    ...(truncated > 0 ? { metadata: { quarterdeck: { truncated } } } : {}),
+    timestamp,
+  }
+}
+
+export function toWireMessage(message: StoredMessage): Message {
+  const { id, role, content } = message
+  const metadata =
+    message.brokenOff === true ? { ...message.metadata, quarterdeck: { brokenOff: true } } : message.metadata
+  const shared = metadata === undefined ? {} : { metadata }
+  const encrypted = message.encryptedValue === undefined ? {} : { encryptedValue: message.encryptedValue }
+  switch (role) {
+    case 'user':
+      return { id, role, content, ...shared }
+    case 'assistant':
+      return {
+        id,
+        role,
+        content: textOf(content),
+        ...(message.toolCalls === undefined ? {} : { toolCalls: message.toolCalls }),
+        ...shared,
+      }
+    case 'tool':
+      return {
+        id,
+        role,
+        content,
+        toolCallId: message.toolCallId ?? '',
+        ...(message.error === undefined ? {} : { error: message.error }),
+        ...shared,
+      }
+    case 'reasoning':
+      return { id, role, content: textOf(content), ...encrypted, ...shared }
+    default:
+      return { id, role, content: textOf(content), ...shared }
+  }
+}

@@ -1,0 +1,27 @@
+import type { RunEvent } from '../../domain/event.ts'
+
+/**
+ * Sees every event before it is appended and may change or drop it, so that replay equals live. It must be quick and must
+ * not throw. A run's first and terminal events cannot be dropped, and when a TOOL_CALL_START is dropped the call never runs
+ * and leaves no other event.
+ */
+export type Middleware = (event: RunEvent, scope: MiddlewareScope) => RunEvent | null
+
+export interface MiddlewareScope {
+  sessionId: string
+  runId: string
+  agent: string
+}
+
+/** One function for the whole chain; null when there is nothing to do, so that the hot path can skip it. */
+export function chain(middleware: readonly Middleware[]): Middleware | null {
+  if (middleware.length === 0) return null
+  return (event, scope) => {
+    let current: RunEvent | null = event
+    for (const layer of middleware) {
+      current = layer(current, scope)
+      if (current === null) return null
+    }
+    return current
+  }
+}

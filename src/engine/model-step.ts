@@ -1,0 +1,252 @@
+// One answer of the model: its parts become events while they arrive, and messages once it is complete.
+
+import type { Ids } from '../domain/ids.ts'
+import type { StoredMessage, ToolCall } from '../domain/message.ts'
+import type { RunRecord } from '../domain/run.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { FinishReason, Model, ModelPart, ModelRequest, ModelUsage } from '../models/model.ts'
+import type { RunWriter } from './run-writer.ts'
+
+export interface Answer {
+  /** The reasoning, if any, and the assistant's message, to be stored. */
+  messages: StoredMessage[]
+  text: string
+  /** Calls to run, in order. */
+  calls: ToolCall[]
+  /** Calls that the middleware filtered out: they left no events and never run. */
+  filtered: ToolCall[]
+  usage: ModelUsage | null
+  finish: FinishReason
+}
+
+/** The parts of an answer that has not ended: what is kept of it when it breaks off. */
+export interface AnswerInProgress {
+  read(request: ModelRequest, signal: AbortSignal): Promise<Answer>
+  /** What there is so far, marked as broken off; empty when nothing was said. */
+  brokenOff(): StoredMessage[]
+  usage(): ModelUsage | null
+}
+
+interface PendingCall {
+  id: string
+  name: string
+  /** As the model wrote them: what the tool gets. */
+  args: string
+  /** As they were shown: what is stored. */
+  shownArgs: string
+  signature: string | undefined
+  shown: boolean
+}
+
+export function createModelStep(
+  model: Model,
+  run: RunRecord,
+  agentName: string,
+  writer: RunWriter,
+  ids: Ids,
+  maxStoredChars: number,
+): AnswerInProgress {
+  const messageId = ids.uuid()
+  const calls = new Map<string, PendingCall>()
+  const thoughts: { id: string; text: string; signature?: string; open: boolean }[] = []
+  let text = ''
+  let textOpen = false
+  /** Parts that came in one read have one time. */
+  let arrived = writer.timestamp()
+  let usage: ModelUsage | null = null
+  let finish: FinishReason | null = null
+
+  function endReasoning(): void {
+    const thought = thoughts.at(-1)
+    if (thought === undefined || !thought.open) return
+    thought.open = false
+    const timestamp = writer.timestamp()
+    writer.emit({ type: 'REASONING_MESSAGE_END', messageId: thought.id, timestamp })
+    writer.emit({ type: 'REASONING_END', messageId: thought.id, timestamp })
+  }
+
+  function reasoning(delta: string): void {
+    endText()
+    let thought = thoughts.at(-1)
+    const timestamp = writer.timestamp()
+    if (thought === undefined || !thought.open) {
+      thought = { id: ids.uuid(), text: '', open: true }
+      thoughts.push(thought)
+      writer.emit({ type: 'REASONING_START', messageId: thought.id, timestamp })
+      writer.emit({ type: 'REASONING_MESSAGE_START', messageId: thought.id, role: 'reasoning', timestamp })
+    }
+    if (delta === '') return
+    const shown = writer.emit({ type: 'REASONING_MESSAGE_CONTENT', messageId: thought.id, delta, timestamp })
+    thought.text += shown?.delta ?? ''
+  }
+
+  function sign(signature: string): void {
+    const last = thoughts.at(-1)
+    // A model may prove that it thought without showing what.
+    if (last === undefined || last.signature !== undefined) reasoning('')
+    const thought = thoughts.at(-1)
+    if (thought === undefined) return
+    thought.signature = signature
+    endReasoning()
+    const timestamp = writer.timestamp()
+    writer.emit({
+      type: 'REASONING_ENCRYPTED_VALUE',
+      subtype: 'message',
+      entityId: thought.id,
+      encryptedValue: signature,
+      timestamp,
+    })
+  }
+
+  function say(delta: string): void {
+    if (delta === '') return
+    if (!textOpen) {
+      endReasoning()
+      textOpen = true
+      writer.emit({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', timestamp: arrived })
+    }
+    // What is stored is what was shown, also where the middleware changed it.
+    text += writer.emitText(messageId, delta, arrived)
+  }
+
+  function endText(): void {
+    if (!textOpen) return
+    textOpen = false
+    writer.emit({ type: 'TEXT_MESSAGE_END', messageId, timestamp: writer.timestamp() })
+  }
+
+  function take(part: ModelPart): void {
+    switch (part.type) {
+      case 'text':
+        say(part.delta)
+        break
+      case 'reasoning':
+        reasoning(part.delta)
+        break
+      case 'reasoning_signature':
+        sign(part.signature)
+        break
+      case 'tool_call_start': {
+        endReasoning()
+        endText()
+        // Some servers number calls from 0 in every answer; ours must be unique in the session.
+        const call: PendingCall = {
+          id: `call_${ids.uuid()}`,
+          name: part.name,
+          args: '',
+          shownArgs: '',
+          signature: part.signature,
+          shown: false,
+        }
+        calls.set(part.id, call)
+        const timestamp = writer.timestamp()
+        call.shown =
+          writer.emit({
+            type: 'TOOL_CALL_START',
+            toolCallId: call.id,
+            toolCallName: call.name,
+            parentMessageId: messageId,
+            timestamp,
+          }) !== null
+        return
+      }
+      case 'tool_call_args': {
+        const call = calls.get(part.id)
+        if (call === undefined) return
+        call.args += part.delta
+        if (call.shown && part.delta !== '') {
+          const timestamp = writer.timestamp()
+          const shown = writer.emit({ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta: part.delta, timestamp })
+          call.shownArgs += shown?.delta ?? ''
+        }
+        return
+      }
+      case 'tool_call_end': {
+        const call = calls.get(part.id)
+        if (call === undefined || !call.shown) return
+        const timestamp = writer.timestamp()
+        writer.emit({ type: 'TOOL_CALL_END', toolCallId: call.id, timestamp })
+        if (call.signature !== undefined) {
+          writer.emit({
+            type: 'REASONING_ENCRYPTED_VALUE',
+            subtype: 'tool-call',
+            entityId: call.id,
+            encryptedValue: call.signature,
+            timestamp,
+          })
+        }
+        return
+      }
+      case 'usage':
+        usage = part.usage
+        return
+      case 'finish':
+        finish = part.reason
+        return
+      default:
+        unreachable(part)
+    }
+  }
+
+  const toToolCall = (call: PendingCall, args = call.args): ToolCall => ({
+    id: call.id,
+    type: 'function',
+    function: { name: call.name, arguments: args === '' ? '{}' : args },
+    ...(call.signature === undefined ? {} : { encryptedValue: call.signature }),
+  })
+
+  function stored(brokenOff: boolean): StoredMessage[] {
+    const base = { runId: run.id, createdAt: writer.timestamp(), ...(brokenOff ? { brokenOff } : {}) }
+    const messages: StoredMessage[] = thoughts.map((thought) => ({
+      id: thought.id,
+      role: 'reasoning',
+      ...cut(thought.text, maxStoredChars),
+      ...base,
+      // A provider's proof holds for the whole text only.
+      ...(thought.signature === undefined || thought.text.length > maxStoredChars
+        ? {}
+        : { encryptedValue: thought.signature }),
+    }))
+    const toolCalls = [...calls.values()].filter((call) => call.shown).map((call) => toToolCall(call, call.shownArgs))
+    if (brokenOff && text === '' && toolCalls.length === 0) return messages
+    messages.push({
+      id: messageId,
+      role: 'assistant',
+      ...cut(text, maxStoredChars),
+      ...base,
+      agentName,
+      // Arguments that stopped half-way are no call.
+      ...(toolCalls.length === 0 || brokenOff ? {} : { toolCalls }),
+    })
+    return messages
+  }
+
+  return {
+    async read(request, signal) {
+      for await (const parts of model.stream(request, signal)) {
+        arrived = writer.timestamp()
+        for (const part of parts) take(part)
+        await writer.flush()
+      }
+      endReasoning()
+      endText()
+      const all = [...calls.values()]
+      return {
+        messages: stored(false),
+        text,
+        calls: all.filter((call) => call.shown).map((call) => toToolCall(call)),
+        filtered: all.filter((call) => !call.shown).map((call) => toToolCall(call)),
+        usage,
+        finish: finish ?? 'stop',
+      }
+    },
+    brokenOff: () => stored(true),
+    usage: () => usage,
+  }
+}
+
+/** Stored messages have a limit; what is longer is cut and says so. */
+function cut(text: string, limit: number): Pick<StoredMessage, 'content' | 'metadata'> {
+  if (text.length <= limit) return { content: text }
+  return { content: text.slice(0, limit), metadata: { quarterdeck: { cut: text.length - limit } } }
+}

@@ -1,0 +1,387 @@
+// Runs the runs of this process: one at a time per session, the next when one ends, those of a dead process taken over.
+
+import type { Clock } from '../domain/clock.ts'
+import { sleep } from '../domain/clock.ts'
+import { type Entry, factText } from '../domain/entry.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ids.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { RunRecord } from '../domain/run.ts'
+import type { SessionRecord } from '../domain/session.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { Store } from '../store/store.ts'
+import { type AgentParts, ending, executeRun, type Outcome, type Resumption } from './execute-run.ts'
+import { messagesSnapshot } from './messages-snapshot.ts'
+import type { Middleware } from './middleware/middleware.ts'
+import type { Presence } from './presence.ts'
+import { brokenOffMessages, callsOf, readRemains } from './recover-run.ts'
+import { runStart } from './run-start.ts'
+import { BROKEN_OFF, createRunWriter, type RunWriter } from './run-writer.ts'
+import type { Stop } from './stop.ts'
+
+export interface Runner {
+  readonly leaseOwner: string
+  readonly active: number
+  readonly queued: number
+  readonly finished: Readonly<Record<string, number>>
+  readonly tokens: { input: number; output: number }
+  readonly draining: boolean
+  /** Aborts when this process shows nothing more: readers must go elsewhere. */
+  readonly ended: AbortSignal
+  /** Starts executing a run that the store gave to this process. */
+  execute(run: RunRecord, session: SessionRecord): void
+  /**
+   * A run is about to be taken: others may begin it or tell it to stop before we hear of it. Call what is returned once we
+   * have, with whether it was queued; a run that was not is executed before that.
+   */
+  expect(runId: string): (isQueued: boolean) => void
+  startNext(sessionId: string): Promise<void>
+  /** False when the run does not execute here. */
+  stop(runId: string, why: Stop): boolean
+  /** Resolves when nothing of the session executes here. */
+  settled(sessionId: string): Promise<void>
+  recover(): Promise<void>
+  drain(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface RunnerDeps {
+  agents: ReadonlyMap<string, AgentParts>
+  store: Store
+  log: SessionLog
+  clock: Clock
+  ids: Ids
+  logger: Logger
+  middleware: Middleware | null
+  presence: Presence
+}
+
+interface Active {
+  sessionId: string
+  origin: RunRecord['origin']
+  stop: AbortController
+  done: Promise<void>
+}
+
+const LEASE_MS = 15_000
+const RECOVERY_BATCH = 100
+const READ_BATCH = 1_000
+
+export function createRunner(deps: RunnerDeps): Runner {
+  const { agents, store, log, clock, ids, logger, middleware, presence } = deps
+  const leaseOwner = ids.uuid()
+  const active = new Map<string, Active>()
+  const queued = new Set<string>()
+  /** Runs that are this process's own and that it could not go on with: no other will, so `recover` takes them up again. */
+  const abandoned = new Set<string>()
+  /** Runs that the store is just giving to this process: they can be told to stop before they execute. */
+  const starting = new Map<string, AbortController>()
+  const finished: Record<string, number> = {}
+  const tokens = { input: 0, output: 0 }
+  const ended = new AbortController()
+  let draining = false
+  let stopLease = () => {}
+
+  /** Call what is returned when the run executes or will not. */
+  function prepare(runId: string): () => void {
+    const stop = new AbortController()
+    starting.set(runId, stop)
+    return () => {
+      if (starting.get(runId) === stop) starting.delete(runId)
+    }
+  }
+
+  /** `work` is the run itself; whatever it throws is a bug, for runs end with events. */
+  function track(run: RunRecord, stop: AbortController, work: () => Promise<Outcome>): void {
+    const detach =
+      run.origin === 'reader'
+        ? presence.attend(run.sessionId, () =>
+            stop.abort({ kind: 'cancelled', by: 'its readers leaving' } satisfies Stop),
+          )
+        : () => {}
+    const live = async () => {
+      try {
+        const outcome = await work()
+        if (outcome === 'suspended') await log.commit({ type: 'release_run', runId: run.id, fence: run.fence })
+        finished[outcome] = (finished[outcome] ?? 0) + 1
+      } catch (error) {
+        abandoned.add(run.id)
+        logger.error('a run could not be ended; it is recovered later', {
+          run_id: run.id,
+          session_id: run.sessionId,
+          error,
+        })
+      }
+      detach()
+      active.delete(run.id)
+      await startNext(run.sessionId)
+    }
+    const entry: Active = { sessionId: run.sessionId, origin: run.origin, stop, done: Promise.resolve() }
+    active.set(run.id, entry)
+    entry.done = live()
+  }
+
+  function run(record: RunRecord, session: SessionRecord, writer: RunWriter, resumption?: Resumption): void {
+    const agent = agents.get(record.agent)
+    const stop = starting.get(record.id) ?? new AbortController()
+    track(record, stop, async () => {
+      if (agent === undefined) {
+        const message = `The agent ${record.agent} is no longer served here.`
+        await writer.finish(
+          ending({ kind: 'failed', code: 'agent_not_found', message }, record, session, [], [], writer.timestamp()),
+        )
+        return 'failed'
+      }
+      const { outcome, usage } = await executeRun(
+        { store, clock, ids, log: logger },
+        agent,
+        record,
+        session,
+        writer,
+        stop,
+        resumption,
+      )
+      for (const one of usage) {
+        tokens.input += one.inputTokens ?? 0
+        tokens.output += one.outputTokens ?? 0
+      }
+      return outcome
+    })
+  }
+
+  async function startNext(sessionId: string): Promise<void> {
+    if (draining) return
+    for (;;) {
+      try {
+        const next = (await store.openRuns(sessionId))[0]
+        if (next !== undefined && next.status === 'queued') await begin(next)
+        return
+      } catch (error) {
+        if (!(error instanceof ServerError)) throw error
+        // Someone else started it, or it was cancelled just now and another one is next.
+        if (error.code === 'conflict') continue
+        // The store is in trouble: `recover` looks again.
+        logger.warn('a queued run could not be started yet', { session_id: sessionId, error })
+        return
+      }
+    }
+  }
+
+  async function begin(run_: RunRecord): Promise<void> {
+    const session = await store.session(run_.sessionId)
+    if (session === null) return
+    const now = Math.max(clock.now(), session.lastActivity)
+    const known = new Set(
+      (
+        await store.knownMessages(
+          session.id,
+          run_.input.messages.map((one) => one.id),
+        )
+      ).map((one) => one.id),
+    )
+    const input = { ...run_.input, messages: run_.input.messages.filter((one) => !known.has(one.id)) }
+    const start = runStart({ ...run_, input }, session, now, middleware)
+    const settle = prepare(run_.id)
+    let started: RunRecord | null = null
+    try {
+      const done = await log.commit({ type: 'start_run', runId: run_.id, leaseOwner, now, start })
+      queued.delete(run_.id)
+      started = done.run ?? run_
+      const current = (await store.session(session.id)) ?? session
+      run(started, current, createRunWriter({ log, clock, middleware }, started))
+    } catch (error) {
+      if (started !== null) abandoned.add(started.id)
+      throw error
+    } finally {
+      settle()
+    }
+  }
+
+  async function takeOver(orphan: RunRecord): Promise<void> {
+    const session = await store.session(orphan.sessionId)
+    if (session === null) return
+    const entries = await entriesOf(orphan)
+    const fact = factText({ fact: 'run_recovered', run: orphan.id, fence: orphan.fence + 1, at: clock.now() })
+    const settle = prepare(orphan.id)
+    let record: RunRecord | null = null
+    try {
+      const claimed = await log.commit({
+        type: 'claim_run',
+        runId: orphan.id,
+        fence: orphan.fence,
+        leaseOwner,
+        entries: [{ kind: 'fact', data: fact }],
+      })
+      abandoned.delete(orphan.id)
+      record = { ...(claimed.run ?? orphan), origin: 'recovery' }
+      await goOn(record, session, entries)
+    } catch (error) {
+      if (record !== null) abandoned.add(record.id)
+      throw error
+    } finally {
+      settle()
+    }
+  }
+
+  /** A run that is ours now goes on after what its last owner left, or ends where it may not. */
+  async function goOn(record: RunRecord, session: SessionRecord, entries: readonly Entry[]): Promise<void> {
+    const remains = readRemains(entries)
+    const writer = createRunWriter({ log, clock, middleware }, record, remains.writtenUntil ?? undefined)
+    for (const event of remains.events) writer.open.see(event)
+    const now = writer.timestamp()
+    const partial = brokenOffMessages(remains, record, now)
+    const end = async (why: Exclude<Stop, { kind: 'suspended' }>) => {
+      await writer.finish(ending(why, record, session, remains.usage, partial, now))
+      await startNext(session.id)
+    }
+
+    if (record.cancelRequested) return end({ kind: 'cancelled', by: 'request' })
+    const doubtful = remains.unanswered.filter((intent) => intent.effect === 'once')
+    if (doubtful.length > 0) {
+      const calls = doubtful.map((intent) => `${intent.tool} (${intent.call})`).join(', ')
+      const message = `The server stopped while ${calls} was running. Whether it took effect is not known, so it was not repeated; check, then ask again.`
+      return end({ kind: 'failed', code: 'needs_review', message })
+    }
+    for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
+    await writer.commit({ messages: partial })
+    const history = await store.messages(session.id, READ_BATCH)
+    const total = history.length === READ_BATCH ? session.messageCount : history.length
+    writer.emit(messagesSnapshot(history, total, now))
+    await writer.flush()
+    logger.info('a run goes on after a restart', {
+      run_id: record.id,
+      session_id: session.id,
+      steps_done: remains.stepsDone,
+    })
+    run(record, session, writer, {
+      stepsDone: remains.stepsDone,
+      usage: remains.usage,
+      callsDone: history.flatMap((message) => (message.runId === record.id ? (message.toolCalls ?? []) : [])),
+      calls: callsOf(remains.unanswered, history),
+    })
+  }
+
+  async function entriesOf(orphan: RunRecord) {
+    const entries = []
+    let after = (orphan.firstSeq ?? 1) - 1
+    for (;;) {
+      const page = await store.entries(orphan.sessionId, after, READ_BATCH)
+      entries.push(...page.filter((entry) => entry.runId === orphan.id))
+      const last = page.at(-1)
+      if (last === undefined || page.length < READ_BATCH) return entries
+      after = last.seq
+    }
+  }
+
+  async function recoverOne(orphan: RunRecord): Promise<void> {
+    try {
+      await (orphan.status === 'queued' ? begin(orphan) : takeOver(orphan))
+    } catch (error) {
+      logger.warn('a run could not be recovered yet', { run_id: orphan.id, session_id: orphan.sessionId, error })
+    }
+  }
+
+  async function ownOrphans(): Promise<RunRecord[]> {
+    const orphans: RunRecord[] = []
+    for (const id of [...abandoned]) {
+      const run = await store.run(id)
+      if (run?.status === 'running' && run.leaseOwner === leaseOwner && !active.has(id)) orphans.push(run)
+      else abandoned.delete(id)
+    }
+    return orphans
+  }
+
+  function keepLease(): void {
+    stopLease()
+    stopLease = clock.after(LEASE_MS / 3, () => {
+      renew().catch((error: unknown) => logger.warn('the lease could not be renewed', { error }))
+      keepLease()
+    })
+  }
+
+  const renew = () => log.commit({ type: 'renew_lease', leaseOwner, until: clock.now() + LEASE_MS })
+
+  return {
+    leaseOwner,
+    get active() {
+      return active.size
+    },
+    get queued() {
+      return queued.size
+    },
+    finished,
+    tokens,
+    get draining() {
+      return draining
+    },
+    ended: ended.signal,
+
+    execute: (record, session) => run(record, session, createRunWriter({ log, clock, middleware }, record)),
+    expect(runId) {
+      queued.add(runId)
+      const settle = prepare(runId)
+      return (isQueued) => {
+        settle()
+        if (!isQueued) queued.delete(runId)
+      }
+    },
+    startNext,
+
+    stop(runId, why) {
+      const entry = active.get(runId)
+      if (entry === undefined) {
+        starting.get(runId)?.abort(why)
+        queued.delete(runId)
+        return false
+      }
+      entry.stop.abort(why)
+      return true
+    },
+
+    async settled(sessionId) {
+      const here = [...active.values()].filter((entry) => entry.sessionId === sessionId)
+      await Promise.all(here.map((entry) => entry.done))
+    },
+
+    async recover() {
+      await renew()
+      keepLease()
+      const tried = new Set<string>()
+      for (let found = await ownOrphans(); !draining; ) {
+        // Those that cannot be recovered yet stay orphans; they must not hide the ones behind them.
+        found.push(...(await store.orphans(clock.now(), RECOVERY_BATCH + tried.size)))
+        const next = found.filter(({ id }) => !tried.has(id) && !active.has(id))
+        if (next.length === 0) return
+        for (const { id } of next) tried.add(id)
+        // Side by side: each is in a session of its own, and together they share their syncs.
+        await Promise.all(next.map(recoverOne))
+        found = []
+      }
+    },
+
+    async drain(ms) {
+      draining = true
+      const allDone = () => Promise.all([...active.values()].map((entry) => entry.done))
+      await Promise.race([allDone(), sleep(clock, ms)])
+      for (const entry of active.values()) {
+        // Nobody may ever come back for an answer that was read live; a background run has its reader later.
+        const why: Stop =
+          entry.origin === 'reader'
+            ? {
+                kind: 'failed',
+                code: 'interrupted',
+                message: 'The server was stopped before the answer was complete. Ask again.',
+              }
+            : { kind: 'suspended' }
+        entry.stop.abort(why)
+      }
+      await Promise.race([allDone(), sleep(clock, 2_000)])
+      ended.abort()
+    },
+
+    async close() {
+      stopLease()
+      ended.abort()
+    },
+  }
+}

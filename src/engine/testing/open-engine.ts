@@ -1,0 +1,152 @@
+// An engine on a real SQLite store in memory (or in a file, to be opened again), with a scripted model.
+
+import type { AgentDefinition } from '../../domain/agent.ts'
+import { type Clock, createSystemClock } from '../../domain/clock.ts'
+import type { Entry } from '../../domain/entry.ts'
+import type { RunEvent } from '../../domain/event.ts'
+import { createIds } from '../../domain/ids.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import type { RunInput } from '../../domain/run.ts'
+import { createSessionLog } from '../../log/session-log.ts'
+import type { Model } from '../../models/model.ts'
+import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
+import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import type { Store } from '../../store/store.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { createEngine, type EngineOptions } from '../create-engine.ts'
+import type { AcceptedRun, StartRequest } from '../engine.ts'
+import type { Middleware } from '../middleware/middleware.ts'
+
+export interface TestEngineOptions {
+  answers?: ScriptedOptions['answers']
+  onRequest?: ScriptedOptions['onRequest']
+  model?: Model
+  tools?: readonly Tool[]
+  agent?: Partial<AgentDefinition>
+  limits?: Partial<EngineOptions['limits']>
+  middleware?: readonly Middleware[]
+  clock?: Clock
+  path?: string
+  store?: Store
+}
+
+export const testAgent: AgentDefinition = {
+  name: 'tester',
+  description: 'An agent for tests.',
+  directory: '.',
+  default: true,
+  instructions: 'You are a test.',
+  model: {
+    provider: 'scripted',
+    name: 'script',
+    contextWindow: 128_000,
+    retries: 0,
+    firstTokenTimeoutMs: 60_000,
+    tokenTimeoutMs: 60_000,
+  },
+  tools: [],
+  responseFormat: null,
+  limits: {
+    steps: 25,
+    tokens: null,
+    durationMs: 900_000,
+    cost: null,
+    toolCalls: 100,
+    identicalCalls: 3,
+    storedMessageChars: 100_000,
+  },
+  context: { maxMessages: 50 },
+  sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
+  approval: { default: 'never', by: 'operator', expiresSeconds: 3_600 },
+}
+
+export function openEngine(options: TestEngineOptions = {}) {
+  const clock = options.clock ?? createSystemClock()
+  const ids = createIds(clock.now)
+  const fatal = (error: Error) => {
+    throw error
+  }
+  const store = options.store ?? createSqliteStore({ path: options.path ?? ':memory:', fatal })
+  const log = createSessionLog({ store, clock })
+  const model =
+    options.model ??
+    createScriptedModel({
+      answers: options.answers ?? [{ parts: [{ text: 'Hello.' }] }],
+      clock,
+      loop: true,
+      ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+    })
+  const definition = { ...testAgent, ...options.agent }
+  const engine = createEngine({
+    agents: [{ definition, model, tools: new Map((options.tools ?? []).map((tool) => [tool.name, tool])) }],
+    store,
+    log,
+    clock,
+    ids,
+    logger: silentLogger,
+    middleware: options.middleware ?? [],
+    limits: { activeRuns: 100, sessions: null, queuedRuns: 8, disconnectGraceMs: 10_000, ...options.limits },
+  })
+
+  const start = (text: string, more: Partial<StartRequest> = {}): Promise<AcceptedRun> =>
+    engine.start({
+      owner: 'local_user',
+      agent: null,
+      session: { create: { alias: 'thread' } },
+      origin: 'background',
+      input: userInput(ids.uuid(), text),
+      ...more,
+    })
+
+  /** All events of a run, once it has ended. */
+  const events = async ({ run, session }: AcceptedRun, after = 0): Promise<RunEvent[]> => {
+    const found: RunEvent[] = []
+    const target = { sessionId: session.id, runId: run.id, after }
+    for await (const batch of engine.follow(target, new AbortController().signal)) found.push(...eventsOf(batch))
+    return found
+  }
+
+  const close = async () => {
+    await engine.drain(0)
+    await engine.close()
+    await log.close()
+    await store.close()
+  }
+
+  return { engine, store, log, clock, ids, start, events, close, model }
+}
+
+export const userInput = (id: string, content: string): RunInput => ({
+  messages: [{ id, role: 'user', content }],
+  instructions: [],
+  context: [],
+  clientTools: [],
+})
+
+export const eventsOf = (entries: readonly Entry[]): RunEvent[] =>
+  entries.filter((entry) => entry.kind === 'event').map((entry) => JSON.parse(entry.data))
+
+/** Events as short lines, for comparing whole runs: `TEXT_MESSAGE_CONTENT Hello`. */
+export function outline(events: readonly RunEvent[]): string[] {
+  return events.map((event) => {
+    switch (event.type) {
+      case 'TEXT_MESSAGE_CONTENT':
+      case 'REASONING_MESSAGE_CONTENT':
+      case 'TOOL_CALL_ARGS':
+        return `${event.type} ${event.delta}`
+      case 'TOOL_CALL_START':
+        return `${event.type} ${event.toolCallName}`
+      case 'TOOL_CALL_RESULT':
+        return `${event.type} ${String(event.content)}`
+      case 'STEP_STARTED':
+      case 'STEP_FINISHED':
+        return `${event.type} ${event.stepName}`
+      case 'RUN_FINISHED':
+        return `${event.type} ${event.outcome?.type}`
+      case 'RUN_ERROR':
+        return `${event.type} ${event.code}`
+      default:
+        return event.type
+    }
+  })
+}
