@@ -1,0 +1,142 @@
+// Who asks, and may they? The only reader of credentials: `Authorization: Bearer`, never a query, a cookie or a body.
+
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import { LOCAL_USER } from '../domain/session.ts'
+import type { Principal, Role } from './route.ts'
+import { createWindowCounter } from './window-counter.ts'
+
+/** What a token stands for comes from this table alone; nothing in a request can add to it. */
+export interface Token {
+  token: string
+  user: string
+  role: 'user' | 'operator'
+}
+
+export interface Auth {
+  /** Throws `unauthorized`, `forbidden` or `rate_limited`. On a public route a bad credential counts as none. */
+  authenticate(authorization: string | undefined, address: string, role: Role): Access
+}
+
+export interface Access {
+  principal: Principal
+  /** False once the credential has been revoked or its role changed. */
+  isValid(): boolean
+}
+
+export interface AuthOptions {
+  /** The current table; a new array when it has changed, the same one otherwise. */
+  tokens: () => readonly Token[]
+  /** True beyond loopback. False: talking needs no token. Deciding needs the operator's in any case. */
+  tokenRequired: boolean
+  clock: Clock
+  failuresPerMinute?: number
+}
+
+const LOCAL: Access = { principal: { owner: LOCAL_USER, role: 'user' }, isValid: () => true }
+const NOBODY: Access = { principal: { owner: LOCAL_USER, role: 'public' }, isValid: () => true }
+
+export function createAuth({ tokens, tokenRequired, clock, failuresPerMinute = 10 }: AuthOptions): Auth {
+  const failures = createWindowCounter({ limit: failuresPerMinute, windowMs: 60_000, clock })
+  const find = createTokenFinder(tokens)
+
+  function check(authorization: string, address: string, role: Role): Access {
+    const presented = /^bearer +(\S+)$/i.exec(authorization)?.[1]
+    const token = presented === undefined ? undefined : find(presented)
+    const wait = failures.waitFor(address)
+    // Behind a proxy all callers share one address. A token that nobody can guess therefore passes while others wait.
+    if (wait !== null && !(token !== undefined && isUnguessable(token))) throw tooManyFailures(wait)
+    if (token === undefined) {
+      failures.hit(address)
+      throw wrongToken(tokenRequired || role === 'operator')
+    }
+    if (role === 'operator' && token.role !== 'operator') {
+      throw new ServerError('forbidden', "This route needs the operator's token; the one sent is a user's.")
+    }
+    return {
+      principal: { owner: token.user, role: token.role },
+      isValid: () => tokens().some((other) => isSame(other, token)),
+    }
+  }
+
+  return {
+    authenticate(given, address, role) {
+      // OpenAI's clients cannot leave the key out; `none` is how people write that there is none.
+      const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
+      if (authorization === undefined) {
+        if (role !== 'operator' && !tokenRequired) return LOCAL
+        if (role === 'public') return NOBODY
+        throw missingToken(role)
+      }
+      if (role !== 'public') return check(authorization, address, role)
+      try {
+        return check(authorization, address, role)
+      } catch {
+        return NOBODY
+      }
+    },
+  }
+}
+
+/** Compares digests, all of them, in constant time: neither length nor position of a match can be measured. */
+function createTokenFinder(tokens: () => readonly Token[]): (presented: string) => Token | undefined {
+  let table: readonly Token[] = []
+  let digests: Buffer[] = []
+  return (presented) => {
+    const current = tokens()
+    if (current !== table) {
+      table = current
+      digests = current.map(({ token }) => sha256(token))
+    }
+    const digest = sha256(presented)
+    let found: Token | undefined
+    for (const [i, candidate] of digests.entries()) if (timingSafeEqual(candidate, digest)) found = table[i]
+    return found
+  }
+}
+
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')
+
+const isUnguessable = ({ token }: Token): boolean => token.length >= 32
+
+const isSame = (a: Token, b: Token): boolean => a.token === b.token && a.user === b.user && a.role === b.role
+
+function missingToken(role: Role): ServerError {
+  const whose = role === 'operator' ? "the operator's token" : 'a token'
+  return new ServerError('unauthorized', `This route needs ${whose}: send "Authorization: Bearer <token>".`)
+}
+
+function wrongToken(needed: boolean): ServerError {
+  const advice = needed
+    ? 'Send the token of this server.'
+    : 'Send the token of this server, or no Authorization at all.'
+  return new ServerError('unauthorized', `The Authorization header holds no valid bearer token. ${advice}`)
+}
+
+function tooManyFailures(seconds: number): ServerError {
+  return new ServerError('rate_limited', `Too many failed logins from this address; try again in ${seconds} s.`, {
+    details: { retry_after_seconds: seconds },
+  })
+}
+
+/** Throws `config_invalid` for a table in which a user could decide: one token must not stand for two things. */
+export function checkTokens(tokens: readonly Token[]): readonly Token[] {
+  const seen = new Set<string>()
+  for (const { token, user } of tokens) {
+    if (!/^[\x21-\x7e]{16,512}$/.test(token)) {
+      throw new ServerError(
+        'config_invalid',
+        `The token of ${JSON.stringify(user)} must be 16 to 512 printable ASCII characters without spaces.`,
+      )
+    }
+    if (seen.has(token)) {
+      throw new ServerError(
+        'config_invalid',
+        `Two tokens are the same; user and operator need one each (${JSON.stringify(user)}).`,
+      )
+    }
+    seen.add(token)
+  }
+  return tokens
+}

@@ -1,0 +1,129 @@
+// A request's body, held to its limits while it arrives. An ordinary body is one chunk: one Buffer, one string, one parse.
+
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import { ClientGone } from './client-gone.ts'
+import { parseJson } from './parse-json.ts'
+
+export interface BodyLimits {
+  maxBytes: number
+  /** A body must be complete by then. */
+  totalMs: number
+  /** After `graceMs` it must have come at least this fast on average. */
+  graceMs: number
+  minBytesPerSecond: number
+}
+
+/** Bytes of all bodies that are being read right now; shared by all requests of a server. */
+export interface BodyBudget {
+  used: number
+  readonly max: number
+}
+
+export interface BodyReader {
+  limits: BodyLimits
+  budget: BodyBudget
+  clock: Clock
+  /** Called when the headers are acceptable and the body is wanted: the moment for `100 Continue`. */
+  onBegin?: () => void
+}
+
+/** Throws `unsupported_media_type`, `body_too_large`, `malformed_json`, `request_timeout`, `rate_limited` or `ClientGone`. */
+export async function readJson(request: IncomingMessage, reader: BodyReader): Promise<unknown> {
+  checkMediaType(request)
+  const declared = declaredLength(request)
+  if (declared !== null && declared > reader.limits.maxBytes) throw tooLarge(reader.limits.maxBytes)
+  reader.onBegin?.()
+  const bytes = await readBytes(request, reader)
+  if (bytes.length === 0) throw new ServerError('malformed_json', 'The body is empty; send a JSON object.')
+  return parseJson(decode(bytes))
+}
+
+/** The length the client announced, or null when it sends chunks. */
+export function declaredLength(request: IncomingMessage): number | null {
+  const header = request.headers['content-length']
+  return header === undefined ? null : Number(header)
+}
+
+const JSON_TYPE = /^application\/json(?: ?; ?charset=(?:utf-8|"utf-8"))?$/i
+
+function checkMediaType(request: IncomingMessage): void {
+  const type = request.headers['content-type']
+  if (type === undefined) throw unsupported('The request has no Content-Type; send application/json.')
+  if (type !== 'application/json' && !JSON_TYPE.test(type)) {
+    throw unsupported(`Content-Type ${JSON.stringify(type)} is not read here; send application/json.`)
+  }
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw unsupported('Compressed bodies are not read; send the body without Content-Encoding.')
+  }
+}
+
+const unsupported = (detail: string): ServerError => new ServerError('unsupported_media_type', detail)
+
+function tooLarge(maxBytes: number): ServerError {
+  return new ServerError('body_too_large', `The body is larger than ${maxBytes} bytes.`, {
+    details: { max_bytes: maxBytes },
+  })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new ServerError('malformed_json', 'The body is not valid UTF-8.')
+  }
+}
+
+function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyReader): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (request.destroyed) return reject(new ClientGone())
+    const chunks: Buffer[] = []
+    const startedAt = clock.mono()
+    let size = 0
+    let cancelCheck = clock.after(Math.min(limits.graceMs, limits.totalMs), checkPace)
+
+    function checkPace(): void {
+      const elapsed = clock.mono() - startedAt
+      if (elapsed >= limits.totalMs || size < (limits.minBytesPerSecond * elapsed) / 1000) {
+        stop(new ServerError('request_timeout', 'The body came too slowly; send it again on a faster connection.'))
+      } else {
+        cancelCheck = clock.after(Math.min(1_000, limits.totalMs - elapsed), checkPace)
+      }
+    }
+
+    function onData(chunk: Buffer): void {
+      size += chunk.length
+      budget.used += chunk.length
+      if (size > limits.maxBytes) stop(tooLarge(limits.maxBytes))
+      else if (budget.used > budget.max)
+        stop(new ServerError('rate_limited', 'Too many large bodies at once; try again.'))
+      else chunks.push(chunk)
+    }
+
+    function onEnd(): void {
+      release()
+      const [first] = chunks
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size))
+    }
+
+    const onGone = () => stop(new ClientGone())
+
+    function stop(error: Error): void {
+      release()
+      request.pause()
+      reject(error)
+    }
+
+    function release(): void {
+      cancelCheck()
+      budget.used -= size
+      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
+    }
+
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
+  })
+}

@@ -1,0 +1,165 @@
+// One request, from its headers to its line in the log: guard, route, state, credential, limits, handler. In that order,
+// so that what is refused costs little and nothing runs before the caller is known.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ids.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { Auth } from './auth.ts'
+import type { BodyReader } from './body.ts'
+import { correlationOf } from './correlation.ts'
+import type { Guard } from './guard.ts'
+import { HttpReply, type ReplyServices } from './reply.ts'
+import { HttpRequest } from './request.ts'
+import type { Route } from './route.ts'
+import type { Router } from './router.ts'
+import type { ServerState } from './server-state.ts'
+import { parseTarget, type Target } from './target.ts'
+import type { UsageLimits } from './usage-limits.ts'
+
+export interface DispatchOptions {
+  router: Router
+  guard: Guard
+  auth: Auth
+  state: ServerState
+  usage: UsageLimits
+  body: BodyReader
+  reply: ReplyServices
+  log: Logger
+  clock: Clock
+  ids: Ids
+  onAnswer: (answer: Answer) => void
+}
+
+/** What is counted of an answered request. `route` is a pattern of the table, or `-`: nothing a client can invent. */
+export interface Answer {
+  method: string
+  route: string
+  status: number
+  /** Until the answer began. */
+  seconds: number
+}
+
+export interface Exchange {
+  readonly reply: HttpReply
+  /** Tells the handler that its work is wanted no longer. */
+  abort(): void
+  /** Called when the answer has left or the client has gone. */
+  onClosed: () => void
+}
+
+// nginx's word for "the client closed before we answered"; only in logs and metrics.
+const CLIENT_CLOSED = 499
+
+export function createDispatch(options: DispatchOptions): (raw: IncomingMessage, response: ServerResponse) => Exchange {
+  const { router, guard, auth, state, usage, clock, ids } = options
+
+  return (raw, response) => {
+    const startedAt = clock.mono()
+    const correlationId = correlationOf(raw.headers['x-correlation-id'], ids)
+    const log = options.log.with({ correlation_id: correlationId })
+    const method = raw.method ?? ''
+    const url = raw.url ?? ''
+    const reply = new HttpReply({ response, path: pathOf(url), correlationId, log }, options.reply)
+    const exchange: Exchange = { reply, abort: () => request?.abort(), onClosed() {} }
+    let route: Route | null = null
+    let request: HttpRequest | null = null
+    let answeredAt: number | null = null
+    reply.onHead = () => {
+      answeredAt = clock.mono()
+    }
+
+    response.on('error', (error) => log.error('unexpected error', { error }))
+    response.on('close', () => {
+      const isCut = !response.writableFinished
+      // Who asked for the head of a stream will not read it.
+      if (isCut || method === 'HEAD') request?.abort()
+      const status = response.headersSent ? response.statusCode : CLIENT_CLOSED
+      const pattern = route?.path ?? '-'
+      const now = clock.mono()
+      options.onAnswer({ method, route: pattern, status, seconds: ((answeredAt ?? now) - startedAt) / 1000 })
+      log.info('request', {
+        ...reply.notes,
+        method,
+        route: pattern,
+        status,
+        latency_ms: Math.round((now - startedAt) * 10) / 10,
+        ...(isCut && response.headersSent ? { cut: true } : {}),
+      })
+      exchange.onClosed()
+    })
+
+    function begin(): Promise<void> | undefined {
+      const target = parseTarget(url)
+      reply.cors = guard.check(raw, target.authority)
+      if (method === 'OPTIONS') {
+        answerOptions(target)
+        return
+      }
+      const match = router.find(method, target.path)
+      route = match.route
+      if (!route.anytime && !state.takesWork) throw notNow(state)
+      const access = auth.authenticate(raw.headers.authorization, raw.socket.remoteAddress ?? '', route.role)
+      const { principal } = access
+      reply.isAllowed = access.isValid
+      if (method === 'POST') usage.takePost(principal)
+      reply.onStream = () => usage.takeStream(principal, response)
+      request = new HttpRequest({
+        raw,
+        response,
+        path: target.path,
+        query: target.query,
+        params: match.params,
+        principal,
+        correlationId,
+        log,
+        body: options.body,
+      })
+      return route.handle(request, reply)
+    }
+
+    function answerOptions(target: Target): void {
+      const granted = guard.preflight(raw)
+      if (granted !== null) {
+        reply.cors = [...reply.cors, ...granted]
+        reply.empty(204)
+        return
+      }
+      const allow = router.methods(target.path)
+      // Says that there is no such route, with a hint.
+      if (allow.length === 0) router.find(method, target.path)
+      reply.empty(204, { Allow: allow.join(', ') })
+    }
+
+    function fail(error: unknown): void {
+      try {
+        reply.fail(error)
+      } catch (bug) {
+        // A shape or details that cannot be written. One caller is left without an answer, the others are not.
+        log.error('unexpected error', { error: bug })
+        raw.socket.destroy()
+      }
+    }
+
+    try {
+      begin()?.then(() => reply.settle(), fail)
+    } catch (error) {
+      fail(error)
+    }
+    return exchange
+  }
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? url : url.slice(0, mark)
+}
+
+function notNow(state: ServerState): ServerError {
+  return state.current === 'initializing'
+    ? new ServerError('not_ready', 'The server is starting; try again in a moment.')
+    : new ServerError('shutting_down', 'The server is stopping; try again when it is back.', {
+        details: { retry_after_seconds: 5 },
+      })
+}

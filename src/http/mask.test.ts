@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import { createMask } from './mask.ts'
+
+describe('mask', () => {
+  test.each([
+    ['key sk-proj-abcdefgh12345678 end', 'key [masked] end'],
+    ['sk-ant-api03-abcdefghij', '[masked]'],
+    ['Authorization: Bearer abc.def-ghi', 'Authorization: Bearer [masked]'],
+    ['bearer    abcdefgh', 'bearer [masked]'],
+    ['AIzaSyA1234567890abcdefghijkl', '[masked]'],
+    ['xoxb-1234567890-abc', '[masked]'],
+    ['qd_0123456789abcdef', '[masked]'],
+    ['postgres://user:pass@host/db', 'postgres://[masked]@host/db'],
+    ['eyJhbGciOiJI.eyJzdWIiOiIx.c2ln', '[masked]'],
+  ])('%s', (text, masked) => {
+    expect(createMask([])(text)).toBe(masked)
+  })
+
+  test.each(['a task-force of sk-ills', '0198c0de-0000-7000-8000-000000000000', 'http://localhost:8000/@x', 'basic'])(
+    'leaves %s alone',
+    (text) => {
+      expect(createMask([])(text)).toBe(text)
+    },
+  )
+
+  test('known secrets go in every spelling, the longer one first', () => {
+    const mask = createMask(['pass"word', 'pass"word-long', 'x'])
+
+    expect(mask('pass"word-long pass%22word pass\\"word cGFzcyJ3b3Jk x')).toBe('[masked] [masked] [masked] [masked] x')
+  })
+})

@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseJson } from './parse-json.ts'
+
+function refusal(text: string): string {
+  try {
+    return `accepted ${JSON.stringify(parseJson(text))}`
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+describe('JSON from strangers', () => {
+  test('reads any JSON value as JSON.parse does', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+        const text = JSON.stringify(value)
+        fc.pre(!text.includes('proto'))
+        expect(parseJson(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  test('accepts 100 levels and refuses 101, of either bracket', () => {
+    const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels)
+
+    expect(refusal(nested(100, '[', ']'))).toMatch(/^accepted/)
+    expect(refusal(nested(101, '[', ']'))).toBe('The body is nested deeper than 100 levels.')
+    expect(refusal(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`)).toMatch(/^accepted/)
+    expect(refusal(`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`)).toBe('The body is nested deeper than 100 levels.')
+    expect(refusal('['.repeat(5_000_000))).toBe('The body is nested deeper than 100 levels.')
+  })
+
+  test('brackets within strings and side by side are no levels', () => {
+    const many = <T>(value: T) => Array.from({ length: 200 }, () => value)
+    const text = JSON.stringify(['[{'.repeat(500), many('\\'), many('"['), many([])])
+
+    expect(parseJson(text)).toEqual(JSON.parse(text))
+  })
+
+  test.each(['"\\ud800"', '"\\uD83D"', '["a",{"b":"\\uDE00x"}]', '{"\\udfff":1}'])(
+    'refuses half a character: %s',
+    (text) => {
+      expect(refusal(text)).toBe('A string of the body holds half a character (a lone surrogate).')
+    },
+  )
+
+  test('accepts an escaped pair', () => {
+    expect(parseJson('"\\ud83d\\ude00"')).toBe('😀')
+  })
+
+  test.each([
+    ['{"__proto__":{"admin":true}}', '__proto__'],
+    ['[{"a":[{"__proto__":1}]}]', '__proto__'],
+    ['{"\\u005f_proto__":1}', '__proto__'],
+    ['{"constructor":{"prototype":{}}}', 'constructor'],
+    ['{"\\u0063onstructor":{"prototyp\\u0065":1}}', 'constructor'],
+  ])('refuses the key in %s', (text, key) => {
+    expect(refusal(text)).toBe(`The body holds the key "${key}", which is not allowed.`)
+  })
+
+  test('those words are fine in text, and "constructor" is fine as a key', () => {
+    const text = '{"a":"__proto__ constructor prototype","constructor":{"name":"x"},"prototype":1}'
+
+    expect(parseJson(text)).toEqual(JSON.parse(text))
+  })
+
+  test('says where the JSON is wrong without repeating it', () => {
+    expect(refusal('{"secret":"x",}')).toBe('The body is not valid JSON (character 14).')
+    expect(refusal('hello')).toMatch(/^The body is not valid JSON/)
+    expect(refusal('hello')).not.toContain('hello')
+  })
+})

@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from '../domain/logger.ts'
+import { type BodyReader, readJson } from './body.ts'
+import type { Principal, Request } from './route.ts'
+
+export interface RequestContext {
+  raw: IncomingMessage
+  response: ServerResponse
+  path: string
+  query: string
+  params: Readonly<Record<string, string>>
+  principal: Principal
+  correlationId: string
+  log: Logger
+  body: BodyReader
+}
+
+/** What few handlers ask for (query, signal, body) is made when it is first asked for. */
+export class HttpRequest implements Request {
+  readonly raw: IncomingMessage
+  readonly method: string
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly principal: Principal
+  readonly correlationId: string
+  readonly log: Logger
+  readonly #context: RequestContext
+  #query: URLSearchParams | null = null
+  #abort: AbortController | null = null
+  #body: Promise<unknown> | null = null
+  #gone = false
+
+  constructor(context: RequestContext) {
+    this.raw = context.raw
+    this.method = context.raw.method ?? ''
+    this.path = context.path
+    this.params = context.params
+    this.principal = context.principal
+    this.correlationId = context.correlationId
+    this.log = context.log
+    this.#context = context
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.#context.query)
+    return this.#query
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === null) {
+      this.#abort = new AbortController()
+      if (this.#gone) this.#abort.abort()
+    }
+    return this.#abort.signal
+  }
+
+  header(name: string): string | undefined {
+    const value = this.raw.headers[name.toLowerCase()]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  json(options: { maxBytes?: number } = {}): Promise<unknown> {
+    this.#body ??= this.#read(options.maxBytes)
+    return this.#body
+  }
+
+  /** The client has gone. */
+  abort(): void {
+    this.#gone = true
+    this.#abort?.abort()
+  }
+
+  #read(maxBytes: number | undefined): Promise<unknown> {
+    const { body, response, raw } = this.#context
+    const waitsForUs = raw.httpVersion === '1.1' && raw.headers.expect?.toLowerCase() === '100-continue'
+    return readJson(raw, {
+      ...body,
+      ...(maxBytes === undefined ? {} : { limits: { ...body.limits, maxBytes } }),
+      ...(waitsForUs ? { onBegin: () => response.writeContinue() } : {}),
+    })
+  }
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from '../domain/logger.ts'
+import type { ErrorShape } from './problem.ts'
+import type { RouteDescription } from './route-description.ts'
+
+/** A door is a family of routes that can be closed by the setting `protocols`. */
+export type Door = 'ag-ui' | 'rest' | 'threads' | 'openai' | 'mcp'
+
+/** `public` needs no credential at all, `user` may talk, `operator` may decide and look at everything. */
+export type Role = 'public' | 'user' | 'operator'
+
+/** One row of the route table. The table is data: auth, 404, 405, closed doors and (later) OpenAPI are all read from it. */
+export interface Route {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** `/runs/:id/events`; a `:name` takes one segment. */
+  path: string
+  /** Null: open whatever doors are. */
+  door: Door | null
+  role: Role
+  summary: string
+  /** For OpenAPI. */
+  describe?: RouteDescription
+  /** Answers also before the server is ready and while it stops: health and metrics. */
+  anytime?: boolean
+  /** What it throws is answered as a problem; a stream that is still open when it resolves is ended. */
+  handle(request: Request, reply: Reply): Promise<void>
+}
+
+export interface Request {
+  readonly raw: IncomingMessage
+  readonly method: string
+  /** The path without the query, percent-decoded per segment only in `params`. */
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  /** The caller; `owner` is the user its token names, or `local_user`. */
+  readonly principal: Principal
+  readonly correlationId: string
+  readonly log: Logger
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal
+  /** A header's value, or undefined; several values of one header are joined by node. */
+  header(name: string): string | undefined
+  /** The body as JSON, held to the limits while it is read. Throws `malformed_json`, `unsupported_media_type`, `body_too_large`, `request_timeout`. */
+  json(options?: { maxBytes?: number }): Promise<unknown>
+}
+
+export interface Principal {
+  owner: string
+  /** `public` occurs on public routes only: nobody has shown a credential although one is asked for elsewhere. */
+  role: Role
+}
+
+export interface Reply {
+  readonly raw: ServerResponse
+  /** Fields for the request's log line (session_id, run_id). */
+  note(fields: Record<string, string>): void
+  json(status: number, body: unknown, headers?: Record<string, string>): void
+  text(status: number, body: string, contentType: string, headers?: Record<string, string>): void
+  empty(status: number, headers?: Record<string, string>): void
+  /** Answers with a problem, as throwing does, but in a shape of the door's own. */
+  fail(error: unknown, shape?: ErrorShape): void
+  /** Opens a stream of server-sent events: status, headers and a first comment leave at once. */
+  sse(headers?: Record<string, string>): ByteStream
+  /** Opens a binary stream. */
+  stream(contentType: string, headers?: Record<string, string>): ByteStream
+}
+
+/** A bounded stream to one reader. */
+export interface ByteStream {
+  /**
+   * Undefined: the kernel took it, go on. A promise: wait for it before the next write. It rejects with `ClientGone` when
+   * the reader has gone, made no progress for 30 s, or was sent more than 256 KiB without waiting; it is then dropped.
+   */
+  write(chunk: string | Uint8Array): Promise<void> | undefined
+  end(): void
+}

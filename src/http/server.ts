@@ -1,0 +1,293 @@
+// The HTTP server: node's, with our limits, our answers to what node refuses by itself, and an orderly end.
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ids.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { Auth } from './auth.ts'
+import { answerRaw, refusalOf } from './client-error.ts'
+import { createDispatch, type Exchange } from './dispatch.ts'
+import type { Guard } from './guard.ts'
+import { registerHttpMetrics } from './http-metrics.ts'
+import type { Metrics } from './metrics.ts'
+import type { ErrorShape } from './problem.ts'
+import type { Door, Route } from './route.ts'
+import { createRouter } from './router.ts'
+import type { ServerState } from './server-state.ts'
+import { createStreamWatch } from './stream-watch.ts'
+import type { TlsPair } from './tls-pair.ts'
+import { createUsageLimits } from './usage-limits.ts'
+
+// Not imported: as an ES module node:http brings all of undici along, 13 MB and 50 ms that nobody here uses.
+const { createServer } = process.getBuiltinModule('node:http')
+const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
+
+export interface HttpServerOptions {
+  routes: readonly Route[]
+  auth: Auth
+  guard: Guard
+  log: Logger
+  clock: Clock
+  ids: Ids
+  metrics: Metrics
+  /** The open doors. */
+  doors: readonly Door[]
+  /** Advanced by `close`; before `ready` only routes marked `anytime` answer. */
+  state: ServerState
+  limits?: Partial<HttpLimits>
+  /** With it the server speaks https, and nothing else. */
+  tls?: TlsPair
+  /** By the first segment of the path: how doors with an error format of their own answer failures. */
+  errorShapes?: Readonly<Record<string, ErrorShape>>
+}
+
+export interface HttpLimits {
+  connections: number
+  headerBytes: number
+  headersMs: number
+  requestMs: number
+  keepAliveMs: number
+  /** Of a JSON body, unless the route sets its own. */
+  bodyBytes: number
+  /** Of all bodies that are being read. */
+  allBodiesBytes: number
+  bodyGraceMs: number
+  minBodyBytesPerSecond: number
+  /** Per user; null = none. */
+  postsPerMinute: number | null
+  streamsPerUser: number | null
+  /** Requests that one connection may have in work (pipelining). */
+  pipelined: number
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  connections: 5_000,
+  headerBytes: 16 * 1024,
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 5_000,
+  bodyBytes: 10 * 1024 * 1024,
+  allBodiesBytes: 256 * 1024 * 1024,
+  bodyGraceMs: 10_000,
+  minBodyBytesPerSecond: 500,
+  postsPerMinute: null,
+  streamsPerUser: null,
+  pipelined: 32,
+}
+
+export interface HttpServer {
+  /** Resolves when connections are taken. Throws `config_invalid` when it cannot be: port in use, no such address. */
+  listen(where: { host: string; port: number }): Promise<{ host: string; port: number }>
+  /**
+   * Refuses new work with 503, lets answers in work complete for `drainMs`, then ends the streams that are still open and
+   * closes every connection. Idle connections go at once. May be called again.
+   */
+  close(options: { drainMs: number }): Promise<void>
+  stats(): HttpStats
+}
+
+export interface HttpStats {
+  connections: number
+  /** Requests that are not answered completely, streams included. */
+  inWork: number
+  streams: number
+}
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { log, clock, ids, state } = options
+  const limits = { ...defaultHttpLimits, ...options.limits }
+  const watch = createStreamWatch(clock)
+  const connections = new Map<Socket, Set<Exchange>>()
+  /** As the kernel knows them. Under TLS the one a request comes on is another, and exists once hands have been shaken. */
+  const accepted = new Set<Socket>()
+  let inWork = 0
+  let isClosing = false
+  let closing: Promise<void> | null = null
+  let onIdle: (() => void) | null = null
+
+  const stats = (): HttpStats => ({ connections: connections.size, inWork, streams: watch.size })
+  const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
+
+  const dispatch = createDispatch({
+    router: createRouter(options.routes, new Set(options.doors)),
+    guard: options.guard,
+    auth: options.auth,
+    state,
+    usage: createUsageLimits({ postsPerMinute: limits.postsPerMinute, streams: limits.streamsPerUser, clock }),
+    body: {
+      limits: {
+        maxBytes: limits.bodyBytes,
+        totalMs: limits.requestMs,
+        graceMs: limits.bodyGraceMs,
+        minBytesPerSecond: limits.minBodyBytesPerSecond,
+      },
+      budget: { used: 0, max: limits.allBodiesBytes },
+      clock,
+    },
+    reply: {
+      clock,
+      watch,
+      errorShapes: new Map(Object.entries(options.errorShapes ?? {})),
+      isClosing: () => isClosing,
+    },
+    log,
+    clock,
+    ids,
+    onAnswer,
+  })
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request
+    const open = connections.get(socket) ?? new Set()
+    const exchange = dispatch(request, response)
+    open.add(exchange)
+    inWork += 1
+    // Later, because node reads on when it has parsed the request at hand.
+    if (open.size >= limits.pipelined) clock.soon(() => open.size >= limits.pipelined && socket.pause())
+    exchange.onClosed = () => {
+      open.delete(exchange)
+      inWork -= 1
+      if (open.size === limits.pipelined - 1) socket.resume()
+      if (inWork === 0) onIdle?.()
+    }
+  }
+
+  /** What node's parser or its timers refuse. It is answered where the answer can only be meant for this very request. */
+  function onClientError(error: Error, socket: Socket): void {
+    const failure = refusalOf(error)
+    const open = [...(connections.get(socket) ?? [])]
+    const [only] = open
+    if (failure === null || !socket.writable) socket.destroy()
+    else if (only === undefined) refuse(socket, failure)
+    else if (open.length === 1 && !only.reply.raw.headersSent && !only.reply.raw.req.complete) only.reply.fail(failure)
+    else socket.destroy()
+  }
+
+  function refuse(socket: Duplex, failure: ServerError): void {
+    const correlationId = ids.uuid()
+    const problem = answerRaw(socket, failure, correlationId, clock)
+    onAnswer({ method: '-', route: '-', status: problem.status, seconds: 0 })
+    const fields = { method: '-', route: '-', status: problem.status, latency_ms: 0, code: failure.code }
+    log.info('request', { correlation_id: correlationId, ...fields })
+  }
+
+  const nodeOptions = {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
+    // The guard looks at Host itself, so that the refusal has a body.
+    requireHostHeader: false,
+  }
+  const { tls } = options
+  const server: Server =
+    tls === undefined
+      ? createServer(nodeOptions)
+      : createTlsServer({ ...nodeOptions, ...tls, handshakeTimeout: limits.headersMs })
+  server.maxConnections = limits.connections
+  server.on('connection', (socket: Socket) => {
+    accepted.add(socket)
+    socket.once('close', () => accepted.delete(socket))
+  })
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    connections.set(socket, new Set())
+    socket.once('close', () => connections.delete(socket))
+  })
+  server.on('request', onRequest)
+  // The body is asked for when a handler wants it, and not at all when the request is refused.
+  server.on('checkContinue', onRequest)
+  server.on('checkExpectation', onRequest)
+  server.on('clientError', (error, socket) => {
+    if (socket instanceof Socket) onClientError(error, socket)
+  })
+  server.on('connect', (_request, socket) => refuse(socket, noTunnels()))
+  server.on('drop', () => log.warn('connection refused: too many are open', { limit: limits.connections }))
+
+  function whenIdle(ms: number): Promise<void> {
+    if (inWork === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      onIdle = () => {
+        cancel()
+        onIdle = null
+        resolve()
+      }
+      const cancel = clock.after(ms, () => onIdle?.())
+    })
+  }
+
+  async function shutDown(drainMs: number): Promise<void> {
+    state.advance('shutting_down')
+    server.closeIdleConnections()
+    await whenIdle(drainMs)
+    for (const open of connections.values()) for (const exchange of open) exchange.abort()
+    watch.endAll()
+    await whenIdle(FLUSH_MS)
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+      for (const socket of accepted) socket.destroy()
+    })
+    state.advance('stopped')
+  }
+
+  return {
+    async listen({ host, port }) {
+      const address = await listen(server, host, port)
+      // From now on: the process has run out of file descriptors, for example. It goes on with what it has.
+      server.on('error', (error) => log.error('a connection could not be taken', { error }))
+      return address
+    },
+    close({ drainMs }) {
+      isClosing = true
+      closing ??= shutDown(drainMs)
+      return closing
+    },
+    stats,
+  }
+}
+
+/** Streams that are ended when the server stops have this long to reach their readers. */
+const FLUSH_MS = 500
+
+function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port))
+    server.once('error', onError)
+    server.listen({ host, port }, () => {
+      server.off('error', onError)
+      const address = server.address()
+      if (address === null || typeof address === 'string') reject(new Error('the server has no TCP address'))
+      else resolve({ host: address.address, port: address.port })
+    })
+  })
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): ServerError {
+  const reason = error.code ?? 'unknown'
+  const fail = (message: string) =>
+    new ServerError('config_invalid', message, { details: { host, port, reason }, cause: error })
+  switch (reason) {
+    case 'EADDRINUSE':
+      return fail(
+        `Port ${port} on ${host} is already in use. Choose another with --port, or --port 0 for any free one.`,
+      )
+    case 'EACCES':
+      return fail(`Port ${port} on ${host} needs privileges this process lacks. Choose one above 1023 with --port.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return fail(`${host} is no address of this machine. Choose one with --host, for example 127.0.0.1.`)
+    default:
+      return fail(`The server cannot listen on ${host}, port ${port} (${reason}).`)
+  }
+}
+
+function noTunnels(): ServerError {
+  return new ServerError('method_not_allowed', 'This server is no proxy; it does not answer CONNECT.', {
+    details: { allow: ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'] },
+  })
+}

@@ -1,0 +1,75 @@
+// GET / for a browser: a page to talk to the agent. It is the same for everybody and says nothing about the server; what it
+// shows it asks for with the caller's own token, through the door `ag-ui`.
+
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { ServerError } from '../../domain/errors.ts'
+import type { Route } from '../route.ts'
+import type { RouteDescription } from '../route-description.ts'
+
+/** Reads the page, which lies beside this file as source and in the published package. */
+export function createWelcomeRoutes(): Route[] {
+  const { html, policy } = readPage()
+  return [
+    {
+      method: 'GET',
+      path: '/',
+      door: 'ag-ui',
+      // A browser cannot send a token with the address that somebody typed.
+      role: 'public',
+      summary: 'For a browser: a page to talk to the default agent',
+      describe: describePage,
+      async handle(request, reply) {
+        if (!asksForHtml(request.header('accept'))) throw notForPrograms()
+        reply.text(200, html, 'text/html; charset=utf-8', { 'Content-Security-Policy': policy })
+      },
+    },
+  ]
+}
+
+const describePage: RouteDescription = {
+  tag: 'Pages',
+  description: 'With `Accept: text/html`; a program has nothing to get here.',
+  responses: { 200: { description: 'The page.', content: { 'text/html; charset=utf-8': { schema: z.string() } } } },
+  errors: ['method_not_allowed'],
+}
+
+function readPage(): { html: string; policy: string } {
+  // A browser hashes what it has parsed, in which a line break is always LF.
+  const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8').replaceAll('\r\n', '\n')
+  const style = read('page.css')
+  const script = read('page.js')
+  const html = read('page.html')
+    .replace('<style></style>', () => `<style>${style}</style>`)
+    .replace('<script type="module"></script>', () => `<script type="module">${script}</script>`)
+  const policy = [
+    "default-src 'none'",
+    `script-src ${sourceOf(script)}`,
+    `style-src ${sourceOf(style)}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ]
+  return { html, policy: policy.join('; ') }
+}
+
+const sourceOf = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`
+
+/** Only by name: a wildcard is what programs send, and they are told what is here for them. */
+function asksForHtml(accept = ''): boolean {
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === 'text/html' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
+  })
+}
+
+/** The answer of a path that has no GET at all. */
+const notForPrograms = (): ServerError =>
+  new ServerError('method_not_allowed', '/ does not answer GET; it answers POST, OPTIONS.', {
+    details: { allow: ['POST', 'OPTIONS'] },
+  })
