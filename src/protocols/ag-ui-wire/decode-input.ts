@@ -1,0 +1,95 @@
+// RunAgentInput as a client sent it -> what a run needs of it. Pure. Tolerant as AG-UI asks: what we do not know is left out
+// with a warning, a `null` counts as absent, and only a known field with a wrong value is an error.
+
+import { RunAgentInputSchema } from '@ag-ui/core/schemas'
+import { ServerError } from '../../domain/errors.ts'
+import { isClientId } from '../../domain/ids.ts'
+import type { RunInput } from '../../domain/run.ts'
+import { inputProblems } from '../request/input-problems.ts'
+import { decodeMessages, type InputMessage } from './decode-messages.ts'
+import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
+import { type Reader, readerOf } from './protocol-version.ts'
+import { createWarnings, type Warnings } from './warnings.ts'
+
+export interface AgUiInput {
+  threadId: string
+  runId: string
+  parentRunId?: string
+  reader: Reader
+  messages: InputMessage[]
+  /** What the run takes over as it is. */
+  shared: Pick<RunInput, 'context' | 'clientTools' | 'forwardedProps' | 'state'>
+  /** What was left out, for the log. */
+  warnings: readonly string[]
+}
+
+/** All of an input but its messages, which are judged one by one. */
+const EnvelopeSchema = RunAgentInputSchema.omit({ messages: true })
+const KNOWN_FIELDS = RunAgentInputSchema.shape
+const LISTS = ['tools', 'context', 'resume'] as const
+
+/** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for what is to come. */
+export function decodeRunAgentInput(body: unknown): AgUiInput {
+  const warnings = createWarnings()
+  if (!isFields(body)) {
+    throw invalid([{ pointer: '', detail: 'Send a RunAgentInput: an object with threadId, runId and messages.' }])
+  }
+  const { messages: sent, ...envelope } = dropNulls(body)
+  for (const list of LISTS) {
+    if (envelope[list] !== undefined) envelope[list] = dropNullsEach(envelope[list])
+  }
+  const parsed = EnvelopeSchema.safeParse(envelope)
+  const problems = parsed.success ? [] : inputProblems(parsed.error.issues)
+  const messages = decodeMessages(sent, problems, warnings)
+  if (!parsed.success || problems.length > 0) throw invalid(problems)
+  warnUnknownFields(envelope, warnings)
+
+  const { threadId, runId, parentRunId, protocolVersion, state, tools, context, forwardedProps, resume } = parsed.data
+  for (const [field, id] of Object.entries({ threadId, runId, parentRunId })) checkId(id, `/${field}`)
+  // Only these are stored under their ids; what else a client shows may be called as it likes.
+  for (const { id, role, index } of messages) {
+    if (role === 'user' || role === 'tool') checkId(id, `/messages/${index}/id`)
+  }
+  const reader = readerOf(protocolVersion)
+  if (resume !== undefined && resume.length > 0) {
+    throw new ServerError('not_available_yet', 'Answering interrupts with `resume` is not available yet.')
+  }
+  return {
+    threadId,
+    runId,
+    ...(parentRunId === undefined ? {} : { parentRunId }),
+    reader,
+    messages,
+    shared: {
+      context: context.map(({ description, value }) => ({ description, value })),
+      clientTools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+      ...(forwardedProps === undefined ? {} : { forwardedProps }),
+      ...(isNothing(state) ? {} : { state }),
+    },
+    warnings: warnings.list,
+  }
+}
+
+// AG-UI reads an absent state as {}, and its clients send {} before they have heard of any state: a second tab must not wipe
+// what the first one built.
+function isNothing(state: unknown): boolean {
+  if (state === undefined) return true
+  return typeof state === 'object' && state !== null && !Array.isArray(state) && Object.keys(state).length === 0
+}
+
+function checkId(id: string | undefined, pointer: string): void {
+  if (id === undefined || isClientId(id)) return
+  const detail = 'An id has 1 to 128 printable characters.'
+  throw new ServerError('malformed_id', `The id at ${pointer} cannot be used. ${detail}`, {
+    problems: [{ pointer, detail }],
+  })
+}
+
+function warnUnknownFields(envelope: Record<string, unknown>, warnings: Warnings): void {
+  for (const key of Object.keys(envelope)) {
+    if (!Object.hasOwn(KNOWN_FIELDS, key)) warnings.add('unknown field', [key])
+  }
+}
+
+const invalid = (problems: { pointer: string; detail: string }[]): ServerError =>
+  new ServerError('invalid_request', 'The body is no valid RunAgentInput.', { problems })

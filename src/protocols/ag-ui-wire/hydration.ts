@@ -1,0 +1,20 @@
+import { AG_UI_VERSION, type RunEvent } from '../../domain/event.ts'
+
+export interface Hydration {
+  threadId: string
+  runId: string
+  /** Undefined when the session has none. */
+  state: unknown
+  snapshot: RunEvent | null
+  timestamp: number
+}
+
+/** A run that only shows what is there. It is made for one reader: not stored, without ids. */
+export function hydrationEvents({ threadId, runId, state, snapshot, timestamp }: Hydration): RunEvent[] {
+  return [
+    { type: 'RUN_STARTED', threadId, runId, protocolVersion: AG_UI_VERSION, timestamp },
+    ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: state, timestamp }]),
+    ...(snapshot === null ? [] : [snapshot]),
+    { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' }, timestamp },
+  ]
+}

@@ -1,0 +1,72 @@
+// A client sends the history it shows; the server keeps its own. Message ids are the keys: what we have is not taken again,
+// what we lack is taken only where a client may say it. Pure.
+
+import type { StoredMessage } from '../../domain/message.ts'
+import type { NewMessage, RunInput } from '../../domain/run.ts'
+import type { AgUiInput } from './decode-input.ts'
+import type { InputMessage } from './decode-messages.ts'
+import { createWarnings } from './warnings.ts'
+
+export interface KnownHistory {
+  /** Those of the sent messages that the session has. */
+  messages: ReadonlyMap<string, StoredMessage>
+  /** Tool calls that wait for a result from the client. */
+  openCalls: ReadonlySet<string>
+}
+
+export type Taken =
+  /** Something to do: new messages, or (`regenerateAfter`) another answer to an old one. */
+  | { kind: 'run'; input: RunInput; warnings: readonly string[] }
+  /** Nothing new was said: the client wants to see what we have. */
+  | { kind: 'hydrate'; warnings: readonly string[] }
+
+export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
+  const warnings = createWarnings()
+  const messages: NewMessage[] = []
+  const instructions: string[] = []
+  const seen = new Set(known.messages.keys())
+  for (const message of sent.messages) {
+    if (seen.has(message.id)) continue
+    seen.add(message.id)
+    switch (message.role) {
+      case 'user':
+        messages.push(newMessage(message))
+        break
+      case 'tool':
+        if (known.openCalls.has(message.toolCallId)) messages.push(newMessage(message))
+        else warnings.add('ignored a result of no open tool call', ['messages', message.index])
+        break
+      case 'system':
+      case 'developer':
+        instructions.push(message.content)
+        break
+      case 'assistant':
+        warnings.add('ignored an assistant message that is not ours', ['messages', message.index])
+        break
+      case 'reasoning':
+      case 'activity':
+        // What a client shows beside the conversation; never part of it.
+        break
+    }
+  }
+  const input: RunInput = { messages, instructions, wireThreadId: sent.threadId, ...sent.shared }
+  if (messages.length > 0) return { kind: 'run', input, warnings: warnings.list }
+  const branch = branchPoint(sent.messages, known.messages)
+  if (branch === null) return { kind: 'hydrate', warnings: warnings.list }
+  return { kind: 'run', input: { ...input, regenerateAfter: branch }, warnings: warnings.list }
+}
+
+/**
+ * The user message that the history ends at. It is one of ours, so its answer is wanted anew. A message of a branch that
+ * was itself superseded cannot be branched from: its reader is shown where the conversation is now.
+ */
+function branchPoint(messages: readonly InputMessage[], known: ReadonlyMap<string, StoredMessage>): string | null {
+  const last = messages.findLast(({ role }) => role !== 'system' && role !== 'developer')
+  if (last?.role !== 'user') return null
+  return known.get(last.id)?.supersededBy === undefined ? last.id : null
+}
+
+function newMessage(message: Extract<InputMessage, { role: 'user' | 'tool' }>): NewMessage {
+  const { index: _place, ...rest } = message
+  return rest
+}

@@ -1,0 +1,515 @@
+import { decode } from '@ag-ui/proto'
+import { describe, expect, test } from 'vitest'
+import { parseUuid, ulidOf } from '../../domain/ids.ts'
+import { outline } from '../../engine/testing/open-engine.ts'
+import { createGatedModel, stop, text } from '../testing/gated-model.ts'
+import { asAda, eventsOf, openDoors, refusalOf } from '../testing/open-doors.ts'
+import { readSse } from '../testing/sse-reader.ts'
+
+const user = (id: string, content = `text of ${id}`) => ({ id, role: 'user', content })
+const input = (more: Record<string, unknown> = {}) => ({
+  protocolVersion: '1.0',
+  threadId: 'thread',
+  runId: 'run-1',
+  messages: [user('m1')],
+  ...more,
+})
+
+const wholeRun = [
+  'RUN_STARTED',
+  'STEP_STARTED step_1',
+  'TEXT_MESSAGE_START',
+  'TEXT_MESSAGE_CONTENT Hello.',
+  'TEXT_MESSAGE_END',
+  'STEP_FINISHED step_1',
+  'RUN_FINISHED success',
+]
+
+describe('POST /', () => {
+  test('runs the agent and streams the stored text of each event under its id', async () => {
+    await using doors = await openDoors()
+
+    const response = await doors.post('/', input())
+    const frames = await readSse(response).rest()
+
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(outline(eventsOf(frames))).toEqual(wholeRun)
+    const session = await doors.engine.getSession('local_user', 'thread')
+    const stored = (await doors.store.entries(session.id, 0, 100)).filter((entry) => entry.kind === 'event')
+    expect(frames).toEqual(stored.map(({ seq, data }) => ({ id: `${ulidOf(session.id)}.${seq}`, data })))
+  })
+
+  test('repeats the ids of the client and says its own version', async () => {
+    await using doors = await openDoors()
+
+    const [started] = eventsOf(await doors.run('/', input({ protocolVersion: '1.9', parentRunId: 'run-0' })))
+
+    expect(started).toMatchObject({
+      type: 'RUN_STARTED',
+      threadId: 'thread',
+      runId: 'run-1',
+      parentRunId: 'run-0',
+      protocolVersion: '1.0',
+    })
+  })
+
+  test.each(['/awp', '/agents/tester'])('is also at %s', async (path) => {
+    await using doors = await openDoors()
+
+    expect(outline(eventsOf(await doors.run(path, input())))).toEqual(wholeRun)
+  })
+
+  test('knows no agent of another name', async () => {
+    await using doors = await openDoors()
+
+    expect(await refusalOf(await doors.post('/agents/nobody', input()))).toEqual({
+      status: 404,
+      code: 'agent_not_found',
+    })
+  })
+
+  test.each([
+    ['a body that is no JSON', '{', {}, 400, 'malformed_json'],
+    ['no messages', JSON.stringify({ threadId: 't', runId: 'r' }), {}, 400, 'invalid_request'],
+    ['an id with a line break', JSON.stringify(input({ threadId: 'a\nb' })), {}, 400, 'malformed_id'],
+    ['another major version', JSON.stringify(input({ protocolVersion: '2.0' })), {}, 400, 'invalid_request'],
+    [
+      'an answer to an interrupt',
+      JSON.stringify(input({ resume: [{ interruptId: 'i', status: 'resolved' }] })),
+      {},
+      501,
+      'not_available_yet',
+    ],
+    ['an unknown X-On-Busy', JSON.stringify(input()), { 'X-On-Busy': 'wait' }, 400, 'invalid_request'],
+    [
+      'an unusable Idempotency-Key',
+      JSON.stringify(input()),
+      { 'Idempotency-Key': 'k'.repeat(256) },
+      400,
+      'invalid_request',
+    ],
+    ['another media type', JSON.stringify(input()), { 'Content-Type': 'text/plain' }, 415, 'unsupported_media_type'],
+  ])('refuses %s before any stream and stores nothing', async (_what, body, headers, status, code) => {
+    await using doors = await openDoors()
+
+    const response = await fetch(doors.url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body,
+    })
+
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(await refusalOf(response)).toEqual({ status, code })
+    expect(doors.engine.stats().runsStarted).toBe(0)
+  })
+
+  test('skips what it cannot use, says so in the log and runs all the same', async () => {
+    await using doors = await openDoors()
+    const parts = [
+      { type: 'image', source: { type: 'url', value: 'file:///etc/passwd' } },
+      { type: 'text', text: 'Look' },
+    ]
+
+    const frames = await doors.run('/', input({ extra: 1, messages: [{ id: 'm1', role: 'user', content: parts }] }))
+
+    expect(outline(eventsOf(frames))).toEqual(wholeRun)
+    expect(doors.lines.filter(({ level }) => level === 'warn')).toEqual([
+      expect.objectContaining({
+        message: 'parts of an AG-UI input were left out',
+        warnings: ['skipped content part at /messages/0/content/0', 'unknown field at /extra'],
+      }),
+    ])
+  })
+
+  test('gives a 0.x reader what it can read', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const { protocolVersion: _version, ...old } = input()
+
+    const reader = readSse(await doors.post('/', old))
+    model.say(text('Once'))
+    await reader.until('Once')
+    const run = await doors.engine.getRun('local_user', 'run-1')
+    await doors.engine.cancel(run, 'test')
+
+    expect(outline(eventsOf(await reader.rest()))).toEqual([
+      'TEXT_MESSAGE_END',
+      'STEP_FINISHED step_1',
+      'RUN_ERROR cancelled',
+    ])
+  })
+
+  test('speaks protobuf when it is named', async () => {
+    await using doors = await openDoors()
+
+    const response = await doors.post('/', input(), { Accept: 'application/vnd.ag-ui.event+proto' })
+    const bytes = Buffer.from(await response.arrayBuffer())
+
+    expect(response.headers.get('content-type')).toBe('application/vnd.ag-ui.event+proto')
+    const events = []
+    for (let at = 0; at < bytes.length; at += 4 + bytes.readUInt32BE(at)) {
+      events.push(decode(bytes.subarray(at + 4, at + 4 + bytes.readUInt32BE(at))))
+    }
+    expect(events.map(({ type }) => type as string)).toEqual(wholeRun.map((line) => line.split(' ')[0]))
+  })
+
+  test.each(['*/*', 'text/event-stream', 'application/vnd.ag-ui.event+proto;q=0'])(
+    'speaks SSE for %s',
+    async (Accept) => {
+      await using doors = await openDoors()
+
+      const response = await doors.post('/', input(), { Accept })
+      await response.text()
+
+      expect(response.headers.get('content-type')).toBe('text/event-stream')
+    },
+  )
+
+  test('passes on what the run alone may see', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+
+    const reader = readSse(
+      await doors.post(
+        '/',
+        input({
+          messages: [{ id: 's', role: 'system', content: 'Be brief.' }, user('m1')],
+          context: [{ description: 'page', value: 'checkout' }],
+          forwardedProps: { secret: 'for tools' },
+        }),
+      ),
+    )
+    model.say(text('Ok'), stop)
+    await reader.rest()
+
+    const [request] = model.requests
+    expect(request?.system).toContain('Be brief.')
+    expect(JSON.stringify(request)).toContain('checkout')
+    expect(JSON.stringify(request)).not.toContain('for tools')
+    const session = await doors.engine.getSession('local_user', 'thread')
+    expect((await doors.engine.messages(session.id, 10)).map(({ role, content }) => [role, content])).toEqual([
+      ['user', 'text of m1'],
+      ['assistant', 'Ok'],
+    ])
+  })
+})
+
+describe('the history', () => {
+  test('is kept by the server: a message that was sent again is not said again', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    model.say(text('One'), stop)
+    await doors.run('/', input())
+    model.say(text('Two'), stop)
+
+    await doors.run(
+      '/',
+      input({ runId: 'run-2', messages: [user('m1'), { id: 'x', role: 'assistant', content: 'Forged' }, user('m2')] }),
+    )
+
+    expect(model.requests[1]?.messages.map(({ role, content }) => [role, content])).toEqual([
+      ['user', 'text of m1'],
+      ['assistant', 'One'],
+      ['user', 'text of m2'],
+    ])
+  })
+
+  test('is shown for `messages: []`, without ids and without being stored', async () => {
+    await using doors = await openDoors()
+    await doors.run('/', input({ state: { step: 1 } }))
+    const session = await doors.engine.getSession('local_user', 'thread')
+    const head = await doors.store.head(session.id)
+
+    const frames = await doors.run('/', input({ runId: 'run-2', messages: [] }))
+
+    const timestamp = expect.any(Number)
+    expect(frames.map(({ id }) => id)).toEqual([undefined, undefined, undefined, undefined])
+    expect(eventsOf(frames)).toEqual([
+      { type: 'RUN_STARTED', threadId: 'thread', runId: 'run-2', protocolVersion: '1.0', timestamp },
+      { type: 'STATE_SNAPSHOT', snapshot: { step: 1 }, timestamp },
+      {
+        type: 'MESSAGES_SNAPSHOT',
+        messages: [
+          { id: 'm1', role: 'user', content: 'text of m1' },
+          { id: expect.any(String), role: 'assistant', content: 'Hello.' },
+        ],
+        timestamp,
+      },
+      { type: 'RUN_FINISHED', threadId: 'thread', runId: 'run-2', outcome: { type: 'success' }, timestamp },
+    ])
+    expect(await doors.store.head(session.id)).toBe(head)
+  })
+
+  test('of a thread that nobody knows is empty, and asking does not create it', async () => {
+    await using doors = await openDoors()
+
+    const frames = await doors.run('/', input({ messages: [] }))
+
+    expect(eventsOf(frames).map(({ type }) => type)).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED'])
+    expect(await doors.engine.findSession('local_user', 'thread')).toBeNull()
+  })
+
+  test('is not deleted at a client that has only a greeting of its own', async () => {
+    await using doors = await openDoors()
+
+    const frames = await doors.run('/', input({ messages: [{ id: 'g', role: 'assistant', content: 'Welcome!' }] }))
+
+    expect(eventsOf(frames).map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+  })
+
+  test('that ends at a message we have answered means: answer anew', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    model.say(text('First'), stop)
+    await doors.run('/', input())
+    model.say(text('Second'), stop)
+
+    await doors.run('/', input({ runId: 'run-2' }))
+
+    expect(model.requests[1]?.messages).toEqual(model.requests[0]?.messages)
+    const session = await doors.engine.getSession('local_user', 'thread')
+    expect((await doors.engine.messages(session.id, 10)).map(({ content }) => content)).toEqual([
+      'text of m1',
+      'Second',
+    ])
+  })
+
+  test('keeps its shared state when a fresh client sends an empty one', async () => {
+    await using doors = await openDoors()
+    await doors.run('/', input({ state: { step: 1 } }))
+
+    const frames = await doors.run('/', input({ runId: 'run-2', messages: [user('m2')], state: {} }))
+
+    expect(eventsOf(frames)).toContainEqual(expect.objectContaining({ type: 'STATE_SNAPSHOT', snapshot: { step: 1 } }))
+  })
+})
+
+describe('a second reader', () => {
+  test('attaches to a run by its id and sees the same bytes from the beginning', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const first = readSse(await doors.post('/', input()))
+    model.say(text('A'))
+    const seen = await first.until('"A"')
+
+    const second = readSse(await doors.post('/', input({ messages: [user('m2', 'ignored')] })))
+    const replayed = await second.until('"A"')
+    model.say(text('B'), stop)
+    const [rest, restOfSecond] = await Promise.all([first.rest(), second.rest()])
+
+    expect(replayed).toEqual(seen)
+    expect(restOfSecond).toEqual(rest)
+    expect(model.requests).toHaveLength(1)
+  })
+
+  test('attaches to a run that has ended', async () => {
+    await using doors = await openDoors()
+    const frames = await doors.run('/', input())
+
+    expect(await doors.run('/', input())).toEqual(frames)
+  })
+
+  test('of another owner starts its own run under the same ids', async () => {
+    await using doors = await openDoors()
+    const mine = await doors.run('/', input())
+
+    const theirs = await doors.run('/', input(), asAda)
+
+    expect(outline(eventsOf(theirs))).toEqual(wholeRun)
+    expect(theirs[0]?.id).not.toBe(mine[0]?.id)
+  })
+})
+
+describe('Last-Event-ID', () => {
+  test('resumes the run behind the last event seen, then goes on live, and starts nothing', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const first = readSse(await doors.post('/', input()))
+    model.say(text('A'))
+    const seen = await first.until('"A"')
+    model.say(text('B'))
+    const missed = await first.until('"B"')
+    await first.close()
+
+    const again = readSse(await doors.post('/', input({ runId: 'other' }), { 'Last-Event-ID': seen.at(-1)?.id ?? '' }))
+    const resumed = await again.until('"B"')
+    model.say(text('C'), stop)
+
+    expect(resumed).toEqual(missed)
+    expect(outline(eventsOf(await again.rest()))).toEqual([
+      'TEXT_MESSAGE_CONTENT C',
+      'TEXT_MESSAGE_END',
+      'STEP_FINISHED step_1',
+      'RUN_FINISHED success',
+    ])
+    expect(doors.engine.stats().runsStarted).toBe(1)
+  })
+
+  test('gives every suffix of a finished run, byte by byte', async () => {
+    await using doors = await openDoors()
+    const frames = await doors.run('/', input())
+
+    for (const [i, { id }] of frames.slice(0, -1).entries()) {
+      expect(await doors.run('/', input(), { 'Last-Event-ID': id ?? '' })).toEqual(frames.slice(i + 1))
+    }
+  })
+
+  test('behind the last event of a run is answered with 204: there is nothing more', async () => {
+    await using doors = await openDoors()
+    const frames = await doors.run('/', input())
+
+    const response = await doors.post('/', input(), { 'Last-Event-ID': frames.at(-1)?.id ?? '' })
+
+    expect(response.status).toBe(204)
+  })
+
+  test('is refused when it is malformed, of another, or gone', async () => {
+    await using doors = await openDoors()
+    const mine = await doors.run('/', input())
+    const theirs = await doors.run('/', input(), asAda)
+    const elsewhere = await doors.run('/', input({ threadId: 'another', messages: [user('n1')] }))
+    const [ulid = '', seq = ''] = (mine.at(-1)?.id ?? '').split('.')
+    const resume = async (id: string) => refusalOf(await doors.post('/', input(), { 'Last-Event-ID': id }))
+
+    for (const id of ['0', 'abc', `${ulid}.`, `${ulid}.-1`, `${ulid}.1.1`, `${ulid}.01`, 'thread.1']) {
+      expect(await resume(id)).toEqual({ status: 400, code: 'malformed_id' })
+    }
+    for (const id of [theirs[0]?.id ?? '', elsewhere[0]?.id ?? '', `${'0'.repeat(26)}.1`]) {
+      expect(await resume(id)).toEqual({ status: 404, code: 'session_not_found' })
+    }
+    for (const id of [`${ulid}.0`, `${ulid}.${Number(seq) + 1}`, `${ulid}.9007199254740991`]) {
+      expect(await resume(id)).toEqual({ status: 410, code: 'events_gone' })
+    }
+    const gone = await doors.post('/', input(), { 'Last-Event-ID': `${ulid}.999` })
+    expect(await gone.json()).toMatchObject({ snapshot: `/sessions/${parseUuid(ulid)}/events?after=0` })
+    expect(doors.engine.stats().runsStarted).toBe(3)
+  })
+})
+
+describe('Idempotency-Key', () => {
+  test('never makes a second run; another body under it is refused', async () => {
+    await using doors = await openDoors()
+    const headers = { 'Idempotency-Key': 'once' }
+    const frames = await doors.run('/', input(), headers)
+
+    expect(await doors.run('/', input(), headers)).toEqual(frames)
+    const changed = input({ messages: [user('m1', 'something else')] })
+    expect(await refusalOf(await doors.post('/', changed, headers))).toEqual({
+      status: 422,
+      code: 'idempotency_mismatch',
+    })
+    const other = input({ runId: 'run-2', messages: [user('m2')] })
+    expect(await refusalOf(await doors.post('/', other, headers))).toEqual({
+      status: 422,
+      code: 'idempotency_mismatch',
+    })
+    expect(doors.engine.stats().runsStarted).toBe(1)
+  })
+})
+
+describe('a busy session', () => {
+  test('opens the stream of a queued run at once and runs it next', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const first = readSse(await doors.post('/', input()))
+    await first.until('RUN_STARTED')
+
+    const second = readSse(await doors.post('/', input({ runId: 'run-2', messages: [user('m1'), user('m2')] })))
+    model.say(text('One'), stop)
+    await first.rest()
+    model.say(text('Two'), stop)
+
+    expect(outline(eventsOf(await second.rest()))).toEqual(wholeRun.map((line) => line.replace('Hello.', 'Two')))
+  })
+
+  test('shows a run that was stopped in the queue as a start and an end, live and later', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const first = readSse(await doors.post('/', input()))
+    await first.until('RUN_STARTED')
+    const queued = input({ runId: 'run-2', messages: [user('m2')] })
+    const second = readSse(await doors.post('/', queued))
+
+    await doors.post('/runs/run-2/cancel', undefined)
+
+    const frames = await second.rest()
+    expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'RUN_FINISHED cancelled'])
+    expect(await doors.run('/', queued)).toEqual(frames)
+    await first.close()
+  })
+
+  test('refuses a second run when it is told to', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const first = readSse(await doors.post('/', input()))
+    await first.until('RUN_STARTED')
+
+    const response = await doors.post('/', input({ runId: 'run-2', messages: [user('m2')] }), { 'X-On-Busy': 'reject' })
+
+    expect(await refusalOf(response)).toEqual({ status: 409, code: 'run_in_progress' })
+    await first.close()
+  })
+
+  test('stops the first run for the second when it is told to', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const first = readSse(await doors.post('/', input()))
+    await first.until('RUN_STARTED')
+
+    const second = readSse(
+      await doors.post('/', input({ runId: 'run-2', messages: [user('m2')] }), { 'X-On-Busy': 'interrupt' }),
+    )
+
+    expect(outline(eventsOf(await first.rest())).at(-1)).toBe('RUN_FINISHED cancelled')
+    model.say(text('Two'), stop)
+    expect(outline(eventsOf(await second.rest())).at(-1)).toBe('RUN_FINISHED success')
+  })
+})
+
+describe('a stopping server', () => {
+  test('tells the reader of a suspended run how to go on, in an event without an id', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const posted = await doors.post('/sessions/thread/messages', { message: 'Work.' })
+    const { run_id } = (await posted.json()) as { run_id: string }
+    const reader = readSse(await doors.get(`/runs/${run_id}/events`))
+    const seen = await reader.until('RUN_STARTED')
+
+    await doors.engine.drain(0)
+
+    const [last, ...more] = await reader.rest()
+    expect(more).toEqual([])
+    expect({ ...last, data: JSON.parse(last?.data ?? '') }).toEqual({
+      data: {
+        type: 'RUN_ERROR',
+        message: `The server is stopping. The run goes on after its restart: read GET /runs/${run_id}/events with the header Last-Event-ID: ${seen.at(-1)?.id}.`,
+        code: 'shutting_down',
+        timestamp: expect.any(Number),
+      },
+    })
+  })
+})
+
+describe('GET /capabilities', () => {
+  test.each(['/capabilities', '/agents/tester/capabilities'])('says at %s what the agent can do', async (path) => {
+    await using doors = await openDoors()
+
+    const response = await doors.get(path)
+
+    expect(await response.json()).toMatchObject({
+      identity: { name: 'tester', type: 'quarterdeck', version: '0.0.0-test' },
+      transport: { streaming: true, httpBinary: true, resumable: true, websocket: false },
+      tools: { supported: false, clientProvided: false },
+      humanInTheLoop: { supported: false },
+    })
+  })
+
+  test('knows no agent of another name', async () => {
+    await using doors = await openDoors()
+
+    expect(await refusalOf(await doors.get('/agents/nobody/capabilities'))).toEqual({
+      status: 404,
+      code: 'agent_not_found',
+    })
+  })
+})

@@ -1,0 +1,54 @@
+// AG-UI: a RunAgentInput in, events out. What happens in between is in `ag-ui-wire/run-door.ts`.
+
+import type { Route } from '../../http/route.ts'
+import { capabilitiesOf } from '../ag-ui-wire/capabilities.ts'
+import { createRunDoor, type RunDoorDeps } from '../ag-ui-wire/run-door.ts'
+import { describeAgentCapabilities, describeAgentRun, describeCapabilities, describeRun } from './describe.ts'
+
+export interface AgUiRoutesDeps extends RunDoorDeps {
+  /** Of this server. */
+  version: string
+}
+
+export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
+  const { engine, version } = deps
+  const run = createRunDoor(deps)
+  const capabilities = (name: string | null) => capabilitiesOf(engine.agent(name), version)
+  const shared = { door: 'ag-ui', role: 'user' } as const
+  return [
+    ...['/', '/awp'].map(
+      (path): Route => ({
+        ...shared,
+        method: 'POST',
+        path,
+        summary: 'Run the default agent: an AG-UI RunAgentInput in, a stream of events out',
+        describe: describeRun,
+        handle: (request, reply) => run(request, reply, null),
+      }),
+    ),
+    {
+      ...shared,
+      method: 'POST',
+      path: '/agents/:name',
+      summary: 'Run one agent: an AG-UI RunAgentInput in, a stream of events out',
+      describe: describeAgentRun,
+      handle: (request, reply) => run(request, reply, request.params.name ?? null),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/capabilities',
+      summary: 'What the default agent can do, as AG-UI AgentCapabilities',
+      describe: describeCapabilities,
+      handle: async (_request, reply) => reply.json(200, capabilities(null)),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/agents/:name/capabilities',
+      summary: 'What one agent can do, as AG-UI AgentCapabilities',
+      describe: describeAgentCapabilities,
+      handle: async (request, reply) => reply.json(200, capabilities(request.params.name ?? null)),
+    },
+  ]
+}

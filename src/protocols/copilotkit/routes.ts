@@ -1,0 +1,172 @@
+// CopilotKit's runtime, so that its React UI uses this server as `runtimeUrl`. Its inputs and events are AG-UI's. It knows two
+// transports: a route for each thing, and one route for all, which its `<CopilotKit>` uses by itself up to 1.69.
+
+import type { StoredMessage } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import { unreachable } from '../../domain/unreachable.ts'
+import type { Reply, Request, Route } from '../../http/route.ts'
+import { decodeRunAgentInput } from '../ag-ui-wire/decode-input.ts'
+import { isFields } from '../ag-ui-wire/drop-nulls.ts'
+import { hydrationEvents } from '../ag-ui-wire/hydration.ts'
+import { openEventStream } from '../ag-ui-wire/open-event-stream.ts'
+import { type Reader, readerOf } from '../ag-ui-wire/protocol-version.ts'
+import { createRunDoor, type RunDoor, type RunDoorDeps } from '../ag-ui-wire/run-door.ts'
+import { sessionSnapshot } from '../ag-ui-wire/session-snapshot.ts'
+import { beforeFirst, streamRun } from '../ag-ui-wire/stream-run.ts'
+import { decodeCall, decodeStop } from './decode.ts'
+import {
+  describeConnect,
+  describeInfo,
+  describeRun,
+  describeSingle,
+  describeStop,
+  describeThreads,
+} from './describe.ts'
+import { enclosedRequest } from './enclosed-request.ts'
+import { notStopped, stopped } from './encode.ts'
+import { agentNamed, runtimeInfo } from './info.ts'
+import { stopAsFinish } from './stop-as-finish.ts'
+
+export interface CopilotKitRoutesDeps extends RunDoorDeps {
+  /** Of this server. */
+  version: string
+}
+
+export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
+  const { engine, clock, version } = deps
+  const depsFor: Record<Reader, RunDoorDeps> = { '0.x': { engine: stopAsFinish(engine), clock }, '1.x': deps }
+  const runDoorFor: Record<Reader, RunDoor> = {
+    '0.x': createRunDoor(depsFor['0.x']),
+    '1.x': createRunDoor(depsFor['1.x']),
+  }
+  const agentOf = (request: Request) => agentNamed(engine, request.params.name ?? '')
+
+  const info = async (_request: Request, reply: Reply) => reply.json(200, runtimeInfo(engine, version))
+
+  async function run(request: Request, reply: Reply): Promise<void> {
+    const agent = agentOf(request)
+    engine.agent(agent)
+    const runDoor = runDoorFor[readerOf(versionIn(await request.json()))]
+    return runDoor(request, reply, agent)
+  }
+
+  /** The thread as it is now, then the active run from its beginning until it ends. */
+  async function connect(request: Request, reply: Reply): Promise<void> {
+    engine.agent(agentOf(request))
+    const { threadId, runId, reader: reads } = decodeRunAgentInput(await request.json())
+    const session = await engine.findSession(request.principal.owner, threadId)
+    const active = session === null ? undefined : (await engine.openRuns(session.id))[0]
+    const timestamp = clock.now()
+    const snapshot = session && (await sessionSnapshot(engine, session, timestamp, toldByItsEvents(active)))
+    if (session !== null) reply.note({ session_id: session.id })
+    const reader = await openEventStream(request, reply, reads)
+    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot, timestamp })
+    await reader.stream.write(reader.encoder.events(events))?.catch(() => {})
+    if (active !== undefined) await streamRun(depsFor[reads], active, beforeFirst(active), reader)
+    reader.stream.end()
+  }
+
+  async function stop(request: Request, reply: Reply): Promise<void> {
+    engine.agent(agentOf(request))
+    const { owner } = request.principal
+    const threadId = request.params.threadId ?? ''
+    const { runId } = await decodeStop(request)
+    const session = await engine.findSession(owner, threadId)
+    const open = session === null ? [] : await engine.openRuns(session.id)
+    const wanted = runId === null ? open[0] : open.find((one) => one.wireId === runId)
+    if (wanted === undefined) return reply.json(200, notStopped(threadId, runId))
+    reply.note({ session_id: wanted.sessionId, run_id: wanted.id })
+    await engine.cancel(wanted, owner)
+    reply.json(200, stopped)
+  }
+
+  async function single(request: Request, reply: Reply): Promise<void> {
+    const call = decodeCall(await request.json())
+    if (call.method === 'info') return info(request, reply)
+    const { agentId: name } = call.params
+    const enclosed = (path: string, params: Record<string, string> = {}): Request =>
+      enclosedRequest(request, {
+        path: `/copilotkit/agent/${encodeURIComponent(name)}/${path}`,
+        params: { name, ...params },
+        body: call.body,
+      })
+    switch (call.method) {
+      case 'agent/run':
+        return run(enclosed('run'), reply)
+      case 'agent/connect':
+        return connect(enclosed('connect'), reply)
+      case 'agent/stop': {
+        const { threadId } = call.params
+        return stop(enclosed(`stop/${encodeURIComponent(threadId)}`, { threadId }), reply)
+      }
+      default:
+        return unreachable(call)
+    }
+  }
+
+  const shared = { door: 'ag-ui', role: 'user' } as const
+  return [
+    {
+      ...shared,
+      method: 'GET',
+      path: '/copilotkit/info',
+      summary: 'CopilotKit: the agents and what they can do',
+      describe: describeInfo,
+      handle: info,
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/copilotkit/agent/:name/run',
+      summary: 'CopilotKit: run an agent',
+      describe: describeRun,
+      handle: run,
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/copilotkit/agent/:name/connect',
+      summary: 'CopilotKit: show a thread and follow its active run',
+      describe: describeConnect,
+      handle: connect,
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/copilotkit/agent/:name/stop/:threadId',
+      summary: 'CopilotKit: stop the active run of a thread',
+      describe: describeStop,
+      handle: stop,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/copilotkit/threads',
+      summary: 'CopilotKit: the list of threads, which this runtime does not keep for it',
+      describe: describeThreads,
+      handle: async (_request, reply) => reply.json(200, { threads: [], nextCursor: null }),
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/copilotkit',
+      summary: 'CopilotKit: info, run, connect and stop through one route',
+      describe: describeSingle,
+      handle: single,
+    },
+  ]
+}
+
+/**
+ * Messages of the active run come with its events. In the snapshot as well they would be doubled: a client appends what a
+ * known message says again.
+ */
+function toldByItsEvents(active: RunRecord | undefined): (message: StoredMessage) => boolean {
+  if (active === undefined) return () => false
+  const asked = new Set(active.input.messages.map(({ id }) => id))
+  return ({ id, runId }) => runId === active.id && !asked.has(id)
+}
+
+// Anything else is for the door to judge.
+const versionIn = (body: unknown): string | undefined =>
+  isFields(body) && typeof body.protocolVersion === 'string' ? body.protocolVersion : undefined

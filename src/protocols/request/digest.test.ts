@@ -1,0 +1,18 @@
+import { describe, expect, test } from 'vitest'
+import { digestOf } from './digest.ts'
+
+describe('digest of a JSON value', () => {
+  test('does not depend on the order of keys, at any depth', () => {
+    expect(digestOf({ a: 1, b: { c: [1, { d: 2, e: 3 }] } })).toBe(digestOf({ b: { c: [1, { e: 3, d: 2 }] }, a: 1 }))
+  })
+
+  test('depends on the order of a list, on types and on every value', () => {
+    const digests = [[1, 2], [2, 1], ['1', 2], [1, 2, null], { 0: 1, 1: 2 }].map(digestOf)
+
+    expect(new Set(digests).size).toBe(digests.length)
+  })
+
+  test('counts a key called __proto__ like any other', () => {
+    expect(digestOf(JSON.parse('{"__proto__":1}'))).not.toBe(digestOf({}))
+  })
+})

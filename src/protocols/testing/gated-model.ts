@@ -1,0 +1,43 @@
+import type { Model, ModelPart, ModelRequest } from '../../models/model.ts'
+
+/** A model that says what a test tells it to, when it tells it to. */
+export interface GatedModel extends Model {
+  readonly requests: ModelRequest[]
+  say(...parts: ModelPart[]): void
+}
+
+export function createGatedModel(): GatedModel {
+  const requests: ModelRequest[] = []
+  let ready: ModelPart[][] = []
+  let wake = () => {}
+  return {
+    provider: 'gated',
+    name: 'gate',
+    requests,
+    say(...parts) {
+      ready.push(parts)
+      wake()
+    },
+    async *stream(request, signal) {
+      requests.push(request)
+      signal.addEventListener('abort', () => wake())
+      while (!signal.aborted) {
+        const batches = ready
+        ready = []
+        for (const batch of batches) {
+          yield batch
+          if (batch.some((part) => part.type === 'finish')) return
+        }
+        if (ready.length > 0) continue
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          if (signal.aborted) resolve()
+        })
+      }
+    },
+    async check() {},
+  }
+}
+
+export const text = (delta: string): ModelPart => ({ type: 'text', delta })
+export const stop: ModelPart = { type: 'finish', reason: 'stop' }

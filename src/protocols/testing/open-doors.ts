@@ -1,0 +1,55 @@
+// All our doors over a real socket, on a real engine and store, with a model that the test controls.
+
+import type { RunEvent } from '../../domain/event.ts'
+import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import { startServer, userToken } from '../../http/server.fixture.ts'
+import { createAgUiRoutes } from '../ag-ui/routes.ts'
+import { createCopilotKitRoutes } from '../copilotkit/routes.ts'
+import { createSessionRoutes } from '../sessions/routes.ts'
+import { type Frame, readSse } from './sse-reader.ts'
+
+/** Ends with `await using`. */
+export async function openDoors(options: TestEngineOptions = {}) {
+  const opened = openEngine(options)
+  const { engine, clock, ids } = opened
+  const deps = { engine, clock, version: '0.0.0-test' }
+  const routes = [...createAgUiRoutes(deps), ...createCopilotKitRoutes(deps), ...createSessionRoutes({ ...deps, ids })]
+  const server = await startServer({ routes })
+  const { url, lines } = server
+
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(url + path, { headers })
+
+  return {
+    ...opened,
+    url,
+    lines,
+    post,
+    get,
+    remove: (path: string) => fetch(url + path, { method: 'DELETE' }),
+    /** Posts and reads the whole stream. */
+    run: async (path: string, body: unknown, headers?: Record<string, string>) =>
+      readSse(await post(path, body, headers)).rest(),
+    [Symbol.asyncDispose]: async () => {
+      await engine.drain(0)
+      await server[Symbol.asyncDispose]()
+      await opened.close()
+    },
+  }
+}
+
+export const asAda = { Authorization: `Bearer ${userToken.token}` }
+
+export const eventsOf = (frames: readonly Frame[]): RunEvent[] => frames.map(({ data }) => JSON.parse(data))
+
+/** What a refusal says: its status and code. */
+export async function refusalOf(response: Response): Promise<{ status: number; code: unknown }> {
+  const problem: unknown = await response.json()
+  const code = typeof problem === 'object' && problem !== null && 'code' in problem ? problem.code : undefined
+  return { status: response.status, code }
+}
