@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import type { RouteDescription } from '../../http/route-description.ts'
+import { runErrors, startErrors } from '../answer/error-lists.ts'
+import { startHeaderSchemas } from '../request/start-header-schemas.ts'
+import { ChatRequestSchema, ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
+
+const params = { name: z.string().meta({ description: 'The name of the agent.' }) }
+
+const body = {
+  schema: ChatRequestSchema,
+  examples: {
+    'a new session': { message: 'What is the weather in Berlin?' },
+    'the next message': { message: 'And tomorrow?', session_id: '01J9ZQ3V6K8R2T4Y7B5N0M1C3D' },
+  },
+}
+
+const tokens = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 }
+
+export const describeChat: RouteDescription = {
+  tag: 'Agent',
+  description:
+    'Waits until the run has ended. When the client leaves, the run is stopped after `limits.disconnect_grace`. A session id that is well-formed and unknown begins a new session under a new id.',
+  params,
+  headers: startHeaderSchemas,
+  body,
+  responses: {
+    200: {
+      description: 'The answer.',
+      content: {
+        'application/json': {
+          schema: ChatResponseSchema,
+          example: {
+            message_id: '01J9ZQ4A7M2N8P5R1T6V3W9X0Y',
+            content: 'It is sunny, 21 °C.',
+            session_id: '01J9ZQ3V6K8R2T4Y7B5N0M1C3D',
+            tool_calls: [{ name: 'weather', arguments: { city: 'Berlin' }, status: 'success' }],
+            tokens_used: tokens,
+            execution_time_ms: 1240,
+          },
+        },
+      },
+    },
+    202: {
+      description: 'The run waits for a person.',
+      content: {
+        'application/json': {
+          schema: WaitingSchema,
+          example: {
+            status: 'waiting',
+            run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+            approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'],
+          },
+        },
+      },
+    },
+  },
+  errors: [...startErrors, ...runErrors],
+}
+
+export const describeStream: RouteDescription = {
+  tag: 'Agent',
+  description:
+    'Server-sent events with `event:` lines, from `stream_start` to `stream_end` or `error`, whatever happens. After a lost connection send the request again with the header `Last-Event-ID`.',
+  params,
+  headers: startHeaderSchemas,
+  body,
+  responses: {
+    200: {
+      description: 'The answer while it is made.',
+      content: {
+        'text/event-stream': {
+          schema: z.union(Object.values(streamEventSchemas)),
+          example: { delta: 'It is sunny', message_id: '01J9ZQ4A7M2N8P5R1T6V3W9X0Y' },
+          events: streamEventSchemas,
+        },
+      },
+    },
+    204: { description: 'The reader of `Last-Event-ID` has seen all of the run.' },
+  },
+  errors: startErrors,
+}

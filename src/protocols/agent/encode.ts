@@ -1,0 +1,39 @@
+// A run -> what the agent routes say of it. Pure.
+
+import type { TokenUsage } from '../../domain/event.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { RunAnswer } from '../answer/run-answer.ts'
+import type { ChatResponse, TokensUsed, Waiting } from './schema.ts'
+
+export function chatResponse(answer: RunAnswer, messageId: string, sessionId: string): ChatResponse {
+  return {
+    message_id: messageId,
+    content: answer.text,
+    session_id: sessionId,
+    tool_calls: answer.toolCalls.map(({ name, arguments: args, status }) => ({
+      name,
+      arguments: args,
+      status: status === 'success' ? 'success' : 'error',
+    })),
+    tokens_used: tokensUsed(answer.usage),
+    execution_time_ms: answer.durationMs,
+  }
+}
+
+export const waitingView = (run: RunRecord, waitsFor: string[]): Waiting => ({
+  status: 'waiting',
+  run_id: run.wireId,
+  approval_ids: waitsFor,
+})
+
+/** All models together; null when none told anything. */
+export function tokensUsed(usage: readonly TokenUsage[]): TokensUsed {
+  if (usage.length === 0) return null
+  const sum = (count: (one: TokenUsage) => number | undefined) =>
+    usage.reduce((total, one) => total + (count(one) ?? 0), 0)
+  return {
+    prompt_tokens: sum((one) => one.inputTokens),
+    completion_tokens: sum((one) => one.outputTokens),
+    total_tokens: sum((one) => one.totalTokens),
+  }
+}

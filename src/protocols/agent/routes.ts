@@ -1,0 +1,69 @@
+// The agent routes: a message to a named agent in, its whole answer or a stream of named events out.
+
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { Reply, Request, Route } from '../../http/route.ts'
+import { isOver } from '../ag-ui-wire/stream-run.ts'
+import { failureOf, problemShapeWith, type StatusOverrides, streamProblem } from '../answer/answer-failure.ts'
+import { collectAnswer } from '../answer/collect-answer.ts'
+import { streamAnswer } from '../answer/stream-answer.ts'
+import { describeChat, describeStream } from './describe.ts'
+import { chatResponse, waitingView } from './encode.ts'
+import { createStreamEncoder } from './stream-encoder.ts'
+import { type ChatDeps, takeChat } from './take-chat.ts'
+
+/** To this family a model that cannot be reached has failed like any other. */
+const statuses: StatusOverrides = {
+  model_rate_limited: 502,
+  model_unreachable: 502,
+} satisfies Partial<Record<ErrorCode, number>>
+
+export function createAgentRoutes(deps: ChatDeps): Route[] {
+  const { engine } = deps
+
+  async function chat(request: Request, reply: Reply): Promise<void> {
+    const { run, messageId, sessionId } = await takeChat(deps, request)
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const answer = await collectAnswer(engine, { run }, request.signal)
+    const failure = failureOf(answer, { session_id: sessionId, message_id: messageId })
+    if (failure !== null) return reply.fail(failure, agentErrorShape)
+    if (answer.outcome === 'waiting') return reply.json(202, waitingView(run, answer.waitsFor))
+    reply.json(200, chatResponse(answer, messageId, sessionId))
+  }
+
+  async function stream(request: Request, reply: Reply): Promise<void> {
+    const { run, after, messageId, sessionId } = await takeChat(deps, request)
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    // The reader has seen the end; an empty 200 would look like a stream that broke off.
+    if (isOver(run, after)) return reply.empty(204)
+    const { path, correlationId, signal, log } = request
+    const encoder = createStreamEncoder({
+      run,
+      messageId,
+      sessionId,
+      problem: (error) => streamProblem(error, { path, correlationId }, statuses),
+    })
+    const opened = reply.sse()
+    await streamAnswer(deps, run, after, { stream: opened, signal, log }, encoder)
+    opened.end()
+  }
+
+  const shared = { method: 'POST', door: 'rest', role: 'user' } as const
+  return [
+    {
+      ...shared,
+      path: '/agent/:name/chat',
+      summary: 'Send a message to an agent and wait for its answer',
+      describe: describeChat,
+      handle: chat,
+    },
+    {
+      ...shared,
+      path: '/agent/:name/chat/stream',
+      summary: 'Send a message to an agent and read its answer while it is made',
+      describe: describeStream,
+      handle: stream,
+    },
+  ]
+}
+
+export const agentErrorShape = problemShapeWith(statuses)

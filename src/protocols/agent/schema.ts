@@ -1,0 +1,79 @@
+// The shapes of the agent routes. They validate what comes in and describe what goes out.
+
+import { z } from 'zod'
+import { MessageSchema } from '../request/message-schema.ts'
+
+const MAX_FILES = 10
+
+const FileSchema = z.strictObject({
+  content: z.string().meta({ description: 'Base64.' }),
+  mime_type: z.string(),
+  filename: z.string().nullish(),
+})
+
+export const ChatRequestSchema = z.strictObject({
+  message: MessageSchema,
+  session_id: z.string().nullish().meta({
+    description:
+      'The session to go on with: a ULID, a UUID, or the name that a client gave it. Without one, or with one that nobody knows, a new session begins.',
+  }),
+  files: z.array(FileSchema).max(MAX_FILES, `At most ${MAX_FILES} files.`).nullish(),
+})
+
+export const SessionIdSchema = z.string().meta({ description: 'A ULID, or the name that the request used.' })
+export const AnswerIdSchema = z
+  .string()
+  .meta({ description: 'A ULID. It names the answer in all its events, and its run at /runs/{id}.' })
+
+export const TokensUsedSchema = z
+  .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
+  .nullable()
+  .meta({ description: 'Null when the model told nothing.' })
+
+const CallStatusSchema = z.enum(['success', 'error'])
+
+export const ChatResponseSchema = z.object({
+  message_id: AnswerIdSchema,
+  content: z.string().meta({ description: 'All that the agent said; may be empty.' }),
+  session_id: SessionIdSchema,
+  tool_calls: z.array(
+    z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()), status: CallStatusSchema }),
+  ),
+  tokens_used: TokensUsedSchema,
+  execution_time_ms: z.int(),
+})
+
+export const WaitingSchema = z.object({
+  status: z.literal('waiting'),
+  run_id: z.string(),
+  approval_ids: z.array(z.string()),
+})
+
+/** The `event:` lines of the stream, each with its data. */
+export const streamEventSchemas = {
+  stream_start: z.object({ session_id: SessionIdSchema, message_id: AnswerIdSchema }),
+  message_delta: z.object({ delta: z.string(), message_id: AnswerIdSchema }),
+  tool_call_start: z.object({ tool_call_id: z.string(), name: z.string(), message_id: AnswerIdSchema }),
+  tool_call_args: z.object({ tool_call_id: z.string(), args_delta: z.string() }),
+  tool_call_end: z.object({ tool_call_id: z.string(), status: CallStatusSchema }),
+  stream_end: z.object({
+    message_id: AnswerIdSchema,
+    tokens_used: TokensUsedSchema,
+    execution_time_ms: z.int(),
+    ...WaitingSchema.partial().shape,
+  }),
+  error: z.looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string().optional(),
+    code: z.string(),
+    correlation_id: z.string(),
+  }),
+} as const
+
+export type StreamEventName = keyof typeof streamEventSchemas
+export type ChatResponse = z.infer<typeof ChatResponseSchema>
+export type TokensUsed = z.infer<typeof TokensUsedSchema>
+export type Waiting = z.infer<typeof WaitingSchema>

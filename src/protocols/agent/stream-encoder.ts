@@ -1,0 +1,97 @@
+// The events of a run -> the named events of the agent routes. What this door has no word for (steps, reasoning, state) is left
+// out; a client that needs it uses AG-UI.
+
+import type { ServerError } from '../../domain/errors.ts'
+import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { Problem } from '../../http/problem.ts'
+import { failureOf } from '../answer/answer-failure.ts'
+import { BETWEEN_MESSAGES, errorOf, isBrokenOff, outcomeOf, waitsFor } from '../answer/run-answer.ts'
+import type { AnswerEncoder } from '../answer/stream-answer.ts'
+import { tokensUsed, waitingView } from './encode.ts'
+import type { StreamEventName } from './schema.ts'
+
+export interface StreamOf {
+  run: RunRecord
+  /** As the client is told them. */
+  messageId: string
+  sessionId: string
+  problem(error: ServerError): Problem
+}
+
+const reads: ReadonlySet<RunEventType> = new Set<RunEventType>([
+  'RUN_STARTED',
+  'TEXT_MESSAGE_CONTENT',
+  'TOOL_CALL_START',
+  'TOOL_CALL_ARGS',
+  'TOOL_CALL_END',
+  'TOOL_CALL_RESULT',
+  'RUN_FINISHED',
+  'RUN_ERROR',
+])
+
+export function createStreamEncoder({ run, messageId, sessionId, problem }: StreamOf): AnswerEncoder {
+  let startedAt: number | null = null
+  let speaking: string | null = null
+  // One of these is made per token: all but the text is the same, and is made once.
+  const deltaEnd = `,"message_id":${JSON.stringify(messageId)}}`
+
+  /** All deltas together are the `content` of the same answer without a stream. */
+  function deltaOf(event: RunEventOf<'TEXT_MESSAGE_CONTENT'>): string {
+    const isNext = speaking !== null && speaking !== event.messageId
+    speaking = event.messageId
+    return isNext ? BETWEEN_MESSAGES + event.delta : event.delta
+  }
+
+  function end(event: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'>) {
+    const outcome = outcomeOf(event)
+    const failure = failureOf(
+      { outcome, error: event.type === 'RUN_ERROR' ? errorOf(event) : null },
+      { session_id: sessionId, message_id: messageId },
+    )
+    if (failure !== null) return named('error', problem(failure))
+    const waiting =
+      event.type === 'RUN_FINISHED' && outcome === 'waiting' ? waitingView(run, waitsFor(event)) : undefined
+    const endedAt = event.timestamp ?? 0
+    return named('stream_end', {
+      message_id: messageId,
+      tokens_used: tokensUsed(event.usage ?? []),
+      execution_time_ms: Math.max(0, endedAt - (startedAt ?? endedAt)),
+      ...waiting,
+    })
+  }
+
+  return {
+    reads,
+    encode(event: RunEvent, isFailed) {
+      switch (event.type) {
+        case 'RUN_STARTED':
+          startedAt = event.timestamp ?? null
+          return [named('stream_start', { session_id: sessionId, message_id: messageId })]
+        case 'TEXT_MESSAGE_CONTENT':
+          return [{ event: 'message_delta', data: `{"delta":${JSON.stringify(deltaOf(event))}${deltaEnd}` }]
+        case 'TOOL_CALL_START': {
+          const { toolCallId, toolCallName } = event
+          return [named('tool_call_start', { tool_call_id: toolCallId, name: toolCallName, message_id: messageId })]
+        }
+        case 'TOOL_CALL_ARGS':
+          return [named('tool_call_args', { tool_call_id: event.toolCallId, args_delta: event.delta })]
+        case 'TOOL_CALL_END':
+          // A call whose arguments stopped half-way never runs: this is all that is heard of it.
+          return isBrokenOff(event.metadata) ? [callEnd(event.toolCallId, true)] : []
+        case 'TOOL_CALL_RESULT':
+          return [callEnd(event.toolCallId, isFailed(event.messageId))]
+        case 'RUN_FINISHED':
+        case 'RUN_ERROR':
+          return [end(event)]
+        default:
+          return []
+      }
+    },
+  }
+}
+
+const named = (event: StreamEventName, data: object) => ({ event, data: JSON.stringify(data) })
+
+const callEnd = (toolCallId: string, isError: boolean) =>
+  named('tool_call_end', { tool_call_id: toolCallId, status: isError ? 'error' : 'success' })

@@ -1,0 +1,21 @@
+import { ServerError } from '../../domain/errors.ts'
+import { inputProblems } from '../request/input-problems.ts'
+import { ChatRequestSchema } from './schema.ts'
+
+export interface ChatRequest {
+  message: string
+  sessionId: string | null
+  userId: string | null
+}
+
+/** Throws `invalid_request`. */
+export function decodeChat(body: unknown): ChatRequest {
+  const parsed = ChatRequestSchema.safeParse(body)
+  if (!parsed.success) {
+    throw new ServerError('invalid_request', 'The body is no valid chat request.', {
+      problems: inputProblems(parsed.error.issues),
+    })
+  }
+  const { message, session_id, user_id } = parsed.data
+  return { message, sessionId: session_id ?? null, userId: user_id ?? null }
+}

@@ -1,0 +1,115 @@
+// What the routes of this family take and answer, for the document.
+
+import { z } from 'zod'
+import type { RouteDescription } from '../../http/route-description.ts'
+import { runErrors, startErrors } from '../answer/error-lists.ts'
+import { startHeaderSchemas } from '../request/start-header-schemas.ts'
+import {
+  ChatRequestSchema,
+  ChatResponseSchema,
+  SessionInfoSchema,
+  SessionSchema,
+  UserIdSchema,
+  WaitingSchema,
+} from './schema.ts'
+
+const tag = 'Chat and sessions'
+const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const info = {
+  session_id: id,
+  user_id: 'local_user',
+  created_at: '2026-11-15T09:00:00.000Z',
+  last_activity: '2026-11-15T09:00:02.125Z',
+  message_count: 2,
+}
+const before = z.string().optional()
+const link = { Link: 'The next page, as `rel="next"`; absent on the last one.' }
+
+export const describePost: RouteDescription = {
+  tag,
+  description:
+    'Sends a message and waits for the answer. Without `session_id` a new session begins. `user_id` labels it; with a token it must be the name of its user.',
+  headers: startHeaderSchemas,
+  body: {
+    schema: ChatRequestSchema,
+    examples: {
+      first: { message: 'Hello!' },
+      next: { message: 'And tomorrow?', session_id: id, user_id: 'kim' },
+    },
+  },
+  responses: {
+    200: {
+      description: 'The answer.',
+      content: {
+        'application/json': {
+          schema: ChatResponseSchema,
+          example: {
+            session_id: id,
+            message: 'Hello.',
+            agent_name: 'assistant',
+            metadata: { response_time_ms: 812, model: 'gpt-5-mini', tool_calls: [] },
+          },
+        },
+      },
+    },
+    202: {
+      description: 'The run waits for a person.',
+      content: {
+        'application/json': {
+          schema: WaitingSchema,
+          example: { status: 'waiting', run_id: id, approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'] },
+        },
+      },
+    },
+  },
+  errors: [...startErrors, 'session_expired', ...runErrors],
+}
+
+export const describeList: RouteDescription = {
+  tag,
+  description: 'The sessions of a user, newest activity first.',
+  query: {
+    user_id: UserIdSchema.optional(),
+    limit: z.int().min(1).max(100).default(10),
+    before: before.describe(
+      'The `session_id` of the last session of the page before, or the `before` of its Link header.',
+    ),
+  },
+  responses: {
+    200: {
+      description: 'A page of sessions.',
+      headers: link,
+      content: { 'application/json': { schema: z.array(SessionInfoSchema), example: [info] } },
+    },
+  },
+  errors: ['invalid_request'],
+}
+
+export const describeSession: RouteDescription = {
+  tag,
+  description: 'A session and its newest messages, oldest first.',
+  params: { id: z.string().describe('UUID, ULID, or the name its client gave it.') },
+  query: {
+    limit: z.int().min(1).max(1_000).default(1_000),
+    before: before.describe('Only messages before this one; comes in the Link header.'),
+  },
+  responses: {
+    200: {
+      description: 'The session.',
+      headers: { Link: 'Older messages, as `rel="next"`; absent when there are none.' },
+      content: {
+        'application/json': {
+          schema: SessionSchema,
+          example: {
+            ...info,
+            messages: [
+              { role: 'user', content: 'Hello!', timestamp: '2026-11-15T09:00:00.000Z', agent_name: null },
+              { role: 'assistant', content: 'Hello.', timestamp: '2026-11-15T09:00:02.125Z', agent_name: 'assistant' },
+            ],
+          },
+        },
+      },
+    },
+  },
+  errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
+}

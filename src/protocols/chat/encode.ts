@@ -1,0 +1,44 @@
+import { type StoredMessage, textOf } from '../../domain/message.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { RunAnswer } from '../answer/run-answer.ts'
+import type { ChatResponse, SessionInfo, SessionMessage } from './schema.ts'
+
+/** The session's id as its client knows it. */
+export const shownId = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
+
+export function chatResponse(
+  session: SessionRecord,
+  answer: RunAnswer,
+  { agent, model, responseTimeMs }: { agent: string; model: string; responseTimeMs: number },
+): ChatResponse {
+  return {
+    session_id: shownId(session),
+    message: answer.text,
+    agent_name: agent,
+    metadata: {
+      response_time_ms: responseTimeMs,
+      model,
+      tool_calls: answer.toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+    },
+  }
+}
+
+export const sessionInfo = (session: SessionRecord): SessionInfo => ({
+  session_id: shownId(session),
+  user_id: session.label ?? session.owner,
+  created_at: isoTime(session.createdAt),
+  last_activity: isoTime(session.lastActivity),
+  message_count: session.messageCount,
+})
+
+/** A message that counts; the others are not shown here. */
+export function sessionMessage({ role, content, createdAt, agentName }: StoredMessage): SessionMessage {
+  return {
+    role: role === 'assistant' || role === 'tool' ? role : 'user',
+    content: textOf(content),
+    timestamp: isoTime(createdAt),
+    agent_name: agentName ?? null,
+  }
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -1,0 +1,402 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createSystemClock } from '../../domain/clock.ts'
+import { ulidOf } from '../../domain/ids.ts'
+import { testAgent } from '../../engine/testing/open-engine.ts'
+import { until } from '../../http/server.fixture.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { nextPath, openChat, refusalOf } from '../chat-door/testing/open-chat.ts'
+import { createGatedModel, stop, text } from '../testing/gated-model.ts'
+import { asAda } from '../testing/open-doors.ts'
+import { ChatResponseSchema, SessionInfoSchema, SessionSchema } from './schema.ts'
+
+type Doors = Awaited<ReturnType<typeof openChat>>
+
+const unknown = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+
+async function say(doors: Doors, body: Record<string, unknown>, headers?: Record<string, string>) {
+  const response = await doors.post('/chat', body, headers)
+  expect(response.status).toBe(200)
+  return ChatResponseSchema.parse(await response.json())
+}
+
+async function list(doors: Doors, query = '', headers?: Record<string, string>) {
+  const response = await doors.get(`/sessions${query}`, headers)
+  expect(response.status).toBe(200)
+  return { sessions: z.array(SessionInfoSchema).parse(await response.json()), next: nextPath(response) }
+}
+
+const adder: Tool = {
+  name: 'add',
+  description: 'Adds.',
+  parameters: { type: 'object' },
+  effect: 'read',
+  timeoutMs: 1_000,
+  call: async () => ({ content: '3', isError: false }),
+}
+
+describe('POST /chat with a session', () => {
+  test('waits for the answer and names the session, the agent, the model and the tools', async () => {
+    await using doors = await openChat({
+      tools: [adder],
+      answers: [
+        { parts: [{ text: 'Let me see.' }, { tool_call: { name: 'add', arguments: { a: 1, b: 2 } } }] },
+        { parts: [{ text: 'It is 3.' }] },
+      ],
+    })
+
+    const answer = await say(doors, { message: 'What is 1 + 2?' })
+
+    expect(answer).toEqual({
+      session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      message: 'Let me see.\n\nIt is 3.',
+      agent_name: 'tester',
+      metadata: {
+        response_time_ms: expect.any(Number),
+        model: 'script',
+        tool_calls: [{ name: 'add', arguments: { a: 1, b: 2 } }],
+      },
+    })
+  })
+
+  test('goes on with a session in either spelling, and with one that began at another door', async () => {
+    const model = createGatedModel()
+    await using doors = await openChat({ model })
+    model.say(text('One'), stop)
+    const { session_id } = await say(doors, { message: 'First' })
+
+    model.say(text('Two'), stop)
+    await say(doors, { message: 'Second', session_id })
+    model.say(text('Three'), stop)
+    await say(doors, { message: 'Third', session_id: ulidOf(session_id) })
+    model.say(text('Four'), stop)
+    await (
+      await doors.post('/', { threadId: 'mine', runId: 'r', messages: [{ id: 'm', role: 'user', content: 'Hi' }] })
+    ).text()
+    model.say(text('Five'), stop)
+
+    expect((await say(doors, { message: 'And?', session_id: 'mine' })).session_id).toBe('mine')
+    const asked = model.requests.map(({ messages }) => messages.map(({ content }) => content))
+    expect(asked).toEqual([
+      ['First'],
+      ['First', 'One', 'Second'],
+      ['First', 'One', 'Second', 'Two', 'Third'],
+      ['Hi'],
+      ['Hi', 'Four', 'And?'],
+    ])
+  })
+
+  test.each([
+    ['no message', { user_id: 'kim' }, ['/message']],
+    ['a blank message', { message: ' \n\t', user_id: 'kim' }, ['/message']],
+    ['a message that is no text', { message: 7 }, ['/message']],
+    ['a message of 10,001 characters', { message: 'x'.repeat(10_001) }, ['/message']],
+    ['a message of 10,001 emoji', { message: '😀'.repeat(10_001) }, ['/message']],
+    ['a session_id that is no text', { message: 'Hi', session_id: 7 }, ['/session_id']],
+    ['a user_id with a dash', { message: 'Hi', user_id: 'a-b' }, ['/user_id']],
+    ['a user_id of 65 characters', { message: 'Hi', user_id: 'a'.repeat(65) }, ['/user_id']],
+    ['an unknown key', { message: 'Hi', mood: 'good' }, ['/mood']],
+    ['a list', [], ['']],
+    ['null', null, ['']],
+  ])('refuses %s as 422 and says where', async (_what, body, pointers) => {
+    await using doors = await openChat()
+
+    expect(await refusalOf(await doors.post('/chat', body))).toEqual({ status: 422, code: 'invalid_request', pointers })
+    expect(doors.engine.stats().runsStarted).toBe(0)
+  })
+
+  test('takes 10,000 characters, counted as people count, and null for what is left out', async () => {
+    await using doors = await openChat()
+
+    await say(doors, { message: '😀'.repeat(10_000), session_id: null, user_id: null })
+    await say(doors, { message: 'x'.repeat(10_000), user_id: 'a'.repeat(64) })
+  })
+
+  test('calls JSON that cannot be parsed 400', async () => {
+    await using doors = await openChat()
+
+    expect(await refusalOf(await doors.post('/chat', '{"message":'))).toMatchObject({
+      status: 400,
+      code: 'malformed_json',
+    })
+  })
+
+  test("knows no session that is not there, and nobody else's", async () => {
+    await using doors = await openChat()
+    const { session_id } = await say(doors, { message: 'Hi' }, asAda)
+    const refused = async (id: string) => refusalOf(await doors.post('/chat', { message: 'Hi', session_id: id }))
+
+    expect(await refused(unknown)).toEqual({ status: 404, code: 'session_not_found', pointers: [] })
+    expect(await refused(session_id)).toEqual({ status: 404, code: 'session_not_found', pointers: [] })
+    expect(await refused('nobody knows')).toEqual({ status: 422, code: 'malformed_id', pointers: [] })
+    expect(await refused('')).toEqual({ status: 422, code: 'malformed_id', pointers: [] })
+    expect(doors.engine.stats().runsStarted).toBe(1)
+  })
+
+  test.each([
+    ['model_unreachable', 503],
+    ['model_rate_limited', 503],
+    ['model_timeout', 503],
+    ['model_failed', 503],
+    ['model_auth_failed', 500],
+    ['model_refused', 500],
+    ['model_context_overflow', 500],
+  ] as const)('answers %s with %i', async (code, status) => {
+    await using doors = await openChat({
+      answers: [{ parts: [{ text: 'Hm' }, { error: { code, message: 'No luck.' } }] }],
+    })
+
+    const response = await doors.post('/chat', { message: 'Hi' })
+
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({ status, code, detail: 'No luck.' })
+  })
+
+  test('says that the run was stopped', async () => {
+    const model = createGatedModel()
+    await using doors = await openChat({ model })
+    const waiting = doors.post('/chat', { message: 'Hi' })
+    await until(() => model.requests.length === 1)
+    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
+    const [run] = await doors.engine.openRuns(session?.id ?? '')
+    if (run === undefined) throw new Error('no run')
+
+    await doors.engine.cancel(run, 'test')
+
+    expect(await refusalOf(await waiting)).toMatchObject({ status: 409, code: 'cancelled' })
+  })
+
+  test('says that the server stops', async () => {
+    const model = createGatedModel()
+    await using doors = await openChat({ model })
+    const waiting = doors.post('/chat', { message: 'Hi' })
+    await until(() => model.requests.length === 1)
+
+    await doors.engine.drain(0)
+
+    expect(await refusalOf(await waiting)).toMatchObject({ status: 503, code: 'interrupted' })
+  })
+
+  test('starts one run for one Idempotency-Key, and obeys X-On-Busy', async () => {
+    const model = createGatedModel()
+    await using doors = await openChat({ model })
+    model.say(text('One'), stop)
+    const once = { 'Idempotency-Key': 'once' }
+    const first = await say(doors, { message: 'Hi' }, once)
+    const again = await say(doors, { message: 'Hi' }, once)
+    const { session_id } = first
+
+    expect([again.session_id, again.message]).toEqual([session_id, 'One'])
+    expect(await refusalOf(await doors.post('/chat', { message: 'Ho' }, once))).toMatchObject({
+      status: 422,
+      code: 'idempotency_mismatch',
+    })
+    const busy = say(doors, { message: 'Second', session_id })
+    await until(() => model.requests.length === 2)
+    const rejected = await doors.post('/chat', { message: 'Third', session_id }, { 'X-On-Busy': 'reject' })
+    expect(await refusalOf(rejected)).toMatchObject({ status: 409, code: 'run_in_progress' })
+    expect(await refusalOf(await doors.post('/chat', { message: 'Hi' }, { 'X-On-Busy': 'wait' }))).toEqual({
+      status: 422,
+      code: 'invalid_request',
+      pointers: ['X-On-Busy'],
+    })
+    model.say(text('Two'), stop)
+    expect((await busy).message).toBe('Two')
+    expect(doors.engine.stats().runsStarted).toBe(2)
+  })
+
+  test('starts nothing with a Last-Event-ID: it waits for the run that owns the event', async () => {
+    await using doors = await openChat()
+    const { session_id } = await say(doors, { message: 'Hi' })
+    const resume = (id: string, body = {}) =>
+      doors.post('/chat', { message: 'Hi', ...body }, { Accept: 'application/json', 'Last-Event-ID': id })
+
+    const response = await resume(`${ulidOf(session_id)}.2`)
+
+    expect(await response.json()).toMatchObject({ session_id, message: 'Hello.' })
+    expect(await refusalOf(await resume('nonsense'))).toMatchObject({ status: 400, code: 'malformed_id' })
+    expect(await refusalOf(await resume(`${unknown}.2`))).toMatchObject({ status: 404, code: 'session_not_found' })
+    expect(await refusalOf(await resume(`${ulidOf(session_id)}.9999`))).toMatchObject({
+      status: 410,
+      code: 'events_gone',
+    })
+    expect(doors.engine.stats().runsStarted).toBe(1)
+  })
+})
+
+describe('user_id', () => {
+  test('labels and filters the sessions of whoever has no token', async () => {
+    await using doors = await openChat()
+    const mine = await say(doors, { message: 'Hi' })
+    const kims = await say(doors, { message: 'Hi', user_id: 'kim' })
+    const again = await say(doors, { message: 'Hi', user_id: 'local_user' })
+    // Not an identity: whoever knows the id goes on with it, and it stays kim's.
+    await say(doors, { message: 'Hi', session_id: kims.session_id, user_id: 'lee' })
+    const ids = async (query: string) => (await list(doors, query)).sessions.map((one) => [one.session_id, one.user_id])
+
+    expect(await ids('?user_id=kim')).toEqual([[kims.session_id, 'kim']])
+    expect(await ids('?user_id=lee')).toEqual([])
+    const locals = [
+      [again.session_id, 'local_user'],
+      [mine.session_id, 'local_user'],
+    ]
+    expect(await ids('')).toEqual(locals)
+    expect(await ids('?user_id=local_user')).toEqual(locals)
+  })
+
+  test("must be the token's own user where there is a token", async () => {
+    await using doors = await openChat()
+    const { session_id } = await say(doors, { message: 'Hi', user_id: 'ada' }, asAda)
+
+    expect((await list(doors, '', asAda)).sessions.map((one) => [one.session_id, one.user_id])).toEqual([
+      [session_id, 'ada'],
+    ])
+    expect((await list(doors, '?user_id=ada', asAda)).sessions.length).toBe(1)
+    // Without a token it is a label, and ada's sessions are not theirs.
+    expect((await list(doors, '?user_id=ada')).sessions).toEqual([])
+    const refused = [
+      await doors.post('/chat', { message: 'Hi', user_id: 'kim' }, asAda),
+      await doors.post('/chat', { message: 'Hi', user_id: 'local_user' }, asAda),
+      await doors.get('/sessions?user_id=kim', asAda),
+    ]
+    for (const response of refused) {
+      expect(await refusalOf(response)).toMatchObject({ status: 403, code: 'forbidden' })
+    }
+    expect(doors.engine.stats().runsStarted).toBe(1)
+  })
+})
+
+describe('GET /sessions', () => {
+  test('gives pages, newest activity first, by the last id or by the Link', async () => {
+    await using doors = await openChat()
+    const ids: string[] = []
+    for (let i = 0; i < 12; i += 1) ids.unshift((await say(doors, { message: 'Hi' })).session_id)
+
+    const first = await list(doors)
+    expect(first.sessions.map((one) => one.session_id)).toEqual(ids.slice(0, 10))
+    expect(first.sessions[0]).toMatchObject({ user_id: 'local_user', message_count: 2 })
+    const byId = await list(doors, `?before=${ids[9]}`)
+    expect(byId.sessions.map((one) => one.session_id)).toEqual(ids.slice(10))
+    const byLink = await list(doors, (first.next ?? '').replace('/sessions', ''))
+    expect([byLink.sessions, byLink.next]).toEqual([byId.sessions, null])
+    const small = await list(doors, `?limit=5&before=${ulidOf(ids[1] ?? '')}`)
+    expect(small.sessions.map((one) => one.session_id)).toEqual(ids.slice(2, 7))
+    // The place of a page holds when its last session is deleted.
+    await doors.remove(`/sessions/${ids[9]}`)
+    expect((await list(doors, (first.next ?? '').replace('/sessions', ''))).sessions).toEqual(byId.sessions)
+  })
+
+  test.each([
+    'limit=0',
+    'limit=101',
+    'limit=',
+    'limit=1.5',
+    'limit=ten',
+    'user_id=a-b',
+    `before=${unknown}`,
+    'before=x',
+  ])('refuses ?%s as 422', async (query) => {
+    await using doors = await openChat()
+
+    expect(await refusalOf(await doors.get(`/sessions?${query}`))).toEqual({
+      status: 422,
+      code: 'invalid_request',
+      pointers: [query.split('=')[0]],
+    })
+  })
+})
+
+describe('GET /sessions/{id}', () => {
+  test('shows what was said, by whom and when', async () => {
+    await using doors = await openChat({
+      tools: [adder],
+      answers: [
+        { parts: [{ reasoning: 'Hm.' }, { tool_call: { name: 'add', arguments: {} } }] },
+        { parts: [{ text: 'It is 3.' }] },
+      ],
+    })
+    const { session_id } = await say(doors, { message: 'What is 1 + 2?', user_id: 'kim' })
+
+    const response = await doors.get(`/sessions/${ulidOf(session_id)}`)
+    const session = SessionSchema.parse(await response.json())
+
+    expect(session).toMatchObject({ session_id, user_id: 'kim', message_count: 4 })
+    expect(session.messages.map(({ role, content, agent_name }) => [role, content, agent_name])).toEqual([
+      ['user', 'What is 1 + 2?', null],
+      ['assistant', '', 'tester'],
+      ['tool', '3', null],
+      ['assistant', 'It is 3.', 'tester'],
+    ])
+    expect(nextPath(response)).toBe(null)
+  })
+
+  test('gives the newest messages first, and the older ones behind the Link', async () => {
+    await using doors = await openChat({ answers: [{ parts: [{ reasoning: 'Hm.' }, { text: 'Hello.' }] }] })
+    const { session_id } = await say(doors, { message: 'First' })
+    await say(doors, { message: 'Second', session_id })
+
+    const pages: string[][] = []
+    for (let path: string | null = `/sessions/${session_id}?limit=3`; path !== null; ) {
+      const response: Response = await doors.get(path)
+      pages.push(SessionSchema.parse(await response.json()).messages.map(({ content }) => content))
+      path = nextPath(response)
+    }
+
+    expect(pages).toEqual([['Hello.', 'Second', 'Hello.'], ['First']])
+  })
+
+  test('refuses what it does not know', async () => {
+    await using doors = await openChat()
+    const { session_id } = await say(doors, { message: 'Hi' })
+    const refused = async (path: string, headers?: Record<string, string>) => refusalOf(await doors.get(path, headers))
+
+    expect(await refused(`/sessions/${unknown}`)).toMatchObject({ status: 404, code: 'session_not_found' })
+    expect(await refused(`/sessions/${session_id}`, asAda)).toMatchObject({ status: 404, code: 'session_not_found' })
+    expect(await refused('/sessions/nobody')).toMatchObject({ status: 422, code: 'malformed_id' })
+    expect(await refused(`/sessions/${session_id}?limit=1001`)).toMatchObject({ status: 422, pointers: ['limit'] })
+    expect(await refused(`/sessions/${session_id}?before=x`)).toMatchObject({ status: 422, pointers: ['before'] })
+  })
+})
+
+test('where idle sessions close, an expired one is 404 and stays it', async () => {
+  const system = createSystemClock()
+  let later = 0
+  const clock = { ...system, now: () => system.now() + later }
+  const sessions = { ...testAgent.sessions, onExpiry: 'close' as const, ttlSeconds: 60 }
+  await using doors = await openChat({ clock, agent: { sessions } })
+  const { session_id } = await say(doors, { message: 'Hi' })
+  later = 59_000
+  await say(doors, { message: 'Still there?', session_id })
+  later += 61_000
+
+  for (const _twice of [1, 2]) {
+    expect(await refusalOf(await doors.post('/chat', { message: 'Hi', session_id }))).toMatchObject({
+      status: 404,
+      code: 'session_expired',
+    })
+    expect(await refusalOf(await doors.get(`/sessions/${session_id}`))).toMatchObject({
+      status: 404,
+      code: 'session_expired',
+    })
+  }
+  expect(doors.engine.stats().runsStarted).toBe(2)
+})
+
+test('a session that is busy beyond its time to live does not close', async () => {
+  const system = createSystemClock()
+  let later = 0
+  const clock = { ...system, now: () => system.now() + later }
+  const model = createGatedModel()
+  const sessions = { ...testAgent.sessions, onExpiry: 'close' as const, ttlSeconds: 60 }
+  await using doors = await openChat({ clock, model, agent: { sessions } })
+  const waiting = doors.post('/chat', { message: 'Hi' })
+  await until(() => model.requests.length === 1)
+  const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
+  later = 61_000
+
+  const busy = await doors.post('/chat', { message: 'And?', session_id: session?.id }, { 'X-On-Busy': 'reject' })
+
+  expect(await refusalOf(busy)).toMatchObject({ status: 409, code: 'run_in_progress' })
+  model.say(text('Hello.'), stop)
+  expect((await waiting).status).toBe(200)
+})

@@ -1,0 +1,161 @@
+// Chat and sessions: one request, one answer, and the list of what was said.
+
+import type { Clock } from '../../domain/clock.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { AcceptedRun, Engine } from '../../engine/engine.ts'
+import type { Reply, Request, Route } from '../../http/route.ts'
+import { failureOf } from '../answer/answer-failure.ts'
+import { collectAnswer } from '../answer/collect-answer.ts'
+import { resumedRun } from '../answer/resumed-run.ts'
+import { decodePage, queryProblem } from '../request/decode-page.ts'
+import { knownSession } from '../request/known-session.ts'
+import { listMessages } from '../request/list-messages.ts'
+import { listSessions } from '../request/list-sessions.ts'
+import { nextLink } from '../request/next-link.ts'
+import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
+import { type ChatRequest, decodeChat } from './decode.ts'
+import { describeList, describePost, describeSession } from './describe.ts'
+import { chatResponse, sessionInfo, sessionMessage, shownId } from './encode.ts'
+import { chatErrorShape } from './error-shape.ts'
+import { UserIdSchema } from './schema.ts'
+import { userLabel } from './user-label.ts'
+
+export interface ChatRoutesDeps {
+  engine: Engine
+  clock: Pick<Clock, 'mono'>
+  ids: Ids
+}
+
+const SESSIONS = { max: 100, fallback: 10 }
+const MESSAGES = { max: 1_000, fallback: 1_000 }
+
+export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[] {
+  async function post(request: Request, reply: Reply): Promise<void> {
+    const startedAt = clock.mono()
+    const { owner } = request.principal
+    const body = await request.json()
+    const chat = decodeChat(body)
+    const label = userLabel(owner, chat.userId)
+    const known = chat.sessionId === null ? null : await knownSession(engine, owner, chat.sessionId)
+    const lastEventId = request.header('last-event-id')
+    if (lastEventId === undefined) {
+      const { run, session } = await start(request, body, chat, known, label)
+      return answer(request, reply, run, session, startedAt)
+    }
+    const resumed = await resumedRun(engine, owner, lastEventId).catch((error: unknown) => {
+      // A malformed event id is 400 at every door.
+      reply.fail(error)
+      return null
+    })
+    if (resumed !== null) await answer(request, reply, resumed.run, resumed.session, startedAt)
+  }
+
+  async function start(
+    request: Request,
+    body: unknown,
+    { message }: ChatRequest,
+    known: SessionRecord | null,
+    label: string | null,
+  ): Promise<AcceptedRun> {
+    const onBusy = onBusyOf(request)
+    const idempotency = idempotencyOf(request, body)
+    return engine.start({
+      owner: request.principal.owner,
+      agent: null,
+      session: known === null ? { create: label === null ? {} : { label } } : { existing: known },
+      input: {
+        messages: [{ id: ids.uuid(), role: 'user', content: message }],
+        instructions: [],
+        context: [],
+        clientTools: [],
+      },
+      origin: 'reader',
+      ...(onBusy === undefined ? {} : { onBusy }),
+      ...(idempotency === undefined ? {} : { idempotency }),
+    })
+  }
+
+  async function answer(
+    request: Request,
+    reply: Reply,
+    run: RunRecord,
+    session: SessionRecord,
+    startedAt: number,
+  ): Promise<void> {
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const result = await collectAnswer(engine, { run }, request.signal)
+    const failure = failureOf(result)
+    if (failure !== null) throw failure
+    if (result.outcome === 'waiting') {
+      return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.waitsFor })
+    }
+    const responseTimeMs = Math.round(clock.mono() - startedAt)
+    const model = engine.agents.find(({ name }) => name === run.agent)?.model.name ?? result.usage[0]?.model ?? ''
+    reply.json(200, chatResponse(session, result, { agent: run.agent, model, responseTimeMs }))
+  }
+
+  async function list(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const page = decodePage(request, SESSIONS)
+    const label = userLabel(owner, userIdIn(request.query))
+    const { sessions, next } = await listSessions(engine, { owner, label }, page)
+    reply.json(200, sessions.map(sessionInfo), nextLink('/sessions', request.query, next))
+  }
+
+  async function show(request: Request, reply: Reply): Promise<void> {
+    const page = decodePage(request, MESSAGES)
+    const session = await knownSession(engine, request.principal.owner, request.params.id ?? '')
+    reply.note({ session_id: session.id })
+    const { messages, next } = await listMessages(engine, session.id, page)
+    const path = `/sessions/${encodeURIComponent(shownId(session))}`
+    const body = { ...sessionInfo(session), messages: messages.map(sessionMessage) }
+    reply.json(200, body, nextLink(path, request.query, next))
+  }
+
+  const shared = { door: 'rest', role: 'user' } as const
+  return [
+    {
+      ...shared,
+      method: 'POST',
+      path: '/chat',
+      summary: 'Send a message, get the answer',
+      describe: describePost,
+      handle: inOwnShape(post),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/sessions',
+      summary: 'The sessions of a user',
+      describe: describeList,
+      handle: inOwnShape(list),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/sessions/:id',
+      summary: 'A session and its messages',
+      describe: describeSession,
+      handle: inOwnShape(show),
+    },
+  ]
+}
+
+function inOwnShape(handle: Route['handle']): Route['handle'] {
+  return async (request, reply) => {
+    try {
+      await handle(request, reply)
+    } catch (error) {
+      reply.fail(error, chatErrorShape)
+    }
+  }
+}
+
+function userIdIn(query: URLSearchParams): string | null {
+  const text = query.get('user_id')
+  const parsed = UserIdSchema.nullable().safeParse(text)
+  if (parsed.success) return parsed.data
+  throw queryProblem({ pointer: 'user_id', detail: parsed.error.issues[0]?.message ?? 'It is no user_id.' })
+}

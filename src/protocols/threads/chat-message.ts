@@ -1,0 +1,69 @@
+// The messages of a thread, in this family's words.
+
+import { type StoredMessage, textOf } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import { type AnswerToolCall, parseArguments, type RunAnswer } from '../answer/run-answer.ts'
+import type { ChatMessage, ToolUse } from './schema.ts'
+
+type Metadata = Record<string, unknown>
+
+/** What the request that started a run sent along. */
+export function requestMetadata({ input }: Pick<RunRecord, 'input'>): Metadata {
+  return input.messages.findLast(({ role }) => role === 'user')?.metadata ?? {}
+}
+
+/** All that a run said, as the one message it is here. */
+export function answerMessage(answer: RunAnswer, timestamp: number, metadata: Metadata): ChatMessage {
+  return {
+    role: 'assistant',
+    ...spoken(answer.text, metadata),
+    timestamp: isoTime(timestamp),
+    tool_calls: answer.toolCalls.length === 0 ? null : answer.toolCalls.map(toolUse),
+  }
+}
+
+function toolUse({ name, arguments: args, result, error, durationMs }: AnswerToolCall): ToolUse {
+  const call = { tool_name: name, arguments: args, execution_time_ms: durationMs }
+  return error === null ? { ...call, result } : { ...call, error }
+}
+
+/** `metadataOf` has what each run's request sent along. */
+export function historyMessages(
+  messages: readonly StoredMessage[],
+  metadataOf: ReadonlyMap<string, Metadata>,
+): ChatMessage[] {
+  const results = new Map(messages.flatMap((message) => (message.toolCallId ? [[message.toolCallId, message]] : [])))
+  return messages.map((message): ChatMessage => {
+    const { role, runId, createdAt, toolCalls = [] } = message
+    const metadata = { ...metadataOf.get(runId), ...message.metadata }
+    const content = textOf(message.content)
+    return {
+      role: role === 'assistant' || role === 'tool' ? role : 'user',
+      ...(role === 'assistant' ? spoken(content, metadata) : { content, metadata }),
+      timestamp: isoTime(createdAt),
+      tool_calls:
+        toolCalls.length === 0
+          ? null
+          : toolCalls.map(({ id, function: { name, arguments: args } }) =>
+              storedUse(name, args, createdAt, results.get(id)),
+            ),
+    }
+  })
+}
+
+/** Without its result where that is on another page. */
+function storedUse(name: string, args: string, calledAt: number, result: StoredMessage | undefined): ToolUse {
+  const call = {
+    tool_name: name,
+    arguments: parseArguments(args),
+    execution_time_ms: result === undefined ? null : Math.max(0, result.createdAt - calledAt),
+  }
+  if (result?.error !== undefined) return { ...call, error: result.error }
+  return { ...call, result: result === undefined ? null : textOf(result.content) }
+}
+
+/** Clients of this family refuse an empty message. */
+const spoken = (content: string, metadata: Metadata): Pick<ChatMessage, 'content' | 'metadata'> =>
+  content === '' ? { content: ' ', metadata: { ...metadata, empty: true } } : { content, metadata }
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString()

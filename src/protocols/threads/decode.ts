@@ -1,0 +1,30 @@
+import type { z } from 'zod'
+import { ServerError } from '../../domain/errors.ts'
+import { inputProblems } from '../request/input-problems.ts'
+import { ThreadChatSchema, ToolResultSchema } from './schema.ts'
+
+export interface ThreadChat {
+  message: string
+  threadId: string | null
+  stream: boolean
+  metadata: Record<string, unknown> | null
+}
+
+/** Throws `invalid_request`. */
+export function decodeThreadChat(body: unknown): ThreadChat {
+  const { message, thread_id, stream, metadata } = parse(ThreadChatSchema, body, 'chat request')
+  return { message, threadId: thread_id ?? null, stream: stream ?? true, metadata: metadata ?? null }
+}
+
+/** Throws `invalid_request`. */
+export function decodeToolResult(body: unknown): { executionId: string } {
+  return { executionId: parse(ToolResultSchema, body, 'tool result').execution_id }
+}
+
+function parse<T>(schema: z.ZodType<T>, body: unknown, what: string): T {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  throw new ServerError('invalid_request', `The body is no valid ${what}.`, {
+    problems: inputProblems(parsed.error.issues),
+  })
+}

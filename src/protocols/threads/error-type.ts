@@ -1,0 +1,72 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import { isErrorCode } from '../answer/answer-failure.ts'
+import type { ErrorType } from './schema.ts'
+
+export interface ErrorKind {
+  type: ErrorType
+  /** The same request may succeed later. */
+  recoverable: boolean
+}
+
+const later = (type: ErrorType): ErrorKind => ({ type, recoverable: true })
+const never = (type: ErrorType): ErrorKind => ({ type, recoverable: false })
+
+/** `Record` makes a new code without a type a compile error. */
+const kinds: Record<ErrorCode, ErrorKind> = {
+  invalid_request: never('validation'),
+  malformed_json: never('validation'),
+  malformed_id: never('validation'),
+  unsupported_media_type: never('validation'),
+  not_acceptable: never('validation'),
+  body_too_large: never('limit'),
+  header_too_large: never('limit'),
+  request_timeout: later('timeout'),
+  method_not_allowed: never('validation'),
+  route_not_found: never('validation'),
+  door_closed: never('validation'),
+  not_available_yet: never('validation'),
+  unauthorized: never('validation'),
+  forbidden: never('validation'),
+  host_not_allowed: never('validation'),
+  origin_not_allowed: never('validation'),
+  agent_not_found: never('validation'),
+  session_not_found: never('validation'),
+  run_not_found: never('validation'),
+  events_gone: never('internal'),
+  session_expired: never('validation'),
+  run_in_progress: later('limit'),
+  approval_pending: later('limit'),
+  idempotency_mismatch: never('validation'),
+  run_fenced: later('internal'),
+  conflict: later('internal'),
+  queue_full: later('limit'),
+  too_many_runs: later('limit'),
+  too_many_sessions: later('limit'),
+  rate_limited: later('limit'),
+  budget_exceeded: never('limit'),
+  interrupted: later('shutdown'),
+  needs_review: never('tool'),
+  cancelled: later('cancelled'),
+  tool_failed: later('tool'),
+  invalid_answer: later('llm'),
+  model_auth_failed: never('llm'),
+  model_not_found: never('llm'),
+  model_rate_limited: later('llm'),
+  model_unreachable: later('llm'),
+  model_timeout: later('timeout'),
+  model_stream_dropped: later('llm'),
+  model_refused: never('llm'),
+  model_context_overflow: never('limit'),
+  model_bad_request: never('llm'),
+  model_failed: later('llm'),
+  config_invalid: never('internal'),
+  storage_full: later('internal'),
+  storage_failed: later('internal'),
+  data_dir_locked: later('internal'),
+  data_dir_newer: never('internal'),
+  shutting_down: later('shutdown'),
+  not_ready: later('shutdown'),
+  internal_error: never('internal'),
+}
+
+export const errorKind = (code: string): ErrorKind => (isErrorCode(code) ? kinds[code] : kinds.internal_error)

@@ -1,0 +1,227 @@
+// Chat and threads: a message in, a stream of tokens and tools out, and the history of a thread.
+
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { StoredMessage } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { AcceptedRun, Engine } from '../../engine/engine.ts'
+import type { Reply, Request, Route } from '../../http/route.ts'
+import { beforeFirst, isOver } from '../ag-ui-wire/stream-run.ts'
+import { failureOf } from '../answer/answer-failure.ts'
+import { collectAnswer } from '../answer/collect-answer.ts'
+import { resumedRun } from '../answer/resumed-run.ts'
+import { streamAnswer } from '../answer/stream-answer.ts'
+import { decodePage } from '../request/decode-page.ts'
+import { knownSession } from '../request/known-session.ts'
+import { listMessages } from '../request/list-messages.ts'
+import { listSessions } from '../request/list-sessions.ts'
+import { nextLink } from '../request/next-link.ts'
+import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
+import { answerMessage, historyMessages, isoTime, requestMetadata } from './chat-message.ts'
+import { decodeThreadChat, decodeToolResult, type ThreadChat } from './decode.ts'
+import { describeList, describePost, describeRemove, describeThread, describeToolResult } from './describe.ts'
+import { createThreadEncoder, threadIdOf } from './encode.ts'
+import { threadErrorShape } from './error-shape.ts'
+import { MAX_THREAD_METADATA_BYTES } from './schema.ts'
+
+export interface ThreadRoutesDeps {
+  engine: Engine
+  clock: Pick<Clock, 'now'>
+  ids: Ids
+}
+
+const THREADS = { max: 1_000, fallback: 100 }
+const MESSAGES = { max: 1_000, fallback: 1_000 }
+
+export function createThreadRoutes({ engine, clock, ids }: ThreadRoutesDeps): Route[] {
+  async function post(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const body = await request.json()
+    const chat = decodeThreadChat(body)
+    const known = chat.threadId === null ? null : await knownSession(engine, owner, chat.threadId)
+    const lastEventId = request.header('last-event-id')
+    if (lastEventId === undefined) {
+      const { run, session } = await start(request, body, chat, known)
+      return answer({ request, reply, run, session, after: beforeFirst(run) }, chat.stream)
+    }
+    const { run, session, after } = await resumedRun(engine, owner, lastEventId)
+    if (known !== null && known.id !== session.id) throw sessionNotFound(session.id)
+    return answer({ request, reply, run, session, after }, chat.stream)
+  }
+
+  async function start(
+    request: Request,
+    body: unknown,
+    { message, metadata }: ThreadChat,
+    known: SessionRecord | null,
+  ): Promise<AcceptedRun> {
+    const onBusy = onBusyOf(request)
+    const idempotency = idempotencyOf(request, body)
+    if (metadata !== null && known !== null) checkMerged(known, metadata)
+    return engine.start({
+      owner: request.principal.owner,
+      agent: null,
+      session: known === null ? { create: {} } : { existing: known },
+      input: {
+        messages: [{ id: ids.uuid(), role: 'user', content: message, ...(metadata === null ? {} : { metadata }) }],
+        instructions: [],
+        context: [],
+        clientTools: [],
+      },
+      ...(metadata === null ? {} : { metadata }),
+      origin: 'reader',
+      ...(onBusy === undefined ? {} : { onBusy }),
+      ...(idempotency === undefined ? {} : { idempotency }),
+    })
+  }
+
+  async function answer(call: Call, stream: boolean): Promise<void> {
+    const { request, reply, run, session, after } = call
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    if (!stream) return whole(call)
+    // An empty 200 would look like a stream that broke off.
+    if (isOver(run, after)) return reply.empty(204)
+    const { signal, log } = request
+    const reader = { stream: reply.sse(), signal, log }
+    await streamAnswer({ engine, clock }, run, after, reader, createThreadEncoder(session, run))
+    reader.stream.end()
+  }
+
+  async function whole({ request, reply, run, session }: Call): Promise<void> {
+    const result = await collectAnswer(engine, { run }, request.signal)
+    const failure = failureOf(result)
+    if (failure !== null) throw failure
+    if (result.outcome === 'waiting') {
+      return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.waitsFor })
+    }
+    const { finishedAt } = await engine.getRun(run.owner, run.id)
+    const message = answerMessage(result, finishedAt ?? clock.now(), requestMetadata(run))
+    reply.json(200, { thread_id: threadIdOf(session), message })
+  }
+
+  async function list(request: Request, reply: Reply): Promise<void> {
+    const page = decodePage(request, THREADS)
+    const { sessions, next } = await listSessions(engine, { owner: request.principal.owner }, page)
+    const threads = sessions.map((session) => ({
+      thread_id: threadIdOf(session),
+      message_count: session.messageCount,
+      created_at: isoTime(session.createdAt),
+      updated_at: isoTime(session.lastActivity),
+    }))
+    reply.json(200, { threads }, nextLink('/threads', request.query, next))
+  }
+
+  async function show(request: Request, reply: Reply): Promise<void> {
+    const page = decodePage(request, MESSAGES)
+    const session = await knownSession(engine, request.principal.owner, request.params.id ?? '')
+    reply.note({ session_id: session.id })
+    const { messages, next } = await listMessages(engine, session.id, page)
+    const body = {
+      thread_id: threadIdOf(session),
+      created_at: isoTime(session.createdAt),
+      updated_at: isoTime(session.lastActivity),
+      message_history: historyMessages(messages, await metadataByRun(session.owner, messages)),
+      metadata: session.metadata,
+    }
+    const path = `/threads/${encodeURIComponent(threadIdOf(session))}`
+    reply.json(200, body, nextLink(path, request.query, next))
+  }
+
+  /** What the requests of these messages sent along; where a page begins inside a run, its question is on another one. */
+  async function metadataByRun(owner: string, messages: readonly StoredMessage[]) {
+    const found = new Map<string, Record<string, unknown>>()
+    for (const { role, runId, metadata = {} } of messages) if (role === 'user') found.set(runId, metadata)
+    const first = messages[0]
+    if (first !== undefined && !found.has(first.runId)) {
+      found.set(first.runId, requestMetadata(await engine.getRun(owner, first.runId)))
+    }
+    return found
+  }
+
+  async function remove(request: Request, reply: Reply): Promise<void> {
+    // One that is closed by its age can still be deleted.
+    const lookup = { findSession: engine.findSession.bind(engine), isExpired: async () => false }
+    const session = await knownSession(lookup, request.principal.owner, request.params.id ?? '')
+    reply.note({ session_id: session.id })
+    await engine.deleteSession(session)
+    reply.empty(204)
+  }
+
+  async function toolResult(request: Request): Promise<void> {
+    const { executionId } = decodeToolResult(await request.json())
+    throw new ServerError('not_available_yet', 'No tool runs at the client yet, so no result is waited for.', {
+      details: { execution_id: executionId },
+    })
+  }
+
+  const shared = { door: 'threads', role: 'user' } as const
+  return [
+    {
+      ...shared,
+      method: 'POST',
+      path: '/chat',
+      summary: 'Send a message, read the answer as it is written',
+      describe: describePost,
+      handle: inOwnShape(post),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/threads',
+      summary: 'The threads of the caller',
+      describe: describeList,
+      handle: inOwnShape(list),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/threads/:id',
+      summary: 'A thread and its messages',
+      describe: describeThread,
+      handle: inOwnShape(show),
+    },
+    {
+      ...shared,
+      method: 'DELETE',
+      path: '/threads/:id',
+      summary: 'Delete a thread and all that it holds',
+      describe: describeRemove,
+      handle: inOwnShape(remove),
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/tool_result',
+      summary: 'The result of a tool that ran at the client',
+      describe: describeToolResult,
+      handle: inOwnShape(toolResult),
+    },
+  ]
+}
+
+interface Call {
+  request: Request
+  reply: Reply
+  run: RunRecord
+  session: SessionRecord
+  /** The last entry that the reader has seen. */
+  after: number
+}
+
+function inOwnShape(handle: Route['handle']): Route['handle'] {
+  return async (request, reply) => {
+    try {
+      await handle(request, reply)
+    } catch (error) {
+      reply.fail(error, threadErrorShape)
+    }
+  }
+}
+
+function checkMerged({ metadata }: SessionRecord, added: Record<string, unknown>): void {
+  if (Buffer.byteLength(JSON.stringify({ ...metadata, ...added })) <= MAX_THREAD_METADATA_BYTES) return
+  const detail = `The thread's metadata would grow beyond ${MAX_THREAD_METADATA_BYTES} bytes. Use fewer keys, or a new thread.`
+  throw new ServerError('invalid_request', detail, { problems: [{ pointer: '/metadata', detail }] })
+}

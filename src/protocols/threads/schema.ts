@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { MessageSchema } from '../request/message-schema.ts'
+
+export const MAX_METADATA_BYTES = 16 * 1024
+/** All requests of a thread add to its metadata; together they stay below this. */
+export const MAX_THREAD_METADATA_BYTES = 4 * MAX_METADATA_BYTES
+
+const MetadataSchema = z.record(z.string(), z.unknown())
+
+/** Some clients send `null` for what they leave out. */
+export const ThreadChatSchema = z.strictObject({
+  message: MessageSchema,
+  thread_id: z.string().nullish(),
+  stream: z.boolean().nullish().describe('True unless it is false.'),
+  metadata: MetadataSchema.refine(
+    (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
+    `The metadata has at most ${MAX_METADATA_BYTES} bytes of JSON.`,
+  ).nullish(),
+})
+
+/** Exactly one of `result` and `error`; a result may be null. */
+export const ToolResultSchema = z
+  .strictObject({
+    execution_id: z.uuid('Send the execution_id of a tool_execution_request: a UUID.'),
+    result: z.unknown().optional(),
+    error: z.string().optional(),
+    execution_time_ms: z.number().min(0),
+  })
+  .refine((body) => 'result' in body !== 'error' in body, 'Send either result or error.')
+
+const time = z.iso.datetime({ precision: 3 })
+const milliseconds = z.int().min(0)
+const args = z.record(z.string(), z.unknown())
+
+export const ToolUseSchema = z.union([
+  z.strictObject({
+    tool_name: z.string(),
+    arguments: args,
+    result: z.string().nullable().describe('Null while there is none.'),
+    execution_time_ms: milliseconds.nullable(),
+  }),
+  z.strictObject({
+    tool_name: z.string(),
+    arguments: args,
+    error: z.string(),
+    execution_time_ms: milliseconds.nullable(),
+  }),
+])
+
+export const ChatMessageSchema = z.strictObject({
+  role: z.enum(['user', 'assistant', 'system', 'tool']),
+  content: z.string().describe('An empty answer is " " with `metadata.empty`.'),
+  timestamp: time,
+  tool_calls: z.array(ToolUseSchema).nullable(),
+  metadata: MetadataSchema.describe("The request's."),
+})
+
+export const ThreadAnswerSchema = z.strictObject({ thread_id: z.string(), message: ChatMessageSchema })
+
+const waiting = { run_id: z.string(), approval_ids: z.array(z.string()) }
+
+export const WaitingSchema = z.strictObject({ status: z.literal('waiting'), ...waiting })
+
+const shared = { thread_id: z.string(), timestamp: time }
+const call = { ...shared, tool_call_id: z.string(), tool_name: z.string() }
+
+export const errorTypes = [
+  'validation',
+  'timeout',
+  'llm',
+  'tool',
+  'limit',
+  'cancelled',
+  'shutdown',
+  'internal',
+] as const
+
+/** One event of the stream. */
+export const ThreadEventSchema = z.discriminatedUnion('event', [
+  z.strictObject({ event: z.literal('token'), ...shared, token: z.string() }),
+  z.strictObject({ event: z.literal('tool_start'), ...call, arguments: args }),
+  z.strictObject({
+    event: z.literal('tool_end'),
+    ...call,
+    result: z.string().nullable(),
+    error: z.string().optional(),
+    execution_time_ms: milliseconds,
+  }),
+  z.strictObject({
+    event: z.literal('message_complete'),
+    ...shared,
+    message: ChatMessageSchema,
+    status: z.literal('waiting').optional().describe('The run waits for a person.'),
+    run_id: waiting.run_id.optional(),
+    approval_ids: waiting.approval_ids.optional(),
+  }),
+  z.strictObject({
+    event: z.literal('error'),
+    ...shared,
+    error_type: z.enum(errorTypes),
+    error_message: z.string(),
+    recoverable: z.boolean().describe('The same request may succeed later.'),
+  }),
+])
+
+export const ThreadInfoSchema = z.strictObject({
+  thread_id: z.string(),
+  message_count: z.int().min(0),
+  created_at: time,
+  updated_at: time,
+})
+
+export const ThreadListSchema = z.strictObject({ threads: z.array(ThreadInfoSchema) })
+
+export const ThreadSchema = z.strictObject({
+  thread_id: z.string(),
+  created_at: time,
+  updated_at: time,
+  message_history: z.array(ChatMessageSchema),
+  metadata: MetadataSchema,
+})
+
+export type ChatMessage = z.infer<typeof ChatMessageSchema>
+export type ToolUse = z.infer<typeof ToolUseSchema>
+export type ThreadEvent = z.infer<typeof ThreadEventSchema>
+export type ErrorType = (typeof errorTypes)[number]
