@@ -1,0 +1,78 @@
+// POST /v1/chat/completions in schemas. What OpenAI knows and an agent decides for itself (temperature, …) is ignored, as is
+// what nobody knows.
+
+import { z } from 'zod'
+import { CallerToolsSchema, ContentSchema, MetadataSchema } from './content-schema.ts'
+
+const MessageSchema = z.discriminatedUnion(
+  'role',
+  [
+    z.object({ role: z.enum(['system', 'developer', 'user']), content: ContentSchema }),
+    z.object({
+      role: z.literal('assistant'),
+      content: ContentSchema.nullish(),
+      refusal: z.string().nullish(),
+      tool_calls: CallerToolsSchema,
+      function_call: z.object({}).nullish(),
+    }),
+    z.object({ role: z.enum(['tool', 'function']) }),
+  ],
+  { error: 'Send a message with the role system, developer, user or assistant.' },
+)
+
+export const ChatRequestSchema = z.object({
+  model: z.string().nullish().describe("An agent's name; without one the session's own agent or the default answers."),
+  messages: z.array(MessageSchema).min(1, 'Send at least one message.'),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.literal(1, 'An agent gives one answer: leave n out.').nullish(),
+  user: z.string().nullish(),
+  metadata: MetadataSchema.describe('`session_id` names the conversation to continue or to begin.'),
+  tools: CallerToolsSchema,
+  functions: CallerToolsSchema,
+})
+
+export const ChatUsageSchema = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+  prompt_tokens_details: z.object({ cached_tokens: z.int() }),
+  completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
+})
+export type ChatUsage = z.infer<typeof ChatUsageSchema>
+
+const FinishReasonSchema = z.enum(['stop', 'length', 'content_filter'])
+
+export const ChatCompletionSchema = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: z.literal(0),
+      message: z.object({ role: z.literal('assistant'), content: z.string(), refusal: z.null() }),
+      logprobs: z.null(),
+      finish_reason: FinishReasonSchema,
+    }),
+  ),
+  usage: ChatUsageSchema.optional().describe('Absent when the model did not count.'),
+})
+export type ChatCompletion = z.infer<typeof ChatCompletionSchema>
+
+export const ChatChunkSchema = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion.chunk'),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: z.literal(0),
+      delta: z.object({ role: z.literal('assistant').optional(), content: z.string().optional() }),
+      logprobs: z.null(),
+      finish_reason: FinishReasonSchema.nullable(),
+    }),
+  ),
+  usage: ChatUsageSchema.nullish(),
+})
+export type ChatChunk = z.infer<typeof ChatChunkSchema>

@@ -1,0 +1,99 @@
+// A run -> a chat completion, whole or in chunks. Pure: `routes.ts` owns the HTTP side.
+
+import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import { BETWEEN_MESSAGES, type RunAnswer } from '../answer/run-answer.ts'
+import type { AnswerEncoder } from '../answer/stream-answer.ts'
+import type { ChatChunk, ChatCompletion } from './chat-schema.ts'
+import { type Ending, endingOf, endingOfEvent } from './ending.ts'
+import { errorOf } from './error-shape.ts'
+import { chatUsage } from './usage.ts'
+import { completionId } from './wire-ids.ts'
+
+type Run = Pick<RunRecord, 'id' | 'agent' | 'createdAt'>
+
+const headOf = (run: Run) => ({
+  id: completionId(run.id),
+  created: Math.floor(run.createdAt / 1000),
+  model: run.agent,
+})
+
+/** Throws what the run failed with. */
+export function chatCompletion(run: Run, answer: RunAnswer): ChatCompletion {
+  const ending = endingOf(answer)
+  if (ending.kind === 'failed') throw ending.error
+  const usage = chatUsage(answer.usage)
+  return {
+    ...headOf(run),
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: answer.text, refusal: null },
+        logprobs: null,
+        finish_reason: finishReason(ending),
+      },
+    ],
+    ...(usage === null ? {} : { usage }),
+  }
+}
+
+// This protocol has no word for the agent's own tools, steps and thoughts; a client that needs them uses AG-UI.
+const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
+  'RUN_STARTED',
+  'TEXT_MESSAGE_CONTENT',
+  'RUN_FINISHED',
+  'RUN_ERROR',
+])
+
+export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: boolean }): AnswerEncoder {
+  const head = { ...headOf(run), object: 'chat.completion.chunk' } as const
+  let speaking: string | null = null
+
+  const chunk = (delta: Choice['delta'], finish_reason: Choice['finish_reason'] = null): string =>
+    JSON.stringify({
+      ...head,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      ...(includeUsage ? { usage: null } : {}),
+    } satisfies ChatChunk)
+  // One of these is made per token: all but the text is the same, and is made once.
+  const [before = '', after = ''] = chunk({ content: MARK }).split(JSON.stringify(MARK))
+
+  function say(messageId: string, delta: string): string {
+    const isNext = speaking !== null && speaking !== messageId
+    speaking = messageId
+    return before + JSON.stringify(isNext ? BETWEEN_MESSAGES + delta : delta) + after
+  }
+
+  function end(event: TerminalEvent): string[] {
+    const ending = endingOfEvent(event)
+    if (ending.kind === 'failed') return [JSON.stringify({ error: errorOf(ending.error) }), DONE]
+    const total: ChatChunk = { ...head, choices: [], usage: chatUsage(event.usage) }
+    return [chunk({}, finishReason(ending)), ...(includeUsage ? [JSON.stringify(total)] : []), DONE]
+  }
+
+  return {
+    reads: READS,
+    encode(event) {
+      switch (event.type) {
+        case 'RUN_STARTED':
+          return [{ data: chunk({ role: 'assistant', content: '' }) }]
+        case 'TEXT_MESSAGE_CONTENT':
+          return [{ data: say(event.messageId, event.delta) }]
+        case 'RUN_FINISHED':
+        case 'RUN_ERROR':
+          return end(event).map((data) => ({ data }))
+        default:
+          return []
+      }
+    },
+  }
+}
+
+type Choice = ChatChunk['choices'][number]
+
+const MARK = '\u0000'
+const DONE = '[DONE]'
+
+const FINISH = { complete: 'stop', filtered: 'content_filter', cut: 'length' } as const
+const finishReason = ({ kind }: Exclude<Ending, { kind: 'failed' }>) => FINISH[kind]

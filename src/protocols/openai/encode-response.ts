@@ -1,0 +1,111 @@
+// Run events -> the typed events of a response. Pure: `routes.ts` owns the HTTP side.
+
+import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
+import type { SseEvent } from '../../http/sse.ts'
+import type { AnswerEncoder } from '../answer/stream-answer.ts'
+import { endingOfEvent } from './ending.ts'
+import { type Asked, outputItem, outputText, type ResponseRun, responseObject } from './response-object.ts'
+import type { OutputItem, ResponseEvent } from './response-schema.ts'
+
+// The agent's own tools are no function calls for the client to answer. Who wants to see them uses AG-UI.
+const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
+  'RUN_STARTED',
+  'TEXT_MESSAGE_START',
+  'TEXT_MESSAGE_CONTENT',
+  'TEXT_MESSAGE_END',
+  'RUN_FINISHED',
+  'RUN_ERROR',
+])
+
+export function createResponseEncoder(run: ResponseRun, asked: Asked): AnswerEncoder {
+  const output: OutputItem[] = []
+  /** The message that is being said; its item is the last of `output`. */
+  let current: { messageId: string; text: string; deltaStart: string } | null = null
+  let sequence = 0
+
+  const frame = (event: Unnumbered<ResponseEvent>): SseEvent => ({
+    event: event.type,
+    data: JSON.stringify({ ...event, sequence_number: sequence++ }),
+  })
+
+  const place = (item: OutputItem) => ({ item_id: item.id, output_index: output.length - 1, content_index: 0 }) as const
+
+  function begin(messageId: string): SseEvent[] {
+    const item = { ...outputItem(run, messageId, '', 'in_progress'), content: [] }
+    output.push(item)
+    current = { messageId, text: '', deltaStart: startOf({ type: 'response.output_text.delta', ...place(item) }) }
+    return [
+      frame({ type: 'response.output_item.added', output_index: output.length - 1, item }),
+      frame({ type: 'response.content_part.added', ...place(item), part: outputText('') }),
+    ]
+  }
+
+  function say(delta: string): SseEvent[] {
+    if (current === null) return []
+    current.text += delta
+    // One of these is made per token: all but the text and the number is the same, and is made once.
+    const data = `${current.deltaStart},"delta":${JSON.stringify(delta)},"logprobs":[],"sequence_number":${sequence++}}`
+    return [{ event: 'response.output_text.delta', data }]
+  }
+
+  function finish(status: OutputItem['status']): SseEvent[] {
+    if (current === null) return []
+    const { messageId, text } = current
+    current = null
+    const item = outputItem(run, messageId, text, status)
+    output[output.length - 1] = item
+    return [
+      frame({ type: 'response.output_text.done', ...place(item), text, logprobs: [] }),
+      frame({ type: 'response.content_part.done', ...place(item), part: outputText(text) }),
+      frame({ type: 'response.output_item.done', output_index: output.length - 1, item }),
+    ]
+  }
+
+  function end(event: TerminalEvent): SseEvent[] {
+    const ending = endingOfEvent(event)
+    // Only what is made for this reader alone ends a run whose message is open.
+    const closing = finish('incomplete')
+    const response = responseObject(run, asked, { ending, output, usage: event.usage })
+    return [...closing, frame({ type: LAST[ending.kind], response })]
+  }
+
+  return {
+    reads: READS,
+    encode(event) {
+      switch (event.type) {
+        case 'RUN_STARTED': {
+          const response = responseObject(run, asked, { ending: null, output: [] })
+          return [frame({ type: 'response.created', response }), frame({ type: 'response.in_progress', response })]
+        }
+        case 'TEXT_MESSAGE_START':
+          return begin(event.messageId)
+        case 'TEXT_MESSAGE_CONTENT':
+          return say(event.delta)
+        case 'TEXT_MESSAGE_END':
+          return finish(isBrokenOff(event.metadata) ? 'incomplete' : 'completed')
+        case 'RUN_FINISHED':
+        case 'RUN_ERROR':
+          return end(event)
+        default:
+          return []
+      }
+    },
+  }
+}
+
+/** An object's JSON without its closing brace, so that more can follow. */
+const startOf = (fields: object): string => JSON.stringify(fields).slice(0, -1)
+
+type Unnumbered<E> = E extends ResponseEvent ? Omit<E, 'sequence_number'> : never
+
+const LAST = {
+  complete: 'response.completed',
+  filtered: 'response.incomplete',
+  cut: 'response.incomplete',
+  failed: 'response.failed',
+} as const
+
+function isBrokenOff(metadata: Record<string, unknown> | undefined): boolean {
+  const own = metadata?.quarterdeck
+  return typeof own === 'object' && own !== null && 'brokenOff' in own && own.brokenOff === true
+}

@@ -1,0 +1,93 @@
+// A response as one object: the whole answer, and what the first and last events of its stream hold. Pure.
+
+import type { TokenUsage } from '../../domain/event.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { RunAnswer } from '../answer/run-answer.ts'
+import type { ResponseRequest } from './decode-response.ts'
+import { type Ending, endingOf } from './ending.ts'
+import type { OutputItem, ResponseObject } from './response-schema.ts'
+import { responseUsage } from './usage.ts'
+import { itemId, responseId } from './wire-ids.ts'
+
+export type ResponseRun = Pick<RunRecord, 'id' | 'agent' | 'createdAt'>
+
+/** What a response repeats of its request. */
+export type Asked = Pick<ResponseRequest, 'instructions' | 'conversation' | 'previousResponseId' | 'user' | 'metadata'>
+
+export interface ResponseState {
+  /** Null while it runs. */
+  ending: Ending | null
+  output: OutputItem[]
+  usage?: readonly TokenUsage[] | undefined
+}
+
+/** Throws what the run failed with. */
+export function wholeResponse(run: ResponseRun, asked: Asked, answer: RunAnswer): ResponseObject {
+  const ending = endingOf(answer)
+  if (ending.kind === 'failed') throw ending.error
+  const last = answer.messages.length - 1
+  const output = answer.messages.map(({ id, text }, i) =>
+    outputItem(run, id, text, ending.kind !== 'complete' && i === last ? 'incomplete' : 'completed'),
+  )
+  return responseObject(run, asked, { ending, output, usage: answer.usage })
+}
+
+export function responseObject(
+  run: ResponseRun,
+  asked: Asked,
+  { ending, output, usage }: ResponseState,
+): ResponseObject {
+  const failure = ending?.kind === 'failed' ? ending.error : null
+  return {
+    id: responseId(run.id),
+    object: 'response',
+    created_at: Math.floor(run.createdAt / 1000),
+    status: ending === null ? 'in_progress' : STATUS[ending.kind],
+    error: failure === null ? null : { code: failure.code, message: failure.message },
+    incomplete_details: INCOMPLETE[ending?.kind ?? 'complete'],
+    instructions: asked.instructions,
+    model: run.agent,
+    output,
+    previous_response_id: asked.previousResponseId,
+    conversation: asked.conversation === null ? null : { id: asked.conversation },
+    metadata: asked.metadata,
+    user: asked.user,
+    usage: responseUsage(usage),
+    background: false,
+    max_output_tokens: null,
+    parallel_tool_calls: true,
+    reasoning: { effort: null, summary: null },
+    store: true,
+    temperature: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+    truncation: 'auto',
+  }
+}
+
+export function outputItem(
+  run: Pick<ResponseRun, 'id'>,
+  messageId: string,
+  text: string,
+  status: OutputItem['status'],
+): OutputItem {
+  const id = itemId({ runId: run.id, messageId })
+  return { id, type: 'message', status, role: 'assistant', content: [outputText(text)] }
+}
+
+export const outputText = (text: string): OutputItem['content'][number] => ({
+  type: 'output_text',
+  text,
+  annotations: [],
+  logprobs: [],
+})
+
+const STATUS = { complete: 'completed', filtered: 'incomplete', cut: 'incomplete', failed: 'failed' } as const
+const INCOMPLETE = {
+  complete: null,
+  failed: null,
+  filtered: { reason: 'content_filter' },
+  cut: { reason: 'max_output_tokens' },
+} as const

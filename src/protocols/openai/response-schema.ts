@@ -1,0 +1,176 @@
+// POST /v1/responses in schemas. As in chat completions, what an agent decides for itself is ignored.
+
+import { z } from 'zod'
+import { CallerToolsSchema, ContentSchema, MetadataSchema, TextSchema } from './content-schema.ts'
+
+const MessageItemSchema = z.object({
+  type: z.literal('message').nullish(),
+  role: z.enum(['system', 'developer', 'user', 'assistant'], 'Send system, developer, user or assistant.'),
+  content: ContentSchema,
+})
+
+const ReferenceItemSchema = z.object({ type: z.literal('item_reference'), id: z.string() })
+
+/** What a model thought is kept with us, where the agent needs it; a client's copy says nothing new. */
+const ReasoningItemSchema = z.object({ type: z.literal('reasoning') })
+
+const ToolItemSchema = z.object({
+  type: z.enum([
+    'function_call',
+    'function_call_output',
+    'custom_tool_call',
+    'custom_tool_call_output',
+    'computer_call',
+    'computer_call_output',
+    'local_shell_call',
+    'local_shell_call_output',
+    'shell_call',
+    'shell_call_output',
+    'apply_patch_call',
+    'apply_patch_call_output',
+    'file_search_call',
+    'web_search_call',
+    'image_generation_call',
+    'code_interpreter_call',
+    'mcp_list_tools',
+    'mcp_approval_request',
+    'mcp_approval_response',
+    'mcp_call',
+  ]),
+})
+
+const ItemSchema = z.union([MessageItemSchema, ReferenceItemSchema, ReasoningItemSchema, ToolItemSchema])
+export type Item = z.infer<typeof ItemSchema>
+
+export const ResponseRequestSchema = z.object({
+  model: z.string().nullish().describe("An agent's name; without one the session's own agent or the default answers."),
+  input: z.union([TextSchema, z.array(ItemSchema).min(1, 'Send at least one item.')]),
+  instructions: TextSchema.nullish(),
+  previous_response_id: z.string().nullish().describe('Continues the session of that response.'),
+  conversation: z
+    .union([z.string(), z.object({ id: z.string() })])
+    .nullish()
+    .describe('The session to continue or to begin.'),
+  stream: z.boolean().nullish(),
+  user: z.string().nullish(),
+  metadata: MetadataSchema,
+  tools: CallerToolsSchema,
+})
+
+const OutputTextSchema = z.object({
+  type: z.literal('output_text'),
+  text: z.string(),
+  annotations: z.array(z.never()),
+  logprobs: z.array(z.never()),
+})
+
+const OutputItemSchema = z.object({
+  id: z.string(),
+  type: z.literal('message'),
+  status: z.enum(['in_progress', 'completed', 'incomplete']),
+  role: z.literal('assistant'),
+  content: z.array(OutputTextSchema),
+})
+export type OutputItem = z.infer<typeof OutputItemSchema>
+
+const ResponseUsageSchema = z.object({
+  input_tokens: z.int(),
+  input_tokens_details: z.object({ cached_tokens: z.int() }),
+  output_tokens: z.int(),
+  output_tokens_details: z.object({ reasoning_tokens: z.int() }),
+  total_tokens: z.int(),
+})
+export type ResponseUsage = z.infer<typeof ResponseUsageSchema>
+
+export const ResponseSchema = z.object({
+  id: z.string(),
+  object: z.literal('response'),
+  created_at: z.int(),
+  status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  incomplete_details: z.object({ reason: z.enum(['max_output_tokens', 'content_filter']) }).nullable(),
+  instructions: z.string().nullable(),
+  model: z.string(),
+  output: z.array(OutputItemSchema),
+  previous_response_id: z.string().nullable(),
+  conversation: z.object({ id: z.string() }).nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+  user: z.string().nullable(),
+  usage: ResponseUsageSchema.nullable(),
+  // What is settled by the agent and not by the request.
+  background: z.literal(false),
+  max_output_tokens: z.null(),
+  parallel_tool_calls: z.literal(true),
+  reasoning: z.object({ effort: z.null(), summary: z.null() }),
+  store: z.literal(true),
+  temperature: z.null(),
+  text: z.object({ format: z.object({ type: z.literal('text') }) }),
+  tool_choice: z.literal('auto'),
+  tools: z.array(z.never()),
+  top_p: z.null(),
+  truncation: z.literal('auto'),
+})
+export type ResponseObject = z.infer<typeof ResponseSchema>
+
+const numbered = { sequence_number: z.int() }
+const ofItem = { ...numbered, output_index: z.int() }
+const ofPart = { ...ofItem, item_id: z.string(), content_index: z.literal(0) }
+
+const lifecycle = <T extends string>(type: T) =>
+  z.object({ type: z.literal(type), ...numbered, response: ResponseSchema })
+
+/** By name, which is the `event:` line, too. */
+export const responseEvents = {
+  'response.created': lifecycle('response.created'),
+  'response.in_progress': lifecycle('response.in_progress'),
+  'response.output_item.added': z.object({
+    type: z.literal('response.output_item.added'),
+    ...ofItem,
+    item: OutputItemSchema,
+  }),
+  'response.content_part.added': z.object({
+    type: z.literal('response.content_part.added'),
+    ...ofPart,
+    part: OutputTextSchema,
+  }),
+  'response.output_text.delta': z.object({
+    type: z.literal('response.output_text.delta'),
+    ...ofPart,
+    delta: z.string(),
+    logprobs: z.array(z.never()),
+  }),
+  'response.output_text.done': z.object({
+    type: z.literal('response.output_text.done'),
+    ...ofPart,
+    text: z.string(),
+    logprobs: z.array(z.never()),
+  }),
+  'response.content_part.done': z.object({
+    type: z.literal('response.content_part.done'),
+    ...ofPart,
+    part: OutputTextSchema,
+  }),
+  'response.output_item.done': z.object({
+    type: z.literal('response.output_item.done'),
+    ...ofItem,
+    item: OutputItemSchema,
+  }),
+  'response.completed': lifecycle('response.completed'),
+  'response.incomplete': lifecycle('response.incomplete'),
+  'response.failed': lifecycle('response.failed'),
+}
+
+export const ResponseEventSchema = z.discriminatedUnion('type', [
+  responseEvents['response.created'],
+  responseEvents['response.in_progress'],
+  responseEvents['response.output_item.added'],
+  responseEvents['response.content_part.added'],
+  responseEvents['response.output_text.delta'],
+  responseEvents['response.output_text.done'],
+  responseEvents['response.content_part.done'],
+  responseEvents['response.output_item.done'],
+  responseEvents['response.completed'],
+  responseEvents['response.incomplete'],
+  responseEvents['response.failed'],
+])
+export type ResponseEvent = z.infer<typeof ResponseEventSchema>

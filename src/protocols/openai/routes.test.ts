@@ -1,0 +1,546 @@
+import { describe, expect, test } from 'vitest'
+import { testAgent } from '../../engine/testing/open-engine.ts'
+import { until, userToken } from '../../http/server.fixture.ts'
+import type { ModelRequest } from '../../models/model.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { createGatedModel, stop, text } from '../testing/gated-model.ts'
+import { readSse } from '../testing/sse-reader.ts'
+import { ChatCompletionSchema } from './chat-schema.ts'
+import { ResponseSchema } from './response-schema.ts'
+import { createOpenAiRoutes } from './routes.ts'
+import { ask, CHAT, type framesOf, openOpenAi, RESPONSES } from './testing/open-openai.ts'
+
+const asAda = { Authorization: `Bearer ${userToken.token}` }
+const doors = [
+  [CHAT, { messages: ask('hello') }],
+  [RESPONSES, { input: 'hello' }],
+] as const
+
+const completion = async (response: Response) => ChatCompletionSchema.parse(await response.json())
+const contentOf = async (response: Response) => (await completion(response)).choices[0]?.message.content
+const responseOf = async (response: Response) => ResponseSchema.parse(await response.json())
+
+/** What a refusal says, once it is certain that it has OpenAI's shape. */
+async function refusal(response: Response) {
+  const body: unknown = await response.json()
+  expect(body).toEqual({
+    error: {
+      message: expect.any(String),
+      type: expect.any(String),
+      param: expect.toBeOneOf([null, expect.any(String)]),
+      code: expect.any(String),
+    },
+  })
+  const { error } = JSON.parse(JSON.stringify(body))
+  return [response.status, error.code, error.param]
+}
+
+/** Answers with what it was asked last, and keeps what it was shown. */
+function recording() {
+  const requests: ModelRequest[] = []
+  return { requests, onRequest: (request: ModelRequest) => void requests.push(request) }
+}
+
+const shown = (request: ModelRequest | undefined) => request?.messages.map(({ role, content }) => `${role}: ${content}`)
+
+describe('a conversation that nobody names', () => {
+  test('is what the request says, with its instructions', async () => {
+    const { requests, onRequest } = recording()
+    await using door = await openOpenAi({ onRequest })
+
+    const answer = await door.post(CHAT, {
+      model: 'tester',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'One?' },
+        { role: 'assistant', content: [{ type: 'text', text: 'Two.' }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'And' },
+            { type: 'text', text: 'then?' },
+          ],
+        },
+      ],
+      temperature: 0.3,
+      nobody_knows: true,
+    })
+
+    expect(await contentOf(answer)).toBe('Hello.')
+    expect(requests).toMatchObject([{ system: 'You are a test.\n\nBe brief.' }])
+    expect(shown(requests[0])).toEqual(['user: One?', 'assistant: Two.', 'user: And\nthen?'])
+  })
+
+  test('is logged where no list shows it', async () => {
+    await using door = await openOpenAi()
+    await door.post(CHAT, { messages: ask('hello') })
+
+    const query = { owner: 'local_user', limit: 10 }
+    expect(await door.store.sessions(query)).toEqual([])
+    expect(await door.store.sessions({ ...query, unlisted: true })).toMatchObject([
+      { unlisted: true, messageCount: 2, alias: null },
+    ])
+  })
+
+  test('may refer to what was said in an earlier response', async () => {
+    const { requests, onRequest } = recording()
+    await using door = await openOpenAi({ onRequest })
+    const first = await responseOf(await door.post(RESPONSES, { input: 'One?' }))
+
+    await door.post(RESPONSES, {
+      instructions: 'Be brief.',
+      input: [
+        { role: 'developer', content: 'Use digits.' },
+        { role: 'user', content: [{ type: 'input_text', text: 'One?' }] },
+        { type: 'reasoning', id: 'rs_1', summary: [] },
+        { type: 'item_reference', id: first.output[0]?.id },
+        { type: 'message', role: 'user', content: 'Two?' },
+      ],
+    })
+
+    expect(requests[1]).toMatchObject({ system: 'You are a test.\n\nBe brief.\n\nUse digits.' })
+    expect(shown(requests[1])).toEqual(['user: One?', 'assistant: Hello.', 'user: Two?'])
+  })
+
+  test("may not refer to somebody else's", async () => {
+    await using door = await openOpenAi()
+    const first = await responseOf(await door.post(RESPONSES, { input: 'One?' }, asAda))
+    const id = first.output[0]?.id
+    const input = [{ type: 'item_reference', id }, ...ask('Two?')]
+
+    expect(await refusal(await door.post(RESPONSES, { input }))).toEqual([400, 'invalid_request', 'input[0].id'])
+    expect(await contentOf(await door.post(CHAT, { messages: ask('hello') }))).toBe('Hello.')
+  })
+})
+
+describe('a conversation with a name', () => {
+  test.each([
+    ['the metadata', { metadata: { session_id: 'talk' } }, {}],
+    ['a header', {}, { 'X-Session-Id': 'talk' }],
+    ['both', { metadata: { session_id: 'talk' } }, { 'X-Session-Id': 'talk' }],
+  ])('is begun and continued by %s, and takes only what is new', async (_where, body, headers) => {
+    const { requests, onRequest } = recording()
+    await using door = await openOpenAi({ onRequest })
+    await door.post(CHAT, { ...body, messages: ask('One?') }, headers)
+
+    const messages = [...ask('Made up.'), { role: 'assistant', content: 'Never said.' }, ...ask('Two?')]
+    await door.post(CHAT, { ...body, messages }, headers)
+
+    expect(shown(requests[1])).toEqual(['user: One?', 'assistant: Hello.', 'user: Two?'])
+    const session = await door.engine.getSession('local_user', 'talk')
+    expect(session).toMatchObject({ unlisted: false, messageCount: 4 })
+  })
+
+  test('is the same at every door, in either spelling of its id', async () => {
+    const { requests, onRequest } = recording()
+    await using door = await openOpenAi({ onRequest })
+    const { session } = await door.start('From another door.')
+    await until(() => door.engine.stats().activeRuns === 0)
+
+    await door.post(CHAT, { messages: ask('One?'), metadata: { session_id: session.id } })
+    const third = await responseOf(await door.post(RESPONSES, { input: 'Two?', conversation: { id: 'thread' } }))
+
+    expect(third.conversation).toEqual({ id: 'thread' })
+    expect(shown(requests[2])).toEqual([
+      'user: From another door.',
+      'assistant: Hello.',
+      'user: One?',
+      'assistant: Hello.',
+      'user: Two?',
+    ])
+  })
+
+  test('goes on after a response', async () => {
+    const { requests, onRequest } = recording()
+    await using door = await openOpenAi({ onRequest })
+    const first = await responseOf(await door.post(RESPONSES, { input: 'One?', metadata: { a: 'b' }, user: 'ada' }))
+    const second = await responseOf(await door.post(RESPONSES, { input: 'Two?', previous_response_id: first.id }))
+
+    expect(first).toMatchObject({ previous_response_id: null, conversation: null, metadata: { a: 'b' }, user: 'ada' })
+    expect(second).toMatchObject({ previous_response_id: first.id, status: 'completed' })
+    expect(shown(requests[1])).toEqual(['user: One?', 'assistant: Hello.', 'user: Two?'])
+    expect((await door.store.run((await onlyRun(door, second.id)).id))?.input.messages).toHaveLength(1)
+  })
+
+  test("does not go on after somebody else's response, or one that is not there", async () => {
+    await using door = await openOpenAi()
+    const { id } = await responseOf(await door.post(RESPONSES, { input: 'One?' }, asAda))
+
+    for (const previous_response_id of [id, 'resp_nope']) {
+      const refused = await door.post(RESPONSES, { input: 'Two?', previous_response_id })
+      expect(await refusal(refused)).toEqual([404, 'run_not_found', null])
+    }
+  })
+
+  test.each([
+    [CHAT, { messages: ask('a'), metadata: { session_id: 'b' } }, { 'X-Session-Id': 'c' }, 'metadata.session_id'],
+    [RESPONSES, { input: 'a', conversation: 'b', previous_response_id: 'c' }, {}, 'previous_response_id'],
+  ])('has one name: %s', async (path, body, headers, param) => {
+    await using door = await openOpenAi()
+
+    expect(await refusal(await door.post(path, body, headers as Record<string, string>))).toEqual([
+      400,
+      'invalid_request',
+      param,
+    ])
+  })
+
+  test.each([
+    [CHAT, { messages: ask('a'), metadata: { session_id: '' } }, 'metadata.session_id'],
+    [CHAT, { messages: ask('a'), metadata: { session_id: 7 } }, 'metadata.session_id'],
+    [RESPONSES, { input: 'a', conversation: 'x'.repeat(129) }, 'conversation'],
+  ])('has a name that can be one: %s %#', async (path, body, param) => {
+    await using door = await openOpenAi()
+
+    expect(await refusal(await door.post(path, body))).toEqual([400, 'malformed_id', param])
+  })
+})
+
+describe('a stream', () => {
+  test('says each word as the model produces it, and carries ids', async () => {
+    const model = createGatedModel()
+    await using door = await openOpenAi({ model })
+    const stream = readSse(await door.post(CHAT, { messages: ask('hello'), stream: true }))
+    await stream.until('"role":"assistant"')
+
+    model.say(text('Good '))
+    const [first] = await stream.until('Good ')
+    model.say(text('day.'), stop)
+    const rest = await stream.rest()
+
+    expect(first?.id).toMatch(/^[0-9A-Z]{26}\.\d+$/)
+    expect(
+      rest.map(({ id, data }) => [id === undefined, data.includes('day.'), data.includes('"stop"'), data]),
+    ).toEqual([
+      [false, true, false, expect.any(String)],
+      [true, false, true, expect.any(String)],
+      [false, false, false, '[DONE]'],
+    ])
+  })
+
+  test('of a response has its events by name, the last of each entry with an id', async () => {
+    await using door = await openOpenAi()
+
+    const frames = await door.frames(RESPONSES, { input: 'hello' })
+
+    expect(frames.map(({ id, event }) => [event, id !== undefined])).toEqual([
+      ['response.created', false],
+      ['response.in_progress', true],
+      ['response.output_item.added', false],
+      ['response.content_part.added', true],
+      ['response.output_text.delta', true],
+      ['response.output_text.done', false],
+      ['response.content_part.done', false],
+      ['response.output_item.done', true],
+      ['response.completed', true],
+    ])
+  })
+
+  const last = (frames: ReturnType<typeof framesOf>, path: string) => {
+    const all = frames.map(({ data }) => JSON.parse(JSON.stringify(data)))
+    if (path === RESPONSES) return [all.at(-1)?.type, all.at(-1)?.response.error?.code]
+    return [all.at(-1), all.at(-2)?.error?.code]
+  }
+  const ended = (path: string, code: string) => (path === RESPONSES ? ['response.failed', code] : ['[DONE]', code])
+
+  test.each(doors)('ends with its last event when the model fails: %s', async (path, body) => {
+    const answers = [{ parts: [{ text: 'Well' }, { error: { code: 'model_rate_limited' as const } }] }]
+    await using door = await openOpenAi({ answers })
+
+    expect(last(await door.frames(path, body), path)).toEqual(ended(path, 'model_rate_limited'))
+  })
+
+  test.each(doors)('ends with its last event when the time is up: %s', async (path, body) => {
+    const limits = { ...testAgent.limits, durationMs: 20 }
+    await using door = await openOpenAi({ model: createGatedModel(), agent: { limits } })
+
+    expect(last(await door.frames(path, body), path)).toEqual(ended(path, 'budget_exceeded'))
+  })
+
+  test.each(doors)('ends with its last event when the run is stopped: %s', async (path, body) => {
+    const model = createGatedModel()
+    await using door = await openOpenAi({ model })
+    const reading = door.frames(path, body)
+    await until(() => model.requests.length === 1)
+
+    const [session] = await door.store.sessions({ owner: 'local_user', limit: 1, unlisted: true })
+    const [run] = await door.engine.openRuns(session?.id ?? '')
+    await door.post(`/runs/${run?.id}/cancel`, {})
+
+    expect(last(await reading, path)).toEqual(ended(path, 'cancelled'))
+  })
+
+  test.each(doors)('ends with its last event when the server stops: %s', async (path, body) => {
+    const model = createGatedModel()
+    await using door = await openOpenAi({ model })
+    const reading = door.frames(path, body)
+    await until(() => model.requests.length === 1)
+    model.say(text('Well'))
+
+    await door.engine.drain(0)
+
+    expect(last(await reading, path)).toEqual(ended(path, 'interrupted'))
+  })
+
+  test.each(doors)('goes on when a tool fails: %s', async (path, body) => {
+    const tool: Tool = {
+      name: 'look',
+      description: 'Looks out.',
+      parameters: { type: 'object' },
+      effect: 'read',
+      timeoutMs: 1_000,
+      call: async () => ({ content: 'Fog.', isError: true }),
+    }
+    const answers = [
+      { parts: [{ text: 'Let me see.' }, { tool_call: { name: 'look', arguments: {} } }] },
+      { parts: [{ text: 'Nothing.' }] },
+    ]
+    await using door = await openOpenAi({ answers, tools: [tool] })
+
+    const frames = await door.frames(path, body)
+
+    expect(JSON.stringify(frames)).toContain('Nothing.')
+    expect(last(frames, path)).toEqual([path === RESPONSES ? 'response.completed' : '[DONE]', undefined])
+  })
+
+  test.each(doors)('goes on behind the last event that was seen: %s', async (path, body) => {
+    const answers = [{ parts: [{ text: 'One. ' }, { text: 'Two.' }] }]
+    await using door = await openOpenAi({ answers })
+    const all = await door.frames(path, body)
+
+    for (const [i, { id }] of all.entries()) {
+      if (id === undefined || i === all.length - 1) continue
+      expect(await door.frames(path, body, { 'Last-Event-ID': id })).toEqual(all.slice(i + 1))
+    }
+
+    const over = await door.post(path, { ...body, stream: true }, { 'Last-Event-ID': all.at(-1)?.id ?? '' })
+    expect(over.status).toBe(204)
+    expect(door.engine.stats().runsStarted).toBe(1)
+  })
+
+  test.each(doors)('goes on for its owner alone: %s', async (path, body) => {
+    await using door = await openOpenAi()
+    const [first] = (await door.frames(path, body, asAda)).filter(({ id }) => id !== undefined)
+    const resume = async (id: string) =>
+      refusal(await door.post(path, { ...body, stream: true }, { 'Last-Event-ID': id }))
+
+    expect(await resume(first?.id ?? '')).toEqual([404, 'session_not_found', null])
+    expect(await resume('nonsense')).toEqual([400, 'malformed_id', null])
+  })
+
+  test('that nobody reads any more stops its run', async () => {
+    const model = createGatedModel()
+    await using door = await openOpenAi({ model, limits: { disconnectGraceMs: 0 } })
+    const stream = readSse(await door.post(CHAT, { messages: ask('hello'), stream: true }))
+    await stream.until('"role":"assistant"')
+
+    await stream.close()
+
+    await until(() => door.engine.stats().runsFinished.cancelled === 1)
+  })
+})
+
+describe('a whole answer', () => {
+  test('may be read again with the id of an event', async () => {
+    await using door = await openOpenAi()
+    const frames = await door.frames(CHAT, { messages: ask('hello') })
+    const id = frames.at(-1)?.id ?? ''
+
+    const again = await door.post(CHAT, { messages: ask('hello') }, { 'Last-Event-ID': id })
+
+    expect(await contentOf(again)).toBe('Hello.')
+    expect(door.engine.stats().runsStarted).toBe(1)
+  })
+
+  test.each(doors)('is an error when the model fails, and not to be asked for again: %s', async (path, body) => {
+    await using door = await openOpenAi({ answers: [{ parts: [{ error: { code: 'model_timeout' } }] }] })
+
+    const failed = await door.post(path, body)
+
+    expect(failed.headers.get('x-should-retry')).toBe('false')
+    expect(await refusal(failed)).toEqual([502, 'model_timeout', null])
+  })
+
+  test('keeps what was said before the model refused', async () => {
+    const answers = [{ parts: [{ text: 'Well' }, { error: { code: 'model_refused' as const } }] }]
+    await using door = await openOpenAi({ answers })
+
+    expect((await completion(await door.post(CHAT, { messages: ask('hello') }))).choices).toMatchObject([
+      { message: { content: 'Well' }, finish_reason: 'content_filter' },
+    ])
+    expect(await responseOf(await door.post(RESPONSES, { input: 'hello' }))).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'content_filter' },
+      output: [{ status: 'incomplete', content: [{ text: 'Well' }] }],
+    })
+  })
+
+  test.each(doors)('that nobody waits for any more stops its run: %s', async (path, body) => {
+    const model = createGatedModel()
+    await using door = await openOpenAi({ model, limits: { disconnectGraceMs: 0 } })
+    const client = new AbortController()
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+    const gone = expect(fetch(door.url + path, { ...init, signal: client.signal })).rejects.toThrow()
+    await until(() => model.requests.length === 1)
+
+    client.abort()
+
+    await gone
+    await until(() => door.engine.stats().runsFinished.cancelled === 1)
+  })
+
+  test('reaches the tools with the user and the metadata, and never the model', async () => {
+    const { requests, onRequest } = recording()
+    await using door = await openOpenAi({ onRequest })
+
+    await door.post(CHAT, { messages: ask('hello'), user: 'ada', metadata: { topic: 'ships', session_id: 'talk' } })
+
+    const session = await door.engine.getSession('local_user', 'talk')
+    const [run] = await door.store.runs(session.id)
+    expect(run?.input.forwardedProps).toEqual({ user: 'ada', metadata: { topic: 'ships', session_id: 'talk' } })
+    expect(JSON.stringify(requests)).not.toContain('ships')
+  })
+})
+
+describe('the headers of a start', () => {
+  test('Idempotency-Key: the same request never makes a second run', async () => {
+    await using door = await openOpenAi()
+    const send = (headers: object, content = 'hello') =>
+      door.post(CHAT, { messages: ask(content) }, { 'Idempotency-Key': 'k', ...headers })
+
+    const first = await completion(await send({}))
+
+    expect(await completion(await send({}))).toEqual(first)
+    expect(door.engine.stats().runsStarted).toBe(1)
+    expect(await refusal(await send({}, 'other'))).toEqual([422, 'idempotency_mismatch', null])
+    expect(await refusal(await send({ 'X-Session-Id': 'talk' }))).toEqual([422, 'idempotency_mismatch', null])
+  })
+
+  test('X-On-Busy: a busy conversation may be left alone', async () => {
+    const model = createGatedModel()
+    await using door = await openOpenAi({ model })
+    const body = { input: 'hello', conversation: 'talk' }
+    const first = door.post(RESPONSES, body)
+    await until(() => model.requests.length === 1)
+
+    const second = await door.post(RESPONSES, body, { 'X-On-Busy': 'reject' })
+
+    expect(await refusal(second)).toEqual([409, 'run_in_progress', null])
+    model.say(text('Hi.'), stop)
+    expect((await first).status).toBe(200)
+  })
+})
+
+describe('what is refused', () => {
+  const image = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]
+  const inputImage = [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }]
+  const tools = [{ type: 'function', function: { name: 'look' } }]
+  const called = { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function' }] }
+  test.each([
+    [CHAT, { messages: ask('a'), tools }],
+    [CHAT, { messages: ask('a'), functions: [{ name: 'look' }] }],
+    [CHAT, { messages: [{ role: 'user', content: image }] }],
+    [CHAT, { messages: [...ask('a'), called, { role: 'tool', tool_call_id: 'c', content: 'b' }] }],
+    [CHAT, { messages: [{ role: 'tool', tool_call_id: 'c', content: 'b' }] }],
+    [RESPONSES, { input: 'a', tools }],
+    [RESPONSES, { input: [{ role: 'user', content: inputImage }] }],
+    [RESPONSES, { input: [{ type: 'function_call_output', call_id: 'c', output: 'b' }] }],
+  ])('as not available yet: %s %j', async (path, body) => {
+    await using door = await openOpenAi()
+
+    expect(await refusal(await door.post(path, body))).toEqual([501, 'not_available_yet', null])
+    expect(door.engine.stats().runsStarted).toBe(0)
+  })
+
+  test.each([
+    [CHAT, {}, 'messages'],
+    [CHAT, [], null],
+    [CHAT, { messages: [] }, 'messages'],
+    [CHAT, { messages: 'hello' }, 'messages'],
+    [CHAT, { messages: [{ role: 'pirate', content: 'a' }] }, 'messages[0].role'],
+    [CHAT, { messages: [{ role: 'user' }] }, 'messages[0].content'],
+    [CHAT, { messages: [{ role: 'user', content: [{ type: 'smell' }] }] }, 'messages[0].content[0].type'],
+    [CHAT, { messages: ask(' \n') }, 'messages'],
+    [CHAT, { messages: [{ role: 'system', content: 'a' }] }, 'messages'],
+    [CHAT, { messages: ask('a'), stream: 'yes' }, 'stream'],
+    [CHAT, { messages: ask('a'), n: 2 }, 'n'],
+    [CHAT, { messages: ask('a'), model: 7 }, 'model'],
+    [RESPONSES, {}, 'input'],
+    [RESPONSES, { input: '' }, 'input'],
+    [RESPONSES, { input: [] }, 'input'],
+    [RESPONSES, { input: [{ role: 'pirate', content: 'a' }] }, 'input[0].role'],
+    [RESPONSES, { input: [{ type: 'smell' }] }, expect.stringContaining('input[0]')],
+    [RESPONSES, { input: 'a', metadata: 'b' }, 'metadata'],
+  ])('as invalid: %s %j', async (path, body, param) => {
+    await using door = await openOpenAi()
+
+    expect(await refusal(await door.post(path, body))).toEqual([400, 'invalid_request', param])
+  })
+
+  test.each([
+    [CHAT, (content: string) => ({ messages: ask(content) })],
+    [CHAT, (content: string) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: content }] }] })],
+    [RESPONSES, (content: string) => ({ input: content })],
+    [RESPONSES, (content: string) => ({ input: ask(content) })],
+  ])('as too long beyond 100,000 characters, an emoji being one: %s %#', async (path, body) => {
+    await using door = await openOpenAi()
+
+    expect((await door.post(path, body('🚢'.repeat(100_000)))).status).toBe(200)
+    expect((await refusal(await door.post(path, body('🚢'.repeat(100_001))))).slice(0, 2)).toEqual([
+      400,
+      'invalid_request',
+    ])
+  })
+
+  test('as an unknown model', async () => {
+    await using door = await openOpenAi()
+    const model = 'gpt-4'
+
+    expect(await refusal(await door.post(CHAT, { model, messages: ask('a') }))).toEqual([404, 'model_not_found', null])
+    expect(await refusal(await door.post(RESPONSES, { model, input: 'a' }))).toEqual([404, 'model_not_found', null])
+    expect(await refusal(await door.get('/v1/models/gpt-4'))).toEqual([404, 'model_not_found', null])
+  })
+
+  test('by the server itself, in the same shape', async () => {
+    await using door = await openOpenAi()
+
+    expect(await refusal(await door.post(CHAT, '{'))).toEqual([400, 'malformed_json', null])
+    expect(await refusal(await door.post(CHAT, 'a=b', { 'Content-Type': 'text/plain' }))).toEqual([
+      415,
+      'unsupported_media_type',
+      null,
+    ])
+    expect(await refusal(await door.get('/v1/nothing'))).toEqual([404, 'route_not_found', null])
+    expect(await refusal(await door.get(CHAT))).toEqual([405, 'method_not_allowed', null])
+    expect(await refusal(await door.get('/v1/models', { Authorization: 'Bearer nonsense' }))).toEqual([
+      401,
+      'unauthorized',
+      null,
+    ])
+  })
+})
+
+describe('models', () => {
+  test('are the agents', async () => {
+    await using door = await openOpenAi()
+    const tester = { id: 'tester', object: 'model', created: expect.any(Number), owned_by: 'quarterdeck' }
+
+    expect(await (await door.get('/v1/models')).json()).toEqual({ object: 'list', data: [tester] })
+    expect(await (await door.get('/v1/models/tester')).json()).toEqual(tester)
+  })
+})
+
+test('every route is described, and its examples are valid', async () => {
+  await using door = await openOpenAi()
+
+  for (const { path, describe: description } of createOpenAiRoutes(door)) {
+    expect(description, path).toBeDefined()
+    for (const [name, example] of Object.entries(description?.body?.examples ?? {})) {
+      expect(description?.body?.schema.safeParse(example), name).toMatchObject({ success: true })
+    }
+  }
+})
+
+async function onlyRun(door: Awaited<ReturnType<typeof openOpenAi>>, responseId: string) {
+  return door.engine.getRun('local_user', responseId.replace(/^resp_(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'))
+}

@@ -1,0 +1,191 @@
+// OpenAI's API in front of our agents: chat completions, responses, models. An agent is a model here.
+
+import { z } from 'zod'
+import { runNotFound } from '../../domain/errors.ts'
+import type { Reply, Request, Route } from '../../http/route.ts'
+import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
+import { decodeChat } from './decode-chat.ts'
+import { decodeResponse, type ResponseRequest } from './decode-response.ts'
+import { chatCompletion, createChatEncoder } from './encode-chat.ts'
+import { createResponseEncoder } from './encode-response.ts'
+import { resolveTurns } from './input-turns.ts'
+import { wholeResponse } from './response-object.ts'
+import { ResponseEventSchema, ResponseRequestSchema, ResponseSchema, responseEvents } from './response-schema.ts'
+import {
+  answerErrors,
+  ErrorBodySchema,
+  type Model,
+  ModelListSchema,
+  ModelSchema,
+  startHeaders,
+} from './route-schemas.ts'
+import { createRunAnswering, type NamedSession, type OpenAiDeps } from './run-answering.ts'
+import { runIdOf } from './wire-ids.ts'
+
+const TAG = 'OpenAI'
+
+/** The server also needs `errorShapes: { v1: openAiErrorShape }`. */
+export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
+  const { engine, clock } = deps
+  const answerRun = createRunAnswering(deps)
+  const created = Math.floor(clock.now() / 1000)
+  const modelOf = (id: string): Model => ({ id, object: 'model', created, owned_by: 'quarterdeck' })
+
+  const named = async (owner: string, name: string): Promise<NamedSession> => ({
+    name,
+    record: await engine.findSession(owner, name),
+  })
+
+  async function chat(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const { session, includeUsage, ...asked } = decodeChat(await request.json(), request.header('x-session-id'))
+    const ask = { ...asked, field: 'messages', session: session === null ? null : await named(owner, session) }
+    return answerRun(request, reply, ask, {
+      encoder: (run) => createChatEncoder(run, { includeUsage }),
+      whole: chatCompletion,
+    })
+  }
+
+  async function respond(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const asked = decodeResponse(await request.json())
+    const { agent, input, instructions, stream, user, metadata } = asked
+    const session = await sessionOf(owner, asked)
+    const turns = await resolveTurns(engine, owner, input)
+    const ask = {
+      agent,
+      turns: instructions === null ? turns : [{ role: 'instructions' as const, text: instructions }, ...turns],
+      field: 'input',
+      session,
+      props: { ...(user === null ? {} : { user }), ...(Object.keys(metadata).length === 0 ? {} : { metadata }) },
+      stream,
+    }
+    return answerRun(request, reply, ask, {
+      encoder: (run) => createResponseEncoder(run, asked),
+      whole: (run, answer) => wholeResponse(run, asked, answer),
+    })
+  }
+
+  /** Throws `run_not_found` when there is no such response. */
+  async function sessionOf(
+    owner: string,
+    { conversation, previousResponseId }: ResponseRequest,
+  ): Promise<NamedSession | null> {
+    if (conversation !== null) return named(owner, conversation)
+    if (previousResponseId === null) return null
+    const { sessionId } = await engine.getRun(owner, runIdOf(previousResponseId))
+    const session = await engine.findSession(owner, sessionId)
+    if (session === null) throw runNotFound(previousResponseId)
+    return { name: session.alias ?? session.id, record: session }
+  }
+
+  const shared = { door: 'openai', role: 'user' } as const
+  return [
+    {
+      ...shared,
+      method: 'POST',
+      path: '/v1/chat/completions',
+      summary: "Ask an agent, in the shape of OpenAI's chat completions",
+      describe: {
+        tag: TAG,
+        description:
+          'Without a conversation (`metadata.session_id` or `X-Session-Id`) the messages of the request are all that the agent knows. With one, the history is kept here and only the new messages at the end are taken.',
+        headers: { ...startHeaders, 'X-Session-Id': z.string().optional().describe('Names the conversation.') },
+        body: {
+          schema: ChatRequestSchema,
+          examples: {
+            question: { model: 'assistant', messages: [{ role: 'user', content: 'Hello!' }] },
+            stream: {
+              model: 'assistant',
+              messages: [{ role: 'user', content: 'Hello!' }],
+              stream: true,
+              stream_options: { include_usage: true },
+            },
+            conversation: {
+              model: 'assistant',
+              messages: [{ role: 'user', content: 'And then?' }],
+              metadata: { session_id: 'my-conversation' },
+            },
+          },
+        },
+        responses: {
+          200: {
+            description: 'The answer, or with `stream: true` its chunks and then `[DONE]`.',
+            content: {
+              'application/json': { schema: ChatCompletionSchema },
+              'text/event-stream': { schema: z.union([ChatChunkSchema, ErrorBodySchema, z.literal('[DONE]')]) },
+            },
+          },
+          204: { description: 'With `Last-Event-ID`: there is nothing behind it.' },
+        },
+        errors: answerErrors,
+      },
+      handle: chat,
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/v1/responses',
+      summary: "Ask an agent, in the shape of OpenAI's responses",
+      describe: {
+        tag: TAG,
+        description:
+          '`previous_response_id` or `conversation` continues a session, of which only the new messages at the end are taken. Without either, the input is all that the agent knows.',
+        headers: startHeaders,
+        body: {
+          schema: ResponseRequestSchema,
+          examples: {
+            question: { model: 'assistant', input: 'Hello!' },
+            items: {
+              model: 'assistant',
+              instructions: 'Be brief.',
+              input: [{ role: 'user', content: [{ type: 'input_text', text: 'Hello!' }] }],
+              stream: true,
+            },
+            conversation: { model: 'assistant', input: 'And then?', conversation: 'my-conversation' },
+          },
+        },
+        responses: {
+          200: {
+            description: 'The response, or with `stream: true` its events.',
+            content: {
+              'application/json': { schema: ResponseSchema },
+              'text/event-stream': { schema: ResponseEventSchema, events: responseEvents },
+            },
+          },
+          204: { description: 'With `Last-Event-ID`: there is nothing behind it.' },
+        },
+        errors: answerErrors,
+      },
+      handle: respond,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/v1/models',
+      summary: "The agents, in the shape of OpenAI's models",
+      describe: {
+        tag: TAG,
+        responses: {
+          200: { description: 'All agents.', content: { 'application/json': { schema: ModelListSchema } } },
+        },
+        errors: [],
+      },
+      handle: async (_request, reply) =>
+        reply.json(200, { object: 'list', data: engine.agents.map(({ name }) => modelOf(name)) }),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/v1/models/:id',
+      summary: "One agent, in the shape of OpenAI's models",
+      describe: {
+        tag: TAG,
+        params: { id: z.string().describe("The agent's name.") },
+        responses: { 200: { description: 'The agent.', content: { 'application/json': { schema: ModelSchema } } } },
+        errors: ['agent_not_found'],
+      },
+      handle: async (request, reply) => reply.json(200, modelOf(engine.agent(request.params.id ?? '').name)),
+    },
+  ]
+}
