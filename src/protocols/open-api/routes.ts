@@ -1,0 +1,92 @@
+// GET /openapi.json: the document of all routes. GET /docs: a page to try them on, which needs nothing from elsewhere.
+
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import type { Reply, Request, Role, Route } from '../../http/route.ts'
+import type { RouteDescription } from '../../http/route-description.ts'
+import { type DocumentOptions, openApiDocument } from './document.ts'
+
+export interface OpenApiRoutesDeps extends DocumentOptions {
+  /** All others of the server. */
+  routes: readonly Route[]
+  /** Who may read the document needs no token. */
+  publicDocs: boolean
+}
+
+const tag = 'Pages'
+
+const describeDocument: RouteDescription = {
+  tag,
+  responses: {
+    200: {
+      description: 'This document.',
+      content: { 'application/json': { schema: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }) } },
+    },
+  },
+  errors: [],
+}
+
+const describePage: RouteDescription = {
+  tag,
+  responses: { 200: { description: 'The page.', content: { 'text/html; charset=utf-8': { schema: z.string() } } } },
+  errors: [],
+}
+
+/** Reads the page, which lies beside this file as source and in the published package. */
+export function createOpenApiRoutes({ routes, publicDocs, ...options }: OpenApiRoutesDeps): Route[] {
+  const { html, policy } = readPage()
+  const role: Role = publicDocs ? 'public' : 'user'
+  const shared = { method: 'GET', door: null, role } as const
+  // Made when somebody asks for it: a start should not wait for it, and most servers are never asked.
+  let text: string | null = null
+
+  async function showDocument(_request: Request, reply: Reply): Promise<void> {
+    text ??= JSON.stringify(openApiDocument([...routes, ...own], options))
+    reply.text(200, text, 'application/json')
+  }
+
+  const own: Route[] = [
+    {
+      ...shared,
+      path: '/openapi.json',
+      summary: 'This API as an OpenAPI 3.1 document',
+      describe: describeDocument,
+      handle: showDocument,
+    },
+    {
+      ...shared,
+      path: '/docs',
+      summary: 'For a browser: a page to try this API on',
+      describe: describePage,
+      handle: async (_request, reply) =>
+        reply.text(200, html, 'text/html; charset=utf-8', { 'Content-Security-Policy': policy }),
+    },
+  ]
+  return own
+}
+
+function readPage(): { html: string; policy: string } {
+  // A browser hashes what it has parsed, in which a line break is always LF.
+  const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8').replaceAll('\r\n', '\n')
+  const style = read('page.css')
+  const script = read('page.js')
+  const html = read('page.html')
+    .replace('<style></style>', () => `<style>${style}</style>`)
+    .replace('<script type="module"></script>', () => `<script type="module">${script}</script>`)
+  const policy = [
+    "default-src 'none'",
+    `script-src ${sourceOf(script)}`,
+    `style-src ${sourceOf(style)}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ]
+  return { html, policy: policy.join('; ') }
+}
+
+const sourceOf = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`
