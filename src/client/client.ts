@@ -1,0 +1,204 @@
+// The client of `quarterdeck/client`: fetch and streams only, for Node from 18 on and for browsers.
+
+import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
+import { type Call, createConnection } from './connection.ts'
+import type { SseMessage } from './read-sse.ts'
+import { resumingStream } from './resuming-stream.ts'
+import { randomKey, sleep } from './surroundings.ts'
+import type { ChatAnswer, LoggedEvent, Run, SentMessage, StreamEvent, StreamEventType } from './wire-types.ts'
+
+export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
+export type * from './wire-types.ts'
+
+export interface ClientOptions {
+  /** Like http://127.0.0.1:8000. */
+  url: string
+  /** Sent as a bearer token. A server on loopback asks for none. */
+  token?: string
+  fetch?: typeof fetch
+  /** How often in a row a request is tried again, or a stream taken up again, while the server is away. Default 4. */
+  retries?: number
+  /** For tests: how to wait. */
+  sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+}
+
+export interface StartOptions extends CallOptions {
+  /** What to do when the session is busy; the server's setting decides otherwise. */
+  onBusy?: 'queue' | 'reject' | 'interrupt'
+  /** Two calls with the same key and the same words start one run. Default: a new key for every call. */
+  idempotencyKey?: string
+}
+
+export interface ChatOptions extends StartOptions {
+  /** The `session_id` of an earlier answer, or the name that another client gave the session. Without one a new session begins. */
+  session?: string
+}
+
+/** What to follow: one run, or all runs of a session. */
+export type Followed = { run: string } | { session: string }
+
+/** Every method throws `ClientError`, or the reason of its signal. A POST that was tried again never starts a second run. */
+export interface Client {
+  /** Sends a message and waits for the whole answer. Throws `waiting` (202) when the run has to wait for a person. */
+  chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
+  /**
+   * Sends a message and yields the answer while it is made, from `stream_start` to `stream_end`. A dropped connection is
+   * taken up again where it stopped: each event comes once. A run that fails throws what it failed with. Who leaves the loop
+   * leaves the run: the server stops it after its grace time, or `cancel(message_id)` at once.
+   */
+  stream(agent: string, message: string, options?: ChatOptions): AsyncGenerator<StreamEvent, void, undefined>
+  /** Sends a message; its run goes on in the background, whoever listens. */
+  send(session: string, message: string, options?: StartOptions & { agent?: string }): Promise<SentMessage>
+  run(id: string, options?: CallOptions): Promise<Run>
+  /**
+   * The events of a run to its end, or of a session until the signal aborts: all after `after`, then live, over all dropped
+   * connections. A run that failed ends with RUN_ERROR; that is an event here, and not thrown.
+   */
+  events(
+    followed: Followed,
+    options?: CallOptions & { after?: string | number },
+  ): AsyncGenerator<LoggedEvent, void, undefined>
+  /** Stops a run. One that has ended stays as it is. */
+  cancel(run: string, options?: CallOptions): Promise<Run>
+  /** Deletes a session and all that it holds; one that is not there is no error. */
+  deleteSession(session: string, options?: CallOptions): Promise<void>
+}
+
+const DEFAULT_RETRIES = 4
+/** The server says something at least every 15 s. */
+const SILENCE_MS = 45_000
+
+export function createClient(options: ClientOptions): Client {
+  const connection = createConnection({
+    url: options.url,
+    token: options.token ?? null,
+    // A browser's fetch wants to be called as a method of the window.
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    retries: options.retries ?? DEFAULT_RETRIES,
+    sleep: options.sleep ?? sleep,
+  })
+
+  const json = <T>(call: Call): Promise<T> =>
+    connection.patiently(call, async (response) => {
+      const { status } = response
+      const body = jsonObject(await response.text())
+      if (body === null) {
+        const message = `${call.path} was answered with no JSON object. Check the address.`
+        throw new ClientError('unexpected_answer', message, { status })
+      }
+      if (status === 202 && body.status === 'waiting') {
+        throw new ClientError('waiting', 'The run waits for a person.', { status, problem: body })
+      }
+      return body as T
+    })
+
+  return {
+    chat: (agent, message, more = {}) => json(chatCall('chat', agent, message, more)),
+
+    async *stream(agent, message, more = {}) {
+      const call = chatCall('chat/stream', agent, message, more)
+      const messages = resumingStream({
+        connection,
+        // Without an id it is the same key that leads back to the run.
+        open: (lastId) => connection.once(withHeaders(call, { Accept: EVENTS, ...lastEventId(lastId) })),
+        after: null,
+        kindOf: (one) => (isFarewell(one, dataOf(one).code) ? 'away' : endsStream.has(one.event) ? 'end' : 'message'),
+        signal: more.signal,
+        silenceMs: SILENCE_MS,
+      })
+      for await (const one of messages) {
+        const data = dataOf(one)
+        if (one.event === 'error') throw errorOfProblem(data)
+        if (isStreamEvent(one.event)) yield { ...data, type: one.event, id: one.id } as StreamEvent
+      }
+    },
+
+    send: (session, message, more = {}) =>
+      json({
+        method: 'POST',
+        path: `/sessions/${encodeURIComponent(session)}/messages`,
+        headers: startHeaders(more),
+        body: { message, ...(more.agent === undefined ? {} : { agent: more.agent }) },
+        signal: more.signal,
+      }),
+
+    run: (id, { signal } = {}) => json({ method: 'GET', path: `/runs/${encodeURIComponent(id)}`, signal }),
+
+    async *events(followed, { after, signal } = {}) {
+      const path =
+        'run' in followed
+          ? `/runs/${encodeURIComponent(followed.run)}/events`
+          : `/sessions/${encodeURIComponent(followed.session)}/events`
+      const messages = resumingStream({
+        connection,
+        open: (lastId) =>
+          connection.once({ method: 'GET', path, headers: { Accept: EVENTS, ...lastEventId(lastId) }, signal }),
+        after: after === undefined ? null : String(after),
+        kindOf: (one) => {
+          const { type, code } = dataOf(one)
+          if (type === 'RUN_ERROR' && isFarewell(one, code)) return 'away'
+          return 'run' in followed && (type === 'RUN_FINISHED' || type === 'RUN_ERROR') ? 'end' : 'message'
+        },
+        signal,
+        silenceMs: SILENCE_MS,
+      })
+      for await (const one of messages) yield { id: one.id, event: dataOf(one) as LoggedEvent['event'] }
+    },
+
+    cancel: (run, { signal } = {}) =>
+      json({ method: 'POST', path: `/runs/${encodeURIComponent(run)}/cancel`, body: {}, signal }),
+
+    async deleteSession(session, { signal } = {}) {
+      const call: Call = { method: 'DELETE', path: `/sessions/${encodeURIComponent(session)}`, signal }
+      await connection.patiently(call, (response) => response.text())
+    },
+  }
+}
+
+const EVENTS = 'text/event-stream'
+
+function chatCall(route: 'chat' | 'chat/stream', agent: string, message: string, options: ChatOptions): Call {
+  return {
+    method: 'POST',
+    path: `/agent/${encodeURIComponent(agent)}/${route}`,
+    headers: startHeaders(options),
+    body: { message, ...(options.session === undefined ? {} : { session_id: options.session }) },
+    signal: options.signal,
+  }
+}
+
+function startHeaders({ idempotencyKey = randomKey(), onBusy }: StartOptions): Record<string, string> {
+  return { 'Idempotency-Key': idempotencyKey, ...(onBusy === undefined ? {} : { 'X-On-Busy': onBusy }) }
+}
+
+const withHeaders = (call: Call, headers: Record<string, string>): Call => ({
+  ...call,
+  headers: { ...call.headers, ...headers },
+})
+
+const lastEventId = (id: string | null): Record<string, string> => (id === null ? {} : { 'Last-Event-ID': id })
+
+const streamEvents: Readonly<Record<StreamEventType, true>> = {
+  stream_start: true,
+  message_delta: true,
+  tool_call_start: true,
+  tool_call_args: true,
+  tool_call_end: true,
+  stream_end: true,
+}
+const endsStream: ReadonlySet<string> = new Set(['stream_end', 'error'])
+
+const isStreamEvent = (name: string): name is StreamEventType => Object.hasOwn(streamEvents, name)
+
+/** The server stops and the run goes on after its restart. This was said to one reader and has no place in the log. */
+const isFarewell = ({ id }: SseMessage, code: unknown): boolean => id === null && code === 'shutting_down'
+
+function dataOf({ data }: SseMessage): Record<string, unknown> {
+  const value = jsonObject(data)
+  if (value !== null) return value
+  throw new ClientError('unexpected_answer', 'An event came that is no JSON object. Check the address.')
+}

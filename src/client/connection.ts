@@ -1,0 +1,106 @@
+// Requests to one server: its address, the credential, and patience with what passes by itself.
+
+import { ClientError, errorOfResponse } from './client-error.ts'
+
+export interface ConnectionOptions {
+  url: string
+  token: string | null
+  fetch: typeof fetch
+  /** How often in a row something is tried again. */
+  retries: number
+  /** Waits; rejects with the signal's reason when that comes first. */
+  sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+}
+
+export interface Call {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  headers?: Record<string, string>
+  body?: unknown
+  signal?: AbortSignal | undefined
+}
+
+export interface Connection {
+  /** One try. Throws `ClientError` for a refusal and for a server that cannot be reached. */
+  once(call: Call): Promise<Response>
+  /** Asks and reads as often as it helps. A POST must carry an Idempotency-Key or be harmless the second time. */
+  patiently<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T>
+  /** Waits before another try; throws `error` when there were enough. `tries` counts those that failed in a row. */
+  pause(tries: number, error: unknown, signal: AbortSignal | undefined): Promise<void>
+}
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 5_000
+
+export function createConnection({ url, token, fetch, retries, sleep }: ConnectionOptions): Connection {
+  const base = baseOf(url)
+  const credential: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` }
+
+  async function once({ method, path, headers = {}, body, signal }: Call): Promise<Response> {
+    let response: Response
+    try {
+      response = await fetch(base + path, {
+        method,
+        headers: {
+          ...credential,
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal === undefined ? {} : { signal }),
+      })
+    } catch (error) {
+      throw brokenBy(error, signal)
+    }
+    if (!response.ok) throw await errorOfResponse(response)
+    return response
+  }
+
+  async function pause(tries: number, error: unknown, signal: AbortSignal | undefined): Promise<void> {
+    if (tries > retries || !passes(error)) throw error
+    const backOff = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS)
+    await sleep(backOff, signal)
+  }
+
+  return {
+    once,
+    pause,
+    async patiently(call, read) {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await read(await once(call))
+        } catch (error) {
+          await pause(tries, brokenBy(error, call.signal), call.signal)
+        }
+      }
+    },
+  }
+}
+
+/** What a failed `fetch` or a broken body is to the caller: its own abort, or a server that is not there. */
+export function brokenBy(error: unknown, signal: AbortSignal | undefined): unknown {
+  if (error instanceof ClientError) return error
+  if (signal?.aborted) return signal.reason
+  const reason = error instanceof Error ? reasonOf(error) : String(error)
+  return new ClientError('unreachable', `The server cannot be reached (${reason}).`, { cause: error })
+}
+
+const reasonOf = ({ cause, message }: Error): string => {
+  if (!(cause instanceof Error)) return message
+  return cause.message || ('code' in cause ? String(cause.code) : message)
+}
+
+/** Whether the same request may succeed in a moment: the server is away, starts or stops. */
+function passes(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false
+  if (error.code === 'unreachable' || error.code === 'not_ready' || error.code === 'shutting_down') return true
+  // A proxy in front of a server that restarts.
+  return error.code === 'unexpected_answer' && error.status !== null && [502, 503, 504].includes(error.status)
+}
+
+function baseOf(url: string): string {
+  if (!/^https?:\/\/./.test(url)) {
+    throw new TypeError(`${JSON.stringify(url)} is no address of a server. Write one like http://127.0.0.1:8000.`)
+  }
+  return url.replace(/\/+$/, '')
+}

@@ -1,0 +1,67 @@
+export interface SseMessage {
+  /** The message's own id; null when it carries none. */
+  id: string | null
+  event: string
+  data: string
+}
+
+export interface SseOptions {
+  /** Hears of every sign of life, comments included. */
+  onBytes(): void
+  /** A connection that is silent for longer is dead, and is closed: nobody tells a client that its network has gone. */
+  silenceMs: number
+}
+
+/**
+ * The messages of a stream of server-sent events. One that the end of the stream cuts off is dropped, as the standard says.
+ * Leaving the loop closes the connection.
+ */
+export async function* readSse(
+  body: ReadableStream<Uint8Array>,
+  { onBytes, silenceMs }: SseOptions,
+): AsyncGenerator<SseMessage> {
+  // Not every browser can iterate over a stream.
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  let message = emptyMessage()
+  // It rejects on a connection that is broken already.
+  const close = () => void reader.cancel().catch(() => {})
+  try {
+    for (;;) {
+      const silence = setTimeout(close, silenceMs)
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence))
+      if (done) return
+      onBytes()
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const raw of lines) {
+        const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
+        if (line !== '') {
+          takeLine(message, line)
+          continue
+        }
+        const { id, event, data } = message
+        message = emptyMessage()
+        if (data.length > 0) yield { id, event, data: data.join('\n') }
+      }
+    }
+  } finally {
+    close()
+  }
+}
+
+interface OpenMessage extends Omit<SseMessage, 'data'> {
+  data: string[]
+}
+
+const emptyMessage = (): OpenMessage => ({ id: null, event: 'message', data: [] })
+
+function takeLine(message: OpenMessage, line: string): void {
+  const colon = line.indexOf(':')
+  const field = colon === -1 ? line : line.slice(0, colon)
+  const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '')
+  if (field === 'data') message.data.push(value)
+  else if (field === 'event') message.event = value
+  else if (field === 'id') message.id = value
+}
