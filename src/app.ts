@@ -1,0 +1,249 @@
+// The only file that names concrete parts and wires them. A new provider, store, protocol, tool kind or operator is one new
+// folder and one line here.
+
+import { join } from 'node:path'
+import type { ServerSettings } from './config/server-settings.ts'
+import type { AgentDefinition } from './domain/agent.ts'
+import { type Clock, createSystemClock } from './domain/clock.ts'
+import { createIds } from './domain/ids.ts'
+import type { Logger } from './domain/logger.ts'
+import { createEngine } from './engine/create-engine.ts'
+import type { Engine } from './engine/engine.ts'
+import { createJanitor } from './engine/janitor.ts'
+import { createEventLog } from './engine/middleware/event-log.ts'
+import type { Middleware } from './engine/middleware/middleware.ts'
+import { createAuth } from './http/auth.ts'
+import { registerEngineMetrics } from './http/engine-metrics.ts'
+import { createGuard } from './http/guard.ts'
+import { healthRoutes } from './http/health.ts'
+import { createMetrics } from './http/metrics.ts'
+import { problemShape } from './http/problem.ts'
+import { registerProcessMetrics } from './http/process-metrics.ts'
+import type { Door, Route } from './http/route.ts'
+import { metricsRoutes } from './http/routes-metrics.ts'
+import { createHttpServer } from './http/server.ts'
+import { createServerState } from './http/server-state.ts'
+import { readTlsPair } from './http/tls-pair.ts'
+import { openTokenFile, type TokenFile } from './http/token-file.ts'
+import { createWelcomeRoutes } from './http/welcome/routes.ts'
+import { createSessionLog } from './log/session-log.ts'
+import { createModel } from './models/create-model.ts'
+import { createModelHttp } from './models/http-stream.ts'
+import { createAgUiRoutes } from './protocols/ag-ui/routes.ts'
+import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
+import { createAgentCoreRoutes } from './protocols/agent-core/routes.ts'
+import { chatErrorShape } from './protocols/chat/error-shape.ts'
+import { createChatRoutes } from './protocols/chat/routes.ts'
+import { joinChatRoutes } from './protocols/chat-door/join-chat-routes.ts'
+import { createCopilotKitRoutes } from './protocols/copilotkit/routes.ts'
+import { createOpenApiRoutes } from './protocols/open-api/routes.ts'
+import { openAiErrorShape } from './protocols/openai/error-shape.ts'
+import { ErrorBodySchema } from './protocols/openai/route-schemas.ts'
+import { createOpenAiRoutes } from './protocols/openai/routes.ts'
+import { createSessionRoutes } from './protocols/sessions/routes.ts'
+import { threadErrorShape } from './protocols/threads/error-shape.ts'
+import { createThreadRoutes } from './protocols/threads/routes.ts'
+import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
+import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
+import type { Tool } from './tools/tool.ts'
+
+export interface AppOptions {
+  agents: readonly AgentDefinition[]
+  settings: ServerSettings
+  /** Where the log, the tokens and the lock live. */
+  dataDir: string
+  version: string
+  log: Logger
+  /** Ends the process: a disk that cannot sync is no place for promises. */
+  exit: (code: number) => never
+  clock?: Clock
+  /** Tools given in code, by agent; those of the agent files come with their kinds. */
+  tools?: Readonly<Record<string, readonly Tool[]>>
+  middleware?: readonly Middleware[]
+}
+
+export interface App {
+  readonly engine: Engine
+  readonly tokens: TokenFile
+  /** The open ones that lead somewhere. */
+  readonly doors: readonly Door[]
+  /** The whole table, closed doors included. */
+  readonly routes: readonly Route[]
+  /** Recovers what a crash left behind, then takes connections. */
+  listen(): Promise<{ host: string; port: number; url: string }>
+  /** Orderly end: no new work, running work drained, the rest suspended or marked, the store closed. May be called again. */
+  close(options?: { drainMs?: number }): Promise<void>
+}
+
+export const DISK_FAILED = 74
+
+export async function createApp(options: AppOptions): Promise<App> {
+  const { agents, settings, dataDir, version, log } = options
+  const clock = options.clock ?? createSystemClock()
+  const ids = createIds(clock.now)
+  const inMemory = settings.store === ':memory:'
+  // What is opened here is closed in reverse order: at the app's end, or now if the start fails half-way.
+  await using undo = new AsyncDisposableStack()
+
+  // All that can be wrong with keys and files is found before the data directory is touched.
+  const modelHttp = createModelHttp({ clock })
+  undo.defer(() => modelHttp.close())
+  const parts = await Promise.all(
+    agents.map(async (definition) => ({
+      definition,
+      model: await createModel(definition.model, {
+        http: modelHttp,
+        clock,
+        ids,
+        random: Math.random,
+        log,
+        directory: definition.directory,
+      }),
+      tools: new Map((options.tools?.[definition.name] ?? []).map((tool) => [tool.name, tool])),
+    })),
+  )
+  const tls = settings.tls === null ? null : readTlsPair(settings.tls)
+
+  const lock = lockDataDir(dataDir)
+  undo.defer(() => lock.release())
+  const fatal = (error: Error) => {
+    log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })
+    options.exit(DISK_FAILED)
+  }
+  const store = createSqliteStore({ path: inMemory ? ':memory:' : join(dataDir, 'quarterdeck.db'), fatal })
+  undo.defer(() => store.close())
+  const sessionLog = createSessionLog({ store, clock })
+  undo.defer(() => sessionLog.close())
+  const engine = createEngine({
+    agents: parts,
+    store,
+    log: sessionLog,
+    clock,
+    ids,
+    logger: log,
+    middleware: [...(options.middleware ?? []), ...(settings.log.content ? [createEventLog(log)] : [])],
+    limits: {
+      activeRuns: settings.limits.activeRuns,
+      sessions: settings.limits.sessions,
+      queuedRuns: settings.limits.queue,
+      disconnectGraceMs: settings.limits.disconnectGraceMs,
+    },
+  })
+  undo.defer(() => engine.close())
+  const janitor = createJanitor({ engine, store, log: sessionLog, clock, logger: log, sessions: settings.sessions })
+
+  const tokens = openTokenFile({
+    dataDir,
+    clock,
+    log,
+    ...(settings.auth.token === null ? {} : { userToken: settings.auth.token }),
+    ...(settings.auth.operatorToken === null ? {} : { operatorToken: settings.auth.operatorToken }),
+  })
+  const state = createServerState(log)
+  const metrics = createMetrics()
+  undo.defer(registerProcessMetrics(metrics))
+  registerEngineMetrics(metrics, () => engine.stats())
+  const origins =
+    settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins
+
+  const answering = parts.find((one) => one.definition.name === engine.agent(null).name)
+  const checkModel = async () => answering?.model.check(AbortSignal.timeout(3_000))
+
+  const services = { engine, clock, version }
+  const documented = [
+    ...healthRoutes({
+      version,
+      agentName: engine.agent(null).name,
+      provider: engine.agent(null).model.provider,
+      checks: { storage: () => store.check(), model: () => checkModel() },
+      activeSessions: () => store.countSessions(clock.now() - settings.sessions.ttlSeconds * 1000),
+      insecure: settings.auth.insecure,
+      state,
+      clock,
+      log,
+    }),
+    ...metricsRoutes(metrics, settings.loopback ? 'user' : 'operator'),
+    ...createWelcomeRoutes(),
+    ...createAgUiRoutes(services),
+    ...createCopilotKitRoutes(services),
+    ...createSessionRoutes({ ...services, ids }),
+    ...createAgentRoutes({ ...services, ids }),
+    ...createAgentCoreRoutes(services),
+    ...joinChatRoutes(
+      [...createChatRoutes({ ...services, ids }), ...createThreadRoutes({ ...services, ids })],
+      settings.protocols,
+    ),
+    ...createOpenAiRoutes({ ...services, ids }),
+  ]
+  const routes = [
+    ...documented,
+    ...createOpenApiRoutes({
+      title: 'Quarterdeck',
+      version,
+      routes: documented,
+      publicDocs: settings.publicDocs,
+      errors: {
+        OpenAI: [{ shape: openAiErrorShape, schema: ErrorBodySchema }],
+        Agent: [{ shape: agentErrorShape }],
+        'Chat and sessions': [{ shape: problemShape }, { shape: chatErrorShape }, { shape: threadErrorShape }],
+        'Chat and threads': [{ shape: problemShape }, { shape: threadErrorShape }],
+      },
+    }),
+  ]
+  const http = createHttpServer({
+    routes,
+    auth: createAuth({ tokens: () => tokens.tokens(), tokenRequired: settings.auth.required, clock }),
+    guard: createGuard({
+      host: settings.host,
+      loopbackOnly: settings.loopback,
+      tokenRequired: settings.auth.required,
+      allowedHosts: settings.allowedHosts,
+      origins,
+    }),
+    log,
+    clock,
+    ids,
+    metrics,
+    doors: settings.protocols satisfies readonly Door[],
+    state,
+    errorShapes: { v1: openAiErrorShape, threads: threadErrorShape, tool_result: threadErrorShape },
+    limits: {
+      connections: 2 * settings.limits.activeRuns + 1_000,
+      bodyBytes: settings.limits.bodyBytes,
+      postsPerMinute: settings.limits.postsPerMinute,
+      streamsPerUser: settings.limits.streams,
+    },
+    ...(tls === null ? {} : { tls }),
+  })
+  const opened = undo.move()
+
+  async function end(drainMs: number): Promise<void> {
+    janitor.stop()
+    // New work is refused from here on; answers in work go on until the engine has ended or suspended their runs.
+    const closing = http.close({ drainMs: drainMs + 2_500 })
+    await engine.drain(drainMs)
+    await closing
+    await opened.disposeAsync()
+  }
+  let closed: Promise<void> | null = null
+
+  return {
+    engine,
+    tokens,
+    doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
+    routes,
+    async listen() {
+      await engine.recover()
+      state.advance('ready')
+      const { host, port } = await http.listen({ host: settings.host, port: settings.port })
+      state.advance('running')
+      janitor.start()
+      const name = host.includes(':') ? `[${host}]` : host
+      return { host, port, url: `${tls === null ? 'http' : 'https'}://${name}:${port}` }
+    },
+    close({ drainMs = settings.shutdown.drainMs } = {}) {
+      closed ??= end(drainMs)
+      return closed
+    },
+  }
+}

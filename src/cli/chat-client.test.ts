@@ -1,0 +1,175 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createIds } from '../domain/ids.ts'
+import { type ChatClient, createChatClient } from './chat-client.ts'
+import type { ChatEvent } from './chat-event.ts'
+import { type FakeServer, openSse, type SeenRequest, startFakeServer } from './testing/fake-server.ts'
+import { instantClock } from './testing/test-io.ts'
+
+async function serve(answer: Parameters<typeof startFakeServer>[0]): Promise<FakeServer> {
+  const server = await startFakeServer(answer)
+  onTestFinished(() => server.close())
+  return server
+}
+
+const clientFor = (baseUrl: string, more: { agent?: string; token?: string } = {}): ChatClient =>
+  createChatClient({
+    baseUrl,
+    agent: more.agent ?? null,
+    threadId: 'talk',
+    token: more.token ?? null,
+    ids: createIds(() => Date.UTC(2026, 10, 15)),
+    clock: instantClock(),
+    fetch,
+  })
+
+async function collect(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
+  const all: ChatEvent[] = []
+  for await (const event of events) all.push(event)
+  return all
+}
+
+const never = new AbortController().signal
+const text = (delta: string) => ({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta })
+const finished = { type: 'RUN_FINISHED', threadId: 'talk', runId: 'r', outcome: { type: 'success' } }
+const shown = (delta: string): ChatEvent => ({ type: 'text', messageId: 'm', delta })
+
+function runIdOf(request: SeenRequest | undefined): unknown {
+  const body = request?.body
+  return typeof body === 'object' && body !== null && 'runId' in body ? body.runId : undefined
+}
+
+describe('a chat with a server', () => {
+  test('posts an AG-UI input to the agent and shows the run to its end', async () => {
+    const server = await serve((_, response) => {
+      const send = openSse(response)
+      send(1, { type: 'RUN_STARTED' })
+      send(2, { type: 'REASONING_MESSAGE_CONTENT', messageId: 'x', delta: 'hm' })
+      send(3, { type: 'TOOL_CALL_START', toolCallId: 't', toolCallName: 'add' })
+      send(4, { type: 'TOOL_CALL_ARGS', toolCallId: 't', delta: '{}' })
+      send(5, { type: 'TOOL_CALL_RESULT', toolCallId: 't', messageId: 'y', content: '3' })
+      send(6, text('Hello'))
+      send(7, { type: 'SOMETHING_NEWER' })
+      send(8, finished)
+      response.end()
+    })
+
+    const events = await collect(clientFor(`${server.url}/`, { agent: 'my agent', token: 'secret' }).send('Hi', never))
+
+    expect(events).toEqual([
+      { type: 'reasoning', delta: 'hm' },
+      { type: 'tool_call', id: 't', name: 'add' },
+      { type: 'tool_args', id: 't', delta: '{}' },
+      { type: 'tool_result', id: 't', content: '3' },
+      shown('Hello'),
+      { type: 'finished', outcome: 'success' },
+    ])
+    expect(server.seen).toEqual([
+      {
+        method: 'POST',
+        path: '/agents/my%20agent',
+        headers: expect.objectContaining({
+          authorization: 'Bearer secret',
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+        }),
+        body: {
+          threadId: 'talk',
+          runId: expect.any(String),
+          protocolVersion: '1.0',
+          messages: [{ id: expect.any(String), role: 'user', content: 'Hi' }],
+        },
+      },
+    ])
+  })
+
+  test('takes up a broken stream where it stopped, without asking for work again', async () => {
+    const server = await serve((request, response) => {
+      const send = openSse(response)
+      if (request.method === 'POST') {
+        send(1, text('One '))
+        send(2, text('two '))
+        setImmediate(() => response.destroy())
+      } else if (request.headers['last-event-id'] === 's.2') {
+        send(3, text('three'))
+        response.end()
+      } else {
+        send(4, finished)
+        response.end()
+      }
+    })
+
+    const events = await collect(clientFor(server.url).send('Count', never))
+
+    expect(events).toEqual([shown('One '), shown('two '), shown('three'), { type: 'finished', outcome: 'success' }])
+    expect(server.seen.map(({ method, path, headers }) => [method, path, headers['last-event-id']])).toEqual([
+      ['POST', '/', undefined],
+      ['GET', `/runs/${runIdOf(server.seen[0])}/events`, 's.2'],
+      ['GET', `/runs/${runIdOf(server.seen[0])}/events`, 's.3'],
+    ])
+  })
+
+  test('gives up after five broken streams in a row and says how to come back', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end()
+    })
+
+    await expect(collect(clientFor(server.url).send('Hi', never))).rejects.toMatchObject({
+      exitCode: 69,
+      message: `The connection to ${server.url} broke (the stream ended early).`,
+      mend: [`The answer goes on there and is kept: quarterdeck chat ${server.url} --session talk`],
+    })
+    expect(server.seen.length).toBe(6)
+  })
+
+  test('passes on why the server refuses', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(401, { 'content-type': 'application/problem+json' })
+      response.end(JSON.stringify({ status: 401, code: 'unauthorized', detail: 'Send a token.\x1b[2J' }))
+    })
+
+    await expect(collect(clientFor(server.url).send('Hi', never))).rejects.toMatchObject({
+      exitCode: 1,
+      message: 'Send a token.[2J',
+      mend: ['Set QUARTERDECK_TOKEN to the token that the server printed at its start.'],
+    })
+  })
+
+  test('names the address when nobody answers there', async () => {
+    const server = await startFakeServer(() => {})
+    await server.close()
+
+    await expect(collect(clientFor(server.url).send('Hi', never))).rejects.toMatchObject({
+      exitCode: 69,
+      message: `No server answers at ${server.url} (ECONNREFUSED).`,
+      mend: ['Start one: quarterdeck serve'],
+    })
+  })
+
+  test('cancels the run it is showing', async () => {
+    let finish: (() => void) | undefined
+    const server = await serve((request, response) => {
+      if (request.path.endsWith('/cancel')) {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+        finish?.()
+        return
+      }
+      const send = openSse(response)
+      send(1, text('Once upon'))
+      finish = () => {
+        send(2, { ...finished, outcome: { type: 'cancelled' } })
+        response.end()
+      }
+    })
+    const client = clientFor(server.url)
+
+    const events: ChatEvent[] = []
+    for await (const event of client.send('Tell me', never)) {
+      events.push(event)
+      if (event.type === 'text') await client.cancel()
+    }
+
+    expect(events).toEqual([shown('Once upon'), { type: 'finished', outcome: 'cancelled' }])
+    expect(server.seen[1]).toMatchObject({ method: 'POST', path: `/runs/${runIdOf(server.seen[0])}/cancel`, body: {} })
+  })
+})

@@ -1,0 +1,87 @@
+import { Command } from 'commander'
+import { createIds } from '../domain/ids.ts'
+import { createChatClient } from './chat-client.ts'
+import { answer, chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
+import { type ChatTarget, openChatTarget } from './chat-target.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { Io, Settle } from './io.ts'
+import type { StartApp } from './start-app.ts'
+import { styleFor } from './style.ts'
+import { createTerminalPrompt } from './terminal-prompt.ts'
+
+export interface ChatOptions {
+  session?: string
+  message?: string
+  agent?: string
+  dataDir?: string
+}
+
+export function createChatCommand(startApp: StartApp, io: Io, settle: Settle): Command {
+  return new Command('chat')
+    .summary('talk to an agent file or a running server in the terminal')
+    .description(
+      'Talks to an agent. A file is served in this process, on this machine alone; a URL is a running server. Ctrl-C stops ' +
+        'an answer, twice leaves. Piped input is one message a line.',
+    )
+    .argument(
+      '[target]',
+      'an agent file or folder, or the URL of a server (default: agent.yaml here, else the demo agent)',
+    )
+    .option('--session <name>', 'begin or continue the session of this name; without it a file’s talk is not kept')
+    .option('-m, --message <text>', 'send this one message, print the answer and leave')
+    .option('--agent <name>', 'which agent, where there are several')
+    .option('--data-dir <folder>', 'where a file’s named session is kept (default: .quarterdeck beside the agent)')
+    .addHelpText(
+      'after',
+      `
+A server that asks for a token: set QUARTERDECK_TOKEN, or give the link with #token=… that it printed.
+
+Examples:
+  $ quarterdeck chat agent.yaml
+  $ quarterdeck chat http://127.0.0.1:8000 --session work
+  $ echo "What can you do?" | quarterdeck chat agent.yaml`,
+    )
+    .action(async (target: string | undefined, options: ChatOptions) =>
+      settle(await chat(target, options, startApp, io)),
+    )
+}
+
+export async function chat(
+  where: string | undefined,
+  options: ChatOptions,
+  startApp: StartApp,
+  io: Io,
+): Promise<number> {
+  const target = await openChatTarget(where, options, startApp, io)
+  try {
+    return await talk(target, options, io)
+  } finally {
+    await target.close()
+  }
+}
+
+async function talk(target: ChatTarget, { session, message }: ChatOptions, io: Io): Promise<number> {
+  const ids = createIds(() => io.clock.now())
+  const open = (name: string | null) =>
+    createChatClient({
+      baseUrl: target.url,
+      agent: target.agent,
+      token: target.token,
+      threadId: name ?? ids.uuid(),
+      ids,
+      clock: io.clock,
+      fetch,
+    })
+
+  if (message !== undefined) {
+    const outcome = await answer(open(session ?? null), message, io)
+    if (outcome.type === 'left') return outcome.exitCode
+    return outcome.type === 'answered' ? exitCodes.ok.code : exitCodes.failed.code
+  }
+  if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) return await chatThroughPipe(open(session ?? null), io)
+
+  const style = styleFor(io.stdout, io.env)
+  io.stdout.write(`${style.dim(`${target.description}. /help shows the commands, Ctrl-C stops an answer.`)}\n`)
+  const prompt = createTerminalPrompt(io, style.bold('> '))
+  return await chatAtTerminal(open, session ?? null, prompt, io)
+}

@@ -1,0 +1,34 @@
+import type { ErrorCode } from '../domain/errors.ts'
+
+/** The codes a command ends with. `docs/cli.md` lists the same ones; the numbers follow sysexits.h where it has one. */
+export const exitCodes = {
+  ok: { code: 0, meaning: 'done; for `serve`, stopped as asked' },
+  failed: { code: 1, meaning: 'the command ran and the answer is no (a failed check, a failed run)' },
+  usage: { code: 2, meaning: 'a wrong flag, argument, setting or agent file' },
+  unavailable: { code: 69, meaning: 'the port is taken, or the server or model cannot be reached' },
+  internal: { code: 70, meaning: 'a bug in Quarterdeck; what was acknowledged is stored' },
+  cannotCreate: {
+    code: 73,
+    meaning: 'a folder cannot be used: the data directory is locked or newer, `init` would overwrite',
+  },
+  disk: { code: 74, meaning: 'the disk is full or fails' },
+  interrupted: { code: 130, meaning: 'a second Ctrl-C (SIGINT) ended it at once' },
+  terminated: { code: 143, meaning: 'a second SIGTERM ended it at once' },
+} as const
+
+const byErrorCode: Partial<Record<ErrorCode, number>> = {
+  invalid_request: exitCodes.usage.code,
+  config_invalid: exitCodes.usage.code,
+  agent_not_found: exitCodes.usage.code,
+  malformed_id: exitCodes.usage.code,
+  model_unreachable: exitCodes.unavailable.code,
+  not_ready: exitCodes.unavailable.code,
+  shutting_down: exitCodes.unavailable.code,
+  data_dir_locked: exitCodes.cannotCreate.code,
+  data_dir_newer: exitCodes.cannotCreate.code,
+  storage_full: exitCodes.disk.code,
+  storage_failed: exitCodes.disk.code,
+  internal_error: exitCodes.internal.code,
+}
+
+export const exitCodeOf = (code: ErrorCode): number => byErrorCode[code] ?? exitCodes.failed.code

@@ -1,0 +1,29 @@
+import { createServer } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { findFreePort, isPortFree } from './free-port.ts'
+
+async function takePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+describe('free ports', () => {
+  test('a port that is listened on is not free', async () => {
+    expect(await isPortFree('127.0.0.1', await takePort())).toBe(false)
+  })
+
+  test('the one that is found lies behind the taken one and can be listened on', async () => {
+    const taken = await takePort()
+    const free = await findFreePort('127.0.0.1', taken)
+
+    expect(free).toBeGreaterThan(taken)
+    expect(await isPortFree('127.0.0.1', free ?? 0)).toBe(true)
+  })
+
+  test('there is none behind the last', async () => {
+    expect(await findFreePort('127.0.0.1', 65_535)).toBeNull()
+  })
+})

@@ -1,0 +1,92 @@
+import type { Io } from './io.ts'
+import { isStarterProvider, type ProjectChoices, type StarterProvider, starterProviders } from './project-files.ts'
+
+export const AGENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+export interface InitAnswers extends ProjectChoices {
+  folder: string
+}
+
+export interface InitGiven {
+  folder?: string
+  name?: string
+  provider?: StarterProvider
+  model?: string
+}
+
+/** A name for the agent made from the folder's, as far as the rules for names allow. */
+export function nameFromFolder(folder: string): string {
+  const last = folder.split(/[\\/]+/).findLast((part) => part !== '' && part !== '.' && part !== '..') ?? ''
+  const name = last
+    .replace(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^[^A-Za-z]+/, '')
+    .slice(0, 64)
+  return AGENT_NAME.test(name) ? name : 'assistant'
+}
+
+/** What the flags left open, without asking. */
+export function completeAnswers(given: InitGiven): InitAnswers {
+  const folder = given.folder ?? given.name ?? 'my-agent'
+  const provider = given.provider ?? 'demo'
+  return {
+    folder,
+    name: given.name ?? nameFromFolder(folder),
+    provider,
+    model: given.model ?? starterProviders[provider].model,
+  }
+}
+
+/** Asks at the terminal for what the flags left open; null when the person leaves. */
+export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswers | null> {
+  // Only a terminal needs it, so only a terminal loads it.
+  const { isCancel, select, text } = await import('@clack/prompts')
+  const streams = { input: io.stdin, output: io.stdout }
+
+  let folder = given.folder
+  if (folder === undefined) {
+    const fallback = completeAnswers(given).folder
+    const answer = await text({
+      message: 'In which folder?',
+      placeholder: fallback,
+      defaultValue: fallback,
+      ...streams,
+    })
+    if (isCancel(answer)) return null
+    folder = answer
+  }
+
+  let name = given.name
+  if (name === undefined) {
+    const fallback = nameFromFolder(folder)
+    const answer = await text({
+      message: 'What is the agent called?',
+      placeholder: fallback,
+      defaultValue: fallback,
+      validate: (value) => (!value || AGENT_NAME.test(value) ? undefined : 'A letter, then letters, digits, - or _.'),
+      ...streams,
+    })
+    if (isCancel(answer)) return null
+    name = answer
+  }
+
+  let provider = given.provider
+  if (provider === undefined) {
+    const answer = await select({
+      message: 'Which model answers?',
+      options: Object.entries(starterProviders).map(([value, { label }]) => ({ value, label })),
+      ...streams,
+    })
+    if (isCancel(answer) || !isStarterProvider(answer)) return null
+    provider = answer
+  }
+
+  let model = given.model
+  if (model === undefined && provider !== 'demo') {
+    const fallback = starterProviders[provider].model
+    const answer = await text({ message: 'Its name?', placeholder: fallback, defaultValue: fallback, ...streams })
+    if (isCancel(answer)) return null
+    model = answer
+  }
+
+  return completeAnswers({ folder, name, provider, ...(model === undefined ? {} : { model }) })
+}

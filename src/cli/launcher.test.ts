@@ -1,0 +1,161 @@
+// The launcher in `bin`, as a process.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { tempFolder } from './testing/temp-folder.ts'
+
+const launcher = fileURLToPath(new URL('../../bin/quarterdeck.js', import.meta.url))
+
+/** A Node before 24 on this machine, as most newcomers have; null where there is none. */
+function findOldNode(): string | null {
+  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
+  return (
+    candidates.find((node) => {
+      if (!existsSync(node)) return false
+      const major = Number(/^v(\d+)/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout)?.[1])
+      return major >= 18 && major < 24
+    }) ?? null
+  )
+}
+
+interface Running {
+  child: ChildProcess
+  /** All that was printed so far. */
+  text(): string
+  until(text: string): Promise<void>
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+function start(node: string, args: string[], cwd: string): Running {
+  const child = spawn(node, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let text = ''
+  const lookers = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      text += String(chunk)
+      for (const look of lookers) look()
+    })
+  }
+  return {
+    child,
+    text: () => text,
+    until: (wanted) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (text.includes(wanted)) resolve()
+        }
+        lookers.add(look)
+        look()
+      }),
+    ended: new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal }))),
+  }
+}
+
+async function run(node: string, args: string[], cwd: string) {
+  const running = start(node, args, cwd)
+  const { code } = await running.ended
+  return { code, text: running.text() }
+}
+
+const oldNode = findOldNode()
+
+describe.each([['the Node of this test', process.execPath], ...(oldNode === null ? [] : [['an older Node', oldNode]])])(
+  'the launcher on %s',
+  (_, node = '') => {
+    test('passes arguments, output and the exit code through', async () => {
+      const cwd = await tempFolder()
+
+      expect(await run(node, [launcher, '--version'], cwd)).toEqual({
+        code: 0,
+        text: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      })
+      expect(await run(node, [launcher, 'validate', 'no such.yaml'], cwd)).toEqual({
+        code: 2,
+        text: expect.stringContaining('no such.yaml'),
+      })
+    })
+
+    test('passes SIGTERM through to a server that then stops in good order', async () => {
+      const cwd = await tempFolder()
+      const server = start(node, [launcher, 'serve', '--port', '0', '--log-level', 'silent'], cwd)
+      await server.until('Ctrl-C')
+
+      server.child.kill('SIGTERM')
+
+      expect(await server.ended).toEqual({ code: 0, signal: null })
+      expect(server.text()).toContain('Stopping.\n')
+    })
+
+    test('gives an answer that nobody reads its time to finish', async () => {
+      const cwd = await tempFolder()
+      await writeFile(join(cwd, 'answers.yaml'), 'answers: [{ parts: [{ hang: true }] }]')
+      await writeFile(
+        join(cwd, 'agent.yaml'),
+        'name: sloth\nmodel: { provider: scripted, script: answers.yaml }\ninstructions: Wait.\n',
+      )
+      const server = start(node, [launcher, 'serve', '--port', '0', '--log-level', 'silent', '--drain', '300ms'], cwd)
+      await server.until('Ctrl-C')
+      const url = /AG-UI\s+(\S+)\//.exec(server.text())?.[1] ?? ''
+      const accepted = await fetch(`${url}/sessions/work/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', connection: 'close' },
+        body: '{"message":"Hi"}',
+      })
+
+      server.child.kill('SIGTERM')
+
+      expect([accepted.status, await server.ended]).toEqual([202, { code: 0, signal: null }])
+      expect(server.text()).toContain(
+        'Stopping: 1 answer in work, up to 0.3 s to finish. SIGTERM again stops at once.\n',
+      )
+    })
+
+    test('leaves no server behind when it is killed', async () => {
+      const cwd = await tempFolder()
+      const server = start(node, [launcher, 'serve', '--port', '0', '--log-level', 'silent'], cwd)
+      await server.until('Ctrl-C')
+
+      server.child.kill('SIGKILL')
+      // The pipes close only when nobody holds them any more: the server is gone too.
+      await server.ended
+
+      expect((await run(node, [launcher, 'sessions', 'list'], cwd)).code).toBe(0)
+    })
+  },
+)
+
+test.runIf(oldNode !== null)('an old Node with no newer one beside it gets one clear line', async () => {
+  const folder = await tempFolder()
+  await cp(launcher, join(folder, 'bin', 'quarterdeck.js'))
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+
+  const { code, text } = await run(oldNode ?? '', [join(folder, 'bin', 'quarterdeck.js'), 'serve'], folder)
+
+  expect(code).toBe(1)
+  expect(text).toMatch(/^quarterdeck: needs Node 24 or newer, this is Node \d+\.\d+\.\d+\. Install it from .+\n$/)
+})
+
+test('an installed package runs its built program, a checkout its source', async () => {
+  const folder = await tempFolder()
+  const program = (name: string) => `export const runProcess = (process) => process.stdout.write('${name}')`
+  const make = async (root: string) => {
+    await cp(launcher, join(root, 'bin', 'quarterdeck.js'))
+    await writeFile(join(root, 'package.json'), '{"type":"module"}')
+    for (const [part, file] of [
+      ['src', 'main.ts'],
+      ['dist', 'main.js'],
+    ] as const) {
+      await mkdir(join(root, part, 'cli'), { recursive: true })
+      await writeFile(join(root, part, 'cli', file), program(part))
+    }
+    return await run(process.execPath, [join(root, 'bin', 'quarterdeck.js')], folder)
+  }
+
+  expect((await make(join(folder, 'checkout'))).text).toBe('src')
+  expect((await make(join(folder, 'node_modules', 'quarterdeck'))).text).toBe('dist')
+})

@@ -1,0 +1,52 @@
+import { CommanderError } from 'commander'
+import { exitCodes } from './exit-codes.ts'
+import type { Io } from './io.ts'
+import { createProcessIo } from './process-io.ts'
+import { createProgram } from './program.ts'
+import { reportError } from './report-error.ts'
+import { createAppStarter } from './start-app.ts'
+import { readVersion } from './version.ts'
+
+/** Runs one command and gives the code to end with. Never rejects: what goes wrong is said on stderr. */
+export async function main(args: readonly string[], io: Io): Promise<number> {
+  let stopListening = () => {}
+  const crashed = new Promise<number>((resolve) => {
+    stopListening = io.onCrash((error) => resolve(reportError(error, io)))
+  })
+  try {
+    return await Promise.race([run(args, io), crashed])
+  } catch (error) {
+    return reportError(error, io)
+  } finally {
+    stopListening()
+  }
+}
+
+async function run(args: readonly string[], io: Io): Promise<number> {
+  let exitCode: number = exitCodes.ok.code
+  const version = await readVersion()
+  const program = createProgram(version, createAppStarter(version), io, (code) => {
+    exitCode = code
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    // Help and version that were asked for are no mistake.
+    return error.exitCode === 0 ? exitCodes.ok.code : exitCodes.usage.code
+  }
+  return exitCode
+}
+
+/** The program as a process; the launcher in `bin` calls it. */
+export async function runProcess(process: NodeJS.Process): Promise<never> {
+  // Timers of the server never keep the process alive, so that a command that waits for one needs something that does.
+  const alive = setInterval(() => {}, 2 ** 30)
+  const exitCode = await main(process.argv.slice(2), createProcessIo(process))
+  clearInterval(alive)
+  // A pipe may still hold text that `exit` would throw away.
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))),
+  )
+  process.exit(exitCode)
+}

@@ -1,0 +1,151 @@
+import { readFile } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
+import type { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { settingKeys, settings } from '../config/settings.ts'
+import { exitCodes } from './exit-codes.ts'
+import { main } from './main.ts'
+import { createProgram } from './program.ts'
+import { createAppStarter } from './start-app.ts'
+import { createTestIo } from './testing/test-io.ts'
+
+async function run(...args: string[]) {
+  const io = createTestIo({ cwd: '/' })
+  const exitCode = await main(args, io)
+  return { exitCode, out: io.printed(), err: io.complained() }
+}
+
+const program = createProgram('1.2.3', createAppStarter('1.2.3'), createTestIo(), () => {})
+
+/** Every command that does something, by the words that call it. */
+function commandsOf(command: Command, words: string[] = []): Map<string, Command> {
+  if (command.commands.length === 0) return new Map([[words.join(' '), command]])
+  return new Map(command.commands.flatMap((child) => [...commandsOf(child, [...words, child.name()])]))
+}
+
+const flagsOf = (command: Command): string[] => command.options.map(({ flags }) => flags).toSorted()
+
+/** What `docs/cli.md` says under the heading of each command. */
+async function readDocs(): Promise<{
+  commands: Map<string, string[]>
+  usage: Map<string, string>
+  exitCodes: string[][]
+}> {
+  const text = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  const commands = new Map<string, string[]>()
+  const usage = new Map<string, string>()
+  const codes: string[][] = []
+  for (const section of text.split(/^##+ /m).slice(1)) {
+    const [heading = '', ...lines] = section.split('\n')
+    const rows = lines.flatMap((line) =>
+      line.startsWith('| ') ? [line.split(/(?<!\\)\|/).map((cell) => cell.trim())] : [],
+    )
+    if (heading === 'Exit codes') codes.push(...rows.slice(2).map(([, code = '', meaning = '']) => [code, meaning]))
+    const name = /^`quarterdeck ([^`]+)`$/.exec(heading)?.[1]
+    if (name === undefined) continue
+    const words = name.replace(/ [[<].*$/, '')
+    usage.set(words, name)
+    commands.set(
+      words,
+      rows.flatMap(([, cell = '']) => /^`(-.+)`$/.exec(cell)?.[1]?.replaceAll('\\|', '|') ?? []).toSorted(),
+    )
+  }
+  return { commands, usage, exitCodes: codes }
+}
+
+describe('docs/cli.md', () => {
+  test('has every command with every flag, and no other', async () => {
+    const { commands } = await readDocs()
+    const expected = new Map([...commandsOf(program)].map(([words, command]) => [words, flagsOf(command)]))
+
+    expect(Object.fromEntries(commands)).toEqual(Object.fromEntries(expected))
+  })
+
+  test('shows the arguments of every command', async () => {
+    const { usage } = await readDocs()
+    const expected = [...commandsOf(program)].map(([words, command]) =>
+      [words, ...command.registeredArguments.map((one) => nameOf(one))].join(' '),
+    )
+
+    expect([...usage.values()]).toEqual(expected)
+  })
+
+  test('lists the exit codes as they are', async () => {
+    const { exitCodes: listed } = await readDocs()
+
+    expect(listed).toEqual(Object.values(exitCodes).map(({ code, meaning }) => [String(code), meaning]))
+  })
+})
+
+function nameOf(argument: Command['registeredArguments'][number]): string {
+  const name = argument.name() + (argument.variadic ? '...' : '')
+  return argument.required ? `<${name}>` : `[${name}]`
+}
+
+describe('the command line', () => {
+  test('serve has a flag for every setting that has one, with its variable in the help', () => {
+    const serve = commandsOf(program).get('serve')
+    const help = serve?.helpInformation() ?? ''
+    for (const key of settingKeys) {
+      const { flag, env } = settings[key]
+      if (flag === null) continue
+      expect(serve?.options.map(({ flags }) => flags)).toContain(flag)
+      expect(help).toContain(env[0])
+    }
+  })
+
+  test('every command has examples', async () => {
+    for (const { name } of program.commands.map((command) => ({ name: command.name() }))) {
+      const { exitCode, out, err } = await run(name, '--help')
+      expect([name, exitCode, err]).toEqual([name, 0, ''])
+      expect(out).toContain('\nExamples:\n  $ quarterdeck ')
+    }
+  })
+
+  test('prints its version', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+
+    expect(await run('--version')).toEqual({ exitCode: 0, out: `${version}\n`, err: '' })
+  })
+
+  test('explains a mistake in a line or two: exit 2', async () => {
+    expect(await run('srve')).toEqual({
+      exitCode: 2,
+      out: '',
+      err: "quarterdeck: unknown command 'srve'\n(Did you mean serve?)\nAdd --help to see what can be written.\n",
+    })
+    expect(await run('serve', '--prot', '1')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('(Did you mean --port?)'),
+    })
+    expect(await run('sessions', 'purge')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('--older-than <age>'),
+    })
+    expect(await run()).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('Usage: quarterdeck') })
+  })
+
+  test('prints the schemas that are checked in', async () => {
+    for (const [which, file] of [
+      ['agent', 'agent'],
+      ['server', 'quarterdeck'],
+    ] as const) {
+      const { out } = await run('schema', which)
+      expect(JSON.parse(out)).toEqual(
+        JSON.parse(await readFile(new URL(`../../schema/${file}.schema.json`, import.meta.url), 'utf8')),
+      )
+    }
+    expect((await run('schema', 'nothing')).exitCode).toBe(2)
+  })
+
+  test('a failure that nothing caught is said in one block: exit 70', async () => {
+    // A pipe on which nothing comes keeps the command waiting.
+    const io = createTestIo({ stdin: new PassThrough() })
+
+    const pending = main(['chat', 'http://127.0.0.1:9'], io)
+    io.crash(new Error('late'))
+
+    expect(await pending).toBe(70)
+    expect(io.complained()).toContain('quarterdeck: internal error: late\n')
+  })
+})

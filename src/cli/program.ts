@@ -1,0 +1,64 @@
+import { Command } from 'commander'
+import { createChatCommand } from './chat.ts'
+import { createDoctorCommand } from './doctor.ts'
+import { createInitCommand } from './init.ts'
+import type { Io, Settle } from './io.ts'
+import { createSchemaCommand } from './schema.ts'
+import { createServeCommand } from './serve.ts'
+import { createSessionsCommand } from './sessions.ts'
+import type { StartApp } from './start-app.ts'
+import { styleFor } from './style.ts'
+import { createValidateCommand } from './validate.ts'
+
+/** The whole command line as data: what it does, its help, and what `docs/cli.md` is compared with. */
+export function createProgram(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
+  const program = new Command('quarterdeck')
+    .description('Serves an AI agent, described in a YAML file, over AG-UI and HTTP, and remembers every conversation.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck serve                   serve agent.yaml of this folder, or the built-in demo agent
+  $ quarterdeck init helper             make a new project
+  $ quarterdeck chat agent.yaml         talk to an agent here in the terminal
+
+quarterdeck <command> --help says more.`,
+    )
+    .showHelpAfterError('Add --help to see what can be written.')
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) =>
+        write(text.replace(/^error:/, `${styleFor(io.stderr, io.env).red('quarterdeck:')}`)),
+      getOutHelpWidth: () => io.stdout.columns || 100,
+      getErrHelpWidth: () => io.stderr.columns || 100,
+      getOutHasColors: () => styleFor(io.stdout, io.env).bold('') !== '',
+      getErrHasColors: () => styleFor(io.stderr, io.env).bold('') !== '',
+    })
+    .configureHelp({ styleTitle: (title) => `\x1b[1m${title}\x1b[22m` })
+    // Without it commander ends the process itself.
+    .exitOverride()
+
+  const commands = [
+    createServeCommand(version, startApp, io, settle),
+    createChatCommand(startApp, io, settle),
+    createInitCommand(io, settle),
+    createValidateCommand(io, settle),
+    createDoctorCommand(io, settle),
+    createSchemaCommand(io, settle),
+    createSessionsCommand(io, settle),
+  ]
+  for (const command of commands) {
+    inherit(command, program)
+    program.addCommand(command)
+  }
+  return program
+}
+
+function inherit(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent)
+  for (const child of command.commands) inherit(child, command)
+}

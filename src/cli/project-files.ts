@@ -1,0 +1,96 @@
+import { stringify } from 'yaml'
+
+/** What `init` needs to know about the new agent. */
+export interface ProjectChoices {
+  name: string
+  provider: StarterProvider
+  model: string
+}
+
+/** The providers that `init` offers. A project can be switched to any other later. */
+export const starterProviders = {
+  demo: { label: 'Demo (built in, no key, no network)', model: 'demo', keyName: null },
+  openai: { label: 'OpenAI', model: 'gpt-5-mini', keyName: 'OPENAI_API_KEY' },
+  anthropic: { label: 'Anthropic', model: 'claude-sonnet-4-5', keyName: 'ANTHROPIC_API_KEY' },
+  google: { label: 'Google Gemini', model: 'gemini-2.5-flash', keyName: 'GOOGLE_API_KEY' },
+  ollama: { label: 'Ollama (models on this machine)', model: 'llama3.2', keyName: null },
+} as const
+
+export type StarterProvider = keyof typeof starterProviders
+
+export const isStarterProvider = (text: string): text is StarterProvider => Object.hasOwn(starterProviders, text)
+
+/** The files of a new project, by name. Each is complete: the project is served as it stands once its key is set. */
+export function projectFiles(choices: ProjectChoices): Record<string, string> {
+  const keyName = starterProviders[choices.provider].keyName
+  return {
+    'agent.yaml': agentFile(choices, keyName),
+    '.env.example': envFile(keyName),
+    '.gitignore': '# Conversations, tokens and keys stay on this machine.\n.quarterdeck/\n.env\n',
+    'README.md': readme(choices, keyName),
+  }
+}
+
+const scalar = (text: string): string => stringify(text).trimEnd()
+
+function agentFile({ name, provider, model }: ProjectChoices, keyName: string | null): string {
+  const lines = [
+    '# What answers. `quarterdeck validate` checks this file, `quarterdeck schema agent` lists every key.',
+    `name: ${scalar(name)}`,
+    'description: Answers questions in a friendly and exact way.',
+    '',
+    'model:',
+    `  provider: ${provider}`,
+    `  name: ${scalar(model)}`,
+  ]
+  if (keyName !== null)
+    lines.push(`  # The key is read from ${keyName}, in the environment or in the file .env beside this one.`)
+  if (provider === 'demo') {
+    lines.push(
+      '  # The demo model needs no key and says that it is one. For a real model write for example:',
+      '  #   provider: openai',
+      `  #   name: ${starterProviders.openai.model}`,
+      '  # and put OPENAI_API_KEY=… into the file .env beside this one.',
+    )
+  }
+  lines.push(
+    '',
+    'instructions:',
+    '  inline: |',
+    '    You are a helpful assistant. Answer briefly, and say so when you do not know something.',
+    '',
+  )
+  return lines.join('\n')
+}
+
+function envFile(keyName: string | null): string {
+  const lines = ['# Copy this file to .env and fill it in. The real environment wins over it.']
+  if (keyName === null) lines.push('# OPENAI_API_KEY=')
+  else lines.push(`${keyName}=`)
+  lines.push('', '# Settings of the server can stand here too:', '# QUARTERDECK_PORT=8000', '')
+  return lines.join('\n')
+}
+
+function readme({ name }: ProjectChoices, keyName: string | null): string {
+  const steps = [
+    'npx quarterdeck validate',
+    'npx quarterdeck chat     # talk to it here',
+    'npx quarterdeck serve    # serve it',
+  ]
+  if (keyName !== null) steps.unshift(`cp .env.example .env     # then write your key behind ${keyName}=`)
+  return [
+    `# ${name}`,
+    '',
+    'An agent served by Quarterdeck. `agent.yaml` says what it is.',
+    '',
+    '```sh',
+    ...steps,
+    '```',
+    '',
+    'Something is wrong? `npx quarterdeck doctor` looks at the key, the model, the port and the disk.',
+    '',
+    '`npx quarterdeck schema agent > agent.schema.json` gives your editor completion: put',
+    '`# yaml-language-server: $schema=agent.schema.json` on the first line of `agent.yaml`.',
+    '',
+  ].join('\n')
+}

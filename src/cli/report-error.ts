@@ -1,0 +1,48 @@
+import { ConfigError, formatIssue } from '../config/config-error.ts'
+import { ServerError } from '../domain/errors.ts'
+import { CliError } from './cli-error.ts'
+import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import type { Io } from './io.ts'
+import { styleFor } from './style.ts'
+
+/** Says on stderr what went wrong, in one block and without a stack, and gives the code to end with. */
+export function reportError(error: unknown, io: Io): number {
+  const { exitCode, message, mend } = explain(error)
+  const style = styleFor(io.stderr, io.env)
+  const debug = io.env.QUARTERDECK_DEBUG && error instanceof Error && error.stack ? [error.stack] : []
+  const lines = [`${style.red('quarterdeck:')} ${message}`, ...mend.map((line) => `  ${line}`), ...debug]
+  io.stderr.write(`${lines.join('\n')}\n`)
+  return exitCode
+}
+
+interface Explanation {
+  exitCode: number
+  message: string
+  mend: readonly string[]
+}
+
+function explain(error: unknown): Explanation {
+  if (error instanceof CliError) return error
+  if (error instanceof ConfigError && error.issues.length > 1) {
+    const message = `there are ${error.issues.length} problems in the configuration:`
+    return { exitCode: exitCodeOf(error.code), message, mend: error.issues.map(formatIssue) }
+  }
+  if (error instanceof ServerError) {
+    const problems = error.problems.map(({ pointer, detail }) => (pointer === '' ? detail : `${pointer}: ${detail}`))
+    return { exitCode: exitCodeOf(error.code), message: error.message, mend: problems }
+  }
+  const system = systemFailure(error)
+  if (system !== null) return system
+  return {
+    exitCode: exitCodes.internal.code,
+    message: `internal error: ${error instanceof Error ? error.message : String(error)}`,
+    mend: ['This is a bug in Quarterdeck. Please report it; QUARTERDECK_DEBUG=1 adds what a report needs.'],
+  }
+}
+
+/** What the operating system refused is no bug of ours; it names the path that it is about. */
+function systemFailure(error: unknown): Explanation | null {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return null
+  const disk = error.code === 'ENOSPC' || error.code === 'EIO' || error.code === 'EDQUOT'
+  return { exitCode: disk ? exitCodes.disk.code : exitCodes.failed.code, message: error.message, mend: [] }
+}

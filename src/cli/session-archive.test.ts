@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { archiveHeader, archiveLine, readArchiveHeader, readArchiveLine } from './session-archive.ts'
+import { sampleSession } from './testing/sample-session.ts'
+
+describe('an archive of sessions', () => {
+  test('gives back what was written', () => {
+    const session = sampleSession(1)
+
+    readArchiveHeader(archiveHeader(Date.UTC(2026, 10, 15)))
+    expect(readArchiveLine(archiveLine(session), 2)).toEqual(session)
+  })
+
+  test('is told apart from other files and from archives of later versions', () => {
+    for (const line of ['', 'hello', '[]', '{"archive":"other","version":1}']) {
+      expect(() => readArchiveHeader(line)).toThrow('This is no file of `quarterdeck sessions export`')
+    }
+    expect(() => readArchiveHeader('{"archive":"quarterdeck-sessions","version":2}')).toThrow(
+      'This archive has version 2; this Quarterdeck reads up to 1.',
+    )
+  })
+
+  test.each([
+    ['no JSON', () => '{"session":', 'Line 7: it: Invalid input: expected object, received undefined.'],
+    [
+      'an id of its own making',
+      () => archiveLine({ ...sampleSession(1), session: { ...sampleSession(1).session, id: '../x' } }),
+      'Line 7: session.id: expected a UUID in lower case.',
+    ],
+    [
+      'an entry that would break the stream',
+      () => archiveLine({ ...sampleSession(1), entries: [{ seq: 1, runId: null, kind: 'event', data: '{"a":\n1}' }] }),
+      'Line 7: entries.0.data: expected one line of JSON.',
+    ],
+    [
+      'entries out of order',
+      () => archiveLine({ ...sampleSession(1), entries: sampleSession(1).entries.toReversed() }),
+      'Line 7: entries: out of order.',
+    ],
+    [
+      'an entry of no run',
+      () => archiveLine({ ...sampleSession(1), runs: [] }),
+      'Line 7: entries: one is of no known run.',
+    ],
+    [
+      "another session's run",
+      () => archiveLine({ ...sampleSession(1), runs: sampleSession(2).runs }),
+      'Line 7: runs: one is of another session.',
+    ],
+    [
+      'an unknown key',
+      () => JSON.stringify({ ...sampleSession(1), extra: 1 }),
+      'Line 7: it: Unrecognized key: "extra".',
+    ],
+  ])('a line with %s is refused with its number', (_, line, message) => {
+    expect(() => readArchiveLine(line(), 7)).toThrow(message)
+  })
+})

@@ -1,0 +1,48 @@
+import { type Command, Option } from 'commander'
+import type { Setting } from '../config/setting.ts'
+import { type SettingFlags, type SettingKey, settingKeys, settings } from '../config/settings.ts'
+
+const groups: [heading: string, keys: string[]][] = [
+  ['Where it listens:', ['host', 'port', 'protocols', 'cors.', 'allowed_hosts', 'tls.', 'open']],
+  ['Who may talk:', ['auth.', 'insecure', 'public_docs']],
+  ['What it keeps:', ['data_dir', 'store', 'sessions.']],
+  ['What it logs:', ['log.', 'debug']],
+]
+
+/** Adds the flag of every setting that has one (or of `only` these), grouped, with its variable in the help. */
+export function addSettingFlags(command: Command, only: readonly SettingKey[] = settingKeys): Command {
+  for (const key of only) {
+    const setting: Setting = settings[key]
+    if (setting.flag === null) continue
+    const option = new Option(setting.flag, describe(setting)).helpGroup(groupOf(key))
+    if (setting.repeatable) {
+      option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+    }
+    command.addOption(option)
+  }
+  return command
+}
+
+/** What was given on the command line, by the key of its setting. `resolveSettings` checks the values. */
+export function settingFlagsOf(command: Command): SettingFlags {
+  const flags: SettingFlags = {}
+  for (const key of settingKeys) {
+    const { flag } = settings[key]
+    if (flag === null) continue
+    const attribute = new Option(flag).attributeName()
+    if (command.getOptionValueSource(attribute) === 'cli') flags[key] = command.getOptionValue(attribute)
+  }
+  return flags
+}
+
+function groupOf(key: string): string {
+  const group = groups.find(([, keys]) => keys.some((one) => key === one || (one.endsWith('.') && key.startsWith(one))))
+  return group?.[0] ?? 'How much it takes:'
+}
+
+function describe({ description, defaultText, env, flag }: Setting): string {
+  const facts = flag?.includes(' ') ? [`default: ${defaultText}`] : []
+  const [variable] = env
+  if (variable !== undefined) facts.push(`env: ${variable}`)
+  return `${description} (${facts.join(', ')})`.replaceAll('`', '')
+}

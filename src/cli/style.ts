@@ -1,0 +1,25 @@
+import type { Io, OutputStream } from './io.ts'
+
+export interface Style {
+  bold(text: string): string
+  dim(text: string): string
+  red(text: string): string
+  green(text: string): string
+  yellow(text: string): string
+  cyan(text: string): string
+}
+
+/** Colours for this stream, or none when it is no terminal or the person asked for none (https://no-color.org). */
+export function styleFor(stream: OutputStream, env: Io['env']): Style {
+  const colours = stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
+  const paint = (open: number, close: number) => (text: string) =>
+    colours ? `\x1b[${open}m${text}\x1b[${close}m` : text
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+    cyan: paint(36, 39),
+  }
+}

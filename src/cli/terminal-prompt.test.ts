@@ -1,0 +1,44 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { createTerminalPrompt } from './terminal-prompt.ts'
+import { createTestIo } from './testing/test-io.ts'
+
+function setUp() {
+  const stdin = new PassThrough()
+  const io = createTestIo({ stdin, terminal: true })
+  return { stdin, io, prompt: createTerminalPrompt(io, '> ') }
+}
+
+describe('the prompt', () => {
+  test('gives lines that were pasted together one by one, and lets the last be finished', async () => {
+    const { stdin, prompt } = setUp()
+
+    stdin.write('one\rtwo\rthr')
+    expect([await prompt.ask(), await prompt.ask()]).toEqual([
+      { type: 'line', line: 'one' },
+      { type: 'line', line: 'two' },
+    ])
+    const third = prompt.ask()
+    stdin.write('ee\r')
+    expect(await third).toEqual({ type: 'line', line: 'three' })
+  })
+
+  test('brings back an earlier line with the arrow key', async () => {
+    const { stdin, prompt } = setUp()
+
+    stdin.write('hello\r')
+    await prompt.ask()
+    stdin.write('\x1b[A\r')
+
+    expect(await prompt.ask()).toEqual({ type: 'line', line: 'hello' })
+  })
+
+  test('tells Ctrl-C from Ctrl-D', async () => {
+    const { stdin, prompt } = setUp()
+
+    stdin.write('half a line\x03')
+    expect(await prompt.ask()).toEqual({ type: 'interrupt' })
+    stdin.write('\x04')
+    expect(await prompt.ask()).toEqual({ type: 'end' })
+  })
+})

@@ -1,0 +1,76 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { main } from './main.ts'
+import { tempFolder } from './testing/temp-folder.ts'
+import { createTestIo } from './testing/test-io.ts'
+
+const AGENT = 'model: { provider: demo }\ninstructions: { inline: You repeat. }\n'
+
+async function validate(cwd: string, ...args: string[]) {
+  const io = createTestIo({ cwd })
+  const exitCode = await main(['validate', ...args], io)
+  return { exitCode, out: io.printed(), err: io.complained() }
+}
+
+describe('quarterdeck validate', () => {
+  test('says of every agent what it is', async () => {
+    const cwd = await tempFolder()
+    await mkdir(join(cwd, 'agents'))
+    await writeFile(join(cwd, 'agents', 'a.yaml'), `name: crow\n${AGENT}`)
+    await writeFile(join(cwd, 'agents', 'b.yaml'), `name: parrot\n${AGENT}`)
+
+    expect(await validate(cwd, 'agents')).toEqual({
+      exitCode: 0,
+      out:
+        'ok  crow: demo/demo, 0 tools, 11 characters of instructions\n' +
+        'ok  parrot: demo/demo, 0 tools, 11 characters of instructions\n',
+      err: '',
+    })
+  })
+
+  test('names file, line and column of everything that is wrong, in agents and settings', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), `name: crow\ncolour: black\n${AGENT}`)
+    await writeFile(join(cwd, 'quarterdeck.yaml'), 'port: 8000\nprot: 1\n')
+
+    expect(await validate(cwd)).toEqual({
+      exitCode: 2,
+      out: '',
+      err: expect.stringMatching(
+        /quarterdeck\.yaml:2:1 prot: unknown key\. Did you mean port\?\n.+agent\.yaml:2:1 colour: unknown key\..*\n\n2 problems\n$/,
+      ),
+    })
+  })
+
+  test('gives programs the same as JSON', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), `name: crow\n${AGENT}`)
+
+    const good = await validate(cwd, '--json')
+    expect([good.exitCode, JSON.parse(good.out)]).toEqual([
+      0,
+      { ok: true, agents: [{ name: 'crow', default: true, model: 'demo/demo', tools: 0 }], issues: [], warnings: [] },
+    ])
+    const bad = await validate(cwd, 'nowhere.yaml', '--json')
+    expect([bad.exitCode, JSON.parse(bad.out)]).toEqual([
+      2,
+      {
+        ok: false,
+        agents: [],
+        issues: [expect.objectContaining({ file: join(cwd, 'nowhere.yaml'), message: expect.any(String) })],
+        warnings: [],
+      },
+    ])
+  })
+
+  test('reads the settings file it is told to', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'other.yaml'), 'port: none\n')
+
+    expect(await validate(cwd, '--config', 'other.yaml')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('other.yaml:1:7 port:'),
+    })
+  })
+})
