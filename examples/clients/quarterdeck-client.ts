@@ -1,0 +1,37 @@
+// Our own client: a streamed answer, a background run, its events, its end.
+//   node examples/clients/quarterdeck-client.ts [url] [agent]
+
+// In a project of your own: from 'quarterdeck/client'
+import { ClientError, createClient } from '../../src/client/client.ts'
+
+const url = process.argv[2] ?? process.env.QUARTERDECK_URL ?? 'http://127.0.0.1:8000'
+const agent = process.argv[3] ?? 'assistant'
+const token = process.env.QUARTERDECK_TOKEN
+const print = (text: string) => process.stdout.write(text)
+
+const client = createClient({ url, ...(token === undefined ? {} : { token }) })
+
+// The answer while it is made. Should the connection drop, it is taken up again by itself.
+let session = ''
+for await (const event of client.stream(agent, 'Hello!')) {
+  if (event.type === 'stream_start') session = event.session_id
+  if (event.type === 'message_delta') print(event.delta)
+}
+print('\n')
+
+// The same session; the whole answer at once.
+const answer = await client.chat(agent, 'And again!', { session })
+print(`${answer.content}\n`)
+
+// In the background: this program could end now and another one read the events.
+const { run_id } = await client.send(session, 'Take your time.')
+for await (const { event } of client.events({ run: run_id })) print(`${event.type}\n`)
+print(`the run is ${(await client.run(run_id)).status}\n`)
+
+await client.deleteSession(session)
+try {
+  await client.run(run_id)
+} catch (error) {
+  if (!(error instanceof ClientError)) throw error
+  print(`gone: ${error.code} (${error.status})\n`)
+}
