@@ -1,0 +1,262 @@
+// CopilotKit's own client is the referee: what its React components are built on, without a browser.
+
+import { CopilotKitCore, ProxiedCopilotRuntimeAgent } from '@copilotkit/core'
+import { describe, expect, test } from 'vitest'
+import type { Tool } from '../../src/tools/tool.ts'
+import { startScriptedApp } from './scripted-app.ts'
+
+const answers = [
+  { when: { user: 'hello' }, parts: [{ reasoning: 'Hm.' }, { text: 'Good ' }, { text: 'day.' }] },
+  { when: { tool: 'look' }, parts: [{ text: 'I see a ship.' }] },
+  { when: { user: 'look' }, parts: [{ text: 'Let me see.' }, { tool_call: { name: 'look', arguments: {} } }] },
+  { when: { user: 'fail' }, parts: [{ text: 'Well' }, { error: { code: 'model_rate_limited' as const } }] },
+  { when: { user: 'wait' }, parts: [{ text: 'Waiting' }, { hang: true as const }] },
+  { when: { user: 'again' }, times: 1, parts: [{ text: 'First answer.' }] },
+  { when: { user: 'again' }, parts: [{ text: 'Second answer.' }] },
+]
+
+type Transport = 'rest' | 'single' | 'auto'
+
+interface ClientOptions {
+  url: string
+  transport: Transport
+  threadId?: string
+  agentId?: string
+  headers?: Record<string, string>
+}
+
+/** A page with CopilotKit on it. */
+function openPage({ url, transport, threadId = 'thread', agentId = 'default', headers = {} }: ClientOptions) {
+  const requests: { line: string; headers: Headers }[] = []
+  const errors: string[] = []
+  const agent = new ProxiedCopilotRuntimeAgent({
+    runtimeUrl: `${url}/copilotkit`,
+    agentId,
+    threadId,
+    transport,
+    headers,
+  })
+  const core = new CopilotKitCore({ agents__unsafe_dev_only: { [agentId]: agent }, headers })
+  // The core gives every agent a fetch of its own, so this one comes after it.
+  agent.fetch = (input, init) => {
+    requests.push({ line: `${init?.method ?? 'GET'} ${String(input)}`, headers: new Headers(init?.headers) })
+    return fetch(input, init)
+  }
+  core.subscribe({ onError: ({ code, error }) => void errors.push(`${code}: ${error.message}`) })
+  return {
+    agent,
+    /** What the page would show as an error. */
+    errors,
+    requests,
+    /** As the reload of a page does with the thread it had. */
+    join: () => core.connectAgent({ agent }),
+    say: (content: string) => {
+      agent.addMessage({ id: `${threadId}-${agent.messages.length}`, role: 'user', content })
+      return core.runAgent({ agent })
+    },
+    runAgain: () => core.runAgent({ agent }),
+    pressStop: () => core.stopAgent({ agent }),
+    /** Resolves when somebody has said this. */
+    until: (text: string) =>
+      new Promise<void>((resolve) => {
+        const { unsubscribe } = agent.subscribe({
+          onMessagesChanged: ({ messages }) => {
+            if (!messages.some(({ content }) => content === text)) return
+            unsubscribe()
+            resolve()
+          },
+        })
+      }),
+    said: () => agent.messages.map(({ role, content }) => [role, content]),
+  }
+}
+
+const toolNamed = (name: string, call: () => Promise<string>): Tool => ({
+  name,
+  description: 'Looks out.',
+  parameters: { type: 'object' },
+  effect: 'read',
+  timeoutMs: 5_000,
+  call: async () => ({ content: await call(), isError: false }),
+})
+
+describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s', (transport) => {
+  test('reads answers and sends its history again without doubling it', async () => {
+    await using app = await startScriptedApp(answers)
+    const page = openPage({ url: app.url, transport })
+
+    await page.say('hello')
+    await page.say('hello')
+
+    expect(page.said()).toEqual([
+      ['user', 'hello'],
+      ['reasoning', 'Hm.'],
+      ['assistant', 'Good day.'],
+      ['user', 'hello'],
+      ['reasoning', 'Hm.'],
+      ['assistant', 'Good day.'],
+    ])
+    const session = await app.engine.getSession('local_user', 'thread')
+    const stored = await app.engine.messages(session.id, 100)
+    expect(stored.map(({ id }) => id)).toEqual(page.agent.messages.map(({ id }) => id))
+    expect(page.errors).toEqual([])
+  })
+
+  test('shows a thread again after a reload', async () => {
+    await using app = await startScriptedApp(answers, [toolNamed('look', async () => 'a ship')])
+    const before = openPage({ url: app.url, transport })
+    await before.say('look')
+
+    const after = openPage({ url: app.url, transport })
+    await after.join()
+
+    expect(after.agent.messages).toEqual(before.agent.messages)
+    expect(after.said()).toEqual([
+      ['user', 'look'],
+      ['assistant', 'Let me see.'],
+      ['tool', 'a ship'],
+      ['assistant', 'I see a ship.'],
+    ])
+    expect(after.errors).toEqual([])
+  })
+
+  test('shows nothing for a thread that is new, and can talk in it', async () => {
+    await using app = await startScriptedApp(answers)
+    const page = openPage({ url: app.url, transport })
+
+    await page.join()
+    expect(page.said()).toEqual([])
+    await page.say('hello')
+
+    expect(page.said().at(-1)).toEqual(['assistant', 'Good day.'])
+    expect(page.errors).toEqual([])
+  })
+
+  test('joins a run in the middle and sees it to its end', async () => {
+    const ship = Promise.withResolvers<string>()
+    await using app = await startScriptedApp(answers, [toolNamed('look', () => ship.promise)])
+    const first = openPage({ url: app.url, transport })
+    const answered = first.say('look')
+    await first.until('Let me see.')
+
+    const second = openPage({ url: app.url, transport })
+    const joined = second.join()
+    await second.until('Let me see.')
+    ship.resolve('a ship')
+    await Promise.all([answered, joined])
+
+    expect(first.said().at(-1)).toEqual(['assistant', 'I see a ship.'])
+    expect(second.agent.messages).toEqual(first.agent.messages)
+    expect([...first.errors, ...second.errors]).toEqual([])
+  })
+
+  test('stops an answer and goes on talking', async () => {
+    await using app = await startScriptedApp(answers)
+    const page = openPage({ url: app.url, transport })
+    const answered = page.say('wait')
+    await page.until('Waiting')
+
+    page.pressStop()
+    await answered
+    await page.say('hello')
+
+    expect(page.said()).toEqual([
+      ['user', 'wait'],
+      ['assistant', 'Waiting'],
+      ['user', 'hello'],
+      ['reasoning', 'Hm.'],
+      ['assistant', 'Good day.'],
+    ])
+    expect(page.errors).toEqual([])
+  })
+
+  test('stops, after a reload, the answer that the page before it had asked for', async () => {
+    await using app = await startScriptedApp(answers)
+    const before = openPage({ url: app.url, transport })
+    const answered = before.say('wait')
+    await before.until('Waiting')
+    const after = openPage({ url: app.url, transport })
+    const joined = after.join()
+    await after.until('Waiting')
+
+    after.pressStop()
+    await Promise.all([answered, joined])
+
+    expect(after.said()).toEqual([
+      ['user', 'wait'],
+      ['assistant', 'Waiting'],
+    ])
+    expect([...before.errors, ...after.errors]).toEqual([])
+  })
+
+  test('hears of a failure inside the run', async () => {
+    await using app = await startScriptedApp(answers)
+    const page = openPage({ url: app.url, transport })
+
+    await page.say('fail')
+
+    expect(page.errors).toEqual(['agent_run_error_event: The script says model_rate_limited.'])
+  })
+
+  test('hears of a refusal before the run', async () => {
+    await using app = await startScriptedApp(answers)
+    const page = openPage({ url: app.url, transport, agentId: 'nobody' })
+
+    await page.say('hello')
+
+    expect(page.errors[0]).toMatch(/^agent_run_failed_event: HTTP 404.*agent_not_found/)
+  })
+
+  test('has a message answered anew', async () => {
+    await using app = await startScriptedApp(answers)
+    const page = openPage({ url: app.url, transport })
+    await page.say('again')
+
+    page.agent.setMessages(page.agent.messages.slice(0, 1))
+    await page.runAgain()
+
+    expect(page.said()).toEqual([
+      ['user', 'again'],
+      ['assistant', 'Second answer.'],
+    ])
+    expect(page.errors).toEqual([])
+  })
+
+  test('may send, from a page of another port, all that it sends', async () => {
+    await using app = await startScriptedApp(answers)
+    const page = openPage({ url: app.url, transport, headers: { 'X-CopilotKit-Any': '1' } })
+    await page.say('hello')
+    await page.join()
+
+    for (const { line, headers } of page.requests) {
+      const [method = '', url = ''] = line.split(' ')
+      const asked = [...headers.keys()].toSorted()
+      const response = await fetch(url, {
+        method: 'OPTIONS',
+        headers: {
+          Origin: 'http://localhost:5173',
+          'Access-Control-Request-Method': method,
+          'Access-Control-Request-Headers': asked.join(','),
+        },
+      })
+      const listed = (name: string) => (response.headers.get(name) ?? '').split(', ')
+      expect(response.headers.get('access-control-allow-origin')).toBe('http://localhost:5173')
+      expect(listed('access-control-allow-methods')).toContain(method)
+      expect(listed('access-control-allow-headers')).toEqual(expect.arrayContaining(asked))
+    }
+    expect(page.requests.map(({ headers }) => headers.get('x-copilotkit-any'))).toEqual(page.requests.map(() => '1'))
+    expect(page.errors).toEqual([])
+  })
+})
+
+test('CopilotKit finds the routes by itself', async () => {
+  await using app = await startScriptedApp(answers)
+  const page = openPage({ url: app.url, transport: 'auto' })
+
+  await page.say('hello')
+
+  expect(page.requests.map(({ line }) => line)).toEqual([
+    `GET ${app.url}/copilotkit/info`,
+    `POST ${app.url}/copilotkit/agent/default/run`,
+  ])
+})

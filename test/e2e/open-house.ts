@@ -1,0 +1,73 @@
+// A server with all its doors and several agents, as `serve` starts it, in front of a model that the test controls.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../../src/app.ts'
+import { resolveSettings } from '../../src/config/resolve-settings.ts'
+import type { AgentDefinition } from '../../src/domain/agent.ts'
+import type { Clock } from '../../src/domain/clock.ts'
+import { silentLogger } from '../../src/domain/logger.ts'
+import { testAgent } from '../../src/engine/testing/open-engine.ts'
+import type { Tool } from '../../src/tools/tool.ts'
+import { startModelServer } from './model-server.ts'
+
+export type House = Awaited<ReturnType<typeof openHouse>>
+
+export type AgentPlan = Pick<AgentDefinition, 'name'> & Partial<Pick<AgentDefinition, 'default'>>
+
+const look: Tool = {
+  name: 'look',
+  description: 'Looks out.',
+  parameters: { type: 'object' },
+  effect: 'read',
+  timeoutMs: 1_000,
+  call: async () => ({ content: 'a ship', isError: false }),
+}
+
+/** Ends with `await using`. Every agent has a model of its own name and the tool `look`. */
+export async function openHouse(agents: readonly AgentPlan[] = [{ name: 'tester' }], clock?: Clock) {
+  await using undo = new AsyncDisposableStack()
+  const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-doors-'))
+  undo.defer(() => rm(dataDir, { recursive: true }))
+  const model = undo.use(await startModelServer())
+  const { settings } = resolveSettings({ flags: { port: '0' }, env: {}, file: null, onTerminal: false })
+  const app = await createApp({
+    agents: agents.map((plan) => ({
+      ...testAgent,
+      default: false,
+      ...plan,
+      model: { ...testAgent.model, provider: 'openai', name: plan.name, baseUrl: model.baseUrl, apiKey: 'none' },
+    })),
+    settings,
+    dataDir,
+    version: '0.0.0-test',
+    log: silentLogger,
+    ...(clock === undefined ? {} : { clock }),
+    exit: (code) => {
+      throw new Error(`the server wanted to exit with ${code}`)
+    },
+    tools: Object.fromEntries(agents.map(({ name }) => [name, [look]])),
+  })
+  undo.defer(() => app.close({ drainMs: 0 }))
+  const { url } = await app.listen()
+  const opened = undo.move()
+
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+
+  return {
+    url,
+    model,
+    engine: app.engine,
+    close: () => app.close({ drainMs: 0 }),
+    post,
+    get: (path: string) => fetch(url + path),
+    remove: (path: string) => fetch(url + path, { method: 'DELETE' }),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}

@@ -1,0 +1,39 @@
+// The whole server as `serve` starts it, on a free port of this machine, with a scripted model and its data in a folder of its own.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../../src/app.ts'
+import { resolveSettings } from '../../src/config/resolve-settings.ts'
+import { silentLogger } from '../../src/domain/logger.ts'
+import { testAgent } from '../../src/engine/testing/open-engine.ts'
+import type { ScriptedAnswer } from '../../src/models/scripted/script.ts'
+import type { Tool } from '../../src/tools/tool.ts'
+
+/** Ends with `await using`. The answers with `when` are taken whenever they fit. */
+export async function startScriptedApp(answers: readonly ScriptedAnswer[], tools: readonly Tool[] = []) {
+  const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-e2e-'))
+  const script = join(directory, 'script.json')
+  await writeFile(script, JSON.stringify({ answers }))
+  const { settings } = resolveSettings({ flags: { port: '0' }, env: {}, file: null, onTerminal: false })
+  const app = await createApp({
+    agents: [{ ...testAgent, directory, model: { ...testAgent.model, script } }],
+    settings,
+    dataDir: directory,
+    version: '0.0.0-test',
+    log: silentLogger,
+    exit: (code) => {
+      throw new Error(`the server wanted to exit with ${code}`)
+    },
+    tools: { [testAgent.name]: tools },
+  })
+  const { url } = await app.listen()
+  return {
+    url,
+    engine: app.engine,
+    [Symbol.asyncDispose]: async () => {
+      await app.close({ drainMs: 0 })
+      await rm(directory, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,94 @@
+// The layering of docs/ARCHITECTURE.md as a test: imports go down, protocols never import each other, only app.ts and cli/ see all.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { expect, test } from 'vitest'
+
+const src = join(import.meta.dirname, '..', 'src')
+
+/** What a folder may import besides itself. `folder/file.ts` allows that file alone. */
+const allowed: Record<string, readonly string[]> = {
+  domain: [],
+  config: ['domain'],
+  models: ['domain'],
+  tools: ['domain'],
+  files: ['domain'],
+  store: ['domain'],
+  log: ['domain', 'store/store.ts'],
+  engine: ['domain', 'log', 'store/store.ts', 'models/model.ts', 'tools/tool.ts'],
+  client: ['domain'],
+  supervision: ['domain', 'engine'],
+  operators: ['domain', 'supervision'],
+  http: ['domain'],
+  protocols: [
+    'domain',
+    'engine',
+    'supervision',
+    'http',
+    'protocols/ag-ui-wire',
+    'protocols/answer',
+    'protocols/request',
+  ],
+}
+
+const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('testing/'))
+  .map((file) => file.replaceAll('\\', '/'))
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(src, file), 'utf8')
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) =>
+    relative(src, join(src, dirname(file), path ?? '')).replaceAll('\\', '/'),
+  )
+}
+
+/** A protocol is a folder of its own; elsewhere the top folder is the unit. */
+const unitOf = (file: string): string => {
+  const [top = '', second = ''] = file.split('/')
+  return top === 'protocols' ? `${top}/${second}` : top
+}
+
+test('imports go down the layers', () => {
+  const wrong = sources.flatMap((file) => {
+    const [top = ''] = file.split('/')
+    const rules = allowed[top]
+    if (rules === undefined) return []
+    return importsOf(file)
+      .filter((target) => unitOf(target) !== unitOf(file))
+      .filter((target) => !rules.some((rule) => target === rule || target.startsWith(`${rule}/`)))
+      .map((target) => `${file} imports ${target}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('the engine and the log take time, ids and randomness as arguments', () => {
+  const forbidden =
+    /\b(Date\.now|new Date|Math\.random|setTimeout|setInterval|setImmediate|randomUUID|randomBytes|fetch)\b|node:(fs|http|crypto)/
+  const wrong = sources
+    .filter((file) => file.startsWith('engine/') || file.startsWith('log/'))
+    .flatMap((file) =>
+      readFileSync(join(src, file), 'utf8')
+        .split('\n')
+        .map((line, i) => ({ file, line, n: i + 1 })),
+    )
+    .filter(({ line }) => forbidden.test(line))
+    .map(({ file, n, line }) => `${file}:${n} ${line.trim()}`)
+  expect(wrong).toEqual([])
+})
+
+test('nothing evaluates text as code', () => {
+  const wrong = sources.filter((file) => /\beval\(|new Function\(|node:vm/.test(readFileSync(join(src, file), 'utf8')))
+  expect(wrong).toEqual([])
+})
+
+test('the client runs anywhere: it takes types from the domain, and no code from anybody', () => {
+  const wrong = sources
+    .filter((file) => file.startsWith('client/'))
+    .flatMap((file) => {
+      const lines = readFileSync(join(src, file), 'utf8').split('\n')
+      return lines
+        .filter((line) => /\bfrom '(?!\.\/)/.test(line) && !line.startsWith('import type '))
+        .map((line) => `${file}: ${line}`)
+    })
+  expect(wrong).toEqual([])
+})

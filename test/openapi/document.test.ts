@@ -1,0 +1,48 @@
+// The document that is checked in is the one that is served; a linter accepts it, and its examples keep to its schemas.
+
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { jsonText } from '../../src/cli/json-text.ts'
+import { servedDocument } from '../../src/cli/served-document.ts'
+import { readVersion } from '../../src/cli/version.ts'
+import { readApi } from './api.ts'
+import { problemsOf } from './problems-of.ts'
+
+const root = join(import.meta.dirname, '../..')
+const file = 'docs/openapi.json'
+const checkedIn = () => readFile(join(root, file), 'utf8')
+
+describe('docs/openapi.json', () => {
+  test('is what a server serves', async () => {
+    const served = jsonText(await servedDocument(await readVersion()))
+
+    expect((await checkedIn()) === served, `${file} is old; run: npm run generate`).toBe(true)
+  })
+
+  test('has no error for a linter of OpenAPI', { timeout: 60_000 }, async () => {
+    const redocly = join(root, 'node_modules/@redocly/cli/bin/cli.js')
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    const lint = promisify(execFile)(process.execPath, [redocly, 'lint', file, '--format=json'], { cwd: root, env })
+    // It ends with another code, and so rejects, when there is an error.
+    const { stdout } = await lint
+
+    expect(JSON.parse(stdout).totals).toMatchObject({ errors: 0 })
+  })
+
+  test('every example keeps to its schema', async () => {
+    const { operations, resolve } = readApi(JSON.parse(await checkedIn()))
+    const problems = operations.flatMap(({ id, body, responses }) => [
+      ...(body?.examples ?? []).flatMap((example) => problemsOf(example, body?.schema ?? {}, resolve, `${id} body`)),
+      ...[...responses].flatMap(([status, { content }]) =>
+        Object.entries(content ?? {})
+          .filter(([type, { example }]) => type.endsWith('json') && example !== undefined)
+          .flatMap(([, { example, schema }]) => problemsOf(example, schema ?? {}, resolve, `${id} ${status}`)),
+      ),
+    ])
+
+    expect(problems).toEqual([])
+  })
+})
