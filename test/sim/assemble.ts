@@ -1,0 +1,133 @@
+// One life of the server, put together as `app.ts` does it, with every port from the simulator.
+
+import type { AgentDefinition } from '../../src/domain/agent.ts'
+import { isTerminalText } from '../../src/domain/event.ts'
+import { createIds } from '../../src/domain/ids.ts'
+import type { Logger } from '../../src/domain/logger.ts'
+import { createEngine } from '../../src/engine/create-engine.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { createJanitor, type Janitor } from '../../src/engine/janitor.ts'
+import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
+import type { NewEntry, Store } from '../../src/store/store.ts'
+import type { Faults } from './faults.ts'
+import type { History } from './history.ts'
+import type { Kernel } from './kernel.ts'
+import type { Mutant } from './mutant.ts'
+import type { SimProcess } from './process.ts'
+import type { Random } from './random.ts'
+import { createSimModel } from './sim-model.ts'
+import { createSimStore } from './sim-store.ts'
+import { createSimTools } from './sim-tools.ts'
+
+export interface Serving {
+  process: SimProcess
+  engine: Engine
+  janitor: Janitor
+  log: SessionLog
+  /** The store without its distance, to look at. */
+  inner: Store
+  /** What readers of a session may be shown since this life began. */
+  showable: Map<string, Showable[]>
+}
+
+export interface Showable {
+  seq: number
+  runId: string
+  kind: 'event' | 'fact'
+  at: number
+}
+
+export interface AssembleDeps {
+  kernel: Kernel
+  faults: Faults
+  history: History
+  definition: AgentDefinition
+  toolTimeoutMs: number
+  isCalm: () => boolean
+  mutant: Mutant | null
+}
+
+const ENGINE_LIMITS = { activeRuns: 50, sessions: null, queuedRuns: 4 }
+
+/** `inner` is the store as it was opened; `draw` is this life's randomness. */
+export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, draw: Random): Serving {
+  const { kernel, faults, history, isCalm, mutant } = deps
+  const clock = mutant?.clock?.(process.clock) ?? process.clock
+  const ids = createIds(clock.now, (size) => draw.bytes(size))
+  const logger = traceLogger(kernel)
+  const world = { process, random: draw.fork('mutant') }
+  const showable = new Map<string, Showable[]>()
+  const callFaults = draw.fork('calls')
+
+  function noteShowable(sessionId: string, runId: string, firstSeq: number, entries: readonly NewEntry[]): void {
+    if (!process.alive) return
+    const list = showable.get(sessionId) ?? []
+    showable.set(sessionId, list)
+    for (const [i, { kind, data }] of entries.entries()) {
+      list.push({ seq: firstSeq + i, runId, kind, at: kernel.time })
+      if (kind === 'event' && isTerminalText(data)) history.ends.set(runId, kernel.time)
+    }
+  }
+
+  const store = createSimStore({
+    inner: noteCompactions(mutant?.store?.(inner, world) ?? inner, history),
+    process,
+    random: draw.fork('store'),
+    callMs: faults.disk.callMs,
+    fails: () => !isCalm() && callFaults.chance(faults.disk.callFails),
+    onShowable: noteShowable,
+  })
+  const plainLog = createSessionLog({ store, clock })
+  const log = mutant?.log?.(plainLog, world) ?? plainLog
+  const tools = createSimTools({
+    random: draw.fork('tools'),
+    faults: faults.tool,
+    history,
+    kernel,
+    clock,
+    life: process.number,
+    timeoutMs: deps.toolTimeoutMs,
+    isCalm,
+  })
+  const plainEngine = createEngine({
+    agents: [
+      {
+        definition: mutant?.definition?.(deps.definition) ?? deps.definition,
+        model: createSimModel({ random: draw.fork('model'), faults: faults.model, history, clock, isCalm }),
+        tools: mutant?.tools?.(tools) ?? tools,
+      },
+    ],
+    store,
+    log,
+    clock,
+    ids,
+    logger,
+    limits: { ...ENGINE_LIMITS, disconnectGraceMs: faults.graceMs },
+  })
+  const engine = mutant?.engine?.(plainEngine, world) ?? plainEngine
+  const ttlSeconds = (faults.compactAfterMs ?? 1e9) / 1_000
+  const janitor = createJanitor({ engine, store, log, clock, logger, sessions: { ttlSeconds, retentionDays: 0 } })
+  return { process, engine, janitor, log, inner, showable }
+}
+
+/** The server's own words, in the trace of the trial. */
+function traceLogger(kernel: Kernel): Logger {
+  const say = (message: string, fields: Record<string, unknown> = {}) => {
+    const { run_id: run, error } = fields
+    kernel.trace(`# ${message}${run === undefined ? '' : ` (${run})`}${error === undefined ? '' : `: ${error}`}`)
+  }
+  const logger: Logger = { debug: say, info: say, warn: say, error: say, with: () => logger }
+  return logger
+}
+
+function noteCompactions(store: Store, history: History): Store {
+  return {
+    ...store,
+    commit(commands) {
+      for (const command of commands) {
+        if (command.type === 'compact_session') history.compacted.add(command.sessionId)
+      }
+      return store.commit(commands)
+    },
+  }
+}

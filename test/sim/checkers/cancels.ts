@@ -1,0 +1,46 @@
+// An acknowledged cancel is heeded: by the process that took it, soon; by the next one, at once.
+
+import { isFinished } from '../../../src/domain/run.ts'
+import { type Checker, type Evidence, entriesOf } from '../evidence.ts'
+
+const HEED_MS = 3_000
+/** A store that fails can keep a process from going on with a run, until it looks after such runs again. */
+const HEED_AFTER_FAILURE_MS = 13_000
+
+export const cancels: Checker = {
+  name: 'cancels',
+  check: (evidence) => [...checkHeeded(evidence), ...checkRecovered(evidence)],
+}
+
+function checkHeeded({ history, faults }: Evidence): string[] {
+  const time = faults.disk.callFails > 0 ? HEED_AFTER_FAILURE_MS : HEED_MS
+  return history.cancels.flatMap(({ runId, at, life, status }) => {
+    if (isFinished(status)) return []
+    const { to = null } = history.lives.find(({ number }) => number === life) ?? {}
+    const isDisturbed =
+      (to !== null && to < at + time) || history.diskFull.some((full) => full.from < at + time && full.to > at)
+    const endedAt = history.ends.get(runId) ?? Number.POSITIVE_INFINITY
+    return isDisturbed || endedAt <= at + time
+      ? []
+      : [`run ${runId} went on for ${time} ms after its cancel was acknowledged`]
+  })
+}
+
+function checkRecovered({ sessions }: Evidence): string[] {
+  return [...sessions.values()].flatMap(({ log, runs }) =>
+    runs.flatMap(({ id }) => {
+      let isCancelled = false
+      let isRecovered = false
+      for (const entry of entriesOf(log, id)) {
+        if (entry.kind === 'fact') {
+          const { fact } = entry.fact
+          if (fact === 'cancel_requested') isCancelled = true
+          if (fact === 'run_recovered' && isCancelled) isRecovered = true
+        } else if (isRecovered && entry.event.type === 'STEP_STARTED') {
+          return [`run ${id} was cancelled, recovered, and went on`]
+        }
+      }
+      return []
+    }),
+  )
+}

@@ -1,0 +1,24 @@
+import type { Checker } from '../evidence.ts'
+import { acknowledged } from './acknowledged.ts'
+import { automaton } from './automaton.ts'
+import { budgets } from './budgets.ts'
+import { cancels } from './cancels.ts'
+import { deletions } from './deletions.ts'
+import { effects } from './effects.ts'
+import { liveness } from './liveness.ts'
+import { messages } from './messages.ts'
+import { presence } from './presence.ts'
+import { views } from './views.ts'
+
+export const checkers: readonly Checker[] = [
+  acknowledged,
+  automaton,
+  messages,
+  views,
+  effects,
+  budgets,
+  cancels,
+  presence,
+  deletions,
+  liveness,
+]

@@ -1,0 +1,32 @@
+// A dropped connection is not a decision: a run that nobody cancelled is stopped only when nobody has read its session for the
+// grace time.
+
+import { type Checker, entriesOf, factsIn } from '../evidence.ts'
+
+/** Between the decision and the end that could be shown, if the store does its work. */
+const STOPPING_MS = 500
+/** Without it, the end is tried again and again. */
+const DISTURBED_MS = 3_000
+
+export const presence: Checker = {
+  name: 'presence',
+  check: ({ history, sessions, faults }) => {
+    const { graceMs, disk } = faults
+    return [...sessions.values()].flatMap(({ id, log, runs }) =>
+      runs.flatMap((run) => {
+        const endedAt = history.ends.get(run.id)
+        if (run.status !== 'cancelled' || endedAt === undefined) return []
+        if (factsIn(entriesOf(log, run.id)).some(({ fact }) => fact === 'cancel_requested')) return []
+        if (graceMs === null) return [`run ${run.id} was cancelled by nobody`]
+        if (disk.callFails > 0) return []
+        if (history.diskFull.some(({ from, to }) => from < endedAt && to > endedAt - DISTURBED_MS)) return []
+        const reader = history.streams.find(
+          ({ sessionId, from, to }) => sessionId === id && from < endedAt - STOPPING_MS && to > endedAt - graceMs,
+        )
+        return reader === undefined
+          ? []
+          : [`run ${run.id} was stopped for want of readers while ${reader.label} read it`]
+      }),
+    )
+  },
+}

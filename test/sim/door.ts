@@ -1,0 +1,34 @@
+// What a protocol does with a message, in the engine's words: find the session, take what is new, start the run.
+
+import { parseUuid } from '../../src/domain/ids.ts'
+import type { AcceptedRun, Engine } from '../../src/engine/engine.ts'
+import type { Send } from './history.ts'
+
+export interface DoorOptions {
+  origin: 'reader' | 'background'
+  onBusy: 'queue' | 'reject' | 'interrupt'
+  /** Another body under the same key. */
+  otherDigest?: boolean
+}
+
+export async function startRun(engine: Engine, send: Send, options: DoorOptions): Promise<AcceptedRun> {
+  const { owner, thread, messageId, text, key, wireRunId } = send
+  const session = await engine.findSession(owner, thread)
+  const create = parseUuid(thread) === null ? { alias: thread } : { id: thread }
+  return engine.start({
+    owner,
+    agent: null,
+    session: session === null ? { create } : { existing: session },
+    ...(wireRunId === null ? {} : { wireRunId }),
+    input: {
+      messages: [{ id: messageId, role: 'user', content: text }],
+      instructions: [],
+      context: [],
+      clientTools: [],
+      wireThreadId: thread,
+    },
+    origin: options.origin,
+    onBusy: options.onBusy,
+    ...(key === null ? {} : { idempotency: { key, digest: options.otherDigest === true ? `not ${text}` : text } }),
+  })
+}

@@ -1,0 +1,80 @@
+// What the checkers are given: the history, and the log that is left, read from the disk and not through the engine.
+
+import type { AgentDefinition } from '../../src/domain/agent.ts'
+import type { Entry, Fact } from '../../src/domain/entry.ts'
+import type { RunEvent } from '../../src/domain/event.ts'
+import type { StoredMessage } from '../../src/domain/message.ts'
+import type { RunRecord } from '../../src/domain/run.ts'
+import type { SessionStatus } from '../../src/domain/session.ts'
+import { type MemoryDisk, replay } from '../../src/store/memory/memory-disk.ts'
+import type { StoredEntry } from '../../src/store/store.ts'
+import { withoutCompaction } from './disk-history.ts'
+import type { Faults } from './faults.ts'
+import type { Finding, History } from './history.ts'
+
+export interface Evidence {
+  history: History
+  faults: Faults
+  definition: AgentDefinition
+  /** What the trial's clients and their readers had not finished when it ended. */
+  unfinished: readonly string[]
+  sessions: ReadonlyMap<string, SessionEvidence>
+  runs: ReadonlyMap<string, RunRecord>
+}
+
+export interface SessionEvidence {
+  id: string
+  status: SessionStatus
+  /** As it was written, before any compaction. */
+  log: readonly ReadEntry[]
+  /** As it is stored now. */
+  stored: readonly (ReadEntry & StoredEntry)[]
+  messages: readonly StoredMessage[]
+  runs: readonly RunRecord[]
+}
+
+/** An entry with its text parsed, as what it is. */
+export type ReadEntry = Entry & ({ kind: 'event'; event: RunEvent } | { kind: 'fact'; fact: Fact })
+
+/** A judge of one promise. */
+export interface Checker {
+  name: string
+  /** What is wrong, one sentence each; nothing when the promise was kept. */
+  check(evidence: Evidence): string[]
+}
+
+export function readDisk(disk: MemoryDisk): Pick<Evidence, 'sessions' | 'runs'> {
+  const now = replay(disk)
+  const written = replay(withoutCompaction(disk))
+  const sessions = new Map<string, SessionEvidence>()
+  for (const [id, session] of now.sessions) {
+    sessions.set(id, {
+      id,
+      status: session.record.status,
+      log: (written.sessions.get(id)?.entries ?? []).map(parse),
+      stored: session.entries.map(parse),
+      messages: [...session.messages.values()],
+      runs: session.runs,
+    })
+  }
+  return { sessions, runs: now.runs }
+}
+
+export const judge = (checkers: readonly Checker[], evidence: Evidence): Finding[] =>
+  checkers.flatMap(({ name, check }) => check(evidence).map((message) => ({ checker: name, message })))
+
+function parse<E extends Entry>(entry: E): E & ReadEntry {
+  const { kind } = entry
+  return kind === 'event'
+    ? { ...entry, kind, event: JSON.parse(entry.data) }
+    : { ...entry, kind, fact: JSON.parse(entry.data) }
+}
+
+/** A run's entries in a log. */
+export const entriesOf = <E extends Entry>(log: readonly E[], runId: string): E[] =>
+  log.filter((entry) => entry.runId === runId)
+
+export const eventsIn = (log: readonly ReadEntry[]): RunEvent[] =>
+  log.flatMap((entry) => (entry.kind === 'event' ? [entry.event] : []))
+export const factsIn = (log: readonly ReadEntry[]): Fact[] =>
+  log.flatMap((entry) => (entry.kind === 'fact' ? [entry.fact] : []))

@@ -1,0 +1,43 @@
+// A planted bug: it comes in from outside, by wrapping one of the ports. The harness must find every one of them.
+
+import type { AgentDefinition } from '../../src/domain/agent.ts'
+import type { Clock } from '../../src/domain/clock.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { SessionLog } from '../../src/log/session-log.ts'
+import type { MemoryDisk } from '../../src/store/memory/memory-disk.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Tool } from '../../src/tools/tool.ts'
+import type { Faults } from './faults.ts'
+import type { SimProcess } from './process.ts'
+import type { Random } from './random.ts'
+
+export interface Mutant {
+  name: string
+  /** What is broken, in a sentence. */
+  bug: string
+  /** A seed that shows it today, to begin with; when it does not any more, the hunt goes on from there. */
+  seed?: number
+  /** Which checkers must report it; one of them is enough. */
+  foundBy: readonly string[]
+  /** What else must happen for the bug to matter. */
+  faults?: (faults: Faults) => void
+  /** The disk as the machine offers it to the process. */
+  disk?: (disk: MemoryDisk) => MemoryDisk
+  /** What kill -9 leaves, where it is not all that was written. */
+  killTakesUnsynced?: boolean
+  /** A sync that fails is taken for one that worked; this is what becomes of the disk. */
+  ignoresSyncFailure?: (disk: MemoryDisk) => void
+  /** What is found on opening is shown without being synced. */
+  opensUnsynced?: boolean
+  clock?: (clock: Clock) => Clock
+  store?: (store: Store, world: MutantWorld) => Store
+  log?: (log: SessionLog, world: MutantWorld) => SessionLog
+  engine?: (engine: Engine, world: MutantWorld) => Engine
+  definition?: (definition: AgentDefinition) => AgentDefinition
+  tools?: (tools: ReadonlyMap<string, Tool>) => ReadonlyMap<string, Tool>
+}
+
+export interface MutantWorld {
+  process: SimProcess
+  random: Random
+}

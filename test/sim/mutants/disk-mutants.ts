@@ -1,0 +1,65 @@
+// Bugs of the disk side: promises of durability that are not kept.
+
+import type { Mutant } from '../mutant.ts'
+
+export const diskMutants: readonly Mutant[] = [
+  {
+    name: 'sync-does-nothing',
+    seed: 3,
+    bug: 'a sync says that it is done and nothing is on disk',
+    foundBy: ['acknowledged', 'views', 'effects', 'automaton'],
+    disk: (disk) => ({
+      batches: disk.batches,
+      incarnation: disk.incarnation,
+      get synced() {
+        return 0
+      },
+      set synced(_) {},
+    }),
+  },
+  {
+    name: 'ack-before-sync',
+    seed: 3,
+    bug: 'what must be on disk is acknowledged while the sync is still on its way',
+    foundBy: ['acknowledged', 'views', 'effects', 'automaton'],
+    store: (store) => ({
+      ...store,
+      async commit(commands) {
+        const { results } = await store.commit(commands)
+        return { results, synced: Promise.resolve() }
+      },
+    }),
+  },
+  {
+    name: 'ignores-sync-failure',
+    seed: 7,
+    bug: 'a disk that failed to sync is trusted afterwards',
+    foundBy: ['acknowledged', 'views', 'effects', 'automaton'],
+    faults(faults) {
+      faults.disk.syncFails = Math.max(faults.disk.syncFails, 0.05)
+    },
+    ignoresSyncFailure(disk) {
+      const { synced } = disk
+      Object.defineProperty(disk, 'synced', { enumerable: true, get: () => synced, set() {} })
+    },
+  },
+  {
+    name: 'opens-unsynced',
+    seed: 84,
+    bug: 'what a killed process wrote and did not sync is shown by the next one as if it were safe',
+    foundBy: ['views', 'acknowledged', 'deletions'],
+    faults(faults) {
+      faults.process.crashEveryMs = 300
+      faults.process.powerCuts = 0.5
+      faults.disk.syncMs = [20, 50]
+    },
+    opensUnsynced: true,
+  },
+  {
+    name: 'kill-takes-unsynced',
+    seed: 5,
+    bug: 'text in flight is only in the memory of the process when it is shown',
+    foundBy: ['views'],
+    killTakesUnsynced: true,
+  },
+]

@@ -1,0 +1,82 @@
+import { HttpAgent } from '@ag-ui/client'
+import { describe, expect, test } from 'vitest'
+import { isFinished } from '../../src/domain/run.ts'
+import { entriesOf } from './evidence.ts'
+import { hunt } from './mutants/hunt.ts'
+import { mutants } from './mutants/mutants.ts'
+import regressions from './regressions.json' with { type: 'json' }
+import { describeFailure } from './report.ts'
+import { runTrial, type Trial } from './trial.ts'
+
+// How long to look for trouble in the suite, and where to begin; `node test/sim/run.ts --seeds 2000` looks longer.
+const SECONDS = Number(process.env.SIM_SECONDS ?? 12)
+const FROM = Number(process.env.SIM_FROM ?? 1)
+
+const expectSound = (trial: Trial) => expect(trial.findings.length, describeFailure(trial, { withLines: true })).toBe(0)
+
+describe('the fault simulator', () => {
+  test('plays a seed the same way twice, and leaves nothing undone between two items', {
+    timeout: 120_000,
+  }, async () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const first = await runTrial({ seed })
+      const again = await runTrial({ seed, strict: true })
+      expect([seed, again.hash]).toEqual([seed, first.hash])
+    }
+  })
+
+  test('finds no seed that breaks a promise', { timeout: 120_000 }, async () => {
+    const until = performance.now() + SECONDS * 1_000
+    const total = { crashes: 0, runs: 0, shown: 0, resumes: 0 }
+    let seed = FROM
+    for (; performance.now() < until; seed += 1) {
+      const trial = await runTrial({ seed })
+      expectSound(trial)
+      for (const key of ['crashes', 'runs', 'shown', 'resumes'] as const) total[key] += trial.stats[key]
+    }
+    process.stdout.write(`fault simulator: seeds ${FROM} to ${seed - 1} in ${SECONDS} s, ${JSON.stringify(total)}\n`)
+  })
+
+  test.each(regressions)('seed $seed stays sound: $was', { timeout: 30_000 }, async ({ seed }) => {
+    expectSound(await runTrial({ seed }))
+  })
+
+  test('writes runs that the real AG-UI client accepts', { timeout: 30_000 }, async () => {
+    let runs = 0
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      const { evidence } = await runTrial({ seed })
+      for (const { log, stored, runs: records } of evidence.sessions.values()) {
+        for (const run of records.filter(({ status }) => isFinished(status))) {
+          const entries = entriesOf(log, run.id)
+          // The client copies all messages at every event, so long answers take it minutes.
+          if (entries.length > 150) continue
+          await accept(entries)
+          await accept(entriesOf(stored, run.id))
+          runs += 1
+        }
+      }
+    }
+    expect(runs).toBeGreaterThan(20)
+  })
+
+  test.each(mutants)('catches the planted bug $name: $bug', { timeout: 300_000 }, async (mutant) => {
+    const { seed, tried, unexpected } = await hunt(mutant)
+    expect({ seed, tried, unexpected }).toEqual({ seed: expect.any(Number), tried, unexpected })
+  })
+})
+
+/** Plays the events of a run to the client of the protocol; rejects when it finds them out of order. */
+async function accept(entries: readonly { kind: string; data: string }[]): Promise<void> {
+  const frames = entries.filter(({ kind }) => kind === 'event').map(({ data }) => `data: ${data}\n\n`)
+  const headers = { 'content-type': 'text/event-stream' }
+  const agent = new HttpAgent({
+    url: 'http://sim.invalid/',
+    fetch: async () => new Response(frames.join(''), { headers }),
+  })
+  let hasEnded = false
+  const note = () => {
+    hasEnded = true
+  }
+  await agent.runAgent({}, { onRunFinishedEvent: note, onRunErrorEvent: note })
+  expect(hasEnded).toBe(true)
+}

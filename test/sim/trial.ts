@@ -1,0 +1,226 @@
+// One trial: a world out of a seed, a time of faults, then calm, then the verdict.
+
+import type { AgentDefinition } from '../../src/domain/agent.ts'
+import { createIds } from '../../src/domain/ids.ts'
+import { checkers } from './checkers/checkers.ts'
+import { type ClientOptions, talk } from './client.ts'
+import { type Evidence, judge, readDisk } from './evidence.ts'
+import { drawFaults, type Faults } from './faults.ts'
+import { createHistory, type Finding } from './history.ts'
+import { createKernel } from './kernel.ts'
+import { litter } from './litter.ts'
+import type { Mutant } from './mutant.ts'
+import { unleash } from './nemesis.ts'
+import { createNet } from './net.ts'
+import type { Wall } from './process.ts'
+import { createRandom, type Random } from './random.ts'
+import { createServer } from './server.ts'
+import { createStarvationWatch } from './starvation.ts'
+
+export interface TrialOptions {
+  seed: number
+  mutant?: Mutant | null
+  /** Changes the faults that were drawn, to find out which of them matter. */
+  adjust?: (faults: Faults) => void
+  strict?: boolean
+  onLine?: (line: string) => void
+}
+
+export interface Trial {
+  seed: number
+  /** Of everything that could be seen. The same seed and code give the same hash. */
+  hash: string
+  findings: Finding[]
+  faults: Faults
+  lines: readonly string[]
+  stats: TrialStats
+  evidence: Evidence
+}
+
+export interface TrialStats {
+  simulatedMs: number
+  items: number
+  crashes: number
+  runs: number
+  entries: number
+  shown: number
+  resumes: number
+}
+
+const STEP_MS = 500
+const CALM_MS = 30_000
+/** P3: a run that a crash interrupted has an owner, or an end, 10 s after the restart, which may take a moment itself. */
+const OWNED_AFTER_MS = 14_000
+
+export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: TrialOptions): Promise<Trial> {
+  const random = createRandom(seed)
+  const faults = drawFaults(random.fork('faults'))
+  mutant?.faults?.(faults)
+  adjust?.(faults)
+  const kernel = createKernel({
+    random: random.fork('order'),
+    ...(strict === undefined ? {} : { strict }),
+    ...(onLine === undefined ? {} : { onLine }),
+  })
+  const history = createHistory()
+  const wall: Wall = { offset: 0 }
+  const definition = drawAgent(random.fork('agent'))
+  let calm = false
+  const isCalm = () => calm
+  const shared = { kernel, faults, history, isCalm }
+  const server = createServer({
+    ...shared,
+    random: random.fork('server'),
+    wall,
+    definition,
+    toolTimeoutMs: random.fork('tools').between(200, 2_000),
+    mutant,
+  })
+  const net = createNet({ ...shared, random: random.fork('net'), faults: faults.net, server })
+  const starvation = createStarvationWatch(kernel, history, net)
+  const report = (error: unknown) =>
+    history.findings.push({
+      checker: 'bug',
+      message: error instanceof Error ? (error.stack ?? error.message) : `${error}`,
+    })
+  const onUnhandled = (error: unknown) => void report(error)
+  process.on('unhandledRejection', onUnhandled)
+
+  server.boot()
+  unleash({ ...shared, random: random.fork('nemesis'), server, wall })
+  const unfinished = new Set<string>()
+  for (const options of drawClients(random.fork('clients'))) {
+    unfinished.add(options.name)
+    talk({ ...shared, random: random.fork(options.name), net }, options)
+      .then(() => unfinished.delete(options.name))
+      .catch(report)
+  }
+
+  if (random.fork('litter').chance(0.25)) {
+    const name = 'litter'
+    unfinished.add(name)
+    litter({ ...shared, random: random.fork(name), net }, { name, owner: 'local_user', sessions: 4 })
+      .then(() => unfinished.delete(name))
+      .catch(report)
+  }
+
+  async function pass(until: number): Promise<void> {
+    for (let time = kernel.time + STEP_MS; time <= until; time += STEP_MS) {
+      await kernel.advance(time)
+      starvation.look()
+    }
+  }
+
+  async function findOrphans(): Promise<string[]> {
+    // In the eyes of time 0 every lease is live.
+    const orphans = (await server.serving?.inner.orphans(0, 100)) ?? []
+    return orphans.map(({ id }) => id)
+  }
+
+  try {
+    await pass(random.fork('length').between(3_000, 12_000))
+    calm = true
+    kernel.trace('calm')
+    server.fill(false)
+    const calmAt = kernel.time
+    await pass(calmAt + OWNED_AFTER_MS)
+    const orphans = await findOrphans()
+    await pass(kernel.time + STEP_MS)
+    const still = new Set(await findOrphans())
+    for (const id of orphans.filter((one) => still.has(one))) {
+      history.findings.push({ checker: 'liveness', message: `nobody sees to run ${id}` })
+    }
+    await pass(calmAt + CALM_MS)
+  } catch (error) {
+    report(error)
+  }
+  const { serving } = server
+  if (serving === null) history.findings.push({ checker: 'liveness', message: 'no server is running' })
+  else checkIdle(serving.engine.stats(), serving.log.watchers, net.streams.size, history.findings)
+  // Rejections that nobody handled are reported once the event loop turns.
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', onUnhandled)
+
+  const evidence: Evidence = { history, faults, definition, unfinished: [...unfinished], ...readDisk(server.disk) }
+  const findings = [...history.findings, ...judge(checkers, evidence)]
+  const stats = statsOf(evidence, kernel.time, kernel.items)
+  return { seed, hash: kernel.hash, findings, faults, lines: kernel.lines, stats, evidence }
+}
+
+function checkIdle(
+  { activeRuns, queuedRuns, readers }: { activeRuns: number; queuedRuns: number; readers: number },
+  watchers: number,
+  streams: number,
+  findings: Finding[],
+): void {
+  const seen = { activeRuns, queuedRuns, readers, watchers }
+  const wanted = { activeRuns: 0, queuedRuns: 0, readers: streams, watchers: streams }
+  if (JSON.stringify(seen) === JSON.stringify(wanted)) return
+  const message = `at rest the engine counts ${JSON.stringify(seen)}, not ${JSON.stringify(wanted)}`
+  findings.push({ checker: 'liveness', message })
+}
+
+function drawClients(random: Random): ClientOptions[] {
+  const ids = createIds(
+    () => 1_800_000_000_000,
+    (size) => random.bytes(size),
+  )
+  const threads = Array.from({ length: random.between(1, 3) }, (_, i) =>
+    random.chance(0.3) ? ids.uuid() : `thread-${i}`,
+  )
+  return Array.from({ length: random.between(1, 5) }, (_, i) => {
+    const mine = threads.filter(() => random.chance(0.6))
+    return {
+      name: `c${i}`,
+      owner: 'local_user',
+      threads: [mine[0] ?? threads[0] ?? 'thread-0', ...mine.slice(1)],
+      messages: random.between(1, 6),
+    }
+  })
+}
+
+function drawAgent(random: Random): AgentDefinition {
+  return {
+    name: 'sim',
+    description: 'The agent of the simulator.',
+    directory: '.',
+    default: true,
+    instructions: 'You are a test.',
+    model: {
+      provider: 'sim',
+      name: 'sim',
+      contextWindow: 128_000,
+      retries: 0,
+      firstTokenTimeoutMs: 60_000,
+      tokenTimeoutMs: 60_000,
+    },
+    tools: [],
+    responseFormat: null,
+    limits: {
+      steps: random.between(2, 8),
+      tokens: random.chance(0.5) ? null : random.between(100, 800),
+      durationMs: random.between(2_000, 12_000),
+      cost: null,
+      toolCalls: random.between(3, 14),
+      identicalCalls: random.between(1, 3),
+      storedMessageChars: 1_000_000,
+    },
+    context: { maxMessages: 50 },
+    sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
+    approval: { default: 'never', by: 'operator', expiresSeconds: 3_600 },
+  }
+}
+
+function statsOf({ history, sessions, runs }: Evidence, simulatedMs: number, items: number): TrialStats {
+  const views = history.readers.flatMap((reader) => reader.views)
+  const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
+  return {
+    simulatedMs,
+    items,
+    crashes: history.lives.filter(({ end }) => end !== null && end !== 'restarted').length,
+    runs: runs.size,
+    entries: sum([...sessions.values()].map(({ log }) => log.length)),
+    shown: sum(views.map(({ shown }) => shown.length)),
+    resumes: sum(views.map(({ resumes }) => resumes.length)),
+  }
+}
