@@ -1,0 +1,153 @@
+// SIGTERM (P15): no new work, answers in work are completed, the rest is marked or suspended, and the process ends in time.
+//
+//   ROUNDS=40 SEED=7 vitest run test/crash/stop.test.ts      the long variant
+
+import { connect } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createRandom } from '../sim/random.ts'
+import { databaseFaults } from './support/database.ts'
+import { fromEnvironment, ms, print, quantile } from './support/figures.ts'
+import { createPersistentClient } from './support/persistent-client.ts'
+import { runInput } from './support/run-input.ts'
+import { record } from './support/sse-recorder.ts'
+import { openYard, type TestServer, type Yard } from './support/start-server.ts'
+import { until } from './support/until.ts'
+
+const ROUNDS = fromEnvironment('ROUNDS', 10)
+const SEED = fromEnvironment('SEED', 20_261_115)
+const DRAIN_MS = 600
+const LANES = 2
+
+const answers = [
+  { when: 'short', parts: [{ text: 'tok ', repeat: 10, delay_ms: 20 }] },
+  { when: 'longer', parts: [{ text: 'tok ', repeat: 30, delay_ms: 35 }] },
+  { when: 'endless', parts: [{ text: 'tok ', repeat: 100_000, delay_ms: 25 }] },
+]
+
+/** How a run ended: its last event without what differs from run to run. */
+function endOf({ frames }: { frames: readonly { data: string }[] }): unknown {
+  const { type, code, outcome } = JSON.parse(frames.at(-1)?.data ?? '{}')
+  return { type, code, outcome }
+}
+
+const FINISHED = { type: 'RUN_FINISHED', code: undefined, outcome: { type: 'success' } }
+const INTERRUPTED = { type: 'RUN_ERROR', code: 'interrupted', outcome: undefined }
+
+/** A refusal's status, code and whether it says when to come again. */
+async function refusal(url: string, body?: unknown) {
+  const request = body === undefined ? {} : { method: 'POST' as const, body }
+  const { status, body: text, headers } = await record({ url, ...request }).done
+  return {
+    status,
+    type: headers['content-type'],
+    code: JSON.parse(text || '{}').code,
+    retry: Number(headers['retry-after']) > 0,
+  }
+}
+
+async function ready({ url }: TestServer): Promise<unknown> {
+  const { status, body } = await record({ url: `${url}/ready` }).done
+  return { status, ready: JSON.parse(body || '{}').ready }
+}
+
+describe('SIGTERM', () => {
+  test('completes what can be completed and loses nothing of the rest', { timeout: 600_000 }, async () => {
+    const random = createRandom(SEED)
+    const flags = ['--drain', `${DRAIN_MS}ms`, '--log-level', 'warn']
+    const stopMs: number[] = []
+    const noticedMs: number[] = []
+
+    async function stopAgainAndAgain(rounds: number): Promise<void> {
+      const yard = await openYard(onTestFinished, { answers })
+      let server = await yard.start({ flags })
+      for (let round = 0; round < rounds; round += 1) server = await stopOnce(yard, server, round)
+    }
+
+    /** Gives the server that was started after it. */
+    async function stopOnce(yard: Yard, server: TestServer, round: number): Promise<TestServer> {
+      const client = (kind: 'stream' | 'background', name: string, thread = name) =>
+        createPersistentClient({ kind, threadId: `${thread}-${round}`, name: `${name}-${round}` })
+      const short = client('stream', 'short')
+      const endless = client('stream', 'endless')
+      const background = client('background', 'longer')
+      const queued = client('background', 'short-queued', 'endless')
+      const silent = connect(server.port, '127.0.0.1')
+      silent.on('error', () => {}).write('POST / HTTP/1.1\r\nHost: 127.')
+      const early = [endless, background].map((one) => one.go(server.url))
+      await until('the long runs have begun', () => endless.acknowledged && background.acknowledged)
+      const late = [short, queued].map((one) => one.go(server.url))
+      await until('the others are taken', () => short.acknowledged && queued.acknowledged)
+      await new Promise((resolve) => setTimeout(resolve, random.between(0, 100)))
+
+      const signalled = performance.now()
+      server.signal('SIGTERM')
+      await until('the server has noticed', () => server.log().includes('Stopping'))
+      noticedMs.push(performance.now() - signalled)
+      expect(await ready(server)).toEqual({ status: 503, ready: false })
+      const refused = { status: 503, type: 'application/problem+json', code: 'shutting_down', retry: true }
+      const lateId = `late-${round}`
+      expect(await refusal(server.url, runInput(lateId, lateId, 'short'))).toEqual(refused)
+      expect(await refusal(`${server.url}/sessions/${lateId}/messages`, { message: 'short' })).toEqual(refused)
+      expect(await refusal(`${server.url}/runs/${lateId}`)).toEqual(refused)
+
+      const { code, signal } = await server.exited
+      stopMs.push(performance.now() - signalled)
+      await Promise.all([...early, ...late])
+      silent.destroy()
+
+      expect({ code, signal }).toEqual({ code: 0, signal: null })
+      expect([short, endless].map(endOf)).toEqual([FINISHED, INTERRUPTED])
+      // Whoever watched a run that goes on later was told so, and where.
+      expect([background, queued].map(({ ended, notices }) => [ended, notices.length])).toEqual([
+        [false, 1],
+        [false, 1],
+      ])
+      expect(background.notices[0]?.data).toContain(`Last-Event-ID: ${background.frames.at(-1)?.id}`)
+      expect(await databaseFaults(yard)).toEqual([])
+
+      const next = await yard.start({ flags })
+      await Promise.all([background, queued].map((one) => one.go(next.url)))
+      expect([background, queued].map(endOf)).toEqual([FINISHED, FINISHED])
+      const faults = await Promise.all([short, endless, background, queued].map((one) => one.faults(next.url)))
+      expect(faults.flat()).toEqual([])
+      expect((await record({ url: `${next.url}/runs/${lateId}` }).done).status).toBe(404)
+      return next
+    }
+
+    // Side by side, for a stop is mostly waiting.
+    await Promise.all(Array.from({ length: LANES }, () => stopAgainAndAgain(Math.ceil(ROUNDS / LANES))))
+
+    print(
+      `P15: ${stopMs.length}/${stopMs.length} stops with exit 0, drain ${ms(DRAIN_MS)}, noticed p99 ${ms(quantile(noticedMs, 0.99))}, gone p50 ${ms(quantile(stopMs, 0.5))}, max ${ms(Math.max(...stopMs))}; ${stopMs.length * 4} runs, 0 lost (seed ${SEED})`,
+    )
+    expect(Math.max(...stopMs)).toBeLessThan(DRAIN_MS + 5_000)
+  })
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('then %s ends it at once, with %i', async (second, expected) => {
+    const yard = await openYard(onTestFinished, { answers })
+    const server = await yard.start({ flags: ['--drain', '60s', '--log-level', 'warn'] })
+    const endless = createPersistentClient({ kind: 'stream', threadId: 'endless', name: 'endless' })
+    const busy = endless.go(server.url)
+    await until('the run has begun', () => endless.acknowledged)
+
+    server.signal('SIGTERM')
+    await until('the server has noticed', () => server.log().includes('Stopping'))
+    const signalled = performance.now()
+    server.signal(second)
+    const { code } = await server.exited
+    const afterMs = performance.now() - signalled
+    await busy
+
+    print(`P15: a second signal (${second}): exit ${code} after ${ms(afterMs)}`)
+    expect(code).toBe(expected)
+    expect(afterMs).toBeLessThan(2_000)
+    // It was not drained, so it is recovered like after a crash.
+    const again = await yard.start({ flags: ['--log-level', 'warn'] })
+    await record({ url: `${again.url}/runs/endless/cancel`, method: 'POST', body: {} }).done
+    await endless.go(again.url)
+    expect(endOf(endless)).toEqual({ type: 'RUN_FINISHED', code: undefined, outcome: { type: 'cancelled' } })
+  })
+})

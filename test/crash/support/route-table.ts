@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../../../src/app.ts'
+import { resolveSettings } from '../../../src/config/resolve-settings.ts'
+import type { SettingFlags } from '../../../src/config/settings.ts'
+import { silentLogger } from '../../../src/domain/logger.ts'
+import { testAgent } from '../../../src/engine/testing/open-engine.ts'
+import type { Route } from '../../../src/http/route.ts'
+
+export type RouteRow = Pick<Route, 'method' | 'path' | 'role'>
+
+/** Every route that a server with these flags has, as the app puts them together: a new one is tried with the others. */
+export async function routeTable(flags: SettingFlags = {}): Promise<RouteRow[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-routes-'))
+  const { settings } = resolveSettings({
+    flags: { store: ':memory:', ...flags },
+    env: {},
+    file: null,
+    onTerminal: false,
+  })
+  const app = await createApp({
+    agents: [{ ...testAgent, model: { ...testAgent.model, provider: 'demo' } }],
+    settings,
+    dataDir,
+    version: '0.0.0-test',
+    log: silentLogger,
+    exit: (code) => {
+      throw new Error(`the server wanted to exit with ${code}`)
+    },
+  })
+  const table = app.routes.map(({ method, path, role }) => ({ method, path, role }))
+  await app.close({ drainMs: 0 })
+  await rm(dataDir, { recursive: true })
+  return table
+}

@@ -1,0 +1,158 @@
+// The real program as a process of its own, so that it can be killed, starved and lied to. Everything that a test starts here
+// ends with the test, whatever became of it.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ScriptedAnswer } from '../../../src/models/scripted/script.ts'
+
+export interface StartOptions {
+  /** Of the yard when left out. */
+  dataDir?: string
+  flags?: readonly string[]
+  /** Added to an environment that holds nothing of ours. */
+  env?: Readonly<Record<string, string>>
+}
+
+export interface TestServer {
+  readonly url: string
+  readonly port: number
+  readonly pid: number
+  /** From the start of the process until it said that it is ready. */
+  readonly readyMs: number
+  readonly exited: Promise<Exit>
+  /** What it has logged so far. */
+  log(): string
+  signal(signal: NodeJS.Signals): void
+  /** kill -9; resolves when the process is gone. */
+  kill(): Promise<Exit>
+  /** Resident bytes. */
+  rss(): Promise<number>
+}
+
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+  /** From the start of the process. */
+  afterMs: number
+  log: string
+}
+
+/** A server that ended instead of getting ready. */
+export class DidNotStart extends Error {
+  readonly exit: Exit
+  constructor(exit: Exit) {
+    super(`the server ended with ${exit.code ?? exit.signal} before it was ready:\n${exit.log}`)
+    this.exit = exit
+  }
+}
+
+export interface Yard {
+  readonly directory: string
+  readonly dataDir: string
+  /** Throws `DidNotStart`. */
+  start(options?: StartOptions): Promise<TestServer>
+}
+
+export interface YardOptions {
+  /** What the model says; it begins again behind the last one. */
+  answers?: readonly ScriptedAnswer[]
+  /** Instead of the scripted model. */
+  model?: Record<string, unknown>
+}
+
+const program = fileURLToPath(new URL('../../../bin/quarterdeck.js', import.meta.url))
+
+/** A folder with an agent in it and the servers that were started on it. `onEnd` is the test's `onTestFinished`. */
+export async function openYard(onEnd: (clean: () => Promise<void>) => void, options: YardOptions = {}): Promise<Yard> {
+  const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-crash-'))
+  const children = new Set<ChildProcess>()
+  onEnd(async () => {
+    await Promise.all([...children].map(end))
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 })
+  })
+  const dataDir = join(directory, 'data')
+  await mkdir(dataDir, { mode: 0o700 })
+  await writeFile(join(directory, 'script.json'), JSON.stringify({ loop: true, answers: options.answers ?? [HELLO] }))
+  const agent = {
+    name: 'crash',
+    model: options.model ?? { provider: 'scripted', name: 'script', script: 'script.json' },
+    instructions: { inline: 'You are a test.' },
+  }
+  // JSON is YAML.
+  await writeFile(join(directory, 'agent.yaml'), JSON.stringify(agent))
+
+  return {
+    directory,
+    dataDir,
+    start: (start = {}) => startServer(directory, { dataDir, ...start }, children),
+  }
+}
+
+const HELLO: ScriptedAnswer = { parts: [{ text: 'Hello.' }] }
+
+function startServer(
+  directory: string,
+  { dataDir, flags = [], env = {} }: StartOptions & { dataDir: string },
+  children: Set<ChildProcess>,
+): Promise<TestServer> {
+  const began = performance.now()
+  const args = ['serve', 'agent.yaml', '--port', '0', '--data-dir', dataDir, '--log-format', 'json', ...flags]
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: directory,
+    // With a launcher's mark the program ends with whoever started it: a test run that is killed leaves nothing behind.
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, QUARTERDECK_RELAUNCHED: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  children.add(child)
+  let log = ''
+  let banner = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      children.delete(child)
+      resolve({ code, signal, afterMs: performance.now() - began, log })
+    })
+  })
+
+  return new Promise((resolve, reject) => {
+    exited.then((exit) => reject(new DidNotStart(exit)), reject)
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      banner += text
+      const port = /Health\s+http:\/\/[^/]*:(\d+)\//.exec(banner)?.[1]
+      if (port === undefined || !banner.includes('is ready')) return
+      const pid = child.pid ?? 0
+      resolve({
+        url: `http://127.0.0.1:${port}`,
+        port: Number(port),
+        pid,
+        readyMs: performance.now() - began,
+        exited,
+        log: () => log,
+        signal: (signal) => void child.kill(signal),
+        kill() {
+          child.kill('SIGKILL')
+          return exited
+        },
+        rss: () => residentBytes(pid),
+      })
+    })
+  })
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('close', resolve))
+  child.kill('SIGKILL')
+  await gone
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+}
