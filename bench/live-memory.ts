@@ -1,0 +1,22 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface LiveMemory {
+  /** Heap and what hangs on it outside the heap (buffers), of the main thread. */
+  aliveMb: number
+  rssMb: number
+}
+
+/** The environment variable that names the file `memory-probe.ts` writes to. */
+export const PROBE_FILE = 'QUARTERDECK_BENCH_MEMORY'
+
+/** Asks a process that has the probe loaded to collect garbage and say what is alive. */
+export async function liveMemory(pid: number, file: string): Promise<LiveMemory> {
+  rmSync(file, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  for (let tries = 0; tries < 200; tries += 1) {
+    await delay(25)
+    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
+  }
+  throw new Error('the server did not say how much memory is alive: was bench/memory-probe.ts loaded?')
+}

@@ -1,0 +1,128 @@
+// Measures the figures the project promises, against a floor in the same run, and keeps them in RESULTS.md.
+//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors] [--seconds 5] [--json out.json]
+//                    [--server bin/quarterdeck.js]
+// A partial run prints its table and leaves RESULTS.md alone. Exit code 1: a figure was missed; 2: nothing was measured.
+
+import { writeFileSync } from 'node:fs'
+import { arch, cpus, release } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Figure, markdownTable, skipped, textTable } from './figure.ts'
+import { cpuMs, machineBusyMs } from './process-stat.ts'
+import { full, paced } from './scenarios/cpu-per-run.ts'
+import { doors } from './scenarios/doors.ts'
+import type { Scenario } from './scenarios/scenario.ts'
+import { sessions } from './scenarios/sessions.ts'
+import { idle, start } from './scenarios/start-and-idle.ts'
+import { streams } from './scenarios/streams.ts'
+import { latency, slowDisk } from './scenarios/token-delay.ts'
+import { openStage, type Stage } from './stage.ts'
+
+const scenarios: readonly Scenario[] = [full, paced, latency, slowDisk, start, idle, streams, sessions, doors]
+/** Share of one core; what the system itself does for us (interrupts, writing back) stays below. */
+const NOTABLE_NOISE = 0.15
+const root = join(import.meta.dirname, '..')
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      seconds: { type: 'string' },
+      json: { type: 'string' },
+      server: { type: 'string', default: join(root, 'bin', 'quarterdeck.js') },
+    },
+  })
+  const chosen = choose(values.only)
+  const seconds = values.seconds === undefined ? null : Number(values.seconds)
+  if (seconds !== null && !(seconds >= 1)) throw new Error('--seconds takes a number from 1 up')
+  if (process.platform !== 'linux') throw new Error('the bench reads /proc: run it on Linux, or in a container')
+
+  const stage = await openStage({ serverScript: values.server })
+  const stopOnSignal = (): void => void stage.close().then(() => process.exit(130))
+  process.once('SIGINT', stopOnSignal).once('SIGTERM', stopOnSignal)
+  const figures: Figure[] = []
+  try {
+    for (const remark of stage.remarks) say(remark)
+    for (const scenario of chosen) figures.push(...(await runScenario(scenario, stage, seconds)))
+  } finally {
+    await stage.close()
+  }
+
+  const conditions = conditionsOf(stage.remarks, seconds)
+  say(`\n${conditions.join('\n')}\n\n${textTable(figures)}`)
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ conditions, figures }, null, 2)}\n`)
+  if (chosen.length === scenarios.length)
+    writeFileSync(join(import.meta.dirname, 'RESULTS.md'), page(conditions, figures))
+  if (figures.some((figure) => figure.outcome === 'missed')) process.exitCode = 1
+}
+
+function choose(only: string | undefined): readonly Scenario[] {
+  if (only === undefined) return scenarios
+  return only.split(',').map((name) => {
+    const found = scenarios.find((scenario) => scenario.name === name.trim())
+    if (found === undefined) {
+      throw new Error(
+        `there is no scenario ${JSON.stringify(name)}; there are ${scenarios.map((s) => s.name).join(', ')}`,
+      )
+    }
+    return found
+  })
+}
+
+/** A scenario that breaks is a missed figure; the others still run. */
+async function runScenario(scenario: Scenario, stage: Stage, seconds: number | null): Promise<Figure[]> {
+  const begun = performance.now()
+  const foreign = foreignCpu()
+  let figures: Figure[]
+  try {
+    figures = await scenario.run(stage, { seconds })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.trim().replaceAll('\n', ' / ').slice(0, 400) : String(error)
+    figures = [{ ...skipped(scenario.name, reason), what: 'could not be measured', outcome: 'missed' }]
+    await stage.clear()
+  }
+  const noise = (foreignCpu() - foreign) / (performance.now() - begun)
+  if (noise > NOTABLE_NOISE) {
+    const warning = `noisy: other programs used ${Math.round(noise * 100)} % of a core meanwhile`
+    figures = figures.map((figure) => ({ ...figure, note: `${warning}; ${figure.note}` }))
+  }
+  const took = ((performance.now() - begun) / 1000).toFixed(0)
+  for (const { what, value, target, outcome, note } of figures) {
+    say(`${scenario.name} (${took} s): ${outcome} ${what} ${value} ${target === '' ? note : `(${target})`}`)
+  }
+  return figures
+}
+
+/** CPU time of everything that is not part of this bench. */
+const foreignCpu = (): number => machineBusyMs() - cpuMs(process.pid)
+
+function conditionsOf(remarks: readonly string[], seconds: number | null): string[] {
+  const processors = cpus()
+  return [
+    `Date: ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    `Machine: ${processors.length} cores (${processors[0]?.model ?? 'unknown'}, ${arch()}), Linux ${release()}`,
+    `Node: ${process.version}`,
+    ...(seconds === null ? [] : [`Rounds: ${seconds} s (--seconds)`]),
+    ...remarks.map((remark) => `Placement: ${remark}`),
+  ]
+}
+
+function page(conditions: readonly string[], figures: readonly Figure[]): string {
+  return `# Results of \`npm run bench\`
+
+Written by \`bench/run.ts\`; do not edit. Read the ratios, not the absolute times: both sides of a ratio come from the same run,
+in turn, and each is the median of its rounds. CPU counts user and system time of all threads of the server.
+
+${conditions.map((condition) => `- ${condition}`).join('\n')}
+
+${markdownTable(figures)}
+`
+}
+
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : error}\n`)
+    process.exitCode = 2
+  })
+}

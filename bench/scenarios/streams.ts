@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { figureOf, round } from '../figure.ts'
+import { rssMb } from '../process-stat.ts'
+import type { LoadPlan, LoadResult } from '../stage.ts'
+import { type Scenario, warmUp } from './scenario.ts'
+
+const STREAMS = 1000
+const TOKENS_A_SECOND = 20
+/** One connection each 5 ms: a busy event loop accepts one a turn. */
+const RAMP_MS = 5000
+const SETTLE_MS = 10_000
+const SAMPLE_MS = 250
+/** Behind the floor by more than this, the streams are open but not held. */
+const HELD_WITHIN_MS = 1000
+
+/** 1,000 streams at 20 tokens a second on one core: none fails, memory stays bounded and comes back. */
+export const streams: Scenario = {
+  name: 'streams',
+  async run(stage, options) {
+    const seconds = options.seconds ?? 30
+    const plan: LoadPlan = {
+      parallel: STREAMS,
+      runs: STREAMS,
+      message: `paced:${TOKENS_A_SECOND}`,
+      // Long enough for all of them to be open together for the whole time.
+      tokens: TOKENS_A_SECOND * (seconds + RAMP_MS / 1000),
+      rampMs: RAMP_MS,
+    }
+    const floor = await stage.floor()
+    await warmUp(stage, [floor])
+    const base = await stage.load(floor, plan)
+    await floor.stop()
+
+    const server = await stage.server()
+    const { pid } = server.child
+    await warmUp(stage, [server])
+    await delay(SETTLE_MS)
+    const before = rssMb(pid)
+    let peak = before
+    const sampler = setInterval(() => {
+      peak = Math.max(peak, rssMb(pid))
+    }, SAMPLE_MS)
+    const result = await stage.load(server, plan)
+    clearInterval(sampler)
+    await delay(SETTLE_MS)
+    const after = rssMb(pid)
+    await server.stop()
+
+    const behind = p99(result) - p99(base)
+    const late =
+      behind <= HELD_WITHIN_MS ? [] : [`not held: p99 of the delay is ${round(behind)} ms behind the floor's`]
+    return [
+      figureOf({
+        scenario: 'streams',
+        what: `failures of ${STREAMS} streams`,
+        base: summary(base),
+        server: summary(result),
+        value: result.failed,
+        limit: 0,
+        unit: ' failed',
+        problems: [...result.problems, ...late],
+        note: `${TOKENS_A_SECOND} tokens/s each for ${seconds} s; share of the core and p99 of the delay; load and model used ${Math.round(result.loadCore * 100)} % of theirs`,
+      }),
+      figureOf({
+        scenario: 'streams',
+        what: 'resident memory, peak',
+        base: `${round(before)} MB`,
+        server: `${round(peak)} MB`,
+        value: peak,
+        limit: 400,
+        unit: ' MB',
+        note: `sampled every ${SAMPLE_MS} ms; before: warmed up at full speed, then ${SETTLE_MS / 1000} s of rest`,
+      }),
+      figureOf({
+        scenario: 'streams',
+        what: 'memory kept afterwards',
+        base: `${round(before)} MB`,
+        server: `${round(after)} MB`,
+        value: (after / before - 1) * 100,
+        limit: 20,
+        unit: ' %',
+        note: `resident, ${SETTLE_MS / 1000} s after the last stream against before the first; no forced collection`,
+      }),
+    ]
+  },
+}
+
+const p99 = (result: LoadResult): number => result.delayMs?.p99 ?? Number.NaN
+
+function summary(result: LoadResult): string {
+  const core = (result.cpuMsPerRun * result.runs) / result.seconds / 10
+  return `${Math.round(core)} %, ${round(p99(result))} ms`
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { LOCAL_USER } from '../src/domain/session.ts'
+import { createSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
+import { HISTORY_THREAD, seed } from './seed.ts'
+
+test('seeds sessions that the store finds by name, with their messages, runs and log', async () => {
+  const store = createSqliteStore({
+    path: ':memory:',
+    fatal: (error) => {
+      throw error
+    },
+  })
+  const now = Date.parse('2026-11-15T00:00:00Z')
+
+  await seed(store, { sessions: 450, history: 120 }, now)
+
+  const long = await store.sessionByAlias(LOCAL_USER, HISTORY_THREAD)
+  const last = await store.sessionByAlias(LOCAL_USER, 'seed-449')
+  expect([long?.messageCount, last?.messageCount]).toEqual([120, 2])
+  expect(await store.sessionByAlias(LOCAL_USER, 'seed-450')).toBe(null)
+  expect((await store.messages(long?.id ?? '', 3)).map((message) => message.id)).toEqual([
+    `${HISTORY_THREAD}-58-a`,
+    `${HISTORY_THREAD}-59-q`,
+    `${HISTORY_THREAD}-59-a`,
+  ])
+  expect(await store.head(long?.id ?? '')).toBe(360)
+  expect((await store.runByWireId(last?.id ?? '', 'seed-449-run-0'))?.status).toBe('completed')
+  expect((await store.entries(last?.id ?? '', 0, 10)).map((entry) => entry.kind)).toEqual([
+    'fact',
+    'event',
+    'event',
+    'event',
+    'event',
+    'event',
+  ])
+  await store.close()
+})
