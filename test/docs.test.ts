@@ -1,0 +1,375 @@
+// The pages say what is: links lead somewhere, examples load and run, and what is named exists.
+
+import { spawn } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { isDeepStrictEqual } from 'node:util'
+import { EventType } from '@ag-ui/core'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { type App, createApp } from '../src/app.ts'
+import { banner } from '../src/cli/banner.ts'
+import { createTestIo } from '../src/cli/testing/test-io.ts'
+import { formatIssue } from '../src/config/config-error.ts'
+import { checkAgent, loadAgent } from '../src/config/load-agent.ts'
+import { providers } from '../src/config/providers.ts'
+import { resolveSettings } from '../src/config/resolve-settings.ts'
+import { settings } from '../src/config/settings.ts'
+import { createMemoryFiles } from '../src/config/testing/memory-files.ts'
+import { type ErrorCode, errorCodes, ServerError } from '../src/domain/errors.ts'
+import { silentLogger } from '../src/domain/logger.ts'
+import { problemOf, problemShape } from '../src/http/problem.ts'
+import type { Route } from '../src/http/route.ts'
+import { createRouter } from '../src/http/router.ts'
+import { readScript } from '../src/models/scripted/script.ts'
+import { agentErrorShape } from '../src/protocols/agent/routes.ts'
+import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'
+import { threadErrorShape } from '../src/protocols/threads/error-shape.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const all = (page: string, pattern: RegExp): string[] => [...page.matchAll(pattern)].map((match) => match[1] ?? '')
+
+/** Written by hand; `docs/agent-yaml.md`, `settings.md`, `cli.md` and `errors.md` are compared with their tables elsewhere. */
+const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
+  .concat(['ARCHITECTURE', 'ag-ui', 'clients', 'doors', 'http', 'models', 'operations'].map((name) => `docs/${name}`))
+  .map((name) => `${name}.md`)
+const everyPage = globSync(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root })
+
+interface Block {
+  page: string
+  /** What stands behind the three marks, word by word. */
+  marks: string[]
+  text: string
+}
+
+const blocksOf = (page: string): Block[] =>
+  [...read(page).matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, marks = '', code = '']) => ({
+    page,
+    marks: marks.split(' '),
+    text: code,
+  }))
+const blocks = pages.flatMap(blocksOf)
+const withoutCode = (page: string): string => read(page).replace(/^```[\s\S]*?^```$/gm, '')
+
+describe('links', () => {
+  // As GitHub makes them.
+  const anchorsOf = (page: string): string[] =>
+    all(withoutCode(page), /^#+ (.+)$/gm).map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    )
+
+  test.each(everyPage)('of %s lead to a file, and to a heading in it', (page) => {
+    const targets = all(withoutCode(page), /\]\(([^)\s]+)\)/g).filter((target) => !/^[a-z]+:/.test(target))
+    const broken = targets.filter((target) => {
+      const [path = '', anchor] = target.split('#')
+      const file = path === '' ? page : join(dirname(page), path)
+      if (!existsSync(join(root, file))) return true
+      return anchor !== undefined && !anchorsOf(file).includes(anchor)
+    })
+    expect(broken).toEqual([])
+  })
+})
+
+describe('examples in YAML', () => {
+  const yaml = blocks.filter(({ marks }) => marks[0] === 'yaml')
+
+  /** What is wrong with an example; one that shows a part of an agent is made whole first. */
+  function issuesOf({ marks, text: code }: Block): string[] {
+    switch (marks[1]) {
+      case undefined: {
+        const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
+        const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(code))
+        const whole = [...missing.map(([, line]) => line), code].join('\n')
+        const files = createMemoryFiles({ '/agent.yaml': whole, '/answers.yaml': 'answers: []' })
+        return checkAgent('/agent.yaml', { env: {}, files }).issues.map(formatIssue)
+      }
+      case 'settings':
+        resolveSettings({ flags: {}, env: {}, file: { path: 'quarterdeck.yaml', text: code }, onTerminal: false })
+        return []
+      case 'script':
+        readScript(parse(code), 'script.yaml')
+        return []
+      default:
+        return [`yaml is followed by ${marks[1]}`]
+    }
+  }
+
+  test.each(yaml)('$page: $text', (block) => {
+    expect(issuesOf(block)).toEqual([])
+  })
+
+  test('are there', () => {
+    expect(yaml.length).toBeGreaterThan(8)
+  })
+})
+
+const wildcards = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
+
+describe('docs/http.md', () => {
+  /** What a route's cells say. Two routes depend on more than one thing. */
+  function cellsOf({ method, path, role, door }: Route): string[] {
+    const doors = path === '/chat' ? ['rest', 'threads'] : door === null ? [] : [door]
+    return [
+      `${method} ${path}`,
+      path === '/metrics' ? 'user, operator' : role,
+      doors.map((one) => `\`${one}\``).join(', ') || '–',
+    ]
+  }
+
+  test('lists the routes that there are, with their roles and doors, and has an example of each', async () => {
+    await using example = await startExample()
+    const { routes } = example.app
+    const rows = [...read('docs/http.md').matchAll(/^\| `([A-Z]+ \S+)` \| (.+?) \| (.+?) \|/gm)]
+    const documented = rows.map(([, route = '', role = '', door = '']) => [wildcards(route), role, door])
+    expect(documented.toSorted()).toEqual(routes.map(cellsOf).toSorted())
+
+    const router = createRouter(routes, new Set(example.app.doors))
+    const shown = blocksOf('docs/http.md')
+      .filter(({ marks }) => marks[0] === 'sh')
+      .map((block) => curl(block.text, { RUN_ID: 'r', EVENT_ID: 'e', SESSION_ID: 's', THREAD_ID: 't' }))
+      .map(({ method, url }) => router.find(method, new URL(url).pathname).route)
+    expect(routes.filter((route) => !shown.includes(route)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('docs/doors.md', () => {
+  test('lists the statuses that differ between the doors, and all of them', () => {
+    const request = { path: '/', correlationId: 'c' }
+    const statusesOf = (code: ErrorCode) =>
+      [problemShape, agentErrorShape, chatErrorShape, threadErrorShape].map(
+        (shape) => shape(problemOf(new ServerError(code, ''), request)).status,
+      )
+    const actual = errorCodes
+      .map((code) => [code, ...statusesOf(code)])
+      .filter(([, ...statuses]) => new Set(statuses).size > 1)
+
+    const rows = [...read('docs/doors.md').matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|((?: \d{3} \|){4})$/gm)]
+    const documented = rows.flatMap(([, codes = '', cells = '']) =>
+      all(codes, /`(\w+)`/g).map((code) => [code, ...all(cells, /(\d+)/g).map(Number)]),
+    )
+    expect(documented.toSorted()).toEqual(actual.toSorted())
+  })
+})
+
+interface Request {
+  method: string
+  url: string
+  headers: Headers
+  body: string | null
+}
+
+/** Reads a `curl` command as a shell would: quotes, `$NAME`, a backslash before a quote and before the line end. */
+function curl(command: string, variables: Record<string, string>): Request {
+  const expand = (word: string) =>
+    word.replace(/\$(\w+)/g, (_, name: string) => variables[name] ?? `no ${name}`).replaceAll('\\"', '"')
+  const words = [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|"((?:\\"|[^"])*)"|(\S+)/g)].map(
+    ([, literal, quoted, bare]) => literal ?? expand(quoted ?? bare ?? ''),
+  )
+  if (words.shift() !== 'curl') throw new Error(`only curl is run, not ${command}`)
+  const request: Request = { method: 'GET', url: '', headers: new Headers(), body: null }
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === '-N') continue
+    if (word === '-X') request.method = words.shift() ?? ''
+    else if (word === '-d') Object.assign(request, { method: 'POST', body: words.shift() })
+    else if (word === '-H') {
+      const [name = '', value = ''] = (words.shift() ?? '').split(/: (.*)/)
+      request.headers.set(name, value)
+    } else if (word.startsWith('http')) request.url = word
+    else throw new Error(`the flag ${word} is not known here`)
+  }
+  return request
+}
+
+/** The server of `npm start`, on a free port. Ends with `await using`. */
+async function startExample(): Promise<{ app: App; url: string } & AsyncDisposable> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-docs-'))
+  const app = await createApp({
+    agents: [loadAgent(join(root, 'examples/assistant/agent.yaml'), { env: {} })],
+    settings: resolveSettings({ flags: { port: '0' }, env: {}, file: null, onTerminal: false }).settings,
+    dataDir,
+    version: '0.1.0',
+    log: silentLogger,
+    exit: (code) => {
+      throw new Error(`the server wanted to exit with ${code}`)
+    },
+  })
+  const { url } = await app.listen()
+  return {
+    app,
+    url,
+    [Symbol.asyncDispose]: async () => {
+      await app.close({ drainMs: 0 })
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}
+
+/** The keys and kinds of a value; of a list the first element stands for all. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]))
+}
+
+/** The events of a stream by name and shape: AG-UI and OpenAI name them in `type`, the threads in `event`, others above the data. */
+function eventsOf(sse: string): { name: string; shape: unknown }[] {
+  return sse.split('\n\n').flatMap((frame) => {
+    const data = /^data: (.+)$/m.exec(frame)?.[1]
+    if (data === undefined) return []
+    const event: Record<string, unknown> = data === '[DONE]' ? { type: data } : JSON.parse(data)
+    const name = /^event: (.+)$/m.exec(frame)?.[1] ?? event.type ?? event.event ?? event.object
+    return [{ name: String(name), shape: shapeOf(event) }]
+  })
+}
+
+/** An example may leave events out, but not change their order, their first, their last, or what is in them. */
+function compareEvents(shown: string, sent: string): void {
+  const [documented, actual] = [eventsOf(shown), eventsOf(sent)]
+  let from = 0
+  for (const event of documented) {
+    const at = actual.findIndex((other, i) => i >= from && isDeepStrictEqual(other, event))
+    if (at < 0) expect(actual.slice(from).filter(({ name }) => name === event.name)).toContainEqual(event)
+    from = at + 1
+  }
+  expect([documented[0], documented.at(-1)]).toEqual([actual[0], actual.at(-1)])
+}
+
+describe('examples that are marked runnable', () => {
+  const pagesWith = (language: string) =>
+    pages.filter((page) => blocksOf(page).some(({ marks }) => marks[0] === language && marks[1] === 'runnable'))
+
+  test.each(pagesWith('sh'))('the requests of %s are answered as it says', async (page) => {
+    await using example = await startExample()
+    const variables: Record<string, string> = {}
+    let answer = ''
+    for (const { marks, text: code } of blocksOf(page)) {
+      if (marks[1] === 'answer' && marks[0] === 'json') {
+        expect(shapeOf(JSON.parse(answer)), code).toEqual(shapeOf(JSON.parse(code)))
+      } else if (marks[1] === 'answer') {
+        compareEvents(code, answer)
+      }
+      if (marks[0] !== 'sh' || marks[1] !== 'runnable') continue
+      const { url, ...init } = curl(code.replaceAll('http://127.0.0.1:8000', example.url), variables)
+      const leave = new AbortController()
+      const response = await fetch(url, { ...init, signal: leave.signal })
+      expect(response.status, code).toBe(Number(marks[2]))
+      if (marks[3] === 'endless') {
+        leave.abort()
+        continue
+      }
+      answer = await response.text()
+      const ids = all(answer, /^id: (.+)$/gm)
+      variables.EVENT_ID = ids[Math.floor(ids.length / 2)] ?? variables.EVENT_ID ?? ''
+      for (const name of ['RUN_ID', 'SESSION_ID', 'THREAD_ID']) {
+        const value = new RegExp(`"${name.toLowerCase()}":"([^"]+)"`).exec(answer)?.[1]
+        if (value !== undefined) variables[name] = value
+      }
+    }
+  })
+
+  test.each(pagesWith('js'))('the program of %s gets an answer', async (page) => {
+    await using example = await startExample()
+    for (const { text: code } of blocksOf(page).filter(({ marks }) => marks[0] === 'js')) {
+      const child = spawn(process.execPath, ['--input-type=module', '-'], { cwd: root })
+      child.stdin.end(code.replaceAll('http://127.0.0.1:8000', example.url))
+      const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
+      expect(complained).toBe('')
+      expect(said).toMatch(/^1, 2, 3\b.*\n\n\*\(I am Quarterdeck's built-in demonstration model/)
+    }
+  })
+})
+
+describe('names', () => {
+  test('of metrics are those that there are', async () => {
+    await using example = await startExample()
+    const metrics = await (await fetch(`${example.url}/metrics`)).text()
+    expect(all(read('docs/operations.md'), /^\| `((?:quarterdeck|process|nodejs)_\w+)` \|/gm).toSorted()).toEqual(
+      all(metrics, /^# TYPE (\w+)/gm).toSorted(),
+    )
+  })
+
+  test.each(pages)('of environment variables and events in %s are known', (page) => {
+    const ofProviders = Object.values(providers).flatMap(({ keys, addresses, models }) =>
+      [keys, addresses, models].flat(),
+    )
+    const others = [
+      'AZURE_OPENAI_API_VERSION',
+      'MISTRAL_API_KEY',
+      'NODE_OPTIONS',
+      'RUN_ID',
+      'EVENT_ID',
+      'SESSION_ID',
+      'THREAD_ID',
+      'CUT_BY_LENGTH',
+      'KEY_VARIABLES',
+    ]
+    const known = new Set([
+      ...Object.values(settings).flatMap(({ env }) => env),
+      ...ofProviders,
+      ...Object.values(EventType),
+      ...others,
+    ])
+    const named = all(read(page), /(?<![\w/.])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g)
+    expect(named.filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test.each(pages)('of files in %s exist', (page) => {
+    const named = all(withoutCode(page), /`((?:src|test|bench|docs|examples|bin|schema)\/[\w./*-]*)`/g)
+    expect(named.filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([])
+    if (page === 'docs/ARCHITECTURE.md') expect(named.length).toBeGreaterThan(50)
+  })
+
+  test.each(pages)('of npm scripts in %s are in package.json', (page) => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'))
+    const named = all(read(page), /\bnpm (?:run )?(start|test|(?<=run )[\w:-]+)/g)
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
+  })
+})
+
+describe('docs/operations.md', () => {
+  // What proves that something is still unused: no source outside `config` mentions it.
+  const traces: Record<string, RegExp> = {
+    'tools.timeout_seconds': /settings\.tools/,
+    protocols: /door: 'mcp'/,
+    approval: /\.approval\b/,
+    response_format: /(?:ServerError\(|code: )'invalid_answer'/,
+  }
+
+  test('lists the settings that do nothing yet, and none that does something', () => {
+    const section = /## Settings that do nothing yet\n([\s\S]*)/.exec(read('docs/operations.md'))?.[1] ?? ''
+    const rows = all(section, /^\| (`.+?) \|/gm).map((cell) => cell.split(':')[0] ?? '')
+    expect(rows.flatMap((cell) => all(cell, /`([\w.]+)`/g)).toSorted()).toEqual(Object.keys(traces).toSorted())
+
+    const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/^src.config|test|event-log/.test(file))
+    const code = sources.map(read).join('\n')
+    expect(Object.keys(traces).filter((key) => traces[key]?.test(code))).toEqual([])
+  })
+})
+
+test('the picture in README.md shows what a start prints', async () => {
+  await using example = await startExample()
+  const agents = [loadAgent(join(root, 'examples/assistant/agent.yaml'), { env: {} })]
+  const dataDir = '/home/ada/quarterdeck/examples/assistant/.quarterdeck'
+  const facts = {
+    version: '0.1.0',
+    url: 'http://127.0.0.1:8000',
+    agents,
+    protocols: example.app.doors,
+    dataDir,
+    newToken: null,
+    readyMs: 600,
+  }
+  const printed = banner(facts, createTestIo()).split('\n')
+
+  const drawn = all(read('docs/assets/terminal.svg'), /<text [^>]*>(.*)<\/text>/g).map((line) =>
+    line.replace(/<[^>]+>/g, ''),
+  )
+  expect(printed.filter((line) => line !== '' && !drawn.includes(line))).toEqual([])
+})
