@@ -15,11 +15,17 @@ const self = fileURLToPath(import.meta.url)
 const root = dirname(dirname(self))
 
 // V8 lets its nursery grow with the machine (to 128 MB and more), and hardly ever gives it back. What a stream leaves behind
-// dies young, so a small one costs no time and saves most of the server's memory. It can be set only when Node starts.
-const TUNING = ['--max-semi-space-size=16']
+// dies young, so a small one costs no time and saves most of the server's memory. It can be set only when Node starts. The second
+// is for `src/cli/give-memory-back.ts`.
+const TUNING = ['--max-semi-space-size=32', '--expose-gc']
+
+// glibc gives every thread a heap of its own and returns less to the system the larger the blocks were that it has seen. A server
+// that was busy once would keep what it has freed. Other allocators do not know these names.
+const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' }
 
 const relaunched = process.env[MARK] !== undefined
-// Children of ours that start Quarterdeck again decide for themselves.
+// Children of ours decide for themselves: neither the mark nor what came with it is theirs.
+for (const name of (process.env[MARK] ?? '').split(' ')) delete process.env[name]
 delete process.env[MARK]
 
 if (majorOf(process.versions.node) >= NEEDED_MAJOR) {
@@ -45,10 +51,16 @@ function tune() {
   if (process.execve === undefined || process.platform === 'win32' || given.includes('semi-space')) return
   try {
     const args = [process.execPath, ...TUNING, ...process.execArgv, self, ...process.argv.slice(2)]
-    process.execve(process.execPath, args, { ...process.env, [MARK]: '1' })
+    process.execve(process.execPath, args, tunedEnvironment())
   } catch {
     // It serves without it.
   }
+}
+
+/** What the user has set stays; the mark names what was added. */
+function tunedEnvironment() {
+  const added = Object.entries(ALLOCATOR).filter(([name]) => process.env[name] === undefined)
+  return { ...process.env, ...Object.fromEntries(added), [MARK]: added.map(([name]) => name).join(' ') }
 }
 
 function majorOf(version) {
@@ -86,7 +98,7 @@ function relaunch(node) {
   const child = spawn(node, [...TUNING, ...process.execArgv, self, ...process.argv.slice(2)], {
     // The channel tells the child when this process is gone (kill -9 cannot be passed on).
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, [MARK]: '1' },
+    env: tunedEnvironment(),
   })
   const forward = (signal) => {
     // A terminal sends Ctrl-C to the child as well; passing it on would count as a second one.

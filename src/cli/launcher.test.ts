@@ -30,8 +30,8 @@ interface Running {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-function start(node: string, args: string[], cwd: string): Running {
-  const child = spawn(node, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+function start(node: string, args: string[], cwd: string, env: Record<string, string> = {}): Running {
+  const child = spawn(node, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
   const lookers = new Set<() => void>()
@@ -56,8 +56,8 @@ function start(node: string, args: string[], cwd: string): Running {
   }
 }
 
-async function run(node: string, args: string[], cwd: string) {
-  const running = start(node, args, cwd)
+async function run(node: string, args: string[], cwd: string, env: Record<string, string> = {}) {
+  const running = start(node, args, cwd, env)
   const { code } = await running.ended
   return { code, text: running.text() }
 }
@@ -158,4 +158,34 @@ test('an installed package runs its built program, a checkout its source', async
 
   expect((await make(join(folder, 'checkout'))).text).toBe('src')
   expect((await make(join(folder, 'node_modules', 'quarterdeck'))).text).toBe('dist')
+})
+
+test.runIf(process.platform === 'linux')('a server is tuned, and what it starts is not', async () => {
+  const folder = await tempFolder()
+  await cp(launcher, join(folder, 'bin', 'quarterdeck.js'))
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  await mkdir(join(folder, 'src', 'cli'), { recursive: true })
+  await writeFile(
+    join(folder, 'src', 'cli', 'main.ts'),
+    `import { readFileSync } from 'node:fs'
+    const ours = (name) => /^(MALLOC|QUARTERDECK_RELAUNCHED)/.test(name)
+    const begunWith = readFileSync('/proc/self/environ', 'utf8').split('\\0').filter(ours).map((line) => line.split('=')[0])
+    const children = Object.keys(process.env).filter(ours)
+    export const runProcess = (process) => process.stdout.write(JSON.stringify({ begunWith, children, node: process.execArgv }))`,
+  )
+
+  const { text } = await run(process.execPath, [join(folder, 'bin', 'quarterdeck.js'), 'serve'], folder, {
+    MALLOC_ARENA_MAX: '4',
+  })
+
+  expect(JSON.parse(text)).toEqual({
+    begunWith: expect.arrayContaining([
+      'MALLOC_ARENA_MAX',
+      'MALLOC_TRIM_THRESHOLD_',
+      'MALLOC_MMAP_THRESHOLD_',
+      'QUARTERDECK_RELAUNCHED',
+    ]),
+    children: ['MALLOC_ARENA_MAX'],
+    node: ['--max-semi-space-size=32', '--expose-gc'],
+  })
 })
