@@ -1,5 +1,9 @@
 // An agent as plain, validated data: what `agent.yaml` says once its references are resolved. `config/` makes it.
 
+import type { ApprovalSettings } from './approval-rule.ts'
+import type { TestCase } from './test-case.ts'
+import type { ToolSettings } from './tool-settings.ts'
+
 export interface AgentDefinition {
   name: string
   description: string
@@ -7,6 +11,8 @@ export interface AgentDefinition {
   directory: string
   /** Answers at the doors that name no agent. */
   default: boolean
+  /** Only other agents talk to it: no door leads to it. */
+  internal: boolean
   instructions: string
   model: ModelSettings
   tools: ToolSettings[]
@@ -15,8 +21,16 @@ export interface AgentDefinition {
   limits: RunLimits
   context: { maxMessages: number }
   sessions: SessionSettings
-  approval: { default: 'never' | 'always' | 'risk'; by: 'owner' | 'operator'; expiresSeconds: number }
+  approval: ApprovalSettings
+  testCases: TestCase[]
+  /** The model that judges test cases; null: the agent's own does not judge itself. */
+  judge: ModelSettings | null
 }
+
+/** What a model can take. Everybody takes text. */
+export const modelInputs = ['text', 'image', 'pdf'] as const
+
+export type ModelInput = (typeof modelInputs)[number]
 
 export interface ModelSettings {
   provider: string
@@ -32,6 +46,8 @@ export interface ModelSettings {
   /** `provider: scripted` only: the script file. */
   script?: string
   reasoning?: { effort?: 'low' | 'medium' | 'high'; budgetTokens?: number }
+  /** What it takes besides text; left out: nothing. Files of other kinds reach it as text. */
+  input?: readonly ModelInput[]
   /** Tokens the model can take in one request; 128,000 when not configured. */
   contextWindow: number
   retries: number
@@ -40,13 +56,6 @@ export interface ModelSettings {
   /** Per million tokens; a cost limit needs it. */
   prices?: { input: number; output: number }
   fallback?: ModelSettings
-}
-
-/** A tool as configured. The kinds and their own keys land with the tools. */
-export interface ToolSettings {
-  type: 'function' | 'mcp' | 'client' | 'http' | 'agent' | 'prompt'
-  name: string
-  [key: string]: unknown
 }
 
 export interface RunLimits {
@@ -60,6 +69,10 @@ export interface RunLimits {
   toolCalls: number
   /** The same call with the same arguments, in a row. */
   identicalCalls: number
+  /** Calls of one step that run side by side. */
+  parallelCalls: number
+  /** Characters kept of one tool result; what is longer is cut and says so. */
+  toolResultChars: number
   /** Characters kept of one stored message. */
   storedMessageChars: number
 }

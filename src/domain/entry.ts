@@ -1,6 +1,7 @@
 // The entries of a session's log: one sequence, two kinds.
 
 import type { TokenUsage } from './event.ts'
+import type { Effect } from './tool-settings.ts'
 
 /** `data` is JSON text, made once: what is stored is what every AG-UI 1.0 reader gets. It never holds a raw newline. */
 export interface Entry {
@@ -19,7 +20,10 @@ export type Fact =
   | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
   | { fact: 'run_recovered'; run: string; fence: number; at: number }
   | { fact: 'cancel_requested'; run: string; by: string; at: number }
-  | { fact: 'tool_intent'; run: string; call: string; tool: string; effect: 'read' | 'idempotent' | 'once'; at: number }
-  | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; at: number }
+  /** A call is about to begin. Written with the consumption of its approval, where it had one. */
+  | { fact: 'tool_intent'; run: string; call: string; tool: string; effect: Effect; approval?: string; at: number }
+  /** `lane`: of a sub-agent. */
+  | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string; at: number }
+  | { fact: 'handed_over'; run: string; to: string; at: number }
 
 export const factText = (fact: Fact): string => JSON.stringify(fact)

@@ -8,6 +8,9 @@ export const errorCodes = [
   'unsupported_media_type',
   'not_acceptable',
   'body_too_large',
+  'file_too_large',
+  'too_many_files',
+  'file_unreadable',
   'header_too_large',
   'request_timeout',
   'method_not_allowed',
@@ -23,11 +26,19 @@ export const errorCodes = [
   'agent_not_found',
   'session_not_found',
   'run_not_found',
+  'approval_not_found',
+  'grant_not_found',
+  'tool_call_not_found',
+  'file_not_found',
   'events_gone',
   'session_expired',
+  'approval_expired',
+  'tool_call_expired',
   // what it clashes with
   'run_in_progress',
   'approval_pending',
+  'approval_decided',
+  'tool_call_answered',
   'idempotency_mismatch',
   'run_fenced',
   'conflict',
@@ -95,6 +106,9 @@ export class ServerError extends Error {
 
 export const sessionNotFound = (id: string): ServerError =>
   new ServerError('session_not_found', `There is no session ${JSON.stringify(id)}.`, { details: { session_id: id } })
+
+export const fileNotFound = (id: string): ServerError =>
+  new ServerError('file_not_found', `There is no file ${JSON.stringify(id)}.`, { details: { file_id: id } })
 
 export const runNotFound = (id: string): ServerError =>
   new ServerError('run_not_found', `There is no run ${JSON.stringify(id)}.`, { details: { run_id: id } })

@@ -18,6 +18,15 @@ export type RunEventOf<T extends RunEventType> = Extract<RunEvent, { type: T }>
 /** What closes a run on the wire; exactly one of them is its last event. */
 export type TerminalEvent = RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'>
 
+/** One operation of RFC 6902. */
+export type JsonPatchOperation = RunEventOf<'STATE_DELTA'>['delta'][number]
+
+/** What a suspended run asks of a person. */
+export type Interrupt = Extract<
+  NonNullable<RunEventOf<'RUN_FINISHED'>['outcome']>,
+  { type: 'interrupt' }
+>['interrupts'][number]
+
 export type { AgUiEvent, TokenUsage }
 
 /** The type of a stored event, read from its text without parsing it. Relies on `type` being the first key we write. */

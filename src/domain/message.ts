@@ -22,6 +22,8 @@ export interface StoredMessage {
   encryptedValue?: string
   /** The answer stopped half-way (crash, cancel, model failure). It is shown to people, never to the model again. */
   brokenOff?: boolean
+  /** The sub-agent whose conversation it belongs to; absent: the session's own. Such a message is not counted. */
+  lane?: string
   /** The run that branched off before this message; it then is history only. */
   supersededBy?: string
   metadata?: Record<string, unknown>

@@ -1,5 +1,6 @@
 import type { TokenUsage } from './event.ts'
 import type { StoredMessage } from './message.ts'
+import type { JsonSchema } from './tool-settings.ts'
 
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'interrupted'
 
@@ -17,8 +18,15 @@ export interface RunInput {
   instructions: string[]
   /** Untrusted context of this run only. */
   context: { description: string; value: string }[]
-  /** Tools that run at the client. */
-  clientTools: { name: string; description: string; parameters: unknown }[]
+  /** Tools that the caller brings and runs. */
+  clientTools: { name: string; description: string; parameters: JsonSchema }[]
+  /**
+   * How the caller can answer a client tool, and so whether the agent file's own are offered: not at all; with its next
+   * request; or while the stream of this one stays open, within the tool's timeout.
+   */
+  clientAnswers?: 'none' | 'next_request' | 'in_stream'
+  /** The caller knows no client tools but those it brings: the agent file's own are not offered. */
+  onlyBroughtTools?: boolean
   /** Reaches tools, never the model. */
   forwardedProps?: unknown
   /** Shared state sent by the client; undefined leaves the stored one. */
@@ -29,7 +37,10 @@ export interface RunInput {
   regenerateAfter?: string
 }
 
-export type NewMessage = Pick<StoredMessage, 'id' | 'role' | 'content' | 'toolCallId' | 'error' | 'metadata'>
+export type NewMessage = Pick<
+  StoredMessage,
+  'id' | 'role' | 'content' | 'toolCalls' | 'toolCallId' | 'error' | 'metadata' | 'lane'
+>
 
 export interface RunError {
   code: string

@@ -8,6 +8,8 @@ export interface SessionRecord {
   owner: string
   /** The agent that answers by default. */
   agent: string
+  /** The agent that was handed the conversation; null: `agent` answers. */
+  activeAgent: string | null
   status: SessionStatus
   createdAt: number
   lastActivity: number

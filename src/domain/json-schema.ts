@@ -1,0 +1,36 @@
+// JSON Schema held against a value: the arguments of a call, a structured answer. Draft 2020-12, and 07 or 04 where `$schema`
+// says so. Schemas are not ours (MCP servers and AG-UI clients send them), so this is an interpreter with a bound on its work:
+// no code is made from a schema, no pattern is given to a regular expression engine that goes back, nothing is fetched.
+
+import { evaluate } from './schema/evaluate.ts'
+import { createMeter, Unchecked } from './schema/meter.ts'
+import { MAX_PROBLEMS, type Problem, sentence } from './schema/problem.ts'
+import { readSchema } from './schema/read-schema.ts'
+import { withDefaults } from './schema/with-defaults.ts'
+
+export interface JsonCheck {
+  /**
+   * `value` is a copy with the defaults filled in where a property was absent: in objects and lists, also behind `$ref` and
+   * `allOf`, but not in alternatives. `problems` are at most ten short sentences a model can act on.
+   */
+  check(value: unknown): { ok: true; value: unknown } | { ok: false; problems: string[] }
+}
+
+/** Keep the check: reading a schema costs more than using it. Throws `config_invalid` for a schema that is broken. */
+export function createJsonCheck(schema: unknown): JsonCheck {
+  const root = readSchema(schema)
+  return {
+    check(value) {
+      const meter = createMeter()
+      try {
+        const filled = withDefaults([root], value, '', 0, meter)
+        const problems: Problem[] = []
+        if (evaluate(root, filled, '', problems, null, meter)) return { ok: true, value: filled }
+        return { ok: false, problems: [...new Set(problems.map(sentence))].slice(0, MAX_PROBLEMS) }
+      } catch (error) {
+        if (error instanceof Unchecked) return { ok: false, problems: [error.message] }
+        throw error
+      }
+    },
+  }
+}

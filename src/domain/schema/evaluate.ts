@@ -1,0 +1,308 @@
+// A value held against a schema that was read. Every step is counted, so that it ends.
+
+import { canonicalJson } from '../digest.ts'
+import { isObject, type Json } from './json.ts'
+import type { Meter } from './meter.ts'
+import { cut, escapeKey, listed, MAX_PROBLEMS, type Problem, preview, sentence } from './problem.ts'
+import type { JsonType, SchemaNode } from './read-schema.ts'
+import { textFormats } from './text-format.ts'
+
+/** What successful schemas of the same value have looked at, for `unevaluated…`. */
+interface Seen {
+  keys: Set<string>
+  items: Set<number>
+}
+
+function canonical(value: unknown, meter: Meter): string {
+  const text = canonicalJson(value)
+  meter.spend(text.length >> 4)
+  return text
+}
+
+function isOfType(value: unknown, type: JsonType): boolean {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    case 'integer':
+      return Number.isInteger(value)
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return typeof value === type
+  }
+}
+
+/** Whether the value fits; what does not is added to `problems`. */
+export function evaluate(
+  node: SchemaNode,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+  seen: Seen | null,
+  meter: Meter,
+): boolean {
+  meter.spend(1)
+  if (problems.length >= MAX_PROBLEMS) return false
+  const before = problems.length
+  const say = (text: string, more: Partial<Problem> = {}) => problems.push({ path, text, ...more })
+
+  if (node.never) say('is not allowed; leave it out')
+  if (node.types !== undefined && !node.types.some((type) => isOfType(value, type))) {
+    say(`must be ${node.types.join(' or ')}, found ${preview(value)}`, { types: node.types })
+    // What else the schema says is about a value of that type.
+    return false
+  }
+  for (const allowed of node.allowed ?? []) {
+    if (allowed.has(canonical(value, meter))) continue
+    say(`must be ${allowed.size === 1 ? '' : 'one of '}${listed([...allowed])}, found ${preview(value)}`)
+  }
+  const own: Seen | null =
+    seen ?? (node.unevaluatedProperties || node.unevaluatedItems ? { keys: new Set(), items: new Set() } : null)
+  meter.nested(() => {
+    applyInPlace(node, value, path, problems, own, meter)
+    if (typeof value === 'string') checkText(node, value, say, meter)
+    else if (typeof value === 'number') checkNumber(node, value, say)
+    else if (Array.isArray(value)) checkItems(node, value, path, problems, own, meter)
+    else if (isObject(value)) checkProperties(node, value, path, problems, own, meter)
+  })
+  return problems.length === before
+}
+
+function applyInPlace(
+  node: SchemaNode,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+  seen: Seen | null,
+  meter: Meter,
+): void {
+  const inner = (other: SchemaNode, into: Problem[]): boolean => {
+    const looked: Seen | null = seen && { keys: new Set(), items: new Set() }
+    const fits = evaluate(other, value, path, into, looked, meter)
+    if (fits && seen !== null && looked !== null) {
+      meter.spend(looked.keys.size + looked.items.size)
+      for (const key of looked.keys) seen.keys.add(key)
+      for (const item of looked.items) seen.items.add(item)
+    }
+    return fits
+  }
+  if (node.ref !== undefined) inner(node.ref, problems)
+  for (const other of node.allOf ?? []) inner(other, problems)
+  if (node.anyOf !== undefined) {
+    const failed = node.anyOf.map((other) => {
+      const found: Problem[] = []
+      return inner(other, found) ? null : found
+    })
+    if (!failed.includes(null))
+      problems.push(
+        ...nearest(
+          failed.filter((one) => one !== null),
+          path,
+          value,
+        ),
+      )
+  }
+  if (node.oneOf !== undefined) {
+    const failed = node.oneOf.map((other) => {
+      const found: Problem[] = []
+      return inner(other, found) ? null : found
+    })
+    const fitting = failed.filter((one) => one === null).length
+    if (fitting === 0)
+      problems.push(
+        ...nearest(
+          failed.filter((one) => one !== null),
+          path,
+          value,
+        ),
+      )
+    if (fitting > 1)
+      problems.push({ path, text: `must fit exactly one of ${failed.length} forms, and fits ${fitting}` })
+  }
+  if (node.not !== undefined && evaluate(node.not, value, path, [], null, meter)) {
+    problems.push({ path, text: `may not be ${preview(value)}` })
+  }
+  if (node.if !== undefined) {
+    const branch = inner(node.if, []) ? node.then : node.else
+    if (branch !== undefined) inner(branch, problems)
+  }
+  if (node.dependentSchemas !== undefined && isObject(value)) {
+    meter.spend(node.dependentSchemas.size)
+    for (const [key, other] of node.dependentSchemas) if (Object.hasOwn(value, key)) inner(other, problems)
+  }
+}
+
+/** Of several forms that a value does not fit, what to say about it. */
+function nearest(failed: readonly Problem[][], path: string, value: unknown): Problem[] {
+  const wrongType = (found: Problem[]) => found.find((one) => one.path === path && one.types !== undefined)
+  const types = failed.map((found) => wrongType(found)?.types ?? null)
+  if (failed.length > 0 && !types.includes(null)) {
+    const all = [...new Set(types.flatMap((some) => some ?? []))]
+    return [{ path, text: `must be ${all.join(' or ')}, found ${preview(value)}`, types: all }]
+  }
+  const close = failed.filter((found) => wrongType(found) === undefined).sort((a, b) => a.length - b.length)
+  const [first] = close
+  if (first === undefined) return [{ path, text: `may not be ${preview(value)}` }]
+  if (close.length === 1) return first
+  return [
+    {
+      path,
+      text: `fits none of ${failed.length} forms; for the nearest, ${first.map(sentence).slice(0, 3).join(' and ')}`,
+    },
+  ]
+}
+
+type Say = (text: string) => void
+
+function checkText(node: SchemaNode, value: string, say: Say, meter: Meter): void {
+  if (node.minLength !== undefined || node.maxLength !== undefined) {
+    const length = codePoints(value)
+    if (length < (node.minLength ?? 0)) say(`must have at least ${node.minLength} characters, found ${length}`)
+    if (length > (node.maxLength ?? length)) say(`must have at most ${node.maxLength} characters, found ${length}`)
+  }
+  if (node.pattern?.matcher && !node.pattern.matcher.foundIn(value, meter.spend)) {
+    say(`must match ${cut(node.pattern.source, 100)}, found ${preview(value)}`)
+  }
+  const format = node.format === undefined ? undefined : textFormats.get(node.format)
+  if (format !== undefined && !format.fits(value)) say(`must be ${format.name}, found ${preview(value)}`)
+}
+
+function codePoints(text: string): number {
+  let pairs = 0
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.codePointAt(i)
+    if (code !== undefined && code > 0xffff) {
+      pairs += 1
+      i += 1
+    }
+  }
+  return text.length - pairs
+}
+
+function checkNumber(node: SchemaNode, value: number, say: Say): void {
+  const found = `, found ${value}`
+  if (node.minimum !== undefined && value < node.minimum) say(`must be at least ${node.minimum}${found}`)
+  if (node.maximum !== undefined && value > node.maximum) say(`must be at most ${node.maximum}${found}`)
+  if (node.exclusiveMinimum !== undefined && value <= node.exclusiveMinimum) {
+    say(`must be more than ${node.exclusiveMinimum}${found}`)
+  }
+  if (node.exclusiveMaximum !== undefined && value >= node.exclusiveMaximum) {
+    say(`must be less than ${node.exclusiveMaximum}${found}`)
+  }
+  if (node.multipleOf !== undefined && !isMultiple(value, node.multipleOf)) {
+    say(`must be a multiple of ${node.multipleOf}${found}`)
+  }
+}
+
+/** 0.3 is a multiple of 0.1, though not in binary: what is left may be as much as the last digit of either. */
+function isMultiple(value: number, of: number): boolean {
+  const times = value / of
+  if (!Number.isFinite(times)) return false
+  return Math.abs(times - Math.round(times)) <= Math.abs(times) * Number.EPSILON * 2
+}
+
+function checkItems(
+  node: SchemaNode,
+  value: unknown[],
+  path: string,
+  problems: Problem[],
+  seen: Seen | null,
+  meter: Meter,
+): void {
+  const say = (text: string) => problems.push({ path, text })
+  if (value.length < (node.minItems ?? 0)) say(`must have at least ${node.minItems} items, found ${value.length}`)
+  if (value.length > (node.maxItems ?? value.length))
+    say(`must have at most ${node.maxItems} items, found ${value.length}`)
+  for (const [i, item] of value.entries()) {
+    const inner = node.prefixItems?.[i] ?? node.items
+    if (inner === undefined) continue
+    seen?.items.add(i)
+    evaluate(inner, item, `${path}/${i}`, problems, null, meter)
+  }
+  if (node.contains !== undefined) {
+    const { contains, minContains = 1, maxContains } = node
+    const fitting = value.filter((item, i) => {
+      const fits = evaluate(contains, item, `${path}/${i}`, [], null, meter)
+      if (fits) seen?.items.add(i)
+      return fits
+    }).length
+    if (fitting < minContains) say(`must have at least ${minContains} items of the asked kind, found ${fitting}`)
+    if (maxContains !== undefined && fitting > maxContains) {
+      say(`must have at most ${maxContains} items of that kind, found ${fitting}`)
+    }
+  }
+  if (node.uniqueItems && new Set(value.map((item) => canonical(item, meter))).size < value.length)
+    say('must not have the same item twice')
+  if (node.unevaluatedItems !== undefined && seen !== null) {
+    for (const [i, item] of value.entries()) {
+      if (seen.items.has(i)) continue
+      seen.items.add(i)
+      evaluate(node.unevaluatedItems, item, `${path}/${i}`, problems, null, meter)
+    }
+  }
+}
+
+function checkProperties(
+  node: SchemaNode,
+  value: Json,
+  path: string,
+  problems: Problem[],
+  seen: Seen | null,
+  meter: Meter,
+): void {
+  const say = (text: string, key?: string) =>
+    problems.push({ path: key === undefined ? path : `${path}/${escapeKey(key)}`, text })
+  const keys = Object.keys(value)
+  meter.spend((node.required?.length ?? 0) + (node.dependentRequired?.size ?? 0))
+  for (const key of node.required ?? []) if (!Object.hasOwn(value, key)) say('is required', key)
+  for (const [key, needed] of node.dependentRequired ?? []) {
+    if (!Object.hasOwn(value, key)) continue
+    meter.spend(needed.length)
+    for (const other of needed)
+      if (!Object.hasOwn(value, other)) say(`is required where there is ${cut(key, 60)}`, other)
+  }
+  if (keys.length < (node.minProperties ?? 0))
+    say(`must have at least ${node.minProperties} properties, found ${keys.length}`)
+  if (keys.length > (node.maxProperties ?? keys.length)) {
+    say(`must have at most ${node.maxProperties} properties, found ${keys.length}`)
+  }
+  for (const key of keys) {
+    const inside = (inner: SchemaNode) => {
+      seen?.keys.add(key)
+      evaluate(inner, value[key], `${path}/${escapeKey(key)}`, problems, null, meter)
+    }
+    if (node.propertyNames !== undefined) {
+      const found: Problem[] = []
+      if (!evaluate(node.propertyNames, key, '', found, null, meter)) {
+        say(`is no name that can be used: it ${found[0]?.text ?? 'is not allowed'}`, key)
+      }
+    }
+    const named = node.properties?.get(key)
+    let known = named !== undefined
+    if (named !== undefined) inside(named)
+    for (const { pattern, node: inner } of node.patternProperties ?? []) {
+      // A pattern that cannot be followed may mean this name, so it is not held to be unknown.
+      if (pattern === null) known = true
+      else if (pattern.foundIn(key, meter.spend)) {
+        known = true
+        inside(inner)
+      }
+    }
+    if (known || node.additionalProperties === undefined) continue
+    if (node.additionalProperties.never) {
+      const names = [...(node.properties?.keys() ?? [])]
+      say(names.length === 0 ? 'is not known; leave it out' : `is not known; there is ${listed(names)}`, key)
+    } else inside(node.additionalProperties)
+  }
+  if (node.unevaluatedProperties !== undefined && seen !== null) {
+    for (const key of keys) {
+      if (seen.keys.has(key)) continue
+      seen.keys.add(key)
+      evaluate(node.unevaluatedProperties, value[key], `${path}/${escapeKey(key)}`, problems, null, meter)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// What is wrong with a value, said so that whoever wrote it can mend it.
+
+import { isObject } from './json.ts'
+import type { JsonType } from './read-schema.ts'
+
+/** The rest would only be read by nobody. */
+export const MAX_PROBLEMS = 10
+
+export interface Problem {
+  path: string
+  text: string
+  /** The types that would have done, where that is all that is wrong. */
+  types?: readonly JsonType[]
+}
+
+export const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
+export const escapeKey = (key: string): string => cut(key, 60).replaceAll('~', '~0').replaceAll('/', '~1')
+export const named = (path: string): string => (path === '' ? 'the value' : path)
+export const sentence = (problem: Problem): string => `${named(problem.path)} ${problem.text}`
+export const listed = (words: readonly string[]): string => cut(words.slice(0, 20).join(', '), 300)
+
+export function preview(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (isObject(value)) return 'an object'
+  return typeof value === 'string' ? JSON.stringify(cut(value, 40)) : String(value)
+}
