@@ -1,59 +1,17 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
 // The schema of agent.yaml, as it is written. `load-agent.ts` turns what it accepts into an AgentDefinition.
 
 import { z } from 'zod'
+import { approval } from './approval-file.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { duration } from './duration.ts'
+import { jsonSchema } from './json-schema-file.ts'
 import { model } from './model-file.ts'
-import { count, key, text } from './schema-key.ts'
+import { count, key, type Report, reporter } from './schema-key.ts'
+import { testCases } from './test-case-file.ts'
+import { textOrFile } from './text-or-file.ts'
+import { tools } from './tool-file.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
-const TOOL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
-
-const instructions = z.union([
-  text(),
-  z
-    .strictObject({
-      inline: key(text().optional(), 'The instructions themselves.', 'You are a helpful assistant.'),
-      file: key(
-        text().optional(),
-        'A text file with the instructions, relative to this file. `${…}` in it is left alone.',
-        'prompt.md',
-      ),
-    })
-    .superRefine((value, context) => {
-      if ((value.inline === undefined) !== (value.file === undefined)) return
-      const found = value.inline === undefined ? 'neither' : 'both'
-      context.addIssue({
-        code: 'custom',
-        message: `expected exactly one of inline and file, found ${found}. Write e.g. instructions: { inline: You are a helpful assistant. }`,
-      })
-    }),
-])
-
-export const toolTypes = ['function', 'mcp', 'client', 'http', 'agent', 'prompt'] as const
-
-const tool = z.looseObject({
-  type: key(z.enum(toolTypes), 'What kind of tool it is.', 'http'),
-  name: key(
-    z.string().regex(TOOL_NAME),
-    'What the model calls it.',
-    'get_weather',
-    'a name of letters, digits and _ that does not begin with a digit',
-  ),
-  description: key(z.string().min(10), 'When and why to use it; the model reads this.', 'Current weather for a city.'),
-})
-
-const tools = z.array(tool).superRefine((list, context) => {
-  const seen = new Map<string, number>()
-  for (const [index, { name }] of list.entries()) {
-    const first = seen.get(name)
-    if (first === undefined) seen.set(name, index)
-    else {
-      const message = `tools[${first}] is called ${name} already. Give each tool a name of its own.`
-      context.addIssue({ code: 'custom', path: [index, 'name'], message })
-    }
-  }
-})
 
 const limits = z.strictObject({
   steps: key(count().default(25), 'Model answers in one run.', 25),
@@ -69,6 +27,12 @@ const limits = z.strictObject({
   ),
   tool_calls: key(count().default(100), 'Tool calls in one run.', 100),
   identical_calls: key(count().default(3), 'The same tool call with the same arguments, in a row.', 3),
+  parallel_calls: key(count().default(8), 'Tool calls of one model answer that run side by side.', 8),
+  tool_result_chars: key(
+    count(100).default(50_000),
+    'Characters kept of the result of one tool call; a longer one is cut and says so.',
+    50_000,
+  ),
   stored_message_chars: key(
     count(1000).default(100_000),
     'Characters kept of one message; a longer one is cut and says so.',
@@ -98,33 +62,6 @@ const sessions = z.strictObject({
   ),
 })
 
-const approval = z.strictObject({
-  default: key(
-    z.enum(['never', 'always', 'risk']).default('risk'),
-    'Which tool calls a person must allow, where the tool does not say: none, all, or those with risk high and above.',
-    'risk',
-  ),
-  by: key(
-    z.enum(['owner', 'operator']).default('operator'),
-    'Who may answer. The owner of a session never answers for high risk.',
-    'operator',
-  ),
-  expires: duration({ description: 'How long an approval waits; then it counts as refused.', example: '1h' }).prefault(
-    3600,
-  ),
-})
-
-const jsonTypes = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
-
-// Catches OpenAI's `{type: json_schema, json_schema: …}`, which is an envelope around a JSON Schema and not one.
-const isJsonSchema = (value: Record<string, unknown>): boolean => {
-  if (Object.keys(value).length === 0) return false
-  return (
-    value.type === undefined ||
-    [value.type].flat().every((type) => typeof type === 'string' && jsonTypes.includes(type))
-  )
-}
-
 export const agentFile = z
   .strictObject({
     name: key(
@@ -145,18 +82,16 @@ export const agentFile = z
     ),
     model: key(model, 'Which model answers.', { provider: 'openai', name: 'gpt-5-mini' }),
     instructions: key(
-      instructions,
+      textOrFile('instructions', 'instructions', 'You are a helpful assistant.'),
       'What the agent is told before everything else: text, or `inline` or `file`.',
       { inline: 'You are a helpful assistant.' },
       'text, or one of the keys inline and file',
     ),
-    tools: key(
-      tools.default([]),
-      'What the agent can call. The kinds of tools are not available in this version yet.',
-      [],
-    ),
+    tools: key(tools.default([]), 'What the agent can call.', [
+      { type: 'function', name: 'get_weather', file: 'tools.ts' },
+    ]),
     response_format: key(
-      z.record(z.string(), z.unknown()).refine(isJsonSchema, { error: '' }).optional(),
+      jsonSchema().optional(),
       'A JSON Schema; the final answer is JSON that fits it.',
       { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
       'a JSON Schema',
@@ -180,25 +115,17 @@ export const agentFile = z
       { max_messages: 50 },
     ),
     sessions: key(sessions.prefault({}), 'How conversations live.', { ttl: '30m' }),
-    approval: key(approval.prefault({}), 'When a person is asked before a tool runs.', { default: 'risk' }),
+    approval: key(approval.prefault({}), 'When a person is asked before a tool runs.', { default: 'always' }),
+    judge: key(model.optional(), 'The model that judges test cases.', { provider: 'openai', name: 'gpt-5-mini' }),
+    test_cases: key(testCases.default([]), 'What `quarterdeck test` says to the agent, and what must come of it.', [
+      { name: 'knows the capital', input: 'What is the capital of France?', contains: 'Paris' },
+    ]),
   })
   .superRefine((agent, context) => {
-    if (agent.limits.cost === undefined) return
-    const example = 'Write e.g. prices: { input: 0.25, output: 2 }'
-    if (agent.model.prices === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['limits', 'cost'],
-        message: `a cost limit needs model.prices. ${example}`,
-      })
-    }
-    if (agent.model.fallback !== undefined && agent.model.fallback.prices === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['limits', 'cost'],
-        message: `a cost limit needs model.fallback.prices. ${example}`,
-      })
-    }
+    const report = reporter(context)
+    checkCost(agent, report)
+    checkPolicy(agent, report)
+    checkTestCases(agent, report)
   })
 
 /** agent.yaml after validation: defaults filled in, times in seconds. */
@@ -206,3 +133,45 @@ export type AgentFile = z.infer<typeof agentFile>
 
 /** The shortest agent that works, on one line. */
 export const starterAgent = '{ name: assistant, model: { provider: demo }, instructions: You are a helpful assistant. }'
+
+function checkCost({ limits, model }: AgentFile, report: Report): void {
+  if (limits.cost === undefined) return
+  const example = 'Write e.g. prices: { input: 0.25, output: 2 }'
+  if (model.prices === undefined) report(['limits', 'cost'], `a cost limit needs model.prices. ${example}`)
+  if (model.fallback !== undefined && model.fallback.prices === undefined) {
+    report(['limits', 'cost'], `a cost limit needs model.fallback.prices. ${example}`)
+  }
+}
+
+/** Rules that nothing refers to would look as if they held. */
+function checkPolicy({ approval, tools }: AgentFile, report: Report): void {
+  if (approval.policy.length === 0) return
+  const rules = tools.flatMap((tool) => [
+    'approval' in tool ? tool.approval : undefined,
+    ...(tool.type === 'mcp' ? Object.values(tool.tools).map((one) => one.approval) : []),
+  ])
+  if ([approval.default, ...rules].some((rule) => rule?.ask === 'policy')) return
+  const advice = 'Write default: policy here, or approval: policy at a tool'
+  report(['approval', 'policy'], `nothing asks the policy, so its rules would have no effect. ${advice}`)
+}
+
+function checkTestCases({ tools, test_cases: cases, judge }: AgentFile, report: Report): void {
+  // Servers and other agents bring tools that the file does not name.
+  const isWhole = tools.every((tool) => tool.type !== 'mcp' && tool.type !== 'agent' && !('openapi' in tool))
+  const names = tools.map(({ name }) => name)
+  for (const [index, test] of cases.entries()) {
+    if (test.judge !== undefined && judge === undefined) {
+      const advice = 'Write at the top e.g. judge: { provider: openai, name: gpt-5-mini }'
+      report(['test_cases', index, 'judge'], `the agent has no model that judges. ${advice}`)
+    }
+    for (const [at, tool] of test.tools.entries()) {
+      const name = typeof tool === 'string' ? tool : tool.name
+      if (!isWhole || names.includes(name)) continue
+      const near = didYouMean(name, names)
+      const advice =
+        near === null ? `It has ${names.length === 0 ? 'none' : names.join(', ')}.` : `Did you mean ${near}?`
+      const path = ['test_cases', index, 'tools', at, ...(typeof tool === 'string' ? [] : ['name'])]
+      report(path, `the agent has no tool ${name}. ${advice}`)
+    }
+  }
+}

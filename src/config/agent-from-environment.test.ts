@@ -16,6 +16,7 @@ describe('a start without an agent file', () => {
       description: 'The built-in demonstration agent.',
       directory: '/here',
       default: true,
+      internal: false,
       instructions: 'You are a helpful assistant. Answer clearly and briefly.',
       model: {
         provider: 'demo',
@@ -34,11 +35,15 @@ describe('a start without an agent file', () => {
         cost: null,
         toolCalls: 100,
         identicalCalls: 3,
+        parallelCalls: 8,
+        toolResultChars: 50_000,
         storedMessageChars: 100_000,
       },
       context: { maxMessages: 50 },
       sessions: { ttlSeconds: 1800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
-      approval: { default: 'risk', by: 'operator', expiresSeconds: 3600 },
+      approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3600 },
+      testCases: [],
+      judge: null,
     })
   })
 
@@ -107,7 +112,7 @@ describe('a start without an agent file', () => {
   })
 
   test('takes the server’s defaults', () => {
-    const defaults = { maxMessages: 1, ttlSeconds: 2, retentionDays: 3 }
+    const defaults = { maxMessages: 1, ttlSeconds: 2, retentionDays: 3, toolTimeoutMs: 4 }
     const { context, sessions } = agentFromEnvironment({}, { directory: '/here', defaults })
     expect([context.maxMessages, sessions.ttlSeconds, sessions.retentionDays]).toEqual([1, 2, 3])
   })

@@ -4,10 +4,11 @@ import type { AgentDefinition } from '../domain/agent.ts'
 import { agentFile } from './agent-file.ts'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 import { diskFiles } from './config-files.ts'
-import { type AgentDefaults, agentDefaults, defineAgent } from './define-agent.ts'
+import { defineAgent } from './define-agent.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { type Environment, variable } from './env-file.ts'
 import { firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
+import { type AgentDefaults, agentDefaults } from './surroundings.ts'
 
 /** In this order: the first provider whose key is set is the one that is meant. */
 const guessed = ['openai', 'anthropic', 'google', 'azure'] as const

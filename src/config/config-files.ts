@@ -52,12 +52,7 @@ export function readText(files: ConfigFiles, path: string): TextFile {
   try {
     bytes = files.read(path, MAX_FILE_BYTES + 1)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    return {
-      text: null,
-      problem: reasons[code] ?? `it cannot be read (${code || 'unknown reason'})`,
-      missing: code === 'ENOENT',
-    }
+    return { text: null, problem: reasonOf(error), missing: codeOf(error) === 'ENOENT' }
   }
   if (bytes.length > MAX_FILE_BYTES) return { text: null, problem: 'it is larger than 1 MiB', missing: false }
   try {
@@ -65,6 +60,23 @@ export function readText(files: ConfigFiles, path: string): TextFile {
   } catch {
     return { text: null, problem: 'it is not UTF-8 text', missing: false }
   }
+}
+
+/** Why a file of whatever size and kind cannot be read, or null. */
+export function fileProblem(files: ConfigFiles, path: string): string | null {
+  try {
+    files.read(path, 1)
+    return null
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error)
+  return reasons[code] ?? `it cannot be read (${code || 'unknown reason'})`
 }
 
 const reasons: Record<string, string> = {

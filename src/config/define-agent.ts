@@ -1,29 +1,14 @@
 // What agent.yaml says -> what the engine needs: files read, keys and addresses found, times in milliseconds.
 
-import { resolve } from 'node:path'
-import type { AgentDefinition, ModelSettings, ToolSettings } from '../domain/agent.ts'
+import type { AgentDefinition, ModelSettings } from '../domain/agent.ts'
 import type { AgentFile } from './agent-file.ts'
-import { type ConfigFiles, readText } from './config-files.ts'
-import type { Environment } from './env-file.ts'
+import { defineTestCases } from './define-test-cases.ts'
+import { defineTools } from './define-tools.ts'
 import type { Path } from './json-schema-node.ts'
 import type { ModelFile } from './model-file.ts'
+import { modelInput } from './model-input.ts'
 import { canonicalProvider, firstOf, providers } from './providers.ts'
-
-export interface AgentDefaults {
-  maxMessages: number
-  ttlSeconds: number
-  retentionDays: number
-}
-
-export const agentDefaults: AgentDefaults = { maxMessages: 50, ttlSeconds: 1800, retentionDays: 30 }
-
-export interface Surroundings {
-  directory: string
-  env: Environment
-  files: ConfigFiles
-  defaults: AgentDefaults
-  report(path: Path, message: string): void
-}
+import { existingFile, readTextOrFile, type Surroundings } from './surroundings.ts'
 
 /** Reports what is wrong beyond the file itself; the result counts only when nothing was reported. */
 export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentDefinition {
@@ -33,7 +18,8 @@ export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentD
     description: file.description,
     directory,
     default: file.default,
-    instructions: readInstructions(file.instructions, surroundings),
+    internal: false,
+    instructions: readTextOrFile(file.instructions, ['instructions'], surroundings),
     model: defineModel(file.model, ['model'], surroundings),
     tools: defineTools(file.tools, surroundings),
     responseFormat: file.response_format ?? null,
@@ -44,6 +30,8 @@ export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentD
       cost: file.limits.cost ?? null,
       toolCalls: file.limits.tool_calls,
       identicalCalls: file.limits.identical_calls,
+      parallelCalls: file.limits.parallel_calls,
+      toolResultChars: file.limits.tool_result_chars,
       storedMessageChars: file.limits.stored_message_chars,
     },
     context: { maxMessages: file.context.max_messages ?? defaults.maxMessages },
@@ -53,34 +41,25 @@ export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentD
       retentionDays: file.sessions.retention_days ?? defaults.retentionDays,
       onBusy: file.sessions.on_busy,
     },
-    approval: { default: file.approval.default, by: file.approval.by, expiresSeconds: file.approval.expires },
+    approval: {
+      default: file.approval.default,
+      policy: file.approval.policy.map((rule) => ({ ...rule, where: rule.where ?? null })),
+      by: file.approval.by,
+      expiresSeconds: file.approval.expires,
+    },
+    testCases: defineTestCases(file, surroundings),
+    judge: file.judge === undefined ? null : defineModel(file.judge, ['judge'], surroundings),
   }
-}
-
-function readInstructions(from: AgentFile['instructions'], { directory, files, report }: Surroundings): string {
-  if (typeof from === 'string') return from
-  if (from.file === undefined) return from.inline ?? ''
-  const path = resolve(directory, from.file)
-  const { text, problem } = readText(files, path)
-  if (text === null) {
-    report(['instructions', 'file'], `${path}: ${problem}. The path is taken relative to this file.`)
-    return ''
-  }
-  if (text.trim() === '') report(['instructions', 'file'], `${path} is empty. Write the instructions into it.`)
-  return text
 }
 
 function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): ModelSettings {
-  const { directory, env, files, report } = surroundings
+  const { env } = surroundings
   const known = providers[file.provider]
   const apiKey = file.api_key ?? firstOf(env, known.keys)
   const baseUrl = file.provider === 'azure' ? azureAddress(file, path, surroundings) : file.base_url
-  const script = file.script === undefined ? undefined : resolve(directory, file.script)
-  if (script !== undefined) {
-    const { problem } = readText(files, script)
-    if (problem !== null) report([...path, 'script'], `${script}: ${problem}. The path is taken relative to this file.`)
-  }
+  const script = file.script === undefined ? undefined : existingFile(file.script, [...path, 'script'], surroundings)
   const { reasoning, prices } = file
+  const input = modelInput(file, baseUrl)
   return {
     provider: canonicalProvider(file.provider),
     name: file.name ?? file.provider,
@@ -99,6 +78,7 @@ function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): M
             ...(reasoning.budget_tokens === undefined ? {} : { budgetTokens: reasoning.budget_tokens }),
           },
         }),
+    ...(input.length === 0 ? {} : { input }),
     contextWindow: file.context_window,
     retries: file.retries,
     firstTokenTimeoutMs: file.first_token_timeout * 1000,
@@ -125,18 +105,4 @@ function azureAddress(file: ModelFile, path: Path, { env, report }: Surroundings
   if (version === undefined || url.searchParams.has('api-version')) return text
   url.searchParams.set('api-version', version)
   return url.href
-}
-
-/** The kinds of tools this version can run. */
-const availableTools: readonly ToolSettings['type'][] = []
-
-function defineTools(tools: AgentFile['tools'], { report }: Surroundings): ToolSettings[] {
-  for (const [index, tool] of tools.entries()) {
-    if (availableTools.includes(tool.type)) continue
-    report(
-      ['tools', index, 'type'],
-      `tools of the type ${tool.type} are not available in this version yet. Remove the tool, or put a # before its lines.`,
-    )
-  }
-  return tools
 }

@@ -3,7 +3,16 @@
 import { stringify } from 'yaml'
 import type { z } from 'zod'
 import { didYouMean } from './did-you-mean.ts'
-import { exampleOf, expectationOf, type JsonSchema, keysOf, type Path, schemaAt, wordsOf } from './json-schema-node.ts'
+import {
+  exampleOf,
+  expectationOf,
+  type JsonSchema,
+  keysOf,
+  type Path,
+  refusalOf,
+  schemaAt,
+  wordsOf,
+} from './json-schema-node.ts'
 
 export interface Explained {
   path: Path
@@ -59,10 +68,17 @@ function explain(issue: z.core.$ZodIssue, path: Path, explanation: Explanation):
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ path: [...path, key], part: 'key', message: unknownKey(key, path, explanation) }))
   }
+  if (issue.code === 'invalid_key') {
+    const above = schemaAt(explanation.schema, path.slice(0, -1), explanation.value) ?? {}
+    const write = advice(above, path.slice(0, -1), undefined, explanation)
+    return [{ path, part: 'key', message: `this name cannot stand here; expected ${expectationOf(above)}.${write}` }]
+  }
   // A check over several keys brings its own sentence; a check of one value leaves it empty.
-  if (issue.code === 'custom' && issue.message !== '') return [{ path, part: 'value', message: issue.message }]
+  if (issue.code === 'custom' && issue.message !== '') {
+    return [{ path, part: 'value', message: withoutSecret(issue.message, path, explanation) }]
+  }
 
-  const node = schemaAt(explanation.schema, path) ?? {}
+  const node = schemaAt(explanation.schema, path, explanation.value) ?? {}
   const found = valueAt(explanation.value, path)
   const write = advice(node, path, found, explanation)
   if (found === undefined) {
@@ -72,9 +88,17 @@ function explain(issue: z.core.$ZodIssue, path: Path, explanation: Explanation):
   return [{ path, part: 'value', message: `expected ${expectationOf(node)}, found ${shown}.${write}` }]
 }
 
-function unknownKey(key: string, path: Path, { schema }: Explanation): string {
-  const node = schemaAt(schema, path)
-  const known = node === null ? [] : keysOf(node)
+function withoutSecret(message: string, path: Path, { value, hidden }: Explanation): string {
+  const found = valueAt(value, path)
+  return hidden(path, found) ? message.replaceAll(describe(found), 'a value that is not shown here') : message
+}
+
+function unknownKey(key: string, path: Path, { schema, value }: Explanation): string {
+  const node = schemaAt(schema, path, value) ?? {}
+  const here = valueAt(value, path)
+  const refusal = refusalOf(node, here, key)
+  if (refusal !== null) return refusal
+  const known = keysOf(node, here)
   const near = didYouMean(key, known)
   return near === null ? `unknown key. Known here: ${known.join(', ')}.` : `unknown key. Did you mean ${near}?`
 }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { formatIssue } from './config-error.ts'
 import { generators } from './generate.ts'
 import { agentJsonSchema, settingsJsonSchema } from './json-schema.ts'
-import { type JsonSchema, keysOf, schemaAt } from './json-schema-node.ts'
+import { isSchema, type JsonSchema, keysOf, optionsOf } from './json-schema-node.ts'
 import { checkAgent } from './load-agent.ts'
 import { resolveSettings } from './resolve-settings.ts'
 import { settingKeys } from './settings.ts'
@@ -43,8 +43,17 @@ function completed(yaml: string): string {
   return [...missing.map(([, line]) => line), yaml].join('\n')
 }
 
+/** What the examples of the page name. */
+const beside = {
+  '/tools.ts': 'export const getWeather = () => 20',
+  '/openapi.yaml': 'openapi: 3.1.0',
+  '/translate.md': 'Translate into {language}: {text}',
+  '/invoice.pdf': '%PDF-',
+  '/tutor.yaml': 'name: tutor\ndescription: Explains a topic.\nmodel: { provider: demo }\ninstructions: Explain.\n',
+}
+
 const issuesOf = (yaml: string): string[] => {
-  const files = createMemoryFiles({ '/agent.yaml': yaml })
+  const files = createMemoryFiles({ ...beside, '/agent.yaml': yaml })
   return checkAgent('/agent.yaml', { env: {}, files }).issues.map(formatIssue)
 }
 
@@ -59,13 +68,6 @@ describe('docs/agent-yaml.md', () => {
   test.each(whole)('its example loads: %s', (yaml) => {
     expect(issuesOf(yaml)).toEqual([])
   })
-
-  test.each(agentExamples.filter(({ kind }) => kind.includes('not-available-yet')))(
-    'what it calls not available yet is just that: $text',
-    ({ text }) => {
-      expect(issuesOf(completed(text))).toEqual([expect.stringContaining('not available in this version yet')])
-    },
-  )
 })
 
 describe('docs/settings.md', () => {
@@ -121,6 +123,19 @@ describe('the JSON Schemas', () => {
   })
 
   test.each([
+    '{ type: htp, name: a }',
+    '{ type: client, name: a, description: Ten letters at least., approval: always }',
+    '{ type: client, name: a, description: Ten letters at least., colour: red }',
+    '{ type: mcp, name: a, command: x, env: { A: [1] } }',
+    '{ type: mcp, name: a, command: x, tools: { b: { rsk: low } } }',
+    '{ type: function, name: a, file: tools.py }',
+    '{ type: function, name: a, file: a.ts, approval: sometimes }',
+    '{ type: function, name: a, file: a.ts, approval: { when: { b: { abov: 1 } } } }',
+  ])('refuse the tool %s', (tool) => {
+    expect(agent(completed(`tools: [${tool}]`))).toBe(false)
+  })
+
+  test.each([
     'temperature: hot',
     'temperature: 3',
     'temprature: 1',
@@ -151,15 +166,23 @@ describe('the JSON Schemas', () => {
     ]).toEqual([true, false, false, true])
   })
 
-  test('explain every key and show how it is written', () => {
-    const silent = (schema: JsonSchema, path: string[]): string[] =>
-      keysOf(schemaAt(schema, path) ?? {}).flatMap((key) => {
-        const node = schemaAt(schema, [...path, key]) ?? {}
-        const below = silent(schema, [...path, key])
-        return (node.description && node.examples) || keysOf(node).length > 0
-          ? below
-          : [[...path, key].join('.'), ...below]
-      })
-    expect([...silent(agentJsonSchema(), []), ...silent(settingsJsonSchema(), [])]).toEqual([])
+  test('explain every key and show how it is written, inside lists and maps and every kind of tool too', () => {
+    const silent = (node: JsonSchema, path: string): string[] =>
+      optionsOf(node).flatMap((option) => [
+        ...Object.entries(option.properties ?? {}).flatMap(([key, one]) => {
+          const child = isSchema(one) ? one : {}
+          const here = `${path}.${key}`
+          const below = silent(child, here)
+          const isSection = optionsOf(child).some(({ properties }) => properties !== undefined)
+          return (child.description && child.examples) || isSection || child.const !== undefined
+            ? below
+            : [here, ...below]
+        }),
+        ...(isSchema(option.items) ? silent(option.items, `${path}[]`) : []),
+        ...(isSchema(option.additionalProperties) ? silent(option.additionalProperties, `${path}.*`) : []),
+      ])
+    const schemas = [agentJsonSchema(), settingsJsonSchema()]
+    const definitions = schemas.flatMap((schema) => Object.values(schema.definitions ?? {}))
+    expect([...schemas, ...definitions.filter(isSchema)].flatMap((schema) => silent(schema, ''))).toEqual([])
   })
 })

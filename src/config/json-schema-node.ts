@@ -6,34 +6,70 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 export type Path = readonly PropertyKey[]
 
-/** The schema at `path`, or null where the file may hold anything. */
-export function schemaAt(root: JsonSchema, path: Path): JsonSchema | null {
+/**
+ * The schema at `path`, or null where the file may hold anything. `value` is what stands at the root: where a key of it says
+ * which of several shapes is meant, only that one counts.
+ */
+export function schemaAt(root: JsonSchema, path: Path, value?: unknown): JsonSchema | null {
   let node: JsonSchema | null = root
+  let current = value
   for (const step of path) {
-    node = node === null ? null : child(node, step)
+    node = node === null ? null : child(node, step, current)
+    current =
+      typeof current === 'object' && current !== null && Object.hasOwn(current, step)
+        ? Reflect.get(current, step)
+        : undefined
   }
   return node
 }
 
-function child(node: JsonSchema, step: PropertyKey): JsonSchema | null {
-  for (const option of optionsOf(node)) {
-    const next =
-      typeof step === 'number'
-        ? option.items
-        : Object.hasOwn(option.properties ?? {}, step) && option.properties?.[String(step)]
-    if (isSchema(next)) return next
+function child(node: JsonSchema, step: PropertyKey, value: unknown): JsonSchema | null {
+  const found = optionsOf(node, value)
+    .map((option) => stepInto(option, step))
+    .filter(isSchema)
+  const [first] = found
+  if (first === undefined) return null
+  // The key that tells the shapes apart: any of its words may be meant.
+  if (found.length > 1 && found.every((one) => one.const !== undefined)) {
+    const { const: _, ...rest } = first
+    return { ...rest, enum: found.flatMap((one) => (one.const === undefined ? [] : [one.const])) }
   }
-  return null
+  return first
 }
 
-/** The alternatives of a schema; itself when there are none. */
-export function optionsOf(node: JsonSchema): JsonSchema[] {
-  return node.anyOf ? node.anyOf.filter(isSchema).flatMap(optionsOf) : [node]
+function stepInto(option: JsonSchema, step: PropertyKey): unknown {
+  if (typeof step === 'number') return option.items
+  if (Object.hasOwn(option.properties ?? {}, step)) return option.properties?.[String(step)]
+  return option.additionalProperties
+}
+
+/** The alternatives of a schema, itself when there are none; of those that `value` says more about, the ones it may mean. */
+export function optionsOf(node: JsonSchema, value?: unknown): JsonSchema[] {
+  const options = node.anyOf ?? node.oneOf
+  if (options === undefined) return [node]
+  const all = options.filter(isSchema).flatMap((option) => optionsOf(option, value))
+  const meant = all.filter((option) => isMeant(option, value))
+  return meant.length > 0 ? meant : all
+}
+
+function isMeant(option: JsonSchema, value: unknown): boolean {
+  if (!isSchema(value)) return true
+  return Object.entries(option.properties ?? {}).every(
+    ([key, one]) => !isSchema(one) || one.const === undefined || one.const === value[key],
+  )
 }
 
 /** The keys that are known at this place. */
-export function keysOf(node: JsonSchema): string[] {
-  return optionsOf(node).flatMap((option) => Object.keys(option.properties ?? {}))
+export function keysOf(node: JsonSchema, value?: unknown): string[] {
+  return optionsOf(node, value).flatMap((option) => Object.keys(option.properties ?? {}))
+}
+
+/** Why a key that others of its kind have is not for this one, or null. */
+export function refusalOf(node: JsonSchema, value: unknown, key: string): string | null {
+  for (const { refused } of optionsOf(node, value)) {
+    if (isSchema(refused) && typeof refused[key] === 'string') return refused[key]
+  }
+  return null
 }
 
 /** The words that are allowed here, for suggestions. */
@@ -46,7 +82,7 @@ export function wordsOf(node: JsonSchema): string[] {
 /** "a number between 0 and 2". A schema that carries `expected` says it in its own words. */
 export function expectationOf(node: JsonSchema): string {
   if (typeof node.expected === 'string') return node.expected
-  if (node.anyOf) return optionsOf(node).map(expectationOf).join(' or ')
+  if (node.anyOf ?? node.oneOf) return optionsOf(node).map(expectationOf).join(' or ')
   if (node.enum) return `one of ${node.enum.join(', ')}`
   if (node.const !== undefined) return JSON.stringify(node.const)
   switch (node.type) {
@@ -98,13 +134,15 @@ const booleans: Record<string, boolean> = {
 
 /**
  * What a flag or a variable means where the schema wants more than text: numbers, yes and no, lists with commas.
- * Text that fits nothing is returned as it is; validation then says what was expected.
+ * Text that fits nothing is returned as it is; validation then says what was expected. A schema that carries `prose` takes the
+ * text as it is, commas and all.
  */
 export function readTextAs(node: JsonSchema | null, text: string): unknown {
+  if (node?.prose === true) return text
   const trimmed = text.trim()
   const options = node === null ? [] : optionsOf(node)
   const has = (...types: string[]) =>
-    options.some((option) => typeof option.type === 'string' && types.includes(option.type))
+    options.some((option) => [option.type].flat().some((type) => type !== undefined && types.includes(type)))
   const word = (node === null ? [] : wordsOf(node)).find((one) => one.toLowerCase() === trimmed.toLowerCase())
   if (word !== undefined) return word
   if (has('number', 'integer') && /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(trimmed)) return Number(trimmed)

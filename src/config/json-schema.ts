@@ -8,7 +8,7 @@ import { validationSchema } from './validation-schema.ts'
 
 export function agentJsonSchema(): JsonSchema {
   const description = 'An agent of Quarterdeck. docs/agent-yaml.md explains every key.'
-  return titled(publish(validationSchema(agentFile)), 'agent.yaml', description)
+  return titled(published(validationSchema(agentFile)), 'agent.yaml', description)
 }
 
 export function settingsJsonSchema(): JsonSchema {
@@ -18,7 +18,7 @@ export function settingsJsonSchema(): JsonSchema {
     if (node !== null) node.description = `${settings[key].description} Default: ${settings[key].defaultText}.`
   }
   const description = 'Settings of a Quarterdeck server. docs/settings.md explains every key.'
-  return titled(publish(schema), 'quarterdeck.yaml', description)
+  return titled(published(schema), 'quarterdeck.yaml', description)
 }
 
 function titled(schema: JsonSchema, title: string, description: string): JsonSchema {
@@ -26,19 +26,51 @@ function titled(schema: JsonSchema, title: string, description: string): JsonSch
   return { ...($schema === undefined ? {} : { $schema }), title, description, ...rest }
 }
 
+/** What stands in many places is written down once: a schema that carries `shared` becomes a definition of that name. */
+function published(schema: JsonSchema): JsonSchema {
+  const definitions: Record<string, JsonSchema> = {}
+  const root = publish(schema, definitions)
+  return Object.keys(definitions).length === 0 ? root : { ...root, definitions }
+}
+
 /** Ours -> everybody's: no private keys, no bounds that say nothing, and `${NAME}` wherever a value is allowed. */
-function publish(node: JsonSchema): JsonSchema {
-  const { expected: _expected, example: _example, properties, items, anyOf, ...rest } = node
-  const result: JsonSchema = { ...rest }
+function publish(node: JsonSchema, definitions: Record<string, JsonSchema>): JsonSchema {
+  const {
+    expected: _expected,
+    example: _example,
+    refused: _refused,
+    prose: _prose,
+    shared,
+    properties,
+    items,
+    ...rest
+  } = node
+  const { anyOf, oneOf, ...result }: JsonSchema = rest
   const example = exampleOf(node)
   if (example !== undefined) result.examples = [example]
   // An empty object as default only says that every key inside has one of its own.
   if (isSchema(result.default) && Object.keys(result.default).length === 0) delete result.default
   if (result.maximum === Number.MAX_SAFE_INTEGER) delete result.maximum
-  if (isSchema(items)) result.items = publish(items)
-  if (properties !== undefined) result.properties = mapValues(properties, (one) => (isSchema(one) ? publish(one) : one))
-  if (anyOf !== undefined) result.anyOf = anyOf.filter(isSchema).map(publish)
-  return withVariables(result)
+  const below = (one: JsonSchema) => publish(one, definitions)
+  if (isSchema(items)) result.items = below(items)
+  if (properties !== undefined) result.properties = mapValues(properties, (one) => (isSchema(one) ? below(one) : one))
+  if (isSchema(result.additionalProperties)) result.additionalProperties = below(result.additionalProperties)
+  // Any rather than one: a variable in the place of a word would fit several.
+  const options = anyOf ?? oneOf
+  if (options !== undefined) result.anyOf = options.filter(isSchema).map(below)
+  return typeof shared === 'string' ? reference(shared, result, definitions) : withVariables(result)
+}
+
+function reference(name: string, node: JsonSchema, definitions: Record<string, JsonSchema>): JsonSchema {
+  const { description, examples, default: value, ...definition } = node
+  definitions[name] ??= withVariables(definition)
+  return {
+    // What a key says about itself stays with it; draft 7 would ignore it beside $ref.
+    ...(value === undefined ? {} : { default: value }),
+    ...(description === undefined ? {} : { description }),
+    ...(examples === undefined ? {} : { examples }),
+    allOf: [{ $ref: `#/definitions/${name}` }],
+  }
 }
 
 const mapValues = <T, R>(record: Record<string, T>, change: (value: T) => R): Record<string, R> =>

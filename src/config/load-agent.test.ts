@@ -33,6 +33,7 @@ describe('a correct agent file', () => {
       description: '',
       directory: '/a',
       default: false,
+      internal: false,
       instructions: 'You are a test.',
       model: {
         provider: 'openai',
@@ -53,11 +54,15 @@ describe('a correct agent file', () => {
         cost: null,
         toolCalls: 100,
         identicalCalls: 3,
+        parallelCalls: 8,
+        toolResultChars: 50_000,
         storedMessageChars: 100_000,
       },
       context: { maxMessages: 50 },
       sessions: { ttlSeconds: 1800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
-      approval: { default: 'risk', by: 'operator', expiresSeconds: 3600 },
+      approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3600 },
+      testCases: [],
+      judge: null,
     })
   })
 
@@ -84,10 +89,20 @@ model:
   fallback: { provider: scripted, script: s.yaml, prices: { input: 0, output: 0 } }
 instructions: { file: ../prompt.md }
 response_format: { type: object, properties: { __proto__: { type: string } } }
-limits: { steps: 1, tokens: 2, duration: 1h, cost: 0.5, tool_calls: 3, identical_calls: 4, stored_message_chars: 5000 }
+limits:
+  steps: 1
+  tokens: 2
+  duration: 1h
+  cost: 0.5
+  tool_calls: 3
+  identical_calls: 4
+  parallel_calls: 2
+  tool_result_chars: 100
+  stored_message_chars: 5000
 context: { max_messages: 6 }
 sessions: { ttl: 1d, on_expiry: close, retention_days: 0, on_busy: interrupt }
 approval: { default: never, by: owner, expires: 10m }
+judge: { provider: demo }
 `,
       {},
       { '/prompt.md': 'Be brief. ${NOT_A_VARIABLE}\n', '/a/s.yaml': 'answers: []' },
@@ -98,6 +113,7 @@ approval: { default: never, by: owner, expires: 10m }
       description: 'Helps.',
       directory: '/a',
       default: true,
+      internal: false,
       instructions: 'Be brief. ${NOT_A_VARIABLE}\n',
       model: {
         provider: 'anthropic',
@@ -130,19 +146,29 @@ approval: { default: never, by: owner, expires: 10m }
         cost: 0.5,
         toolCalls: 3,
         identicalCalls: 4,
+        parallelCalls: 2,
+        toolResultChars: 100,
         storedMessageChars: 5000,
       },
       context: { maxMessages: 6 },
       sessions: { ttlSeconds: 86_400, onExpiry: 'close', retentionDays: 0, onBusy: 'interrupt' },
-      approval: { default: 'never', by: 'owner', expiresSeconds: 600 },
+      approval: { default: { ask: 'never' }, policy: [], by: 'owner', expiresSeconds: 600 },
+      testCases: [],
+      judge: { provider: 'demo', name: 'demo', ...timeouts },
     })
   })
 
   test('takes from the server what it does not say itself', () => {
-    const files = createMemoryFiles({ '/a/agent.yaml': withLines('sessions: { ttl: 60 }') })
-    const defaults = { maxMessages: 7, ttlSeconds: 8, retentionDays: 9 }
+    const tool = 'type: client, description: Ten letters at least.'
+    const files = createMemoryFiles({
+      '/a/agent.yaml': withLines(
+        `sessions: { ttl: 60 }\ntools: [{ name: t, ${tool} }, { name: quick, ${tool}, timeout: 2 }]`,
+      ),
+    })
+    const defaults = { maxMessages: 7, ttlSeconds: 8, retentionDays: 9, toolTimeoutMs: 10 }
     const agent = loadAgent('/a/agent.yaml', { env: {}, files, defaults })
     expect([agent.context.maxMessages, agent.sessions.ttlSeconds, agent.sessions.retentionDays]).toEqual([7, 60, 9])
+    expect(agent.tools.map(({ timeoutMs }) => timeoutMs)).toEqual([10, 2000])
   })
 
   test('may use anchors and aliases', () => {
@@ -245,7 +271,7 @@ instructions: \${NUMBER}`,
     ).toEqual([
       'agent.yaml:1:7 name: the environment variable NAME is not set. Set it, put NAME=… into .env beside this file, or write ${NAME:-default} ($${NAME} for the literal text).',
       'agent.yaml:2:39 model.temperature: the environment variable HEAT is not set. Set it, put HEAT=… into .env beside this file, or write ${HEAT:-default} ($${HEAT} for the literal text).',
-      'agent.yaml:4:1 colour: unknown key. Known here: name, description, default, model, instructions, tools, response_format, limits, context, sessions, approval.',
+      'agent.yaml:4:1 colour: unknown key. Known here: name, description, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
     ])
   })
 
@@ -260,6 +286,16 @@ instructions: \${NUMBER}`,
     expect(found[2]).toBe(
       'agent.yaml:2:46 model.temperature: expected a number between 0 and 2, found a value that is not shown here. Write e.g. temperature: 0.7',
     )
+  })
+
+  test('are not repeated by checks that look inside a value either', () => {
+    const lines =
+      withLines(`response_format: { type: object, properties: { a: { type: integer, default: "\${SECRET}" } } }
+test_cases: [{ name: t, input: hi, regex: "(\${SECRET}" }]`)
+    expect(mistakes(lines, { SECRET: 'hunter2' })).toEqual([
+      'agent.yaml:4:77 response_format.properties.a.default: the default a value that is not shown here does not fit its own type or enum.',
+      'agent.yaml:5:43 test_cases[0].regex: a value that is not shown here is no regular expression (Unterminated group). Mend it.',
+    ])
   })
 
   test('are not repeated where an alias carries them elsewhere either', () => {
@@ -373,7 +409,7 @@ describe('a wrong value', () => {
     ],
     [
       'model: { provider: demo, fallback: { provider: demo, fallback: {} } }',
-      '1:54 model.fallback.fallback: unknown key. Known here: provider, name, temperature, max_tokens, top_p, base_url, api_key, package, script, reasoning, context_window, retries, first_token_timeout, token_timeout, prices.',
+      '1:54 model.fallback.fallback: unknown key. Known here: provider, name, temperature, max_tokens, top_p, base_url, api_key, package, script, reasoning, input, context_window, retries, first_token_timeout, token_timeout, prices.',
     ],
     [
       'model: { provider: demo, fallback: { provider: google } }',
@@ -405,6 +441,10 @@ describe('a wrong value', () => {
       'response_format: { type: json_schema, json_schema: {} }',
       '1:18 response_format: expected a JSON Schema, found keys (type, json_schema). Write e.g. response_format: { type: object, properties: { answer: { type: string } }, required: [ answer ] }',
     ],
+    [
+      'response_format: { type: object, propertys: {} }',
+      '1:45 response_format.propertys: JSON Schema has no word propertys. Did you mean properties?',
+    ],
     ['limits: { step: 5 }', '1:11 limits.step: unknown key. Did you mean steps?'],
     [
       'limits: { cost: 1 }',
@@ -420,11 +460,7 @@ describe('a wrong value', () => {
     ],
     [
       'approval: []',
-      '1:11 approval: expected keys with values, found an empty list. Write e.g. approval: { default: risk }',
-    ],
-    [
-      'tools: [{ type: client, name: t, description: Ten letters at least. }]',
-      '1:17 tools[0].type: tools of the type client are not available in this version yet. Remove the tool, or put a # before its lines.',
+      '1:11 approval: expected keys with values, found an empty list. Write e.g. approval: { default: always }',
     ],
     [
       'tools: [{ type: client, name: 1t, description: Ten letters at least. }]',
@@ -436,7 +472,7 @@ describe('a wrong value', () => {
     ],
     [
       '__proto__: { a: 1 }',
-      '1:1 __proto__: unknown key. Known here: name, description, default, model, instructions, tools, response_format, limits, context, sessions, approval.',
+      '1:1 __proto__: unknown key. Known here: name, description, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
     ],
   ])('%s is explained', (line, expected) => {
     const key = line.slice(0, line.indexOf(':'))

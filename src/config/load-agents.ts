@@ -4,11 +4,13 @@ import { basename, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../domain/agent.ts'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from './config-files.ts'
-import { type CheckedAgent, checkAgent, type LoadOptions } from './load-agent.ts'
+import { linkAgents } from './link-agents.ts'
+import type { LoadOptions } from './read-agent.ts'
 
 /**
- * The agents behind these paths, in order, each file once. Names are unique; exactly one agent is the default: the one
- * that says so, otherwise the first. Throws a `ConfigError` with everything that is wrong in all of them.
+ * The agents behind these paths, in order, each file once; then the agents that only they talk to (`internal`). Names are
+ * unique; exactly one agent is the default: the one that says so, otherwise the first. Throws a `ConfigError` with everything
+ * that is wrong in all of them.
  */
 export function loadAgents(paths: readonly string[], options: LoadOptions): AgentDefinition[] {
   const { agents, issues } = checkAgents(paths, options)
@@ -31,30 +33,14 @@ export function checkAgents(
   if (paths.length === 0)
     issues.push({ file: null, line: null, column: null, path: '', message: 'no agent file was named.' })
 
-  const checked = [...found.values()].map((file) => ({ file, ...checkAgent(file, options) }))
-  issues.push(...checked.flatMap((one) => one.issues), ...clashes(checked))
-  const agents = checked.flatMap(({ agent }) => (agent === null ? [] : [agent]))
-  const hasDefault = agents.some((agent) => agent.default)
-  return {
-    agents: agents.map((agent, index) => ({ ...agent, default: hasDefault ? agent.default : index === 0 })),
-    issues,
-  }
-}
-
-function clashes(checked: readonly (CheckedAgent & { file: string })[]): ConfigIssue[] {
-  const issues: ConfigIssue[] = []
-  const byName = new Map<string, string>()
-  let theDefault: string | null = null
-  for (const { agent, file, issueAt } of checked) {
-    if (agent === null) continue
-    const other = byName.get(agent.name)
-    if (other === undefined) byName.set(agent.name, file)
-    else issues.push(issueAt(['name'], `${other} is called ${agent.name} already. Give each agent a name of its own.`))
-    if (!agent.default) continue
-    if (theDefault === null) theDefault = file
-    else issues.push(issueAt(['default'], `${theDefault} is the default already. Keep default: true in one of them.`))
-  }
-  return issues
+  const linked = linkAgents([...found.values()], options)
+  issues.push(...linked.issues)
+  const hasDefault = linked.agents.some((agent) => agent.default)
+  const agents = linked.agents.map((agent, index) => ({
+    ...agent,
+    default: hasDefault ? agent.default : index === 0 && !agent.internal,
+  }))
+  return { agents, issues }
 }
 
 /** The path itself, or the agent files of a folder: its own, and without any those of its subfolders. */

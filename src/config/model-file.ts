@@ -2,6 +2,7 @@
 // The schema of the `model` key of agent.yaml.
 
 import { z } from 'zod'
+import { modelInputs } from '../domain/agent.ts'
 import { duration } from './duration.ts'
 import { providerNames } from './providers.ts'
 import { count, key, text } from './schema-key.ts'
@@ -46,6 +47,11 @@ const modelKeys = {
       .optional(),
     'Thinking before the answer, for models that can.',
     { effort: 'medium' },
+  ),
+  input: key(
+    z.array(z.enum(modelInputs)).optional(),
+    'What the model takes as it is; files of other kinds reach it as their text. Default: text, image and pdf with the provider’s own address (`azure`: no pdf); text alone with another `base_url`, `ollama`, `ai-sdk`, `demo` and `scripted`.',
+    ['text', 'image'],
   ),
   context_window: key(
     count().default(128_000),

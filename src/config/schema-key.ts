@@ -17,3 +17,19 @@ export const text = () =>
     .min(1)
 
 export const count = (min = 1) => z.int().min(min)
+
+/** A list, or the one value it would hold. */
+export const oneOrMore = <S extends z.ZodType>(item: S) =>
+  z.union([z.array(item).min(1), item]).transform((value): z.output<S>[] => (Array.isArray(value) ? value : [value]))
+
+/** Says why these keys, which others of its kind have, are not for this one. */
+export const refusing = <S extends z.ZodType>(schema: S, refused: Readonly<Record<string, string>>): S =>
+  schema.meta({ refused })
+
+/** Reports a mistake at one key of the object that is being checked. */
+export type Report = (path: string | readonly PropertyKey[], message: string) => void
+
+export const reporter =
+  (context: z.RefinementCtx): Report =>
+  (path, message) =>
+    context.addIssue({ code: 'custom', path: typeof path === 'string' ? [path] : [...path], message })

@@ -50,6 +50,8 @@ export interface ServerSettings {
   sessions: { ttlSeconds: number; retentionDays: number }
   shutdown: { drainMs: number }
   publicDocs: boolean
+  /** `urls`: files that a message names by an address are fetched. */
+  files: { urls: boolean }
   /** Paths of PEM files. */
   tls: { cert: string; key: string } | null
   open: boolean

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isSpan, secondsOf, spanInput } from './duration.ts'
-import { count } from './schema-key.ts'
+import { count, oneOrMore } from './schema-key.ts'
 
 export const protocolNames = ['ag-ui', 'rest', 'threads', 'openai', 'mcp'] as const
 export type Protocol = (typeof protocolNames)[number]
@@ -105,6 +105,3 @@ function originOf(value: string): string | null {
   // Schemes of desktop and mobile shells (tauri://localhost) have no origin by the URL standard, but are sent as one.
   return url.origin === 'null' ? value.toLowerCase() : url.origin
 }
-
-const oneOrMore = <S extends z.ZodType>(item: S) =>
-  z.union([z.array(item).min(1), item]).transform((value) => [value].flat())

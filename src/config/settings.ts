@@ -285,6 +285,15 @@ const table = {
     flag: '--public-docs',
     env: ['QUARTERDECK_PUBLIC_DOCS'],
   }),
+  'files.urls': setting({
+    schema: z.boolean(),
+    description:
+      'Fetch files that a message names by an https address. Private and link-local addresses are refused, also after a redirect.',
+    example: true,
+    default: false,
+    flag: '--file-urls',
+    env: ['QUARTERDECK_FILES_URLS'],
+  }),
   'tls.cert': setting({
     schema: path(),
     description: 'Certificate file (PEM); with `tls.key` the server speaks https.',

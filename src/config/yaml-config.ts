@@ -26,7 +26,7 @@ export interface YamlConfigInput<S extends z.ZodType> {
   env: Environment
   /** What to write into an empty file; null where an empty file is fine. */
   starter: string | null
-  /** Keys whose value is never repeated in a message. */
+  /** Keys whose value, and all that is in it, is never repeated in a message. */
   secrets: readonly string[]
 }
 
@@ -58,7 +58,7 @@ export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): 
   const parsed = input.schema.safeParse(raw)
   if (parsed.success) return { value: found.length === 0 ? parsed.data : null, raw, source, issues: found }
 
-  const isSecret = (path: Path) => input.secrets.includes(String(path.at(-1)))
+  const isSecret = (path: Path) => path.some((step) => input.secrets.includes(String(step)))
   const explained = explainIssues(parsed.error.issues, {
     schema: schema(),
     value: raw,

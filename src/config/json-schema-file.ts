@@ -1,0 +1,92 @@
+// JSON Schemas as they are written into agent.yaml: what a tool takes and gives back, what an answer must look like.
+
+import { z } from 'zod'
+import { checkJsonSchema, isMap, jsonTypes } from './check-json-schema.ts'
+import { describe } from './explain-issues.ts'
+
+// Catches OpenAI's `{type: json_schema, json_schema: …}`, which is an envelope around a JSON Schema and not one.
+const isJsonSchema = (value: Record<string, unknown>): boolean => {
+  if (Object.keys(value).length === 0) return false
+  return (
+    value.type === undefined ||
+    [value.type].flat().every((type) => typeof type === 'string' && jsonTypes.includes(type))
+  )
+}
+
+export const jsonSchema = () =>
+  z
+    .record(z.string(), z.unknown())
+    .refine(isJsonSchema, { error: '', abort: true })
+    .superRefine((schema, context) =>
+      checkJsonSchema(schema, (path, message) => context.addIssue({ code: 'custom', path: [...path], message })),
+    )
+
+export const noParameters: Record<string, unknown> = { type: 'object', properties: {}, additionalProperties: false }
+
+/**
+ * What a tool takes: a JSON Schema of an object, or the short form, a map of names with the schema of each. Comes out as a JSON
+ * Schema.
+ */
+export const parameters = () =>
+  z
+    .record(z.string(), z.unknown())
+    .superRefine((value, context) => {
+      const report = (path: readonly PropertyKey[], message: string) =>
+        context.addIssue({ code: 'custom', path: [...path], message })
+      if (isWholeSchema(value)) {
+        checkJsonSchema(value, report)
+        if (value.type !== undefined && value.type !== 'object') {
+          report(['type'], `the arguments of a tool are an object, found ${describe(value.type)}. Write type: object`)
+        }
+        return
+      }
+      for (const [name, schema] of Object.entries(value)) {
+        if (!isMap(schema)) {
+          report([name], `expected what ${name} is, found ${describe(schema)}. Write e.g. ${name}: { type: string }`)
+          continue
+        }
+        const { optional, ...rest } = schema
+        if (optional !== undefined && typeof optional !== 'boolean') {
+          report([name, 'optional'], `expected true or false, found ${describe(optional)}. Write optional: true`)
+        }
+        if (typeof rest.required === 'boolean') {
+          const advice = 'Every parameter without a default is required; write optional: true where it is not'
+          report([name, 'required'], `expected a list of names, found ${rest.required}. ${advice}`)
+          delete rest.required
+        }
+        checkJsonSchema(rest, (path, message) => report([name, ...path], message))
+      }
+    })
+    .transform((value) => (isWholeSchema(value) ? { type: 'object', ...value } : objectSchema(value)))
+
+/**
+ * A parameter may be called `type` or `properties` as well, but then a map that describes it stands there, and not a word or a
+ * map of names.
+ */
+function isWholeSchema(value: Record<string, unknown>): boolean {
+  const { type, properties, anyOf, oneOf, allOf, $ref } = value
+  if (type !== undefined && !isMap(type)) return true
+  if (Array.isArray(anyOf) || Array.isArray(oneOf) || Array.isArray(allOf) || typeof $ref === 'string') return true
+  return (
+    isMap(properties) && Object.values(properties).every(isMap) && !('type' in properties && !isMap(properties.type))
+  )
+}
+
+function objectSchema(parameters: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(parameters).map(([name, schema]) => {
+    const { optional, ...rest } = isMap(schema) ? schema : {}
+    return { name, schema: rest, isRequired: optional !== true && rest.default === undefined }
+  })
+  const required = entries.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  }
+}
+
+/** The names of the arguments, or null where the schema does not list them. */
+export function parameterNames(schema: Record<string, unknown> | undefined): string[] | null {
+  return schema !== undefined && isMap(schema.properties) ? Object.keys(schema.properties) : null
+}

@@ -1,0 +1,67 @@
+// One agent.yaml -> AgentDefinition. Loading reads files and nothing else: no network, no process, no code.
+
+import { dirname, resolve } from 'node:path'
+import type { AgentDefinition } from '../domain/agent.ts'
+import { type AgentFile, agentFile, starterAgent } from './agent-file.ts'
+import type { ConfigIssue } from './config-error.ts'
+import { type ConfigFiles, diskFiles, readText } from './config-files.ts'
+import { defineAgent } from './define-agent.ts'
+import { type Environment, readEnvironment } from './env-file.ts'
+import type { Path } from './json-schema-node.ts'
+import { type AgentDefaults, agentDefaults } from './surroundings.ts'
+import { readYamlConfig } from './yaml-config.ts'
+
+export interface LoadOptions {
+  env: Environment
+  files?: ConfigFiles
+  /** What the server's settings say where an agent says nothing. */
+  defaults?: AgentDefaults
+}
+
+/** An agent file that was read, and all that is wrong with it. */
+export interface ReadAgent {
+  /** As its reader named it. */
+  file: string
+  /** What it says; null when there are issues. Its tools that are agents are not linked yet. */
+  said: AgentFile | null
+  agent: AgentDefinition | null
+  issues: ConfigIssue[]
+  /** An issue at a key of this file, for checks that compare several agents. */
+  issueAt(path: Path, message: string): ConfigIssue
+}
+
+export function readAgent(file: string, options: LoadOptions): ReadAgent {
+  const files = options.files ?? diskFiles
+  const placeless = (_: Path, message: string): ConfigIssue => ({ file, line: null, column: null, path: '', message })
+  const content = readText(files, file)
+  if (content.text === null) {
+    const help = content.missing ? ' Check the path, or make an agent with: quarterdeck init' : ''
+    const issues = [placeless([], `${content.problem}.${help}`)]
+    return { file, said: null, agent: null, issues, issueAt: placeless }
+  }
+
+  const { env, issues } = readEnvironment(dirname(file), options.env, files)
+  const config = readYamlConfig({
+    file,
+    text: content.text,
+    schema: agentFile,
+    env,
+    starter: starterAgent,
+    secrets: ['api_key', 'headers', 'env'],
+  })
+  issues.push(...config.issues)
+  const { source, value } = config
+  if (source === null) return { file, said: null, agent: null, issues, issueAt: placeless }
+  const issueAt = (at: Path, message: string) => source.issueAt(at, 'value', message)
+  if (value === null) return { file, said: null, agent: null, issues, issueAt }
+
+  const agent = defineAgent(value, {
+    directory: dirname(resolve(file)),
+    env,
+    files,
+    defaults: options.defaults ?? agentDefaults,
+    report: (at, message) => void issues.push(issueAt(at, message)),
+  })
+  const isRight = issues.length === 0
+  return { file, said: isRight ? value : null, agent: isRight ? agent : null, issues, issueAt }
+}

@@ -1,0 +1,33 @@
+import { expect } from 'vitest'
+import type { AgentDefinition } from '../../domain/agent.ts'
+import { formatIssue } from '../config-error.ts'
+import type { Environment } from '../env-file.ts'
+import { checkAgent } from '../load-agent.ts'
+import { createMemoryFiles } from './memory-files.ts'
+
+/** What an agent file needs at least; its lines come first, so that those of a test begin at line 4. */
+const head = 'name: a\nmodel: { provider: demo }\ninstructions: Be kind.\n'
+
+export interface Around {
+  env?: Environment
+  /** Further files, by absolute path; the agent is `/a/agent.yaml`. */
+  files?: Record<string, string>
+}
+
+const check = (lines: string, { env = {}, files = {} }: Around) =>
+  checkAgent('/a/agent.yaml', { env, files: createMemoryFiles({ ...files, '/a/agent.yaml': head + lines }) })
+
+/** The agent of a correct file with these lines in it. */
+export function loadLines(lines: string, around: Around = {}): AgentDefinition {
+  const { agent, issues } = check(lines, around)
+  expect(issues.map(formatIssue)).toEqual([])
+  if (agent === null) throw new Error('no issues and no agent')
+  return agent
+}
+
+/** What is wrong with a file with these lines in it, as a person reads it, without the folder. */
+export function mistakesIn(lines: string, around: Around = {}): string[] {
+  const { agent, issues } = check(lines, around)
+  expect(agent === null).toBe(issues.length > 0)
+  return issues.map((issue) => formatIssue(issue).replaceAll('/a/', ''))
+}
