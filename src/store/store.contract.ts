@@ -3,8 +3,13 @@
 
 import { describe } from 'vitest'
 import { describeAccepting } from './contract/accept.contract.ts'
+import { describeAnswers } from './contract/answer.contract.ts'
 import { describeAppending } from './contract/append.contract.ts'
+import { describeAudit } from './contract/audit.contract.ts'
 import { describeCompaction } from './contract/compact.contract.ts'
+import { describeConsumption } from './contract/consume.contract.ts'
+import { describeFiles } from './contract/file.contract.ts'
+import { describeGrants } from './contract/grant.contract.ts'
 import { describeKeeping } from './contract/keeping.contract.ts'
 import { describeMessages } from './contract/message.contract.ts'
 import { describeOwners } from './contract/owner.contract.ts'
@@ -13,6 +18,8 @@ import { describeRepeating } from './contract/repeat.contract.ts'
 import { describeRuns } from './contract/run.contract.ts'
 import type { OpenStore } from './contract/samples.contract.ts'
 import { describeSessions } from './contract/session.contract.ts'
+import { describeWaits } from './contract/wait.contract.ts'
+import { describeWaitingSessions } from './contract/waiting-session.contract.ts'
 
 export type { OpenStore, StoreUnderTest } from './contract/samples.contract.ts'
 
@@ -24,6 +31,13 @@ export function describeStore(name: string, open: OpenStore): void {
     describeRuns(open)
     describeAppending(open)
     describeOwners(open)
+    describeWaits(open)
+    describeAnswers(open)
+    describeWaitingSessions(open)
+    describeConsumption(open)
+    describeGrants(open)
+    describeFiles(open)
+    describeAudit(open)
     describeMessages(open)
     describeSessions(open)
     describeRemoval(open)

@@ -1,9 +1,13 @@
+import type { AuditEntry, AuditRecord } from '../domain/audit.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import type { ServerError } from '../domain/errors.ts'
 import type { TokenUsage } from '../domain/event.ts'
+import type { FileRecord } from '../domain/file.ts'
+import type { Grant } from '../domain/grant.ts'
 import type { StoredMessage } from '../domain/message.ts'
 import type { RunError, RunRecord, RunStatus } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
+import type { Wait, WaitAnswer } from '../domain/wait.ts'
 
 /**
  * Durable memory of sessions. Every implementation passes `store.contract.ts`.
@@ -48,12 +52,31 @@ export interface Store {
   /** All runs of a session, in the order they were taken. */
   runs(sessionId: string): Promise<RunRecord[]>
 
-  /** The newest `limit` messages before `before` (a message id), oldest first. Superseded ones are left out. */
+  /** The newest `limit` messages before `before` (a message id), oldest first. Superseded ones and those of sub-agents are left out. */
   messages(sessionId: string, limit: number, before?: string): Promise<StoredMessage[]>
+  /** The newest `limit` messages of one sub-agent, oldest first; superseded ones are left out. */
+  laneMessages(sessionId: string, lane: string, limit: number): Promise<StoredMessage[]>
   /** Those of the ids that the session has, superseded or not. */
   knownMessages(sessionId: string, ids: readonly string[]): Promise<StoredMessage[]>
-  /** Every message, superseded or not, oldest first. */
+  /** Every message, superseded or not, sub-agents' too, oldest first. */
   allMessages(sessionId: string): Promise<StoredMessage[]>
+
+  wait(id: string): Promise<Wait | null>
+  /** Newest first, after the cursor. */
+  waits(query: WaitQuery): Promise<Wait[]>
+  /** Pending ones whose time was up at `now`, oldest first. */
+  expiredWaits(now: number, limit: number): Promise<Wait[]>
+  grant(id: string): Promise<Grant | null>
+  /** Those that have not expired at `now`, oldest first: of one agent where it is named, and of one session and all sessions where that is named. */
+  grants(query: { now: number; agent?: string; sessionId?: string }): Promise<Grant[]>
+  file(id: string): Promise<FileRecord | null>
+  /** In the order in which they came. */
+  filesOf(sessionId: string): Promise<FileRecord[]>
+  /** Those of the hashes that a file has. */
+  knownHashes(hashes: readonly string[]): Promise<string[]>
+
+  /** The audit trail after entry `n`, in order. */
+  audit(n: number, limit: number): Promise<AuditEntry[]>
 
   /** Proves that the store can read and write; throws `storage_failed` otherwise. */
   check(): Promise<void>
@@ -68,6 +91,19 @@ export interface StoredEntry extends Entry {
 export interface NewEntry {
   kind: EntryKind
   data: string
+}
+
+export interface WaitQuery {
+  wait?: Wait['wait']
+  sessionId?: string
+  runId?: string
+  /** Those whose answer this run took: started with it, or was given it while it ran. */
+  continuationRunId?: string
+  owner?: string
+  status?: Wait['status']
+  limit: number
+  /** Only those before this one in the list. */
+  before?: { createdAt: number; id: string }
 }
 
 export interface SessionQuery {
@@ -90,6 +126,9 @@ export type Command =
   | ClaimRun
   | ReleaseRun
   | RequestCancel
+  | SettleWaits
+  | RevokeGrant
+  | AddFile
   | CreateSession
   | UpdateSession
   | DeleteSession
@@ -111,6 +150,31 @@ export interface AcceptRun {
   idempotency?: { key: string; digest: string; expiresAt: number }
   /** Merged key by key into the session's. */
   metadata?: Record<string, unknown>
+  /**
+   * Files that come with the run's messages: they belong to the session from now on. One that is not there, belongs to another
+   * session or is another owner's is refused (`file_not_found`), with the run. Where no run is taken none is taken along.
+   */
+  files?: readonly string[]
+  /**
+   * Answers to what the session waits for. Each is applied if its wait is pending and has not expired (an `expired` answer
+   * needs no time to be up), and belongs to this session; the others do nothing. When none is applied no run is taken:
+   * `existing` is the run that took the first of them (its continuation; without one, the run it belongs to).
+   * When one is applied and the session's waiting run is the one it belonged to, that run is completed, its waits that are
+   * still pending pass to this run, and this run starts at once, whatever is queued. When the run is not waiting but running
+   * (it took an earlier answer), the answer is recorded for it, no run is taken and `existing` is that run; of the messages
+   * that this one brings, the results of the client calls that are answered are written as that run's.
+   * Where none is applied and the session has none of these waits, it is refused (`approval_not_found`, `tool_call_not_found`).
+   */
+  answers?: readonly WaitAnswer[]
+  /** Made with the answer of that wait, if it is applied and approves. */
+  grants?: readonly Grant[]
+  /** Written for each answer that is applied, by wait id; and for each grant that is made, by its id. */
+  answerAudit?: Readonly<Record<string, AuditRecord>>
+  /**
+   * What a run without answers finds when the session waits: refused with `approval_pending`; or, if it waits for client
+   * calls alone, those are interrupted, the waiting run is completed and this one starts, whatever is queued.
+   */
+  whenWaiting: 'refuse' | 'abandon'
   /** Refuses a new session beyond this many that are not terminated. */
   maxSessions: number | null
   /** Written in any case. */
@@ -138,7 +202,7 @@ export interface StartRun {
   start: RunStart
 }
 
-/** Text in flight, or (with `sync`) a fact or a tool's result. Refused (`run_fenced`) when the run has another owner or has ended. */
+/** Text in flight, or (with `sync`, `consume` or `audit`) a fact or a tool's result. Refused (`run_fenced`) when the run has another owner or has ended. */
 export interface AppendEntries {
   type: 'append'
   sessionId: string
@@ -150,9 +214,21 @@ export interface AppendEntries {
   /** Replaces the session's shared state. */
   state?: unknown
   lastTool?: string
+  /** The agent that answers in this session from now on; null: the session's own again. */
+  activeAgent?: string | null
+  /**
+   * Approvals of this session that are used up by what this writes, at `at`. Refused (`conflict`) unless each is approved and
+   * has this digest: that of the edited arguments where the answer edited them.
+   */
+  consume?: readonly { waitId: string; digest: string; at: number }[]
+  audit?: readonly AuditRecord[]
 }
 
-/** Synced. The end of a run, of its events and of its lease, in one. A queued run may end too. */
+/**
+ * Synced. The end of a run, of its events and of its lease, in one. A queued or waiting run may end too. Ending it otherwise
+ * than as `waiting` interrupts the waits that are still pending on it. A run that was asked to stop does not
+ * become a waiting one (`conflict`).
+ */
 export interface FinishRun {
   type: 'finish_run'
   runId: string
@@ -163,6 +239,11 @@ export interface FinishRun {
   messages: readonly StoredMessage[]
   usage: TokenUsage[]
   error: RunError | null
+  /** `waiting` only: what it waits for from now on. */
+  waits?: readonly Wait[]
+  /** `waiting` only: earlier waits that it still waits for. Refused (`conflict`) when one has been answered. */
+  stillPending?: readonly string[]
+  audit?: readonly AuditRecord[]
 }
 
 /** Synced. A new owner for a running run whose owner is gone; the next seq lies behind every one that may have been sent. */
@@ -189,6 +270,30 @@ export interface RequestCancel {
   entries: readonly NewEntry[]
 }
 
+/**
+ * Synced. Answers that start no run (see `AcceptRun.answers`); a waiting run that is left with nothing pending is completed.
+ */
+export interface SettleWaits {
+  type: 'settle_waits'
+  answers: readonly WaitAnswer[]
+  /** Written for each answer that is applied, by wait id. */
+  answerAudit?: Readonly<Record<string, AuditRecord>>
+  now: number
+}
+
+/** Synced. Refused (`conflict`) when there is one of that id, and (`session_not_found`) when it names a session that its owner has not. */
+export interface AddFile {
+  type: 'add_file'
+  file: FileRecord
+}
+
+/** Synced. Refused (`conflict`) when there is no such grant. */
+export interface RevokeGrant {
+  type: 'revoke_grant'
+  grantId: string
+  audit: AuditRecord
+}
+
 /** Synced. Refused (`conflict`) when the owner has one of that name. */
 export interface CreateSession {
   type: 'create_session'
@@ -210,7 +315,7 @@ export interface DeleteSession {
   now: number
 }
 
-/** Removes what was idle or terminated before `before` (unlisted: `unlistedBefore`) and has no open run, and expired idempotency keys. */
+/** Removes what was idle or terminated before `before` (unlisted: `unlistedBefore`) and has no open run; expired idempotency keys and grants; and files that came before `unlistedBefore` and were never sent. */
 export interface PurgeSessions {
   type: 'purge_sessions'
   /** Only sessions of this agent; all when left out. */
@@ -237,6 +342,7 @@ export interface ImportSession {
   runs: readonly RunRecord[]
   messages: readonly StoredMessage[]
   entries: readonly StoredEntry[]
+  waits?: readonly Wait[]
 }
 
 /** Says that this process lives until `until` (wall clock). */
@@ -260,18 +366,27 @@ export type Result =
       firstSeq: number
       run?: RunRecord
       session?: SessionRecord
-      /** `accept_run` only: found by its idempotency key or its wire id; nothing was written. */
+      /** `accept_run` only: found by its idempotency key, its wire id or its answers; no run was taken. */
       existing?: boolean
+      /** For each answer, in order: whether it was applied, and the wait as it is now (null: there is none, or not in this session). */
+      answered?: readonly Answered[]
+      /** The waiting run that the command completed: by an answer, or because its client calls were given up. */
+      completed?: RunRecord
       /** `purge_sessions` only. */
       count?: number
     }
   | { ok: false; error: ServerError }
 
+export interface Answered {
+  applied: boolean
+  wait: Wait | null
+}
+
 /** Which commands must reach the disk before they are acknowledged. */
 export function needsSync(command: Command): boolean {
   switch (command.type) {
     case 'append':
-      return command.sync
+      return command.sync || command.consume !== undefined || command.audit !== undefined
     case 'update_session':
     case 'purge_sessions':
     case 'compact_session':

@@ -4,6 +4,7 @@ import {
   accept,
   acceptedRun,
   append,
+  beforeAndAfter,
   commit,
   done,
   event,
@@ -113,6 +114,31 @@ export function describeAppending(open: OpenStore): void {
         state: { a: [1] },
         lastTool: 'search',
       })
+    })
+
+    test('hands the conversation to another agent', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+
+      await done(store, append(run, [text('x')], { activeAgent: 'tutor' }))
+      await done(store, append(run, [text('y')]))
+      await done(store, finish(run))
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.session(session.id)).toEqual({ ...session, activeAgent: 'tutor' })
+      }
+    })
+
+    test('hands the conversation back', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession({ activeAgent: 'tutor' })
+      const result = await done(store, accept(session))
+      expect(result.session?.activeAgent).toBe('tutor')
+      if (result.run === undefined) throw new Error('accept_run returned no run')
+
+      await done(store, append(result.run, [], { activeAgent: null }))
+
+      expect(await store.session(session.id)).toEqual({ ...session, activeAgent: null })
     })
 
     test('refuses a stale fence alone among its neighbours', async () => {

@@ -6,6 +6,7 @@ import {
   accept,
   acceptedRun,
   append,
+  approve,
   beforeAndAfter,
   codeOf,
   commit,
@@ -15,6 +16,8 @@ import {
   finish,
   finishedSession,
   NOW,
+  newApproval,
+  newClientCall,
   newId,
   newMessage,
   newRun,
@@ -201,6 +204,31 @@ export function describeCompaction(open: OpenStore): void {
       expect(expected.messages.length).toBe(2)
       expect(await readSession(store, command.session, command.runs)).toEqual(expected)
       expect(await readSession(await reopen(), command.session, command.runs)).toEqual(expected)
+    })
+
+    test('brings what its runs wait for, sub-agents and the agent that answers', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession({ activeAgent: 'tutor', messageCount: 1 })
+      const run = newRun(session.id, { status: 'waiting', fence: 1, firstSeq: 1, lastSeq: 1 })
+      const waits = [newApproval(run), newClientCall(run)]
+      const [approval, call] = waits
+      const messages = [newMessage('q'), newMessage('p', { lane: 'planner' })]
+      const entries = [{ seq: 1, runId: run.id, ...STARTED }]
+      const command = { type: 'import_session', session, runs: [run], messages, entries, waits } as const
+
+      await done(store, command)
+
+      expect(await store.session(session.id)).toEqual(session)
+      expect(await store.laneMessages(session.id, 'planner', 10)).toEqual([messages[1]])
+      const copy = newSession()
+      const other = newRun(copy.id)
+      const taken = { ...command, session: copy, runs: [other], messages: [], entries: [] }
+      expect(await refusal(store, taken)).toBe('conflict')
+      expect(await store.session(copy.id)).toBe(null)
+      const store2 = await reopen()
+      expect(await Promise.all([approval, call].map((wait) => store2.wait(wait?.id ?? '')))).toEqual(waits)
+      const next = await done(store2, accept(session, { answers: [approve(approval?.id ?? '')] }))
+      expect(next).toMatchObject({ run: { status: 'running' }, completed: { id: run.id } })
     })
 
     test('keeps superseded messages known and hidden', async () => {

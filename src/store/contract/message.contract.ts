@@ -123,6 +123,60 @@ export function describeMessages(open: OpenStore): void {
     })
   })
 
+  describe('messages of sub-agents', () => {
+    const said = (id: string, lane: string, values: Partial<StoredMessage> = {}) =>
+      newMessage(id, { role: 'assistant', lane, ...values })
+
+    test('are kept apart from the conversation: by lane, and not counted', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
+      const lanes = [said('p1', 'planner'), said('t1', 'tutor', { role: 'tool' }), said('p2', 'planner')]
+      await done(store, append(run, [text('x')], { messages: lanes }))
+      await done(store, finish(run, { messages: [said('p3', 'planner'), newMessage('a', { role: 'assistant' })] }))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(idsOf(await current.messages(session.id, 2))).toEqual(['q', 'a'])
+        expect(idsOf(await current.messages(session.id, 10, 'a'))).toEqual(['q'])
+        expect(await current.laneMessages(session.id, 'planner', 10)).toEqual([
+          said('p1', 'planner'),
+          said('p2', 'planner'),
+          said('p3', 'planner'),
+        ])
+        expect(idsOf(await current.laneMessages(session.id, 'planner', 2))).toEqual(['p2', 'p3'])
+        expect(await current.laneMessages(session.id, 'planner', 0)).toEqual([])
+        expect(idsOf(await current.laneMessages(session.id, 'nobody', 10))).toEqual([])
+        expect(await current.laneMessages(newId(), 'planner', 10)).toEqual([])
+        expect(idsOf(await current.allMessages(session.id))).toEqual(['q', 'p1', 't1', 'p2', 'p3', 'a'])
+        expect(idsOf(await current.knownMessages(session.id, ['t1']))).toEqual(['t1'])
+        expect((await current.session(session.id))?.messageCount).toBe(2)
+      }
+    })
+
+    test('are superseded with what they belong to', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const messages = [
+        newMessage('q'),
+        said('p1', 'planner'),
+        newMessage('q2'),
+        said('p2', 'planner'),
+        newMessage('a2', { role: 'assistant' }),
+      ]
+      const first = await acceptedRun(store, accept(session, { start: { messages } }))
+      await done(store, finish(first))
+
+      const second = await acceptedRun(store, accept(session, { start: { supersedeAfter: 'q2' } }))
+
+      expect(idsOf(await store.laneMessages(session.id, 'planner', 10))).toEqual(['p1'])
+      expect(idsOf(await store.messages(session.id, 10))).toEqual(['q', 'q2'])
+      expect(await store.knownMessages(session.id, ['p2'])).toEqual([
+        said('p2', 'planner', { supersededBy: second.id }),
+      ])
+      expect((await store.session(session.id))?.messageCount).toBe(2)
+    })
+  })
+
   describe('a run that branches off', () => {
     test('supersedes what followed: it is known and kept, but neither shown nor counted', async () => {
       const { store, reopen } = await openForTest(open)

@@ -4,6 +4,7 @@ import {
   accept,
   acceptedRun,
   append,
+  approve,
   beforeAndAfter,
   commit,
   create,
@@ -11,6 +12,9 @@ import {
   finish,
   finishedSession,
   NOW,
+  newApproval,
+  newClientCall,
+  newGrant,
   newMessage,
   newSession,
   type OpenStore,
@@ -19,6 +23,7 @@ import {
   refusal,
   remove,
   text,
+  waitingSession,
 } from './samples.contract.ts'
 
 export function describeRemoval(open: OpenStore): void {
@@ -58,6 +63,29 @@ export function describeRemoval(open: OpenStore): void {
         expect(await current.knownMessages(session.id, ['q'])).toEqual([])
         expect(await current.sessions({ owner: session.owner, limit: 10 })).toEqual([])
         expect(await current.sessionsToCompact(NOW * 2, 10)).toEqual([])
+      }
+    })
+
+    test('takes what it waited for and what was granted in it, and nothing of others', async () => {
+      const { store, reopen } = await openForTest(open)
+      const { session, waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run)])
+      const other = await waitingSession(store, (run) => [newApproval(run)])
+      const approvalId = waits[0]?.id ?? ''
+      const [own, everywhere] = [newGrant({ approvalId, sessionId: session.id }), newGrant({ approvalId })]
+      const run = await acceptedRun(
+        store,
+        accept(session, { answers: [approve(approvalId)], grants: [own, everywhere] }),
+      )
+      await done(store, append(run, [], { activeAgent: 'tutor' }))
+      await done(store, finish(run))
+
+      await done(store, remove(session.id))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await Promise.all(waits.map(({ id }) => current.wait(id)))).toEqual([null, null])
+        expect(await current.waits({ limit: 10 })).toEqual(other.waits)
+        expect(await current.grants({ now: NOW })).toEqual([everywhere])
+        expect(await current.session(session.id)).toMatchObject({ status: 'terminated', activeAgent: null })
       }
     })
 
@@ -150,6 +178,21 @@ export function describeRemoval(open: OpenStore): void {
         expect(await current.session(deletedRecent.session.id)).toMatchObject({ status: 'terminated' })
         expect(await readSession(current, recent.session, [recent.run])).toEqual(kept)
       }
+    })
+
+    test('removes what was waited for and granted in them', async () => {
+      const { store } = await openForTest(open)
+      const { session, waits } = await waitingSession(store, (run) => [newApproval(run)], { lastActivity: 1 })
+      const approvalId = waits[0]?.id ?? ''
+      const grants = [newGrant({ approvalId, sessionId: session.id })]
+      const run = await acceptedRun(store, accept(session, { answers: [approve(approvalId)], grants }))
+      expect(await done(store, purge({ before: NOW + 1 }))).toMatchObject({ count: 0 })
+      await done(store, finish(run))
+
+      expect(await done(store, purge({ before: NOW + 1 }))).toMatchObject({ count: 1 })
+
+      expect(await store.waits({ limit: 10 })).toEqual([])
+      expect(await store.grants({ now: NOW })).toEqual([])
     })
 
     test('goes by a time of their own for those that are not listed', async () => {

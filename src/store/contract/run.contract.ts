@@ -198,8 +198,8 @@ export function describeRuns(open: OpenStore): void {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
-      await done(store, finish(run, { status: 'waiting' }))
       const queued = await acceptedRun(store, accept(session))
+      await done(store, finish(run, { status: 'waiting' }))
 
       const waiting = await store.run(run.id)
       expect((await store.openRuns(session.id)).map(({ id, status }) => [id, status])).toEqual([

@@ -1,13 +1,18 @@
 // What the suites of the store's contract share: a store of their own for each test, sample commands, and short ways to commit.
 
 import { expect, onTestFinished } from 'vitest'
+import type { AuditRecord } from '../../domain/audit.ts'
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
+import type { FileRecord } from '../../domain/file.ts'
+import type { Grant } from '../../domain/grant.ts'
 import { createIds } from '../../domain/ids.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { Approval, ClientCall, Wait, WaitAnswer } from '../../domain/wait.ts'
 import type {
   AcceptRun,
+  AddFile,
   AppendEntries,
   Command,
   CreateSession,
@@ -55,6 +60,7 @@ export const newSession = (values: Partial<SessionRecord> = {}): SessionRecord =
   id: newId(),
   owner: OWNER,
   agent: 'assistant',
+  activeAgent: null,
   status: 'active',
   createdAt: NOW,
   lastActivity: NOW,
@@ -136,6 +142,7 @@ export function accept(session: SessionRecord, { run, start, ...values }: Accept
     leaseOwner: PROCESS,
     onBusy: 'queue',
     maxQueued: 8,
+    whenWaiting: 'refuse',
     maxSessions: null,
     acceptEntries: [ACCEPTED],
     start: { entries: [STARTED], messages: [], ...start },
@@ -178,6 +185,133 @@ export const start = (runId: string, values: Partial<StartRun> = {}): StartRun =
   start: { entries: [STARTED], messages: [] },
   ...values,
 })
+
+export const newApproval = (run: RunRecord, values: Partial<Approval> = {}): Approval => ({
+  wait: 'approval',
+  id: newId(),
+  sessionId: run.sessionId,
+  owner: run.owner,
+  agent: run.agent,
+  runId: run.id,
+  callId: 'call',
+  tool: 'send_mail',
+  arguments: '{"to":"bob@example.com"}',
+  lane: null,
+  createdAt: NOW,
+  expiresAt: NOW + 3_600_000,
+  continuationRunId: null,
+  status: 'pending',
+  kind: 'tool_call',
+  title: 'Send a mail',
+  description: 'to bob@example.com',
+  risk: 'high',
+  digest: 'digest of the call',
+  policyVersion: 'v1',
+  answerableBy: 'owner',
+  beforeHash: null,
+  afterHash: null,
+  messageRefs: {},
+  decidedAt: null,
+  decidedBy: null,
+  reason: null,
+  editedArguments: null,
+  consumedAt: null,
+  ...values,
+})
+
+export const newClientCall = (run: RunRecord, values: Partial<ClientCall> = {}): ClientCall => ({
+  wait: 'client_call',
+  id: newId(),
+  sessionId: run.sessionId,
+  owner: run.owner,
+  agent: run.agent,
+  runId: run.id,
+  callId: 'client call',
+  tool: 'beep',
+  arguments: '{}',
+  lane: null,
+  createdAt: NOW,
+  expiresAt: null,
+  continuationRunId: null,
+  status: 'pending',
+  onExpiry: 'continue',
+  answeredAt: null,
+  ...values,
+})
+
+export const approve = (waitId: string, values: Partial<WaitAnswer> = {}): WaitAnswer => ({
+  waitId,
+  at: NOW + 1,
+  by: 'ann',
+  outcome: { type: 'approved', reason: null, editedArguments: null, editedDigest: null },
+  ...values,
+})
+export const reject = (waitId: string, values: Partial<WaitAnswer> = {}): WaitAnswer =>
+  approve(waitId, { outcome: { type: 'rejected', reason: 'No.' }, ...values })
+export const answer = (waitId: string, values: Partial<WaitAnswer> = {}): WaitAnswer =>
+  approve(waitId, { outcome: { type: 'answered' }, ...values })
+export const expire = (waitId: string, values: Partial<WaitAnswer> = {}): WaitAnswer =>
+  approve(waitId, { by: 'timeout', outcome: { type: 'expired' }, ...values })
+
+export const newGrant = (values: Partial<Grant> = {}): Grant => ({
+  id: newId(),
+  agent: 'assistant',
+  tool: 'send_mail',
+  where: { to: { equals: 'bob@example.com' } },
+  sessionId: null,
+  grantedBy: 'ann',
+  approvalId: 'approval',
+  policyVersion: 'v1',
+  createdAt: NOW,
+  expiresAt: null,
+  ...values,
+})
+
+export const newFile = (values: Partial<FileRecord> = {}): FileRecord => ({
+  id: newId(),
+  owner: OWNER,
+  sessionId: null,
+  name: 'report.pdf',
+  mimeType: 'application/pdf',
+  bytes: 50_000_000,
+  sha256: 'a'.repeat(64),
+  createdAt: NOW,
+  ...values,
+})
+
+export const addFile = (file: FileRecord): AddFile => ({ type: 'add_file', file })
+
+export const newAudit = (by: string, values: Partial<AuditRecord> = {}): AuditRecord => ({
+  at: NOW,
+  kind: 'decision',
+  by,
+  session: null,
+  run: null,
+  agent: 'assistant',
+  tool: 'send_mail',
+  call: 'call',
+  details: { decision: 'approved' },
+  ...values,
+})
+
+/** A session whose run waits for what `make` says. */
+export async function waitingSession(
+  store: Store,
+  make: (run: RunRecord) => readonly Wait[],
+  values: Partial<SessionRecord> = {},
+): Promise<{ session: SessionRecord; run: RunRecord; waits: readonly Wait[] }> {
+  const session = newSession(values)
+  const running = await acceptedRun(store, accept(session))
+  const waits = make(running)
+  const { run } = await done(store, finish(running, { status: 'waiting', waits }))
+  if (run === undefined) throw new Error('finish_run returned no run')
+  return { session, run, waits }
+}
+
+/** Those who speak in the audit trail, in order. */
+export async function auditors(store: Store): Promise<string[]> {
+  return (await store.audit(0, 1_000)).map(({ text }) => JSON.parse(text).by)
+}
 
 /** How a run can end. */
 export const outcomes = ['waiting', 'completed', 'failed', 'cancelled', 'interrupted'] as const
@@ -244,3 +378,14 @@ export async function readSession(store: Store, session: SessionRecord, runs: re
     runs: await Promise.all(runs.map((run) => store.run(run.id))),
   }
 }
+
+/** All of a session and of what is shared that answers can change. */
+export const snapshot = async (store: Store, sessionId: string) => ({
+  waits: await store.waits({ sessionId, limit: 100 }),
+  runs: await store.runs(sessionId),
+  messages: await store.allMessages(sessionId),
+  entries: await store.entries(sessionId, 0, 1_000),
+  grants: await store.grants({ now: NOW }),
+  audit: await store.audit(0, 1_000),
+  session: await store.session(sessionId),
+})

@@ -1,6 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Command, Result } from '../store.ts'
+import { addFile } from './apply-file.ts'
 import { acceptRun, appendEntries, claimRun, finishRun, releaseRun, requestCancel, startRun } from './apply-run.ts'
 import {
   compactSession,
@@ -10,6 +11,7 @@ import {
   purgeSessions,
   updateSession,
 } from './apply-session.ts'
+import { revokeGrant, settleWaits } from './apply-wait.ts'
 import type { Done, MemoryState } from './memory-state.ts'
 
 /**
@@ -41,6 +43,12 @@ function apply(state: MemoryState, command: Command): Done {
       return releaseRun(state, command)
     case 'request_cancel':
       return requestCancel(state, command)
+    case 'settle_waits':
+      return settleWaits(state, command)
+    case 'revoke_grant':
+      return revokeGrant(state, command)
+    case 'add_file':
+      return addFile(state, command)
     case 'create_session':
       return createSession(state, command)
     case 'update_session':

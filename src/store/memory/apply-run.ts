@@ -3,7 +3,11 @@
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import { refuseFiles } from '../sendable-files.ts'
 import type * as port from '../store.ts'
+import { refuseWaits, waitNotFound } from '../wait-change.ts'
+import { attachFiles } from './apply-file.ts'
+import { addAudit, consume, continueWaiting, interruptWaits, waitOf } from './apply-wait.ts'
 import {
   addSession,
   append,
@@ -22,17 +26,29 @@ import {
 
 export function acceptRun(state: MemoryState, command: port.AcceptRun): Done {
   const earlier = findByKey(state, command)
-  if (earlier !== null) return existing(earlier, findSession(state, earlier.sessionId))
+  if (earlier !== null) return repeated(state, command, earlier, findSession(state, earlier.sessionId))
 
   const known = state.sessions.get(command.session.id) ?? findByAlias(state, command.session)
   if (known !== undefined && (known.record.owner !== command.run.owner || known.record.status === 'terminated')) {
     throw sessionNotFound(command.session.id)
   }
   const same = known?.runs.find((run) => run.wireId === command.run.wireId)
-  if (known !== undefined && same !== undefined) return existing(same, known)
+  if (known !== undefined && same !== undefined) return repeated(state, command, same, known)
 
-  if (known === undefined) refuseBeyond(state, command.maxSessions)
-  else refuseBusy(known, command)
+  const { files = [] } = command
+  const findFile = (id: string) => state.files.get(id) ?? null
+  refuseFiles(files, findFile, command.run.owner, known?.record.id ?? null)
+  const [answer] = command.answers ?? []
+  if (known === undefined) {
+    refuseBeyond(state, command.maxSessions)
+    if (answer !== undefined) throw waitNotFound(answer)
+  }
+  const continued = known === undefined ? {} : continueWaiting(state, known, command)
+  if (known !== undefined && 'taker' in continued) {
+    return { ...existing(continued.taker, known), answered: continued.answered }
+  }
+  const goesOn = 'completed' in continued
+  if (known !== undefined && !goesOn) refuseBusy(known, command)
 
   const session = known ?? addSession(state, command.session)
   const run: RunRecord = {
@@ -45,7 +61,7 @@ export function acceptRun(state: MemoryState, command: port.AcceptRun): Done {
     firstSeq: null,
     lastSeq: null,
   }
-  const busy = openRunsOf(session).length > 0
+  const busy = !goesOn && openRunsOf(session).length > 0
   state.runs.set(run.id, run)
   session.runs.push(run)
   if (command.idempotency !== undefined) {
@@ -55,10 +71,18 @@ export function acceptRun(state: MemoryState, command: port.AcceptRun): Done {
   if (command.metadata !== undefined) {
     session.record.metadata = { ...session.record.metadata, ...command.metadata }
   }
+  attachFiles(state, files, session.record.id)
   touch(session, run.createdAt)
   const acceptedAt = append(session, run, command.acceptEntries)
   const startedAt = busy ? 0 : begin(session, run, command.leaseOwner, run.createdAt, command.start)
-  return { ok: true, firstSeq: acceptedAt || startedAt, run, session: session.record }
+  return { ok: true, firstSeq: acceptedAt || startedAt, run, session: session.record, ...continued }
+}
+
+/** Nothing is written for it: what it would answer stays as it is. */
+function repeated(state: MemoryState, { answers }: port.AcceptRun, run: RunRecord, session: MemorySession): Done {
+  const found = existing(run, session)
+  if (answers === undefined) return found
+  return { ...found, answered: answers.map(({ waitId }) => ({ applied: false, wait: waitOf(state, session, waitId) })) }
 }
 
 function findByKey(state: MemoryState, { run, idempotency }: port.AcceptRun): RunRecord | null {
@@ -130,10 +154,13 @@ export function startRun(state: MemoryState, command: port.StartRun): Done {
 export function appendEntries(state: MemoryState, command: port.AppendEntries): Done {
   const { run, session } = findRun(state, command.runId)
   if (!owns(run, command.fence) || run.sessionId !== command.sessionId) throw fenced(run)
+  if (command.consume !== undefined) consume(state, session, command.consume)
   const firstSeq = append(session, run, command.entries)
   insertMessages(session, command.messages ?? [])
   if (command.state !== undefined) session.record.state = command.state
   if (command.lastTool !== undefined) session.record.lastTool = command.lastTool
+  if (command.activeAgent !== undefined) session.record.activeAgent = command.activeAgent
+  addAudit(state, command.audit ?? [])
   return { ok: true, firstSeq }
 }
 
@@ -143,6 +170,7 @@ export function finishRun(state: MemoryState, command: port.FinishRun): Done {
   const idle = (run.status === 'queued' || run.status === 'waiting') && run.fence === command.fence
   const again = run.status === 'waiting' && command.status === 'waiting'
   if (again || !(idle || owns(run, command.fence))) throw fenced(run)
+  if (command.status === 'waiting') refuseWaits(command, run, (id) => state.waits.get(id) ?? null)
   const firstSeq = append(session, run, command.entries)
   run.status = command.status
   run.finishedAt = command.now
@@ -152,6 +180,11 @@ export function finishRun(state: MemoryState, command: port.FinishRun): Done {
   run.lastSeq = session.entries.findLast((entry) => entry.runId === run.id)?.seq ?? null
   insertMessages(session, command.messages)
   touch(session, command.now)
+  if (command.status !== 'waiting') interruptWaits(state, run.id, command.now)
+  else
+    for (const wait of command.waits ?? [])
+      state.waits.set(wait.id, { ...wait, runId: run.id, sessionId: run.sessionId })
+  addAudit(state, command.audit ?? [])
   reserve(session)
   return { ok: true, firstSeq, run }
 }
@@ -177,6 +210,8 @@ export function requestCancel(state: MemoryState, command: port.RequestCancel): 
   if (isFinished(run.status)) throw new ServerError('conflict', `Run ${run.id} has already ended as ${run.status}.`)
   run.cancelRequested = true
   const firstSeq = append(session, run, command.entries)
+  // One that waits has no other end to come that would say where its entries end.
+  if (run.status === 'waiting' && firstSeq > 0) run.lastSeq = session.nextSeq - 1
   return { ok: true, firstSeq, run }
 }
 

@@ -3,6 +3,8 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type * as port from '../store.ts'
+import { removeUnsentFiles } from './apply-file.ts'
+import { isGrantedAt } from './apply-wait.ts'
 import {
   addSession,
   type Done,
@@ -38,6 +40,7 @@ export function deleteSession(state: MemoryState, command: port.DeleteSession): 
   erase(state, session)
   delete session.record.label
   Object.assign(session.record, {
+    activeAgent: null,
     status: 'terminated',
     terminatedAt: command.now,
     lastTool: null,
@@ -64,6 +67,8 @@ export function purgeSessions(state: MemoryState, command: port.PurgeSessions): 
   for (const [name, { expiresAt }] of state.idempotency) {
     if (expiresAt <= command.now) state.idempotency.delete(name)
   }
+  for (const [id, grant] of state.grants) if (!isGrantedAt(grant, command.now)) state.grants.delete(id)
+  removeUnsentFiles(state, command.unlistedBefore)
   return { ok: true, firstSeq: 0, count }
 }
 
@@ -74,6 +79,9 @@ function erase(state: MemoryState, session: MemorySession): void {
     if (session.runs.some((run) => run.id === runId)) state.idempotency.delete(name)
   }
   for (const run of session.runs) state.runs.delete(run.id)
+  for (const [id, wait] of state.waits) if (wait.sessionId === session.record.id) state.waits.delete(id)
+  for (const [id, grant] of state.grants) if (grant.sessionId === session.record.id) state.grants.delete(id)
+  for (const [id, file] of state.files) if (file.sessionId === session.record.id) state.files.delete(id)
   session.entries = []
   session.messages.clear()
   session.runs = []
@@ -98,7 +106,11 @@ export function importSession(state: MemoryState, command: port.ImportSession): 
   if (command.runs.some((run) => state.runs.has(run.id))) {
     throw new ServerError('conflict', 'A run of the imported session exists already in another one.')
   }
+  if (command.waits?.some((wait) => state.waits.has(wait.id))) {
+    throw new ServerError('conflict', 'A wait of the imported session exists already in another one.')
+  }
   const session = addSession(state, { ...command.session, messageCount: 0 })
+  for (const wait of command.waits ?? []) state.waits.set(wait.id, wait)
   session.entries = [...command.entries]
   session.runs = command.runs.map((run) => ({ ...run }))
   for (const run of session.runs) state.runs.set(run.id, run)

@@ -3,6 +3,7 @@
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SessionQuery, Store, StoredEntry } from '../store.ts'
+import { isGrantedAt } from './apply-wait.ts'
 import { headOf, isShown, type MemorySession, type MemoryState, nameOf, openRunsOf } from './memory-state.ts'
 
 export type Reads = Omit<Store, 'commit' | 'check' | 'close'>
@@ -73,11 +74,49 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
       return limit === 0 ? [] : all.slice(0, end).filter(isShown).slice(-limit)
     },
 
+    laneMessages(sessionId, lane, limit) {
+      const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+      const said = all.filter((message) => message.lane === lane && message.supersededBy === undefined)
+      return limit === 0 ? [] : said.slice(-limit)
+    },
     allMessages: (sessionId) => [...(state.sessions.get(sessionId)?.messages.values() ?? [])],
     knownMessages(sessionId, ids) {
       const messages = state.sessions.get(sessionId)?.messages
       return [...new Set(ids)].flatMap((id) => messages?.get(id) ?? [])
     },
+
+    wait: (id) => state.waits.get(id) ?? null,
+    waits: ({ limit, before, ...query }) =>
+      [...state.waits.values()]
+        .filter((wait) => query.wait === undefined || wait.wait === query.wait)
+        .filter((wait) => query.sessionId === undefined || wait.sessionId === query.sessionId)
+        .filter((wait) => query.runId === undefined || wait.runId === query.runId)
+        .filter((wait) => query.continuationRunId === undefined || wait.continuationRunId === query.continuationRunId)
+        .filter((wait) => query.owner === undefined || wait.owner === query.owner)
+        .filter((wait) => query.status === undefined || wait.status === query.status)
+        .filter((wait) => before === undefined || byAge(before, wait) > 0)
+        .sort((a, b) => byAge(b, a))
+        .slice(0, limit),
+    expiredWaits: (now, limit) =>
+      [...state.waits.values()]
+        .filter(({ status, expiresAt }) => status === 'pending' && expiresAt !== null && expiresAt <= now)
+        .sort((a, b) => (a.expiresAt ?? 0) - (b.expiresAt ?? 0))
+        .slice(0, limit),
+    grant: (id) => state.grants.get(id) ?? null,
+    grants: ({ now, agent, sessionId }) =>
+      [...state.grants.values()]
+        .filter((grant) => isGrantedAt(grant, now))
+        .filter((grant) => agent === undefined || grant.agent === agent)
+        .filter((grant) => sessionId === undefined || grant.sessionId === null || grant.sessionId === sessionId)
+        .sort(byAge),
+    file: (id) => state.files.get(id) ?? null,
+    filesOf: (sessionId) => [...state.files.values()].filter((file) => file.sessionId === sessionId),
+    knownHashes(hashes) {
+      const held = new Set(state.files.values().map(({ sha256 }) => sha256))
+      return [...new Set(hashes)].filter((hash) => held.has(hash))
+    },
+    // Entry n is at place n - 1.
+    audit: (n, limit) => state.audit.slice(n, n + limit),
   }
 }
 
@@ -101,6 +140,10 @@ function firstChars(entries: StoredEntry[], maxChars = Number.POSITIVE_INFINITY)
   })
   return enough < 0 ? entries : entries.slice(0, enough + 1)
 }
+
+/** Oldest first. */
+const byAge = (a: { createdAt: number; id: string }, b: { createdAt: number; id: string }): number =>
+  a.createdAt - b.createdAt || (a.id === b.id ? 0 : a.id < b.id ? -1 : 1)
 
 type Place = NonNullable<SessionQuery['before']>
 

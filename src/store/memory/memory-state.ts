@@ -1,10 +1,14 @@
 // What the memory store knows, and the steps that its commands share. A state is a function of the commands that were applied
 // to it, in order: opening a disk applies them again (`memory-disk.ts`). So a command's own objects are never changed.
 
+import type { AuditEntry } from '../../domain/audit.ts'
 import { runNotFound, ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { FileRecord } from '../../domain/file.ts'
+import type { Grant } from '../../domain/grant.ts'
 import { countsAsMessage, type StoredMessage } from '../../domain/message.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { Wait } from '../../domain/wait.ts'
 import type { NewEntry, Result, StoredEntry } from '../store.ts'
 
 export type Done = Extract<Result, { ok: true }>
@@ -20,6 +24,12 @@ export interface MemoryState {
   idempotency: Map<string, { digest: string; expiresAt: number; runId: string }>
   /** Until when a process is known to live. */
   leases: Map<string, number>
+  /** In the order in which they were written, as grants and the trail are. */
+  waits: Map<string, Wait>
+  grants: Map<string, Grant>
+  /** In the order in which they came. */
+  files: Map<string, FileRecord>
+  audit: AuditEntry[]
 }
 
 export interface MemorySession {
@@ -45,6 +55,10 @@ export const createMemoryState = (): MemoryState => ({
   aliases: new Map(),
   idempotency: new Map(),
   leases: new Map(),
+  waits: new Map(),
+  grants: new Map(),
+  files: new Map(),
+  audit: [],
 })
 
 export const nameOf = (owner: string, name: string): string => JSON.stringify([owner, name])
@@ -71,7 +85,12 @@ export function findRun(state: MemoryState, id: string): { run: RunRecord; sessi
   return { run, session }
 }
 
-export const openRunsOf = (session: MemorySession): RunRecord[] => session.runs.filter((run) => !isFinished(run.status))
+/** The one that is running or waiting, and those queued behind it: a continuation comes before what was queued earlier. */
+export function openRunsOf(session: MemorySession): RunRecord[] {
+  const open = session.runs.filter((run) => !isFinished(run.status))
+  const isQueued = (run: RunRecord): boolean => run.status === 'queued'
+  return [...open.filter((run) => !isQueued(run)), ...open.filter(isQueued)]
+}
 
 export const headOf = (session: MemorySession): number => session.entries.at(-1)?.seq ?? 0
 
@@ -129,15 +148,17 @@ export function supersede(session: MemorySession, after: string, byRun: string):
   if (!session.messages.has(after)) return
   let follows = false
   for (const message of session.messages.values()) {
-    if (follows && isShown(message)) {
+    if (follows && message.supersededBy === undefined) {
       session.messages.set(message.id, { ...message, supersededBy: byRun })
-      if (countsAsMessage(message.role)) session.record.messageCount -= 1
+      if (isShown(message) && countsAsMessage(message.role)) session.record.messageCount -= 1
     }
     follows ||= message.id === after
   }
 }
 
-export const isShown = (message: StoredMessage): boolean => message.supersededBy === undefined
+/** In the session's own conversation: not superseded, not a sub-agent's. */
+export const isShown = (message: StoredMessage): boolean =>
+  message.supersededBy === undefined && message.lane === undefined
 
 /** The wall clock may step back; a session's activity does not. */
 export function touch(session: MemorySession, at: number): void {

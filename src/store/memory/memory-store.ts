@@ -150,7 +150,17 @@ export function createMemoryStore({
     runs: (sessionId) => answer(() => reads.runs(sessionId)),
     allMessages: (sessionId) => answer(() => reads.allMessages(sessionId)),
     messages: (sessionId, limit, before) => answer(() => reads.messages(sessionId, limit, before)),
+    laneMessages: (sessionId, lane, limit) => answer(() => reads.laneMessages(sessionId, lane, limit)),
     knownMessages: (sessionId, ids) => answer(() => reads.knownMessages(sessionId, ids)),
+    wait: (id) => answer(() => reads.wait(id)),
+    waits: (query) => answer(() => reads.waits(query)),
+    expiredWaits: (now, limit) => answer(() => reads.expiredWaits(now, limit)),
+    grant: (id) => answer(() => reads.grant(id)),
+    grants: (query) => answer(() => reads.grants(query)),
+    file: (id) => answer(() => reads.file(id)),
+    filesOf: (sessionId) => answer(() => reads.filesOf(sessionId)),
+    knownHashes: (hashes) => answer(() => reads.knownHashes(hashes)),
+    audit: (n, limit) => answer(() => reads.audit(n, limit)),
 
     async check() {
       try {

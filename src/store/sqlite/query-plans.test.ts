@@ -1,39 +1,86 @@
 // The time that statements take must not grow with what is stored. SQLite says how it would find the rows.
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { createCommands } from './commands.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
 import { createReads } from './reads.ts'
 import { migrate } from './schema.ts'
+import { watchPlans } from './testing/watched-plans.ts'
 
-/** Every statement that the store prepares, and the tables it would walk from end to end. */
-function scans(): Record<string, string[]> {
+/** Every statement that the store prepares when it opens, and how it would find the rows. */
+function plansOfStore(): Map<string, string[]> {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  const found: Record<string, string[]> = {}
-  const watched = {
-    prepare(sql: string): StatementSync {
-      const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()
-      const walked = plan.map((row) => String(row.detail)).filter((detail) => /^SCAN (?!json_each)/.test(detail))
-      if (walked.length > 0) found[sql.replaceAll(/\s+/g, ' ').trim().slice(0, 60)] = walked
-      return db.prepare(sql)
-    },
-  }
+  const watched = watchPlans(db)
   const state = createLiveState()
-  const spy = Object.assign(Object.create(db), watched)
-  createReads(spy, state)
-  createCommands(spy, state, createEntryWriter(spy, state, null))
-  return found
+  createReads(watched.db, state)
+  createCommands(watched.db, state, createEntryWriter(watched.db, state, null))
+  return watched.plans
 }
 
 test('no statement of a request walks a table; those of housekeeping walk an index of what is due', () => {
-  expect(scans()).toEqual({
+  const walked = [...plansOfStore()].flatMap(([sql, plan]) => {
+    const scans = plan.filter((detail) => /^SCAN (?!json_each)/.test(detail))
+    return scans.length === 0 ? [] : [[sql.slice(0, 60), scans]]
+  })
+
+  expect(Object.fromEntries(walked)).toEqual({
     // Asked only where the number of sessions is limited.
     [`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`.slice(0, 60)]: expect.any(Array),
     'SELECT id FROM sessions INDEXED BY sessions_uncompacted WHER': ['SCAN sessions USING INDEX sessions_uncompacted'],
     'SELECT runs.*, sessions.id AS session_id FROM runs JOIN sess': ['SCAN runs USING INDEX runs_open'],
     'SELECT sid FROM sessions WHERE (?4 IS NULL OR agent = ?4) AN': ['SCAN sessions USING INDEX sessions_activity'],
   })
+})
+
+test.each([
+  ['of a session', 'files.sid = (SELECT sid', 'SEARCH files USING INDEX files_session (sid=?)'],
+  ['by their hashes', 'sha256 IN', 'SEARCH files USING COVERING INDEX files_hash (sha256=?)'],
+  [
+    'that were never sent',
+    'DELETE FROM files WHERE sid IS NULL',
+    'SEARCH files USING INDEX files_unsent (created_at<?)',
+  ],
+])('files %s are found by an index', (_what, statement, index) => {
+  const found = [...plansOfStore()].filter(([sql]) => sql.includes(statement)).map(([, plan]) => plan)
+
+  expect(found.length).toBe(1)
+  expect(found[0]?.[0]).toBe(index)
+  expect(found[0]?.filter((detail) => detail.includes('FOR ORDER BY'))).toEqual([])
+})
+
+test.each([
+  [
+    'the newest of a session',
+    'SELECT * FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL ORDER BY mid DESC LIMIT ?2',
+    'SEARCH messages USING INDEX messages_shown (sid=?)',
+  ],
+  [
+    'older ones',
+    'SELECT * FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND mid <',
+    'SEARCH messages USING INDEX messages_shown (sid=? AND rowid<?)',
+  ],
+  [
+    'the newest of a sub-agent',
+    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND lane = ?',
+    'SEARCH messages USING INDEX messages_lane (sid=? AND lane=?)',
+  ],
+  [
+    'those that a run supersedes',
+    'UPDATE messages SET superseded_by = ?3 WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL',
+    'SEARCH messages USING INDEX messages_shown (sid=? AND rowid>?)',
+  ],
+  [
+    'those of sub-agents that a run supersedes',
+    'UPDATE messages SET superseded_by = ?3 WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NOT NULL',
+    'SEARCH messages USING INDEX messages_lane (sid=? AND lane>?)',
+  ],
+])('messages: %s are read from their index, in its order', (_what, statement, index) => {
+  const found = [...plansOfStore()].filter(([sql]) => sql.startsWith(statement)).map(([, plan]) => plan)
+
+  expect(found.length).toBe(1)
+  expect(found[0]?.[0]).toBe(index)
+  expect(found[0]?.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([])
 })

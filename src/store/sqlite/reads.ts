@@ -3,8 +3,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { isFinished } from '../../domain/run.ts'
 import type { SessionQuery, Store, StoredEntry } from '../store.ts'
+import { createFileReads } from './file-reads.ts'
 import type { LiveState } from './live-sessions.ts'
 import { OPEN, toMessage, toRun, toSession, unpackRow } from './rows.ts'
+import { createWaitReads } from './wait-reads.ts'
 
 export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
 
@@ -62,21 +64,25 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY rid`,
   )
   const openRuns = db.prepare(
-    `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND runs.${OPEN} ORDER BY rid`,
+    `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND runs.${OPEN} ORDER BY runs.status = 'queued', rid`,
   )
+  // A continuation runs before what was queued earlier.
   // The + keeps the planner from walking all runs that ever were in their order.
   const orphans = db.prepare(
     `SELECT ${RUN_COLUMNS}
      WHERE runs.${OPEN} AND (
        (runs.status = 'running' AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = runs.lease_owner AND until > ?1))
        OR (runs.status = 'queued' AND NOT EXISTS (
-             SELECT 1 FROM runs AS before WHERE before.sid = runs.sid AND before.${OPEN} AND before.rid < runs.rid)))
+             SELECT 1 FROM runs AS before WHERE before.sid = runs.sid AND before.${OPEN} AND (before.rid < runs.rid OR before.status <> 'queued'))))
      ORDER BY +rid LIMIT ?2`,
   )
-  const shown = 'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND superseded_by IS NULL'
+  const shown = 'SELECT * FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL'
   const newestMessages = db.prepare(`${shown} ORDER BY mid DESC LIMIT ?2`)
   const olderMessages = db.prepare(
-    `${shown} AND mid < (SELECT mid FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND id = ?3) ORDER BY mid DESC LIMIT ?2`,
+    `${shown} AND mid < (SELECT mid FROM messages WHERE sid = ?1 AND id = ?3) ORDER BY mid DESC LIMIT ?2`,
+  )
+  const laneMessages = db.prepare(
+    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND lane = ? AND superseded_by IS NULL ORDER BY mid DESC LIMIT ?',
   )
   const everyMessage = db.prepare(
     'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) ORDER BY mid',
@@ -93,6 +99,9 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
   }
 
   return {
+    ...createWaitReads(db),
+    ...createFileReads(db),
+
     async entries(sessionId, seq, limit, maxChars = Number.POSITIVE_INFINITY) {
       const id = sid(sessionId)
       if (id === null) return []
@@ -174,9 +183,13 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     },
 
     async messages(sessionId, limit, before) {
-      const rows =
-        before === undefined ? newestMessages.all(sessionId, limit) : olderMessages.all(sessionId, limit, before)
+      const id = sid(sessionId)
+      if (id === null) return []
+      const rows = before === undefined ? newestMessages.all(id, limit) : olderMessages.all(id, limit, before)
       return rows.map(toMessage).reverse()
+    },
+    async laneMessages(sessionId, lane, limit) {
+      return laneMessages.all(sessionId, lane, limit).map(toMessage).reverse()
     },
     async allMessages(sessionId) {
       return everyMessage.all(sessionId).map(toMessage)

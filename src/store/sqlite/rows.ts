@@ -1,9 +1,12 @@
 // Rows of the tables as the domain's records, and back.
 
 import type { Entry, EntryKind } from '../../domain/entry.ts'
+import type { FileRecord } from '../../domain/file.ts'
+import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { Wait } from '../../domain/wait.ts'
 import type { NewEntry, StoredEntry } from '../store.ts'
 
 /** In the very words of the partial index `runs_open`: only then does SQLite use it. */
@@ -22,6 +25,7 @@ export function toSession(row: Row): SessionRecord {
     id: text(row.id),
     owner: text(row.owner),
     agent: text(row.agent),
+    activeAgent: textOrNull(row.active_agent),
     status: text(row.status) as SessionRecord['status'],
     createdAt: Number(row.created_at),
     lastActivity: Number(row.last_activity),
@@ -70,8 +74,64 @@ export function toMessage(row: Row): StoredMessage {
     runId: text(row.run_id),
     createdAt: Number(row.created_at),
     ...extra,
+    ...(row.lane == null ? {} : { lane: text(row.lane) }),
     ...(row.superseded_by == null ? {} : { supersededBy: text(row.superseded_by) }),
   }
+}
+
+/** A wait's row joined with its session's id as `session_id`. */
+export function toWait(row: Row): Wait {
+  return {
+    wait: text(row.kind),
+    id: text(row.id),
+    status: text(row.status),
+    sessionId: text(row.session_id),
+    owner: text(row.owner),
+    runId: text(row.run_id),
+    continuationRunId: textOrNull(row.continuation_run_id),
+    createdAt: Number(row.created_at),
+    expiresAt: numberOrNull(row.expires_at),
+    ...json(row.data),
+  }
+}
+
+/** What has no column of its own. */
+export function waitData(wait: Wait): string {
+  const { id, sessionId, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt, ...data } = wait
+  return JSON.stringify(data)
+}
+
+export function toGrant(row: Row): Grant {
+  return {
+    id: text(row.id),
+    agent: text(row.agent),
+    sessionId: row.scope === EVERY_SESSION ? null : text(row.scope),
+    createdAt: Number(row.created_at),
+    expiresAt: numberOrNull(row.expires_at),
+    ...json(row.data),
+  }
+}
+
+/** A file's row joined with its session's id, or null, as `session_id`. */
+export function toFile(row: Row): FileRecord {
+  return {
+    id: text(row.id),
+    owner: text(row.owner),
+    sessionId: textOrNull(row.session_id),
+    name: text(row.name),
+    mimeType: text(row.mime_type) as FileRecord['mimeType'],
+    bytes: Number(row.bytes),
+    sha256: text(row.sha256),
+    createdAt: Number(row.created_at),
+  }
+}
+
+/** The scope of a grant that holds in all sessions. */
+export const EVERY_SESSION = ''
+
+export function grantData(grant: Grant): string {
+  const { id, agent, sessionId, createdAt, expiresAt, ...data } = grant
+  return JSON.stringify(data)
 }
 
 /** Text that survives SQLite's UTF-8 as it is. Half a surrogate pair, which a model may well send, does not. */
@@ -80,7 +140,7 @@ export const isPlainText = (content: StoredMessage['content']): content is strin
 
 /** What has no column of its own; null for the plain messages that most are. */
 export function messageExtra(message: StoredMessage): string | null {
-  const { id, role, content, runId, createdAt, supersededBy, ...extra } = message
+  const { id, role, content, runId, createdAt, lane, supersededBy, ...extra } = message
   const structured = !isPlainText(content)
   if (!structured && Object.keys(extra).length === 0) return null
   return JSON.stringify(structured ? { ...extra, structured } : extra)

@@ -1,31 +1,81 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { newSession } from '../contract/samples.contract.ts'
+import { addFile, newAudit, newFile, newMessage, newSession } from '../contract/samples.contract.ts'
+import { createAuditTable } from './audit-table.ts'
 import { createCommands } from './commands.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
 import { createReads } from './reads.ts'
 import { migrate, SCHEMA_VERSION } from './schema.ts'
 
-test('a database from before labels keeps its sessions and learns them', async () => {
+/** A database as the given version of the schema made it, with a session and its message in it. */
+function databaseOf(version: number) {
   const db = new DatabaseSync(':memory:')
-  migrate(db)
-  const old = newSession({ alias: 'old', metadata: { kept: true } })
-  db.exec('DROP INDEX sessions_labelled; ALTER TABLE sessions DROP COLUMN label; PRAGMA user_version = 1')
+  migrate(db, version)
+  const session = newSession({ alias: 'old', metadata: { kept: true }, messageCount: 1 })
   db.prepare(
     `INSERT INTO sessions (id, owner, agent, status, created_at, last_activity, metadata, alias, message_count, unlisted, seq_ceiling, compacted)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 1)`,
-  ).run(old.id, old.owner, old.agent, old.status, old.createdAt, old.lastActivity, '{"kept":true}', 'old')
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 0, 1)`,
+  ).run(
+    session.id,
+    session.owner,
+    session.agent,
+    session.status,
+    session.createdAt,
+    session.lastActivity,
+    '{"kept":true}',
+    'old',
+  )
+  const message = newMessage('q')
+  db.prepare(
+    'INSERT INTO messages (sid, id, role, content, run_id, created_at) SELECT sid, ?, ?, ?, ?, ? FROM sessions',
+  ).run(message.id, message.role, String(message.content), message.runId, message.createdAt)
+  return { db, session, message }
+}
+
+function open(db: DatabaseSync) {
+  const state = createLiveState()
+  return { reads: createReads(db, state), apply: createCommands(db, state, createEntryWriter(db, state, null)) }
+}
+
+test.each([1, 2, 3])('a database of version %i keeps its sessions and learns what came later', async (version) => {
+  const { db, session, message } = databaseOf(version)
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: version })
 
   migrate(db)
 
   expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_VERSION })
-  const state = createLiveState()
-  const reads = createReads(db, state)
-  const apply = createCommands(db, state, createEntryWriter(db, state, null))
-  const labelled = newSession({ label: 'kim' })
+  const { reads, apply } = open(db)
+  const labelled = newSession({ label: 'kim', activeAgent: 'tutor' })
   apply({ type: 'create_session', session: labelled })
-  expect(await reads.sessions({ owner: 'ann', label: null, limit: 10 })).toEqual([old])
+  expect(await reads.sessions({ owner: 'ann', label: null, limit: 10 })).toEqual([session])
   expect(await reads.sessions({ owner: 'ann', label: 'kim', limit: 10 })).toEqual([labelled])
+  expect(await reads.messages(session.id, 10)).toEqual([message])
+  expect(await reads.laneMessages(session.id, 'planner', 10)).toEqual([])
+  expect(await reads.waits({ limit: 10 })).toEqual([])
+  expect(await reads.audit(0, 10)).toEqual([])
+  const file = newFile({ sessionId: session.id })
+  apply(addFile(file))
+  expect(await reads.filesOf(session.id)).toEqual([file])
+  db.close()
+})
+
+test('the audit trail cannot be changed or removed by any statement', async () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  createAuditTable(db)([newAudit('ann'), newAudit('bob')])
+  const { reads } = open(db)
+  const before = await reads.audit(0, 10)
+
+  for (const statement of [
+    "UPDATE audit SET text = 'x' WHERE n = 1",
+    'DELETE FROM audit',
+    'DELETE FROM audit WHERE n = 2',
+  ]) {
+    expect(() => db.exec(statement)).toThrow('the audit trail is only ever added to')
+  }
+
+  expect(await reads.audit(0, 10)).toEqual(before)
+  expect(before.length).toBe(2)
   db.close()
 })

@@ -10,6 +10,12 @@ import { ServerError } from '../../domain/errors.ts'
  *
  * `tail` holds text in flight: one row per group commit for all sessions together, moved to `entries` when a run's step or
  * the run itself ends. Without it every token would dirty a page of its own session.
+ *
+ * `waits` and `grants` have columns for what is looked for; `data` holds the rest. A grant's `scope` is the id of its session,
+ * or empty where it holds in all of them.
+ *
+ * `files` says what is kept of files; their bytes lie beside the database under their hash. One without a session was uploaded
+ * and not sent yet.
  */
 const migrations: readonly string[] = [
   `
@@ -106,12 +112,77 @@ const migrations: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN label TEXT;
   CREATE INDEX sessions_labelled ON sessions (owner, label, last_activity, id) WHERE unlisted = 0 AND status <> 'terminated';
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN active_agent TEXT;
+
+  ALTER TABLE messages ADD COLUMN lane TEXT;
+  DROP INDEX messages_shown;
+  CREATE INDEX messages_shown ON messages (sid) WHERE superseded_by IS NULL AND lane IS NULL;
+  CREATE INDEX messages_lane ON messages (sid, lane) WHERE lane IS NOT NULL;
+
+  CREATE TABLE waits (
+    wid INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    run_id TEXT NOT NULL,
+    continuation_run_id TEXT,
+    owner TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX waits_newest ON waits (kind, created_at, id);
+  CREATE INDEX waits_status ON waits (kind, status, created_at, id);
+  CREATE INDEX waits_owner ON waits (kind, owner, created_at, id);
+  CREATE INDEX waits_owner_status ON waits (kind, owner, status, created_at, id);
+  CREATE INDEX waits_session ON waits (sid, status);
+  CREATE INDEX waits_run ON waits (run_id);
+  CREATE INDEX waits_continuation ON waits (continuation_run_id) WHERE continuation_run_id IS NOT NULL;
+  CREATE INDEX waits_due ON waits (expires_at) WHERE status = 'pending';
+
+  CREATE TABLE grants (
+    gid INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX grants_agent ON grants (agent, scope);
+  CREATE INDEX grants_scope ON grants (scope);
+  CREATE INDEX grants_expiry ON grants (expires_at);
+
+  CREATE TABLE audit (n INTEGER PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+  CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
+  CREATE TRIGGER audit_is_not_removed BEFORE DELETE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
+  `,
+  `
+  CREATE TABLE files (
+    fid INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    sid INTEGER REFERENCES sessions (sid) ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    mime_type TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX files_session ON files (sid) WHERE sid IS NOT NULL;
+  CREATE INDEX files_hash ON files (sha256);
+  CREATE INDEX files_unsent ON files (created_at) WHERE sid IS NULL;
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length
 
-/** Brings an older database up to date, step by step in one transaction; refuses a newer one before anything is written. */
-export function migrate(db: DatabaseSync): void {
+/** Brings an older database up to date (tests: to an earlier version), step by step in one transaction; refuses a newer one before anything is written. */
+export function migrate(db: DatabaseSync, to = SCHEMA_VERSION): void {
   const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0)
   if (version > SCHEMA_VERSION) {
     throw new ServerError(
@@ -120,9 +191,9 @@ export function migrate(db: DatabaseSync): void {
       { details: { found: version, supported: SCHEMA_VERSION } },
     )
   }
-  if (version === SCHEMA_VERSION) return
+  if (version >= to) return
   db.exec('BEGIN IMMEDIATE')
-  for (const step of migrations.slice(version)) db.exec(step)
-  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+  for (const step of migrations.slice(version, to)) db.exec(step)
+  db.exec(`PRAGMA user_version = ${to}`)
   db.exec('COMMIT')
 }

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import type { Wait } from '../../domain/wait.ts'
+import {
+  accept,
+  acceptedRun,
+  append,
+  approve,
+  auditors,
+  beforeAndAfter,
+  commit,
+  done,
+  event,
+  NOW,
+  newApproval,
+  newAudit,
+  newId,
+  newMessage,
+  type OpenStore,
+  openForTest,
+  readSession,
+  refusal,
+  waitingSession,
+} from './samples.contract.ts'
+
+const idsOf = (waits: readonly Wait[]): string[] => waits.map(({ id }) => id)
+
+export function describeConsumption(open: OpenStore): void {
+  describe('using an approval', () => {
+    async function approved(open: OpenStore, values: { editedDigest?: string } = {}) {
+      const opened = await openForTest(open)
+      const { session, waits } = await waitingSession(opened.store, (run) => [newApproval(run), newApproval(run)])
+      const [id = '', other = ''] = idsOf(waits)
+      const editedDigest = values.editedDigest ?? null
+      const editedArguments = editedDigest === null ? null : '{"to":"eve@example.com"}'
+      const outcome = { type: 'approved', reason: null, editedArguments, editedDigest } as const
+      const run = await acceptedRun(opened.store, accept(session, { answers: [approve(id, { outcome })] }))
+      return { ...opened, session, run, id, other }
+    }
+
+    test('is written with what it is used for, once', async () => {
+      const { store, reopen, run, id } = await approved(open)
+      const intent = append(run, [event('CUSTOM')], {
+        consume: [{ waitId: id, digest: 'digest of the call', at: NOW + 5 }],
+        audit: [newAudit('assistant', { kind: 'call_started' })],
+      })
+
+      const [first, second] = await commit(store, intent, intent)
+
+      expect(first?.ok).toBe(true)
+      expect(second).toMatchObject({ ok: false, error: { code: 'conflict' } })
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.wait(id)).toMatchObject({ status: 'consumed', decidedBy: 'ann', consumedAt: NOW + 5 })
+        const after = first?.ok === true ? first.firstSeq - 1 : 0
+        expect((await current.entries(run.sessionId, after, 10)).length).toBe(1)
+        expect(await auditors(current)).toEqual(['assistant'])
+      }
+    })
+
+    test('survives a power cut once it is acknowledged, also without `sync`', async (context) => {
+      const { store, powerCut, run, id } = await approved(open)
+      if (powerCut === undefined) return context.skip()
+      await done(store, append(run, [], { consume: [{ waitId: id, digest: 'digest of the call', at: NOW }] }))
+
+      expect(await (await powerCut()).wait(id)).toMatchObject({ status: 'consumed' })
+    })
+
+    test('is refused for anything else, and leaves no trace', async () => {
+      const { store, session, run, id, other } = await approved(open)
+      const foreign = await waitingSession(store, (run) => [newApproval(run)])
+      const foreignId = foreign.waits[0]?.id ?? ''
+      await done(store, accept(foreign.session, { answers: [approve(foreignId)] }))
+      const before = await readSession(store, session, [run])
+      const digest = 'digest of the call'
+      const use = (...consume: { waitId: string; digest: string }[]) =>
+        append(run, [event('CUSTOM')], {
+          sync: true,
+          messages: [newMessage('unsaid')],
+          activeAgent: 'unsaid',
+          audit: [newAudit('unsaid')],
+          consume: consume.map((one) => ({ ...one, at: NOW })),
+        })
+
+      for (const command of [
+        use({ waitId: id, digest: 'another digest' }),
+        use({ waitId: other, digest }),
+        use({ waitId: newId(), digest }),
+        use({ waitId: foreignId, digest }),
+        use({ waitId: id, digest }, { waitId: id, digest }),
+        use({ waitId: id, digest }, { waitId: other, digest }),
+      ]) {
+        expect(await refusal(store, command)).toBe('conflict')
+      }
+
+      expect(await readSession(store, session, [run])).toEqual(before)
+      expect(await store.wait(id)).toMatchObject({ status: 'approved', consumedAt: null })
+      expect(await store.wait(foreignId)).toMatchObject({ status: 'approved' })
+      expect(await auditors(store)).toEqual([])
+    })
+
+    test('goes by the arguments that the answer put in', async () => {
+      const { store, run, id } = await approved(open, { editedDigest: 'edited digest' })
+      const use = (digest: string) => append(run, [], { sync: true, consume: [{ waitId: id, digest, at: NOW }] })
+
+      expect(await refusal(store, use('digest of the call'))).toBe('conflict')
+      expect((await done(store, use('edited digest'))).ok).toBe(true)
+      expect(await store.wait(id)).toMatchObject({
+        status: 'consumed',
+        arguments: '{"to":"bob@example.com"}',
+        editedArguments: '{"to":"eve@example.com"}',
+      })
+    })
+
+    test('is refused to a process that does not own the run', async () => {
+      const { store, run, id } = await approved(open)
+      const consume = [{ waitId: id, digest: 'digest of the call', at: NOW }]
+
+      expect(await refusal(store, append({ ...run, fence: run.fence + 1 }, [], { consume }))).toBe('run_fenced')
+      expect(await store.wait(id)).toMatchObject({ status: 'approved' })
+    })
+  })
+}

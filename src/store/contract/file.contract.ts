@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import type { FileRecord } from '../../domain/file.ts'
+import type { Store } from '../store.ts'
+import {
+  accept,
+  acceptedRun,
+  addFile,
+  approve,
+  beforeAndAfter,
+  commit,
+  done,
+  finish,
+  finishedSession,
+  NOW,
+  newApproval,
+  newFile,
+  newId,
+  newSession,
+  type OpenStore,
+  openForTest,
+  readSession,
+  refusal,
+  remove,
+  snapshot,
+  waitingSession,
+} from './samples.contract.ts'
+
+const filesIn = (store: Store, files: readonly FileRecord[]) => Promise.all(files.map(({ id }) => store.file(id)))
+
+export function describeFiles(open: OpenStore): void {
+  describe('files', () => {
+    test('are found by id, and are there after a restart and a power cut', async () => {
+      const { store, reopen, powerCut } = await openForTest(open)
+      const file = newFile({ name: 'naïve “plan” 😀.md', mimeType: 'text/markdown', bytes: 1 })
+      await done(store, addFile(file))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.file(file.id)).toEqual(file)
+        expect(await current.file(newId())).toBe(null)
+      }
+      if (powerCut !== undefined) expect(await (await powerCut()).file(file.id)).toEqual(file)
+    })
+
+    test('are added once', async () => {
+      const { store } = await openForTest(open)
+      const file = newFile()
+      await done(store, addFile(file))
+
+      expect(await refusal(store, addFile({ ...file, name: 'other' }))).toBe('conflict')
+      expect(await store.file(file.id)).toEqual(file)
+    })
+
+    test('can come into a session at once, if it is their owner’s', async () => {
+      const { store } = await openForTest(open)
+      const { session } = await finishedSession(store)
+      const file = newFile({ sessionId: session.id })
+      const foreign = newFile({ sessionId: session.id, owner: 'bob' })
+      const lost = newFile({ sessionId: newId() })
+
+      await done(store, addFile(file))
+
+      expect(await refusal(store, addFile(foreign))).toBe('session_not_found')
+      expect(await refusal(store, addFile(lost))).toBe('session_not_found')
+      expect(await store.filesOf(session.id)).toEqual([file])
+      expect(await filesIn(store, [foreign, lost])).toEqual([null, null])
+    })
+
+    test('belong to the session that they are sent to, in the order in which they came', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const [first, second, third, kept] = [newFile(), newFile(), newFile(), newFile()]
+      await commit(store, addFile(first), addFile(second), addFile(third), addFile(kept))
+
+      await done(store, accept(session, { files: [second.id, first.id, second.id] }))
+      // Queued behind the first, and theirs from now on all the same.
+      await done(store, accept(session, { files: [third.id, first.id] }))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        const sent = [first, second, third].map((file) => ({ ...file, sessionId: session.id }))
+        expect(await current.filesOf(session.id)).toEqual(sent)
+        expect(await filesIn(current, [first, kept])).toEqual([sent[0], kept])
+        expect(await current.filesOf(newId())).toEqual([])
+      }
+    })
+
+    test.each<[string, (mine: FileRecord) => Partial<FileRecord> | null]>([
+      ['is not there', () => null],
+      ['is somebody else’s', () => ({ owner: 'bob' })],
+      ['belongs to another session', (mine) => ({ sessionId: mine.sessionId })],
+    ])('that one %s refuses the run, and nothing of it stays', async (_what, of) => {
+      const { store } = await openForTest(open)
+      const other = await finishedSession(store)
+      const file = newFile()
+      const values = of({ ...file, sessionId: other.session.id })
+      const wrong = newFile(values ?? {})
+      await done(store, addFile(file))
+      if (values !== null) await done(store, addFile(wrong))
+      const begun = await finishedSession(store)
+      const fresh = newSession()
+
+      for (const session of [begun.session, fresh]) {
+        const before = await readSession(store, session)
+        expect(await refusal(store, accept(session, { files: [file.id, wrong.id] }))).toBe('file_not_found')
+        expect(await readSession(store, session)).toEqual(before)
+        expect(await store.filesOf(session.id)).toEqual([])
+      }
+      expect(await store.file(file.id)).toEqual(file)
+    })
+
+    test('that cannot be sent leave the answers that came with them unanswered', async () => {
+      const { store } = await openForTest(open)
+      const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
+      const before = await snapshot(store, session.id)
+      const answers = [approve(waits[0]?.id ?? '')]
+
+      expect(await refusal(store, accept(session, { answers, files: [newId()] }))).toBe('file_not_found')
+
+      expect(await snapshot(store, session.id)).toEqual(before)
+    })
+
+    test('are not asked for by a request that comes again', async () => {
+      const { store } = await openForTest(open)
+      const file = newFile()
+      await done(store, addFile(file))
+      const command = accept(newSession(), {
+        files: [file.id],
+        idempotency: { key: 'k', digest: 'd', expiresAt: NOW * 2 },
+      })
+      await done(store, command)
+
+      const again = await done(store, { ...command, session: newSession(), files: [newId()] })
+
+      expect(again).toMatchObject({ existing: true, run: { id: command.run.id } })
+    })
+
+    test('name their hashes as long as one of them is left', async () => {
+      const { store, reopen } = await openForTest(open)
+      const [a, b, c] = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)]
+      const { session } = await finishedSession(store)
+      const twins = [newFile({ sha256: a, sessionId: session.id }), newFile({ sha256: a })]
+      const single = newFile({ sha256: b, sessionId: session.id })
+      await commit(store, ...[...twins, single].map(addFile))
+      const known = async (current: Store) => (await current.knownHashes([a, b, c, a])).toSorted()
+
+      expect(await known(store)).toEqual([a, b])
+      await done(store, remove(session.id))
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await known(current)).toEqual([a])
+        expect(await current.knownHashes([])).toEqual([])
+      }
+    })
+
+    test('go with their session, when it is deleted and when it is purged', async () => {
+      const { store, reopen } = await openForTest(open)
+      const sessions = [newSession(), newSession({ lastActivity: 1 }), newSession()]
+      const files = sessions.map(() => newFile())
+      await commit(store, ...files.map(addFile))
+      for (const [i, session] of sessions.entries()) {
+        const values = { files: [files[i]?.id ?? ''], run: { createdAt: session.lastActivity } }
+        const run = await acceptedRun(store, accept(session, values))
+        await done(store, finish(run, { now: session.lastActivity }))
+      }
+      const [deleted, , left] = sessions
+
+      await done(store, remove(deleted?.id ?? ''))
+      await done(store, { type: 'purge_sessions', before: 2, unlistedBefore: 0, now: NOW, limit: 10 })
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await filesIn(current, files)).toEqual([null, null, { ...files[2], sessionId: left?.id }])
+      }
+    })
+
+    test('that were never sent are cleared away with what is unlisted, whichever agent is purged', async () => {
+      const { store } = await openForTest(open)
+      const [old, young] = [newFile({ createdAt: 9 }), newFile({ createdAt: 10 })]
+      const sent = newFile({ createdAt: 9 })
+      await commit(store, addFile(old), addFile(young), addFile(sent))
+      const { id } = await acceptedRun(store, accept(newSession(), { files: [sent.id] }))
+
+      const { count } = await done(store, {
+        type: 'purge_sessions',
+        agent: 'nobody',
+        before: null,
+        unlistedBefore: 10,
+        now: NOW,
+        limit: 10,
+      })
+
+      expect(count).toBe(0)
+      const sessionId = (await store.run(id))?.sessionId
+      expect(await filesIn(store, [old, young, sent])).toEqual([null, young, { ...sent, sessionId }])
+    })
+  })
+}

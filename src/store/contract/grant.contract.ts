@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import type { Grant } from '../../domain/grant.ts'
+import type { Store } from '../store.ts'
+import {
+  accept,
+  approve,
+  auditors,
+  beforeAndAfter,
+  done,
+  NOW,
+  newApproval,
+  newAudit,
+  newGrant,
+  newId,
+  type OpenStore,
+  openForTest,
+  refusal,
+  reject,
+  waitingSession,
+} from './samples.contract.ts'
+
+/** Makes grants the way they come about: with an approval. */
+async function grant(store: Store, ...grants: Grant[]): Promise<void> {
+  const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
+  const approvalId = waits[0]?.id ?? ''
+  const made = grants.map((one) => Object.assign(one, { approvalId }))
+  await done(store, accept(session, { answers: [approve(approvalId)], grants: made }))
+}
+
+const idsOf = (grants: readonly Grant[]): string[] => grants.map(({ id }) => id)
+
+export function describeGrants(open: OpenStore): void {
+  describe('grants', () => {
+    test('are made with the approval that they were given with, and are there after a restart', async () => {
+      const { store, reopen } = await openForTest(open)
+      const { session, waits } = await waitingSession(store, (run) => [newApproval(run), newApproval(run)])
+      const [yes = '', no = ''] = waits.map(({ id }) => id)
+      const made = newGrant({ approvalId: yes, sessionId: session.id, expiresAt: NOW + 900_000 })
+      const others = [newGrant({ approvalId: no }), newGrant({ approvalId: newId() })]
+
+      await done(
+        store,
+        accept(session, {
+          answers: [approve(yes), reject(no)],
+          grants: [made, ...others],
+          answerAudit: {
+            [yes]: newAudit('yes'),
+            [no]: newAudit('no'),
+            [made.id]: newAudit('granted'),
+            [others[0]?.id ?? '']: newAudit('not granted'),
+          },
+        }),
+      )
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.grants({ now: NOW })).toEqual([made])
+        expect(await current.grant(made.id)).toEqual(made)
+        expect(await current.grant(others[0]?.id ?? '')).toBe(null)
+        expect(await auditors(current)).toEqual(['yes', 'no', 'granted'])
+      }
+    })
+
+    test('are found by agent and by session, oldest first, until they expire', async () => {
+      const { store } = await openForTest(open)
+      const [s1, s2] = [newId(), newId()]
+      const everywhere = newGrant({ createdAt: 3 })
+      const inOne = newGrant({ createdAt: 1, sessionId: s1, expiresAt: 100 })
+      const inTwo = newGrant({ createdAt: 4, sessionId: s2 })
+      const ofOther = newGrant({ createdAt: 2, agent: 'other' })
+      await grant(store, everywhere, inOne, inTwo, ofOther)
+      const found = async (query: { now?: number; agent?: string; sessionId?: string }) =>
+        idsOf(await store.grants({ now: 0, ...query }))
+
+      expect(await found({})).toEqual(idsOf([inOne, ofOther, everywhere, inTwo]))
+      expect(await found({ agent: 'assistant' })).toEqual(idsOf([inOne, everywhere, inTwo]))
+      expect(await found({ sessionId: s1 })).toEqual(idsOf([inOne, ofOther, everywhere]))
+      expect(await found({ agent: 'assistant', sessionId: s1 })).toEqual(idsOf([inOne, everywhere]))
+      expect(await found({ agent: 'assistant', sessionId: s1, now: 99 })).toEqual(idsOf([inOne, everywhere]))
+      expect(await found({ agent: 'assistant', sessionId: s1, now: 100 })).toEqual(idsOf([everywhere]))
+      expect(await found({ agent: 'nobody' })).toEqual([])
+    })
+
+    test('are revoked once, and the trail says by whom', async () => {
+      const { store, reopen } = await openForTest(open)
+      const [kept, gone] = [newGrant(), newGrant()]
+      await grant(store, kept, gone)
+      const revoke = (grantId: string) =>
+        ({ type: 'revoke_grant', grantId, audit: newAudit('ann', { kind: 'grant_revoked' }) }) as const
+
+      await done(store, revoke(gone.id))
+
+      expect(await refusal(store, revoke(gone.id))).toBe('conflict')
+      expect(await refusal(store, revoke(newId()))).toBe('conflict')
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.grants({ now: NOW })).toEqual([kept])
+        expect(await current.grant(gone.id)).toBe(null)
+        expect(await auditors(current)).toEqual(['ann'])
+      }
+    })
+
+    test('that have expired are cleared away with the rest of what is old', async () => {
+      const { store } = await openForTest(open)
+      const [lasting, over, soon] = [newGrant(), newGrant({ expiresAt: NOW }), newGrant({ expiresAt: NOW + 1 })]
+      await grant(store, lasting, over, soon)
+
+      await done(store, { type: 'purge_sessions', before: null, unlistedBefore: 0, now: NOW, limit: 10 })
+
+      expect(await Promise.all([lasting, over, soon].map(({ id }) => store.grant(id)))).toEqual([lasting, null, soon])
+    })
+  })
+}

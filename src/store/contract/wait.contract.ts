@@ -1,0 +1,288 @@
+import { describe, expect, test } from 'vitest'
+import type { Wait } from '../../domain/wait.ts'
+import type { WaitQuery } from '../store.ts'
+import {
+  accept,
+  acceptedRun,
+  answer,
+  append,
+  approve,
+  auditors,
+  beforeAndAfter,
+  done,
+  event,
+  expire,
+  finish,
+  NOW,
+  newApproval,
+  newAudit,
+  newClientCall,
+  newId,
+  newMessage,
+  newSession,
+  type OpenStore,
+  openForTest,
+  readSession,
+  refusal,
+  reject,
+  waitingSession,
+} from './samples.contract.ts'
+
+const idsOf = (waits: readonly Wait[]): string[] => waits.map(({ id }) => id)
+
+export function describeWaits(open: OpenStore): void {
+  describe('a run that waits', () => {
+    test('leaves what it waits for behind, whole, also after a restart', async () => {
+      const { store, reopen } = await openForTest(open)
+      const half = 'half a pair: \ud83d'
+      const { session, run, waits } = await waitingSession(store, (run) => [
+        newApproval(run, { messageRefs: { slack: 'C1/2' }, beforeHash: 'b', afterHash: 'a', description: half }),
+        newClientCall(run, { lane: 'planner', onExpiry: 'complete', expiresAt: NOW + 5 }),
+      ])
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await Promise.all(waits.map(({ id }) => current.wait(id)))).toEqual(waits)
+        expect(await current.openRuns(session.id)).toEqual([run])
+        expect(await current.orphans(NOW * 2, 10)).toEqual([])
+      }
+    })
+
+    test('is found by its id alone, and not by any other', async () => {
+      const { store } = await openForTest(open)
+      const { waits } = await waitingSession(store, (run) => [newApproval(run)])
+
+      expect(await store.wait(waits[0]?.id ?? '')).toEqual(waits[0])
+      expect(await store.wait(newId())).toBe(null)
+    })
+
+    test('is asked for nothing twice: a wait that exists already is refused, and nothing of its run is written', async () => {
+      const { store } = await openForTest(open)
+      const { waits } = await waitingSession(store, (run) => [newApproval(run)])
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      const before = await readSession(store, session, [run])
+      const again = { ...newApproval(run), id: waits[0]?.id ?? '' }
+      const twin = newApproval(run)
+      const unsaid = { status: 'waiting', messages: [newMessage('unsaid')], audit: [newAudit('unsaid')] } as const
+
+      expect(await refusal(store, finish(run, { ...unsaid, waits: [newClientCall(run), again] }))).toBe('conflict')
+      expect(await refusal(store, finish(run, { ...unsaid, waits: [twin, twin] }))).toBe('conflict')
+
+      expect(await readSession(store, session, [run])).toEqual(before)
+      expect(await store.waits({ sessionId: session.id, limit: 10 })).toEqual([])
+      expect(await store.audit(0, 10)).toEqual([])
+      expect((await done(store, append(run, []))).ok).toBe(true)
+    })
+
+    test.each(['completed', 'failed', 'cancelled', 'interrupted'] as const)(
+      'interrupts what is pending when it ends as %s',
+      async (status) => {
+        const { store, reopen } = await openForTest(open)
+        const { run, waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run)])
+        const other = await waitingSession(store, (run) => [newApproval(run)])
+        await done(store, { type: 'request_cancel', runId: run.id, entries: [] })
+
+        await done(store, finish(run, { status, now: NOW + 7 }))
+
+        const [approval, call] = waits
+        for await (const current of beforeAndAfter(store, reopen)) {
+          expect(await Promise.all(waits.map(({ id }) => current.wait(id)))).toEqual([
+            { ...approval, status: 'interrupted', decidedAt: NOW + 7 },
+            { ...call, status: 'interrupted' },
+          ])
+          expect(await current.run(run.id)).toMatchObject({ status, cancelRequested: true })
+          expect(await current.wait(other.waits[0]?.id ?? '')).toEqual(other.waits[0])
+        }
+      },
+    )
+
+    test('is not told to wait again, and is fenced off as before', async () => {
+      const { store } = await openForTest(open)
+      const { run } = await waitingSession(store, (run) => [newApproval(run)])
+
+      expect(await refusal(store, finish(run, { status: 'waiting' }))).toBe('run_fenced')
+      expect(await refusal(store, finish({ ...run, fence: run.fence + 1 }, { status: 'cancelled' }))).toBe('run_fenced')
+      expect(await refusal(store, append(run, []))).toBe('run_fenced')
+    })
+
+    test('does not begin to wait when it was asked to stop before', async () => {
+      const { store } = await openForTest(open)
+      const run = await acceptedRun(store, accept(newSession()))
+      await done(store, { type: 'request_cancel', runId: run.id, entries: [] })
+
+      expect(await refusal(store, finish(run, { status: 'waiting', waits: [newApproval(run)] }))).toBe('conflict')
+      expect(await store.run(run.id)).toMatchObject({ status: 'running' })
+      await done(store, finish(run, { status: 'cancelled' }))
+    })
+
+    test('keeps its last entry when it ends without another, whatever was written behind it', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const running = await acceptedRun(store, accept(session))
+      const queued = await acceptedRun(store, accept(session))
+      await done(store, finish(running, { status: 'waiting', waits: [newApproval(running)] }))
+      await done(store, { type: 'request_cancel', runId: running.id, entries: [event('CUSTOM')] })
+      await done(store, { type: 'request_cancel', runId: queued.id, entries: [event('CUSTOM')] })
+      expect(await store.head(session.id)).toBe(6)
+
+      await done(store, finish(running, { status: 'cancelled', entries: [] }))
+
+      expect(await store.run(running.id)).toMatchObject({ status: 'cancelled', lastSeq: 5 })
+    })
+  })
+
+  describe('settling waits', () => {
+    test('completes a waiting run that is left with nothing pending, and starts none', async () => {
+      const { store, reopen } = await openForTest(open)
+      const { session, run, waits } = await waitingSession(store, (run) => [newClientCall(run), newClientCall(run)])
+      const [first, second] = idsOf(waits)
+      const settle = (...answers: ReturnType<typeof expire>[]) =>
+        ({ type: 'settle_waits', answers, now: NOW + 9 }) as const
+
+      const half = await done(store, settle(expire(first ?? '')))
+      expect(half).toEqual({
+        ok: true,
+        firstSeq: 0,
+        answered: [{ applied: true, wait: { ...waits[0], status: 'expired' } }],
+      })
+      expect((await store.run(run.id))?.status).toBe('waiting')
+
+      const whole = await done(store, settle(expire(first ?? ''), answer(second ?? ''), expire(newId())))
+
+      const completed = { ...run, status: 'completed', finishedAt: NOW + 9 }
+      expect(whole).toEqual({
+        ok: true,
+        firstSeq: 0,
+        answered: [
+          { applied: false, wait: { ...waits[0], status: 'expired' } },
+          { applied: true, wait: { ...waits[1], status: 'answered', answeredAt: NOW + 1 } },
+          { applied: false, wait: null },
+        ],
+        completed,
+      })
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.run(run.id)).toEqual(completed)
+        expect(await current.openRuns(session.id)).toEqual([])
+      }
+    })
+
+    test('is written down in the trail where it did something', async () => {
+      const { store } = await openForTest(open)
+      const { waits } = await waitingSession(store, (run) => [newApproval(run)])
+      const [id = ''] = idsOf(waits)
+      const settle = {
+        type: 'settle_waits',
+        answers: [expire(id)],
+        answerAudit: { [id]: newAudit('timeout') },
+      } as const
+
+      await done(store, { ...settle, now: NOW })
+      await done(store, { ...settle, now: NOW })
+
+      expect(await auditors(store)).toEqual(['timeout'])
+      expect(await store.wait(id)).toMatchObject({ status: 'expired', decidedBy: 'timeout', continuationRunId: null })
+    })
+
+    test('gives the answer to a run that has gone on already', async () => {
+      const { store } = await openForTest(open)
+      const { session, run, waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run)])
+      const [approval = '', call = ''] = idsOf(waits)
+      const next = await acceptedRun(store, accept(session, { answers: [reject(approval)] }))
+
+      const result = await done(store, { type: 'settle_waits', answers: [expire(call)], now: NOW })
+
+      expect(result.completed).toBe(undefined)
+      expect(await store.wait(call)).toMatchObject({ status: 'expired', runId: next.id, continuationRunId: next.id })
+      expect((await store.run(next.id))?.status).toBe('running')
+      expect((await store.run(run.id))?.status).toBe('completed')
+    })
+  })
+
+  describe('finding waits', () => {
+    test('lists them newest first, in pages, and by what is asked for', async () => {
+      const { store } = await openForTest(open)
+      const made = async (owner: string, times: readonly number[]) =>
+        waitingSession(
+          store,
+          (run) => [
+            ...times.map((createdAt) => newApproval(run, { createdAt })),
+            ...times.map((createdAt) => newClientCall(run, { createdAt: createdAt + 1 })),
+          ],
+          { owner },
+        )
+      const ann = await made('ann', [10, 30])
+      const bob = await made('bob', [20, 40])
+      const all = [...ann.waits, ...bob.waits].toSorted((a, b) => b.createdAt - a.createdAt)
+      const found = async (query: Omit<WaitQuery, 'limit'>) => idsOf(await store.waits({ ...query, limit: 100 }))
+      const those = (is: (wait: Wait) => boolean) => idsOf(all.filter(is))
+
+      expect(all.map(({ createdAt }) => createdAt)).toEqual([41, 40, 31, 30, 21, 20, 11, 10])
+      expect(await store.waits({ limit: 100 })).toEqual(all)
+      expect(await found({ owner: 'ann' })).toEqual(those(({ owner }) => owner === 'ann'))
+      expect(await found({ wait: 'approval' })).toEqual(those(({ wait }) => wait === 'approval'))
+      expect(await found({ sessionId: bob.session.id })).toEqual(those(({ owner }) => owner === 'bob'))
+      expect(await found({ sessionId: bob.session.id, owner: 'ann' })).toEqual([])
+      expect(await found({ runId: ann.run.id, wait: 'client_call' })).toEqual(
+        those(({ owner, wait }) => owner === 'ann' && wait === 'client_call'),
+      )
+      expect(await found({ sessionId: newId() })).toEqual([])
+
+      const next = await acceptedRun(store, accept(ann.session, { answers: [approve(ann.waits[0]?.id ?? '')] }))
+      expect(await found({ status: 'approved' })).toEqual([ann.waits[0]?.id])
+      expect(await found({ status: 'approved', owner: 'bob', wait: 'approval' })).toEqual([])
+      expect(await found({ continuationRunId: next.id })).toEqual([ann.waits[0]?.id])
+      expect(await found({ runId: ann.run.id })).toEqual([ann.waits[0]?.id])
+      expect(await found({ runId: next.id, status: 'pending' })).toEqual(
+        those(({ owner, id }) => owner === 'ann' && id !== ann.waits[0]?.id),
+      )
+
+      const pages: string[][] = []
+      let before: WaitQuery['before']
+      for (;;) {
+        const page = await store.waits({ limit: 3, ...(before === undefined ? {} : { before }) })
+        if (page.length === 0) break
+        pages.push(idsOf(page))
+        before = page.at(-1)
+      }
+      expect(pages.map((page) => page.length)).toEqual([3, 3, 2])
+      expect(pages.flat()).toEqual(idsOf(all))
+    })
+
+    test('puts those of one moment in an order that pages can rely on', async () => {
+      const { store } = await openForTest(open)
+      const { waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run), newApproval(run)])
+      const ordered = idsOf(waits).toSorted().reverse()
+
+      expect(idsOf(await store.waits({ limit: 10 }))).toEqual(ordered)
+      const before = { createdAt: NOW, id: ordered[0] ?? '' }
+      expect(idsOf(await store.waits({ limit: 1, before }))).toEqual([ordered[1]])
+    })
+
+    test('knows those whose time is up, oldest first, and no longer once they are answered', async () => {
+      const { store } = await openForTest(open)
+      const { session, waits } = await waitingSession(store, (run) =>
+        [30, 10, null, 20].map((expiresAt) => newApproval(run, { expiresAt })),
+      )
+      const [thirty, ten, , twenty] = idsOf(waits)
+      const due = async (now: number, limit = 10) => idsOf(await store.expiredWaits(now, limit))
+
+      expect(await due(9)).toEqual([])
+      expect(await due(10)).toEqual([ten])
+      expect(await due(1_000)).toEqual([ten, twenty, thirty])
+      expect(await due(1_000, 2)).toEqual([ten, twenty])
+      await done(store, accept(session, { answers: [expire(ten ?? '')] }))
+      expect(await due(1_000)).toEqual([twenty, thirty])
+    })
+
+    test('gives a copy: what the caller does with it changes nothing', async () => {
+      const { store } = await openForTest(open)
+      const { waits } = await waitingSession(store, (run) => [newApproval(run, { messageRefs: { slack: 'C1' } })])
+      const wait = await store.wait(waits[0]?.id ?? '')
+      const before = structuredClone(wait)
+
+      if (wait?.wait === 'approval') wait.messageRefs.slack = 'changed'
+
+      expect(await store.wait(waits[0]?.id ?? '')).toEqual(before)
+    })
+  })
+}

@@ -1,0 +1,25 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Store } from '../store.ts'
+import { FILE_COLUMNS } from './file-table.ts'
+import { toFile } from './rows.ts'
+
+export function createFileReads(db: DatabaseSync): Pick<Store, 'file' | 'filesOf' | 'knownHashes'> {
+  const fileById = db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`)
+  const ofSession = db.prepare(
+    `SELECT ${FILE_COLUMNS} WHERE files.sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY files.fid`,
+  )
+  const known = db.prepare('SELECT DISTINCT sha256 FROM files WHERE sha256 IN (SELECT value FROM json_each(?))')
+
+  return {
+    async file(id) {
+      const row = fileById.get(id)
+      return row === undefined ? null : toFile(row)
+    },
+    async filesOf(sessionId) {
+      return ofSession.all(sessionId).map(toFile)
+    },
+    async knownHashes(hashes) {
+      return hashes.length === 0 ? [] : known.all(JSON.stringify(hashes)).map((row) => String(row.sha256))
+    },
+  }
+}

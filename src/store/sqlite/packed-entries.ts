@@ -1,0 +1,54 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { StoredEntry } from '../store.ts'
+import { packLayout, packLines, unpackRow } from './rows.ts'
+
+/** A session's log as a whole, for what replaces it. `entry-writer.ts` adds to it. */
+export interface PackedEntries {
+  all(sid: number): StoredEntry[]
+  insert(sid: number, entries: readonly StoredEntry[]): void
+  remove(sid: number): void
+}
+
+const ROW_CHARS = 65_536
+
+export function createPackedEntries(db: DatabaseSync): PackedEntries {
+  const insert = db.prepare(
+    'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const all = db.prepare('SELECT first_seq, run_id, data, layout FROM entries WHERE sid = ? ORDER BY last_seq')
+  const remove = db.prepare('DELETE FROM entries WHERE sid = ?')
+
+  return {
+    all: (sid) =>
+      all
+        .all(sid)
+        .flatMap((row) =>
+          unpackRow(
+            Number(row.first_seq),
+            row.run_id === null ? null : String(row.run_id),
+            String(row.data),
+            row.layout === null ? null : String(row.layout),
+          ),
+        ),
+
+    insert(sid, entries) {
+      let from = 0
+      while (from < entries.length) {
+        const first = entries[from]
+        if (first === undefined) return
+        let to = from
+        let size = 0
+        while (to < entries.length && entries[to]?.runId === first.runId && size < ROW_CHARS) {
+          size += entries[to]?.data.length ?? 0
+          to += 1
+        }
+        const rows = entries.slice(from, to)
+        const last = rows.at(-1)?.seq ?? first.seq
+        insert.run(sid, first.seq, last, first.runId, packLines(rows), packLayout(rows))
+        from = to
+      }
+    },
+
+    remove: (sid) => void remove.run(sid),
+  }
+}

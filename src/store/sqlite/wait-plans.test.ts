@@ -1,0 +1,96 @@
+// What is asked of waits and grants, at every gated call and by every console, must not take longer the more there were.
+
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import type { WaitQuery } from '../store.ts'
+import { migrate } from './schema.ts'
+import { watchPlans } from './testing/watched-plans.ts'
+import { createWaitReads } from './wait-reads.ts'
+
+function openWatched() {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  const watched = watchPlans(db)
+  return { reads: createWaitReads(watched.db), plans: watched.plans, close: () => db.close() }
+}
+
+/** How the waits are found; how their session is, is always the same. */
+const ofWaits = (plans: Iterable<string[]>) =>
+  [...plans].map((plan) => plan.filter((detail) => !/SEARCH sessions|SUBQUERY/.test(detail)))
+
+const page = { limit: 10, before: { createdAt: 1, id: 'x' } }
+
+test.each<[string, Omit<WaitQuery, 'limit' | 'before'>, string[]]>([
+  ['all approvals', { wait: 'approval' }, ['waits_newest (kind=? AND (created_at,id)<(?,?))']],
+  [
+    'those that are pending',
+    { wait: 'approval', status: 'pending' },
+    ['waits_status (kind=? AND status=? AND (created_at,id)<(?,?))'],
+  ],
+  [
+    'those of an owner',
+    { wait: 'approval', owner: 'ann' },
+    ['waits_owner (kind=? AND owner=? AND (created_at,id)<(?,?))'],
+  ],
+  [
+    'pending ones of an owner',
+    { wait: 'approval', owner: 'ann', status: 'pending' },
+    ['waits_owner_status (kind=? AND owner=? AND status=? AND (created_at,id)<(?,?))'],
+  ],
+])('a page of %s is read from an index, in its order', async (_what, query, indexes) => {
+  const { reads, plans, close } = openWatched()
+  plans.clear()
+
+  await reads.waits({ ...query, ...page })
+
+  expect(ofWaits(plans.values())).toEqual([indexes.map((index) => `SEARCH waits USING INDEX ${index}`)])
+  close()
+})
+
+test.each<[string, Omit<WaitQuery, 'limit'>, string]>([
+  ['a session', { sessionId: 's', wait: 'approval' }, 'waits_session (sid=?)'],
+  [
+    'a session that are pending',
+    { sessionId: 's', status: 'pending', wait: 'approval' },
+    'waits_session (sid=? AND status=?)',
+  ],
+  ['a run', { runId: 'r', owner: 'ann', wait: 'approval' }, 'waits_run (run_id=?)'],
+  ['a run that are pending', { runId: 'r', status: 'pending', wait: 'approval' }, 'waits_run (run_id=?)'],
+  ['a continuation', { continuationRunId: 'r', wait: 'approval' }, 'waits_continuation (continuation_run_id=?)'],
+  [
+    'a continuation in a session',
+    { continuationRunId: 'r', sessionId: 's', wait: 'approval' },
+    'waits_continuation (continuation_run_id=?)',
+  ],
+])('those of %s are found by it alone', async (_what, query, index) => {
+  const { reads, plans, close } = openWatched()
+  plans.clear()
+
+  await reads.waits({ ...query, limit: 10 })
+
+  expect(ofWaits(plans.values())).toEqual([[`SEARCH waits USING INDEX ${index}`, 'USE TEMP B-TREE FOR ORDER BY']])
+  close()
+})
+
+test('those whose time is up are read from an index of what is pending, in its order', () => {
+  const { plans, close } = openWatched()
+
+  const due = [...plans].filter(([sql]) => sql.includes('expires_at <= ?')).map(([, plan]) => plan)
+
+  expect(ofWaits(due)).toEqual([['SEARCH waits USING INDEX waits_due (expires_at<?)']])
+  close()
+})
+
+test('what a call may do is found by its agent and its session', async () => {
+  const { reads, plans, close } = openWatched()
+  plans.clear()
+
+  await reads.grants({ now: 1, agent: 'a', sessionId: 's' })
+  await reads.grants({ now: 1, sessionId: 's' })
+
+  expect([...plans.values()]).toEqual([
+    ['SEARCH grants USING INDEX grants_agent (agent=? AND scope=?)', 'USE TEMP B-TREE FOR ORDER BY'],
+    ['SEARCH grants USING INDEX grants_scope (scope=?)', 'USE TEMP B-TREE FOR ORDER BY'],
+  ])
+  close()
+})

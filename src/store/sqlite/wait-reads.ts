@@ -1,0 +1,97 @@
+// Reading what is waited for, what was granted, and the audit trail.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Wait } from '../../domain/wait.ts'
+import type { Store, WaitQuery } from '../store.ts'
+import { EVERY_SESSION, toGrant, toWait } from './rows.ts'
+import { WAIT_COLUMNS } from './wait-table.ts'
+
+type Reads = Pick<Store, 'wait' | 'waits' | 'expiredWaits' | 'grant' | 'grants' | 'audit'>
+
+const KINDS: readonly Wait['wait'][] = ['approval', 'client_call']
+
+export function createWaitReads(db: DatabaseSync): Reads {
+  const waitById = db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.id = ?`)
+  const due = db.prepare(
+    `SELECT ${WAIT_COLUMNS} WHERE waits.status = 'pending' AND waits.expires_at <= ? ORDER BY waits.expires_at, waits.wid LIMIT ?`,
+  )
+  const grantById = db.prepare('SELECT * FROM grants WHERE id = ?')
+  const auditAfter = db.prepare('SELECT n, text, hash FROM audit WHERE n > ? ORDER BY n LIMIT ?')
+  const statements = new Map<string, StatementSync>()
+  const prepared = (sql: string): StatementSync => {
+    const statement = statements.get(sql) ?? db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+
+  /** One kind of wait: the lists of all sessions are indexed by kind. */
+  function list(kind: Wait['wait'], query: WaitQuery): Wait[] {
+    const { sessionId, runId, continuationRunId, owner, status, limit, before } = query
+    const conditions: string[] = []
+    const values: (string | number)[] = []
+    const isNarrow = sessionId !== undefined || runId !== undefined || continuationRunId !== undefined
+    // A run or a session has few waits: its index is the one to use, not one that is in the order of the list.
+    const column = (name: string) => (isNarrow ? `+waits.${name}` : `waits.${name}`)
+    const where = (condition: string, ...bound: (string | number)[]) => {
+      conditions.push(condition)
+      values.push(...bound)
+    }
+    if (continuationRunId !== undefined) where('waits.continuation_run_id = ?', continuationRunId)
+    if (runId !== undefined) where('waits.run_id = ?', runId)
+    if (sessionId !== undefined) where('waits.sid = (SELECT sid FROM sessions WHERE id = ?)', sessionId)
+    where(`${column('kind')} = ?`, kind)
+    if (owner !== undefined) where(`${column('owner')} = ?`, owner)
+    if (status !== undefined) where(`waits.status = ?`, status)
+    if (before !== undefined) where('(waits.created_at, waits.id) < (?, ?)', before.createdAt, before.id)
+    const sql = `SELECT ${WAIT_COLUMNS} WHERE ${conditions.join(' AND ')} ORDER BY waits.created_at DESC, waits.id DESC LIMIT ?`
+    return prepared(sql)
+      .all(...values, limit)
+      .map(toWait)
+  }
+
+  return {
+    async wait(id) {
+      const row = waitById.get(id)
+      return row === undefined ? null : toWait(row)
+    },
+    async waits(query) {
+      if (query.wait !== undefined) return list(query.wait, query)
+      return KINDS.flatMap((kind) => list(kind, query))
+        .sort(newestFirst)
+        .slice(0, query.limit)
+    },
+    async expiredWaits(now, limit) {
+      return due.all(now, limit).map(toWait)
+    },
+
+    async grant(id) {
+      const row = grantById.get(id)
+      return row === undefined ? null : toGrant(row)
+    },
+    async grants({ now, agent, sessionId }) {
+      const conditions = ['(expires_at IS NULL OR expires_at > ?)']
+      const values: (string | number)[] = [now]
+      if (agent !== undefined) {
+        conditions.push('agent = ?')
+        values.push(agent)
+      }
+      if (sessionId !== undefined) {
+        conditions.push('scope IN (?, ?)')
+        values.push(sessionId, EVERY_SESSION)
+      }
+      const sql = `SELECT * FROM grants WHERE ${conditions.join(' AND ')} ORDER BY created_at, id`
+      return prepared(sql)
+        .all(...values)
+        .map(toGrant)
+    },
+
+    async audit(n, limit) {
+      return auditAfter
+        .all(n, limit)
+        .map((row) => ({ n: Number(row.n), text: String(row.text), hash: String(row.hash) }))
+    },
+  }
+}
+
+const newestFirst = (a: Wait, b: Wait): number =>
+  b.createdAt - a.createdAt || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1)

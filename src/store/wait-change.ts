@@ -1,0 +1,147 @@
+// How a wait changes. The stores decide when, in their transactions; what a change is, is the same in all of them.
+
+import type { AuditRecord } from '../domain/audit.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Grant } from '../domain/grant.ts'
+import type { StoredMessage } from '../domain/message.ts'
+import type { RunRecord } from '../domain/run.ts'
+import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
+import type { Answered, AppendEntries, FinishRun } from './store.ts'
+
+/** What becomes of the answers, each after those before it. `find` knows the waits that may be answered; `takenBy` the run that goes on with one. */
+export function applyAnswers(
+  answers: readonly WaitAnswer[],
+  find: (waitId: string) => Wait | null,
+  takenBy: (wait: Wait) => string | null,
+): Answered[] {
+  const changed = new Map<string, Wait>()
+  return answers.map((answer) => {
+    const wait = changed.get(answer.waitId) ?? find(answer.waitId)
+    const next = wait === null ? null : answerWait(wait, answer, takenBy(wait))
+    if (next === null) return { applied: false, wait }
+    changed.set(next.id, next)
+    return { applied: true, wait: next }
+  })
+}
+
+/** The answers after what was still pending on one run passed to another. */
+export const passedOn = (answered: readonly Answered[], fromRunId: string, toRunId: string): Answered[] =>
+  answered.map(({ applied, wait }) =>
+    wait?.status === 'pending' && wait.runId === fromRunId
+      ? { applied, wait: { ...wait, runId: toRunId } }
+      : { applied, wait },
+  )
+
+/** The waits that were answered, as they are now. */
+export const appliedOf = (answered: readonly Answered[]): Wait[] =>
+  answered.flatMap(({ applied, wait }) => (applied && wait !== null ? [wait] : []))
+
+/** The wait as the answer leaves it; null when it is too late, or no answer to a wait of this kind. */
+export function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wait | null {
+  const { outcome, at } = answer
+  if (wait.status !== 'pending') return null
+  if (outcome.type !== 'expired' && wait.expiresAt !== null && at >= wait.expiresAt) return null
+  if (wait.wait === 'client_call') {
+    if (outcome.type === 'answered') return { ...wait, status: 'answered', answeredAt: at, continuationRunId: takenBy }
+    return outcome.type === 'expired' ? { ...wait, status: 'expired', continuationRunId: takenBy } : null
+  }
+  const decided = { ...wait, decidedAt: at, decidedBy: answer.by, continuationRunId: takenBy }
+  switch (outcome.type) {
+    case 'approved':
+      return {
+        ...decided,
+        status: 'approved',
+        reason: outcome.reason,
+        // Asked again, it is about what an earlier answer has edited.
+        editedArguments: outcome.editedArguments ?? wait.editedArguments,
+        digest: outcome.editedDigest ?? wait.digest,
+      }
+    case 'rejected':
+      return { ...decided, status: 'rejected', reason: outcome.reason }
+    case 'expired':
+      return { ...decided, status: 'expired' }
+    default:
+      return null
+  }
+}
+
+/** What it belonged to ended before anybody answered. */
+export function interruptWait(wait: Wait, at: number): Wait {
+  return wait.wait === 'approval'
+    ? { ...wait, status: 'interrupted', decidedAt: at }
+    : { ...wait, status: 'interrupted' }
+}
+
+/** The approvals as they are when all of them are used up. Throws `conflict` unless each may be, once and for this. */
+export function consumeApprovals(
+  items: NonNullable<AppendEntries['consume']>,
+  find: (waitId: string) => Wait | null,
+): Approval[] {
+  const used = new Set<string>()
+  return items.map(({ waitId, digest, at }) => {
+    const wait = find(waitId)
+    if (wait?.wait !== 'approval' || wait.status !== 'approved' || wait.digest !== digest || used.has(waitId)) {
+      const found =
+        wait === null ? 'there is none' : wait.status === 'approved' ? 'it is for another call' : wait.status
+      throw new ServerError('conflict', `Approval ${waitId} does not allow this call: ${found}.`)
+    }
+    used.add(waitId)
+    return { ...wait, status: 'consumed', consumedAt: at }
+  })
+}
+
+/** Throws `conflict` when a run that ends as waiting does not wait for what it says, or was asked to stop. */
+export function refuseWaits(
+  { runId, waits = [], stillPending = [] }: FinishRun,
+  { cancelRequested }: Pick<RunRecord, 'cancelRequested'>,
+  find: (waitId: string) => Wait | null,
+): void {
+  if (cancelRequested)
+    throw new ServerError('conflict', `Run ${runId} was asked to stop: it does not wait for anybody.`)
+  for (const id of stillPending) {
+    const wait = find(id)
+    if (wait?.status !== 'pending' || wait.runId !== runId) {
+      throw new ServerError('conflict', `Run ${runId} does not wait for ${id} any more: it has been answered.`)
+    }
+  }
+  const taken = waits.find(({ id }, i) => find(id) !== null || waits.findIndex((other) => other.id === id) < i)
+  if (taken !== undefined) throw new ServerError('conflict', `There is a wait ${taken.id} already.`)
+}
+
+/** Of the messages that an answer brings, the results of the client calls that it answered, as messages of the run that took it. */
+export function resultsOf(
+  messages: readonly StoredMessage[],
+  answered: readonly Wait[],
+  runId: string,
+): StoredMessage[] {
+  const calls = new Set(answered.filter(({ status }) => status === 'answered').map(({ callId }) => callId))
+  return messages
+    .filter(({ role, toolCallId }) => role === 'tool' && toolCallId !== undefined && calls.has(toolCallId))
+    .map((message) => ({ ...message, runId }))
+}
+
+export const approvalPending = (runId: string): ServerError =>
+  new ServerError(
+    'approval_pending',
+    'The session waits for an answer. Answer what it waits for, or cancel the run that waits, then send this again.',
+    { details: { run_id: runId } },
+  )
+
+export const waitNotFound = ({ waitId, outcome }: WaitAnswer): ServerError =>
+  outcome.type === 'answered'
+    ? new ServerError('tool_call_not_found', `This session waits for no tool call ${JSON.stringify(waitId)}.`)
+    : new ServerError('approval_not_found', `This session has no approval ${JSON.stringify(waitId)}.`)
+
+/** The grants that come with approvals that were given. */
+export const grantsOf = (applied: readonly Wait[], grants: readonly Grant[] = []): Grant[] =>
+  grants.filter((grant) => applied.some(({ id, status }) => id === grant.approvalId && status === 'approved'))
+
+/** What the trail says about waits that were answered and grants that were made. */
+export function auditOf(
+  applied: readonly Wait[],
+  made: readonly Grant[],
+  records: Readonly<Record<string, AuditRecord>> = {},
+): AuditRecord[] {
+  const byId = new Map(Object.entries(records))
+  return [...applied, ...made].flatMap(({ id }) => byId.get(id) ?? [])
+}
