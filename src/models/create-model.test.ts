@@ -208,6 +208,23 @@ describe('a model over the wire', () => {
     expect([down.requests.length, up.requests.length]).toEqual([1, 1])
   })
 
+  test('does not send its fallback files that only the first one takes', async () => {
+    const down = await serve((response) => response.writeHead(503).end())
+    const up = await serve((response) => sendStream(response, fixture('openai/fixtures/text.txt')))
+    const fallback = settings({ baseUrl: up.url, apiKey: 'none' })
+    const first = settings({ baseUrl: down.url, apiKey: 'none', input: ['text', 'image'], fallback })
+    const attachments = [{ type: 'image', mimeType: 'image/png', data: 'cG5n', name: 'a.png', tokens: 1_500 }] as const
+    const request = { ...emptyRequest, messages: [{ role: 'user', content: 'Look.', attachments } as const] }
+    await collect((await createModel(first, deps())).stream(request, never))
+    const content = [
+      { type: 'text', text: 'Look.' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,cG5n' } },
+    ]
+    expect(down.bodies).toMatchObject([{ messages: [{ role: 'user', content }] }])
+    const words = 'Look.\n\n[image: a.png is not shown: this model takes no such files.]'
+    expect(up.bodies).toMatchObject([{ messages: [{ role: 'user', content: words }] }])
+  })
+
   test('checks the key and the server, and does not mind a server without a list of models', async () => {
     const server = await serve((response, request) => {
       const status = request.headers.authorization === 'Bearer good' ? 404 : 401

@@ -3,6 +3,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import { createAcceptingModel } from './accepting.ts'
 import type { ModelHttp } from './http-stream.ts'
 import type { Model } from './model.ts'
 import { createResilientModel } from './resilient.ts'
@@ -40,10 +41,13 @@ export type ProviderName = keyof typeof KEY_VARIABLES
  */
 export async function createModel(settings: ModelSettings, deps: ModelDeps): Promise<Model> {
   const primary = await createProvider(settings, deps)
-  const fallback = settings.fallback === undefined ? null : await createModel(settings.fallback, deps)
+  const fallback = settings.fallback === undefined ? null : await createFallback(settings.fallback, deps)
   const { clock, random, log } = deps
   return createResilientModel({ primary, fallback, settings, clock, random, log })
 }
+
+const createFallback = async (settings: ModelSettings, deps: ModelDeps): Promise<Model> =>
+  createAcceptingModel(await createModel(settings, deps), settings.input ?? [])
 
 async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise<Model> {
   const provider = providerOf(settings)

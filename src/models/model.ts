@@ -25,7 +25,12 @@ export interface ModelRequest {
 }
 
 export type ModelMessage =
-  | { role: 'user'; content: string }
+  | {
+      role: 'user'
+      content: string
+      /** What is shown to the model as it is. Only kinds that its settings say it takes. */
+      attachments?: readonly ModelAttachment[]
+    }
   | {
       role: 'assistant'
       content: string
@@ -37,6 +42,18 @@ export type ModelMessage =
       reasoning?: { text: string; signature?: string }
     }
   | { role: 'tool'; toolCallId: string; toolName: string; content: string; isError: boolean }
+
+/** A file that the model reads by itself. The message's text names it, for not every provider passes on a name. */
+export interface ModelAttachment {
+  /** A document is a PDF. */
+  type: 'image' | 'document'
+  mimeType: string
+  /** Base64. */
+  data: string
+  name: string
+  /** About how many tokens it costs. */
+  tokens: number
+}
 
 export interface ModelToolCall {
   id: string

@@ -41,17 +41,34 @@ const FAILS_OVER: readonly ErrorCode[] = [
 export function createResilientModel(options: ResilientOptions): Model {
   const { primary, fallback, settings, clock, random, log } = options
 
+  // One generator for all of it: every part of every answer passes here, and each generator on its way costs a few promises.
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     for (let attempt = 0; ; attempt += 1) {
+      // Only the time spent waiting for the model counts, not the time its parts wait to be taken.
+      const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
+      // Usage that comes ahead of everything else is kept until there is something to show, so that an answer that fails right
+      // after its header can still be asked for again.
+      let held: ModelPart[] = []
       let shown = false
       try {
-        for await (const parts of withTimeouts(options, request, signal)) {
+        for await (const parts of primary.stream(request, watch.signal)) {
+          if (watch.signal.aborted) break
+          if (!shown && parts.every((part) => part.type === 'usage')) {
+            held.push(...parts)
+            continue
+          }
           shown = true
-          yield parts
+          watch.pause()
+          yield held.length === 0 ? parts : [...held, ...parts]
+          held = []
+          watch.wait(settings.tokenTimeoutMs)
         }
+        if (watch.timedOut) throw timeoutOf(primary, shown, settings)
         return
-      } catch (error) {
+      } catch (thrown) {
+        watch.stop()
         if (signal.aborted) return
+        const error = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
         if (shown || !(error instanceof ServerError)) throw error
         const wait = attempt < settings.retries ? waitBefore(error, attempt, random()) : null
         if (wait !== null) {
@@ -62,6 +79,8 @@ export function createResilientModel(options: ResilientOptions): Model {
         }
         if (fallback === null || !FAILS_OVER.includes(error.code)) throw error
         log.warn('model is replaced by its fallback', { ...about(primary), code: error.code, fallback: fallback.name })
+      } finally {
+        watch.stop()
       }
       yield* fallback.stream(request, signal)
       return
@@ -98,44 +117,6 @@ function waitBefore(error: ServerError, attempt: number, random: number): number
   if (typeof retryAfter !== 'number') return Math.round(backoff)
   if (retryAfter > LONGEST_RETRY_AFTER_S) return null
   return Math.round(Math.max(retryAfter * 1000, backoff))
-}
-
-/**
- * The primary's stream; throws `model_timeout` when it is silent for too long. Only the time spent waiting for the model
- * counts, not the time its parts wait to be taken. Usage that comes ahead of everything else is held back until there is
- * something to show, so that an answer that fails right after its header can still be asked for again.
- */
-async function* withTimeouts(
-  { primary, settings, clock }: ResilientOptions,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<readonly ModelPart[]> {
-  const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
-  let held: ModelPart[] = []
-  let begun = false
-  try {
-    for await (const parts of primary.stream(request, watch.signal)) {
-      if (watch.signal.aborted) break
-      if (begun) {
-        watch.pause()
-        yield parts
-        watch.wait(settings.tokenTimeoutMs)
-      } else if (parts.every((part) => part.type === 'usage')) {
-        held.push(...parts)
-      } else {
-        begun = true
-        watch.pause()
-        yield held.length === 0 ? parts : [...held, ...parts]
-        held = []
-        watch.wait(settings.tokenTimeoutMs)
-      }
-    }
-  } catch (error) {
-    if (!watch.timedOut) throw error
-  } finally {
-    watch.stop()
-  }
-  if (watch.timedOut) throw timeoutOf(primary, begun, settings)
 }
 
 function timeoutOf(model: Model, begun: boolean, settings: ResilientOptions['settings']): ServerError {

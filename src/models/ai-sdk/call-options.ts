@@ -1,4 +1,4 @@
-// ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 agree on all that is used here.
+// ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 agree on all but files and reasoning.
 
 import type { ModelSettings } from '../../domain/agent.ts'
 import { type JsonObject, parseObject } from '../json.ts'
@@ -6,16 +6,14 @@ import type { ModelMessage, ModelRequest } from '../model.ts'
 import { proofOf, signed } from '../signature.ts'
 import type { LanguageModel } from './load-provider.ts'
 
-export function callOptions(
-  request: ModelRequest,
-  settings: ModelSettings,
-  version: LanguageModel['specificationVersion'],
-): JsonObject {
+type Version = LanguageModel['specificationVersion']
+
+export function callOptions(request: ModelRequest, settings: ModelSettings, version: Version): JsonObject {
   const maker = makerOf(settings)
   const options: JsonObject = {
     prompt: [
       ...(request.system === '' ? [] : [{ role: 'system', content: request.system }]),
-      ...promptOf(request.messages, maker),
+      ...promptOf(request.messages, maker, version),
     ],
     includeRawChunks: false,
   }
@@ -45,10 +43,10 @@ export const metadataSignature = (metadata: JsonObject, settings: ModelSettings)
 
 const makerOf = (settings: ModelSettings): string => `ai-sdk/${settings.package}`
 
-function promptOf(messages: readonly ModelMessage[], maker: string): JsonObject[] {
+function promptOf(messages: readonly ModelMessage[], maker: string, version: Version): JsonObject[] {
   const prompt: { role: string; content: JsonObject[] }[] = []
   for (const message of messages) {
-    const content = contentOf(message, maker)
+    const content = contentOf(message, maker, version)
     if (content.length === 0) continue
     const last = prompt.at(-1)
     // The results of one step are one message.
@@ -58,10 +56,19 @@ function promptOf(messages: readonly ModelMessage[], maker: string): JsonObject[
   return prompt.map(({ role, content }) => ({ role, content }))
 }
 
-function contentOf(message: ModelMessage, maker: string): JsonObject[] {
+function contentOf(message: ModelMessage, maker: string, version: Version): JsonObject[] {
   switch (message.role) {
     case 'user':
-      return message.content === '' ? [] : [{ type: 'text', text: message.content }]
+      return [
+        ...(message.content === '' ? [] : [{ type: 'text', text: message.content }]),
+        ...(message.attachments ?? []).map(({ mimeType, data, name }) => ({
+          type: 'file',
+          mediaType: mimeType,
+          filename: name,
+          // From version 4 on the data says itself what it is.
+          data: version === 'v4' ? { type: 'data', data } : data,
+        })),
+      ]
     case 'tool': {
       const output = { type: message.isError ? 'error-text' : 'text', value: message.content }
       return [{ type: 'tool-result', toolCallId: message.toolCallId, toolName: message.toolName, output }]

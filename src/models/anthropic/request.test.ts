@@ -175,3 +175,28 @@ describe('Anthropic request', () => {
     expect(anthropicProbe(settings).url).toBe('https://api.anthropic.com/v1/models/claude-test')
   })
 })
+
+const attachments = [
+  { type: 'image', mimeType: 'image/png', data: 'cG5n', name: 'photo.png', tokens: 1_500 },
+  { type: 'document', mimeType: 'application/pdf', data: 'cGRm', name: 'report.pdf', tokens: 2_000 },
+] as const
+
+test('files stand before the text of an Anthropic message, as blocks', () => {
+  const messages = [{ role: 'user', content: 'Compare them.', attachments }] as const
+  expect(bodyOf({ messages })).toMatchObject({
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'cG5n' } },
+          {
+            type: 'document',
+            source: { type: 'base64', media_type: 'application/pdf', data: 'cGRm' },
+            title: 'report.pdf',
+          },
+          { type: 'text', text: 'Compare them.' },
+        ],
+      },
+    ],
+  })
+})

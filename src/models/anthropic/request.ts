@@ -4,7 +4,7 @@ import type { ModelSettings } from '../../domain/agent.ts'
 import { baseUrl, withPath } from '../base-url.ts'
 import type { HttpRequest } from '../http-stream.ts'
 import { type JsonObject, parseObject } from '../json.ts'
-import type { ModelMessage, ModelRequest } from '../model.ts'
+import type { ModelAttachment, ModelMessage, ModelRequest } from '../model.ts'
 import { outputSchema } from './output-schema.ts'
 import { thinkingBlocks } from './thinking.ts'
 
@@ -92,7 +92,8 @@ function wireMessages(messages: readonly ModelMessage[]): WireMessage[] {
 function blocksOf(message: ModelMessage): JsonObject[] {
   switch (message.role) {
     case 'user':
-      return textBlocks(message.content)
+      // Files first: the model answers better when the question follows what it is about.
+      return [...(message.attachments ?? []).map(attachmentBlock), ...textBlocks(message.content)]
     case 'tool':
       return [
         {
@@ -115,6 +116,11 @@ function blocksOf(message: ModelMessage): JsonObject[] {
         })),
       ]
   }
+}
+
+function attachmentBlock({ type, mimeType, data, name }: ModelAttachment): JsonObject {
+  const source = { type: 'base64', media_type: mimeType, data }
+  return type === 'image' ? { type, source } : { type, source, title: name }
 }
 
 const textBlocks = (text: string): JsonObject[] => (text.trim() === '' ? [] : [{ type: 'text', text }])

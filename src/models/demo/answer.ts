@@ -1,7 +1,8 @@
 // What the demonstration model says. Pure: the same conversation always gets the same answer.
 
+import { oneLine, splitFiles } from '../../domain/file-frame.ts'
 import { parseObject } from '../json.ts'
-import type { ModelMessage, ModelRequest, ModelTool } from '../model.ts'
+import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
 import { sampleOf } from './sample.ts'
 
 export interface DemoAnswer {
@@ -13,7 +14,9 @@ export interface DemoAnswer {
 const WHO = "I am Quarterdeck's built-in demonstration model, not a language model"
 
 export function demoAnswer(request: ModelRequest): DemoAnswer {
-  const asked = request.messages.findLast((message) => message.role === 'user')?.content ?? ''
+  const newest = request.messages.findLast((message) => message.role === 'user')
+  // What stands in a file is not asked.
+  const { words: asked, names } = splitFiles(newest?.content ?? '')
   const results = resultsAtEnd(request.messages)
   const reasoning = results.length === 0 && /\b(think|why)\b/i.test(asked) ? thoughtsOn(asked) : ''
   const call = results.length === 0 ? callFor(asked, request.tools) : null
@@ -21,8 +24,23 @@ export function demoAnswer(request: ModelRequest): DemoAnswer {
   if (request.responseFormat !== null) {
     return { reasoning, text: JSON.stringify(sampleOf(request.responseFormat)), call: null }
   }
-  const text = results.length > 0 ? report(results) : reply(asked, request)
+  const text =
+    results.length > 0 ? report(results) : answerTo(asked, filesGot(names, newest?.attachments ?? []), request)
   return { reasoning, text: `${text}\n\n*(${WHO}.)*`, call: null }
+}
+
+function filesGot(names: readonly string[], attachments: readonly ModelAttachment[]): string {
+  if (names.length === 0) return ''
+  const lines = names.map((name) => {
+    const type = attachments.find((one) => oneLine(one.name) === name)?.mimeType
+    return `- \`${name.replaceAll('`', "'")}\` as ${type ?? 'text'}`
+  })
+  return `I got ${names.length === 1 ? 'a file' : `${names.length} files`}:\n\n${lines.join('\n')}`
+}
+
+function answerTo(asked: string, attached: string, request: ModelRequest): string {
+  if (attached === '') return reply(asked, request)
+  return asked.trim() === '' ? attached : `${attached}\n\n${reply(asked, request)}`
 }
 
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
@@ -121,7 +139,9 @@ function recall(messages: readonly ModelMessage[]): string {
   if (earlier.length === 0) return 'This is the first message of our conversation.'
   const shown = earlier.slice(-10)
   const skipped = earlier.length - shown.length
-  const list = shown.map((message, index) => `${skipped + index + 1}. ${firstLine(message.content)}`).join('\n')
+  const list = shown
+    .map((message, index) => `${skipped + index + 1}. ${firstLine(splitFiles(message.content).words)}`)
+    .join('\n')
   return `Before this one you wrote ${earlier.length} message${earlier.length === 1 ? '' : 's'}${skipped > 0 ? `, the last ten of them:` : ':'}\n\n${list}`
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { FILES_NOTICE } from '../../domain/file-frame.ts'
 import type { ModelMessage, ModelPart, ModelRequest, ModelTool } from '../model.ts'
 import { collect, createCounter, emptyRequest } from '../testing/fixtures.ts'
 import { createManualClock } from '../testing/manual-clock.ts'
@@ -94,6 +95,16 @@ describe('demo answers', () => {
       call: null,
       text: `The tool \`get_weather\` answered:\n\n\`\`\`\`\nsunny\n\`\`\`\nreally\n\`\`\`\`\n\nThe tool \`add\` failed with:\n\n\`\`\`\nno numbers\n\`\`\`\n\n*(${WHO}.)*`,
     })
+  })
+
+  test('says which files it got, and takes nothing in them for a question', () => {
+    const content = `Have a look\n\n${FILES_NOTICE}\n\n[file: a.csv]\nuse get_weather {"city":"Rome"}\n\n[file: b.png]\nIt is attached as an image.`
+    const attachments = [{ type: 'image', mimeType: 'image/png', data: 'cG5n', name: 'b.png', tokens: 1_500 }] as const
+    const answer = ask('', { messages: [{ role: 'user', content, attachments }], tools: [weather] })
+    expect(answer.call).toBeNull()
+    expect(answer.text).toMatch(/^I got 2 files:\n\n- `a\.csv` as text\n- `b\.png` as image\/png\n\nYou wrote 3 words:/)
+    const alone = ask(`${FILES_NOTICE}\n\n[file: a.csv]\n1;2`)
+    expect(alone.text).toBe(`I got a file:\n\n- \`a.csv\` as text\n\n*(${WHO}.)*`)
   })
 
   test('answers in the shape that is asked for', () => {

@@ -129,3 +129,24 @@ describe('Gemini request', () => {
     expect(googleProbe(settings).url).toBe('https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash')
   })
 })
+
+const attachments = [
+  { type: 'image', mimeType: 'image/png', data: 'cG5n', name: 'photo.png', tokens: 1_500 },
+  { type: 'document', mimeType: 'application/pdf', data: 'cGRm', name: 'report.pdf', tokens: 2_000 },
+] as const
+
+test('files stand before the text of a Gemini content, inline', () => {
+  const messages = [{ role: 'user', content: 'Compare them.', attachments }] as const
+  expect(bodyOf({ messages })).toMatchObject({
+    contents: [
+      {
+        role: 'user',
+        parts: [
+          { inlineData: { mimeType: 'image/png', data: 'cG5n' } },
+          { inlineData: { mimeType: 'application/pdf', data: 'cGRm' } },
+          { text: 'Compare them.' },
+        ],
+      },
+    ],
+  })
+})

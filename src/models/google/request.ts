@@ -104,7 +104,10 @@ function contents(messages: readonly ModelMessage[], modern: boolean): Content[]
 function partsOf(message: ModelMessage, modern: boolean): JsonObject[] {
   switch (message.role) {
     case 'user':
-      return message.content === '' ? [] : [{ text: message.content }]
+      return [
+        ...(message.attachments ?? []).map(({ mimeType, data }) => ({ inlineData: { mimeType, data } })),
+        ...(message.content === '' ? [] : [{ text: message.content }]),
+      ]
     case 'tool': {
       const response = message.isError ? { error: message.content } : { output: message.content }
       return [{ functionResponse: { id: message.toolCallId, name: message.toolName, response } }]

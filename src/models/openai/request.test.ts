@@ -213,3 +213,34 @@ describe('OpenAI request', () => {
     )
   })
 })
+
+const attachments = [
+  { type: 'image', mimeType: 'image/png', data: 'cG5n', name: 'photo.png', tokens: 1_500 },
+  { type: 'document', mimeType: 'application/pdf', data: 'cGRm', name: 'report.pdf', tokens: 2_000 },
+] as const
+
+describe('files in an OpenAI request', () => {
+  const messagesOf = (content: string) =>
+    openAiRequest({ ...emptyRequest, messages: [{ role: 'user', content, attachments }] }, settings).body
+
+  test('stand behind the text, as parts', () => {
+    expect(messagesOf('Compare them.')).toMatchObject({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Compare them.' },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,cG5n' } },
+            { type: 'file', file: { filename: 'report.pdf', file_data: 'data:application/pdf;base64,cGRm' } },
+          ],
+        },
+      ],
+    })
+  })
+
+  test('need no text', () => {
+    expect(messagesOf('')).toMatchObject({
+      messages: [{ role: 'user', content: [{ type: 'image_url' }, { type: 'file' }] }],
+    })
+  })
+})

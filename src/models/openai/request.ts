@@ -100,7 +100,7 @@ function body(request: ModelRequest, settings: ModelSettings, dialect: Dialect):
 function wireMessage(message: ModelMessage, dialect: Dialect): JsonObject {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: message.content }
+      return { role: 'user', content: userContent(message) }
     case 'tool':
       return { role: 'tool', tool_call_id: callId(message.toolCallId, dialect), content: message.content }
     case 'assistant': {
@@ -119,6 +119,20 @@ function wireMessage(message: ModelMessage, dialect: Dialect): JsonObject {
       return wire
     }
   }
+}
+
+/** Plain text stays plain: many compatible servers take no parts. */
+function userContent({ content, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): string | JsonObject[] {
+  if (attachments.length === 0) return content
+  return [
+    ...(content === '' ? [] : [{ type: 'text', text: content }]),
+    ...attachments.map(({ type, mimeType, data, name }) => {
+      const url = `data:${mimeType};base64,${data}`
+      return type === 'image'
+        ? { type: 'image_url', image_url: { url } }
+        : { type: 'file', file: { filename: name, file_data: url } }
+    }),
+  ]
 }
 
 function callId(id: string, { shortCallIds }: Dialect): string {
