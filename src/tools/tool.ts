@@ -1,14 +1,44 @@
-/** Something the agent can call on the server. Every kind of tool is one implementation of this port. */
-export interface Tool {
-  readonly name: string
-  readonly description: string
-  /** JSON Schema of the arguments. */
-  readonly parameters: Record<string, unknown>
-  /** May a call be started again when a crash hid its outcome? `once`: never. */
-  readonly effect: 'read' | 'idempotent' | 'once'
-  readonly timeoutMs: number
-  /** Runs one call. A throw becomes an error the model can read; its text must not hold internals. */
+// What an agent can call. Every kind of tool is one implementation of this port.
+
+import type { TokenUsage } from '../domain/event.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { JsonSchema, ToolRules } from '../domain/tool-settings.ts'
+
+export interface ToolDescription extends ToolRules {
+  name: string
+  description: string
+  /** JSON Schema of the arguments. The engine has validated them before it calls, and filled in the defaults. */
+  parameters: JsonSchema
+  /** Of the result; null when nothing is said. */
+  returns: JsonSchema | null
+}
+
+export interface ServerTool extends ToolDescription {
+  location: 'server'
+  /** Runs one call. A throw becomes an error the model can read; only the text of a `ServerError` is shown to it. */
   call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>
+}
+
+/** Runs at the caller: the run waits, the caller's next word brings the result. */
+export interface ClientTool extends ToolDescription {
+  location: 'client'
+}
+
+/** Another agent: the engine itself runs it, inside the run that calls it. */
+export interface AgentTool extends ToolDescription {
+  location: 'agent'
+  agent: string
+  /** The other agent is handed the conversation and answers in the caller's place. */
+  handoff: boolean
+}
+
+export type Tool = ServerTool | ClientTool | AgentTool
+
+/** The tools of one agent. Servers behind it are started when they are first needed, and lists may change between calls. */
+export interface Toolbox {
+  /** By name. A server that cannot be reached is left out, with a warning in the log. */
+  tools(signal: AbortSignal): Promise<ReadonlyMap<string, Tool>>
+  close(): Promise<void>
 }
 
 export interface ToolCallRequest {
@@ -18,10 +48,31 @@ export interface ToolCallRequest {
   sessionId: string
   runId: string
   owner: string
+  agent: string
   forwardedProps: unknown
+  voice: ToolVoice
+}
+
+/** What a tool can say while it works. Everything becomes events of the run; after the call has ended it is not heard. */
+export interface ToolVoice {
+  readonly log: Logger
+  /** The session's shared state as it is now. */
+  state(): unknown
+  /** Replaces it; clients are sent the difference. */
+  setState(next: unknown): void
+  /** A CUSTOM event. */
+  emit(name: string, value: unknown): void
+  /** Something to show beside the conversation; the same id again replaces it. */
+  activity(id: string, type: string, content: Record<string, unknown>): void
+  /** How far the call has come. */
+  progress(done: number, total?: number, message?: string): void
 }
 
 export interface ToolOutcome {
   content: string
   isError: boolean
+  /** Of an error: asking again may help, so a tool that may be repeated is. A throw always counts as such. */
+  isPassing?: boolean
+  /** Tokens of models that the tool called; they count as the run's. */
+  usage?: TokenUsage[]
 }

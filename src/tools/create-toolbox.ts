@@ -1,0 +1,152 @@
+// The tools of one agent, of all kinds. What a kind needs is loaded when an agent has a tool of it.
+
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import { createJsonCheck } from '../domain/json-schema.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { HttpToolDeps } from './http/call-service.ts'
+import type { Lookup } from './http/service-http.ts'
+import type { McpServerDeps } from './mcp/mcp-server.ts'
+import type { Complete } from './prompt/create-prompt-tool.ts'
+import type { NamedServer } from './server-tools.ts'
+import type { Tool, Toolbox } from './tool.ts'
+
+export interface ToolboxDeps extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'fetch'> {
+  clock: Clock
+  log: Logger
+  /** What another agent says of itself; null where there is none of that name. */
+  agentDescription: (agent: string) => string | null
+  /** The agent's own model, for prompts. */
+  complete: Complete
+  /** Tools that are given in code. */
+  extra?: readonly Tool[]
+  /** New each time the files of function tools have changed. */
+  reload?: number
+  /** Names of hosts to addresses, for `http`; the system's where it is left out. */
+  lookup?: Lookup
+}
+
+/** A tool, and where it comes from in words: for the sentence that two of them have the same name. */
+interface Origin {
+  tool: Tool
+  from: string
+}
+
+/**
+ * Throws `config_invalid` for what is wrong in the settings, the code or the documents they name. MCP servers are started when
+ * the tools are first asked for.
+ */
+export async function createToolbox(settings: readonly ToolSettings[], deps: ToolboxDeps): Promise<Toolbox> {
+  const kinds = loadedOnce(deps)
+  const made = await Promise.all(settings.filter((one) => one.type !== 'mcp').map((one) => makeTools(one, deps, kinds)))
+  const given = (deps.extra ?? []).map((tool) => ({ tool, from: 'given in code' }))
+  const fixed = byName([...made.flat(), ...given])
+
+  const servers = settings.filter((one) => one.type === 'mcp')
+  if (servers.length === 0) return { tools: async () => fixed, close: async () => {} }
+  const { createServerTools } = await import('./server-tools.ts')
+  return createServerTools(await openServers(servers, deps), fixed, deps.log)
+}
+
+type Kinds = ReturnType<typeof loadedOnce>
+
+function loadedOnce(deps: ToolboxDeps) {
+  let http: Promise<HttpToolDeps> | undefined
+  return {
+    http(): Promise<HttpToolDeps> {
+      http ??= import('./http/service-http.ts').then(({ createServiceHttp, systemLookup }) => ({
+        http: createServiceHttp({ lookup: deps.lookup ?? systemLookup }),
+        clock: deps.clock,
+        log: deps.log,
+      }))
+      return http
+    },
+  }
+}
+
+async function makeTools(
+  settings: Exclude<ToolSettings, McpServerSettings>,
+  deps: ToolboxDeps,
+  kinds: Kinds,
+): Promise<Origin[]> {
+  const only = (tool: Tool): Origin[] => [{ tool, from: `type ${settings.type}` }]
+  switch (settings.type) {
+    case 'function': {
+      const { loadFunctionTool } = await import('./function/load-function-tool.ts')
+      return only(await loadFunctionTool(settings, { clock: deps.clock, reload: deps.reload }))
+    }
+    case 'http': {
+      const { createHttpTool } = await import('./http/create-http-tool.ts')
+      return only(createHttpTool(settings, await kinds.http()))
+    }
+    case 'openapi': {
+      const { loadOpenApiTools } = await import('./http/load-open-api-tools.ts')
+      const tools = await loadOpenApiTools(settings, await kinds.http())
+      return tools.map((tool) => ({ tool, from: `of the OpenAPI document ${settings.name}` }))
+    }
+    case 'agent': {
+      const { createAgentTool } = await import('./agent/create-agent-tool.ts')
+      return only(createAgentTool(settings, deps.agentDescription(settings.agent)))
+    }
+    case 'prompt': {
+      const { createPromptTool } = await import('./prompt/create-prompt-tool.ts')
+      return only(createPromptTool(settings, deps.complete))
+    }
+    case 'client': {
+      const { createClientTool } = await import('./client/create-client-tool.ts')
+      return only(createClientTool(settings))
+    }
+    default:
+      return unreachable(settings)
+  }
+}
+
+function byName(origins: readonly Origin[]): Map<string, Tool> {
+  const seen = new Map<string, Origin>()
+  for (const origin of origins) {
+    const { tool, from } = origin
+    const other = seen.get(tool.name)
+    if (other !== undefined) {
+      throw new ServerError(
+        'config_invalid',
+        `Two tools have the name ${tool.name}: one ${other.from}, one ${from}. Give one of them another name.`,
+      )
+    }
+    refuseBrokenSchemas(tool)
+    seen.set(tool.name, origin)
+  }
+  return new Map([...seen].map(([name, { tool }]) => [name, tool]))
+}
+
+/** Better now than at the first call. */
+function refuseBrokenSchemas({ name, parameters, returns }: Tool): void {
+  for (const [key, schema] of Object.entries({ parameters, returns })) {
+    try {
+      if (schema !== null) createJsonCheck(schema)
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error
+      throw new ServerError('config_invalid', `Tool ${name}, ${key}: ${error.message}`, {
+        problems: [...error.problems],
+      })
+    }
+  }
+}
+
+async function openServers(settings: readonly McpServerSettings[], deps: ToolboxDeps): Promise<NamedServer[]> {
+  const { createMcpServer } = await import('./mcp/mcp-server.ts')
+  const seen = new Set<string>()
+  return settings.map((one) => {
+    if (seen.has(one.name)) {
+      throw new ServerError(
+        'config_invalid',
+        `Two MCP servers have the name ${one.name}. Give one of them another name.`,
+      )
+    }
+    seen.add(one.name)
+    const { clock, log, processes, environment, version, fetch } = deps
+    const server = createMcpServer(one, { clock, log, processes, environment, version, ...(fetch && { fetch }) })
+    return { name: one.name, ...server }
+  })
+}

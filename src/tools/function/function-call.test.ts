@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import { ServerError } from '../../domain/errors.ts'
+import { createFunctionCall } from './function-call.ts'
+import { callOf } from './testing/fakes.ts'
+import type { ToolContext } from './tool-context.ts'
+import { ToolError } from './tool-error.ts'
+
+type Run = (args: Record<string, unknown>, context: ToolContext) => unknown
+
+/** Calls a function that takes one object. */
+async function outcomeOf(run: Run, args: Record<string, unknown> = {}, signal = new AbortController().signal) {
+  const request = callOf(args)
+  const call = createFunctionCall({ run: (...all) => Reflect.apply(run, undefined, all), order: null, check: null })
+  return { outcome: await call(request, signal), heard: request.heard, request }
+}
+
+describe('the result', () => {
+  test.each([
+    ['a string as it is', 'a "b"\n', 'a "b"\n'],
+    ['an empty text for undefined', undefined, ''],
+    ['an empty text for null', null, ''],
+    ['JSON for an object', { a: [1, null, {}], b: new Date(0) }, '{"a":[1,null,{}],"b":"1970-01-01T00:00:00.000Z"}'],
+    ['JSON for a number', 7, '7'],
+    ['JSON for false', false, 'false'],
+    ['JSON for an object without a prototype', Object.assign(Object.create(null), {}), '{}'],
+  ])('is %s', async (_, value, content) => {
+    expect((await outcomeOf(() => value)).outcome).toEqual({ content, isError: false })
+    expect((await outcomeOf(async () => value)).outcome).toEqual({ content, isError: false })
+  })
+
+  const cycle: Record<string, unknown> = { secret: 'x' }
+  cycle.self = cycle
+  test.each([
+    ['a BigInt', { a: 1n }, 'it holds a BigInt or refers to itself'],
+    ['a cycle', cycle, 'it holds a BigInt or refers to itself'],
+    ['a function', () => 1, 'a function is not JSON'],
+    ['a Map', { a: new Map([[1, 2]]) }, 'JSON cannot carry a Map'],
+    ['a Response', new Response('x'), 'JSON cannot carry a Response'],
+    ['a promise in an object', { a: Promise.resolve(1) }, 'JSON cannot carry a Promise'],
+    ['an Error', [new Error('x')], 'JSON cannot carry a Error'],
+  ])('is an error for the model and a line in the log when it is %s', async (_, value, problem) => {
+    const { outcome, heard } = await outcomeOf(() => value)
+    expect(outcome).toEqual({
+      content: `The tool has done its work, but its result cannot be sent: ${problem}.`,
+      isError: true,
+    })
+    expect(heard).toEqual([['error', 'a tool gave back what cannot be sent', { call_id: 'call-1', problem }]])
+  })
+})
+
+describe('a failure', () => {
+  test('is shown to the model when it is a ToolError', async () => {
+    const thrown = () => {
+      throw new ToolError('Rome is closed.')
+    }
+    expect((await outcomeOf(thrown)).outcome).toEqual({ content: 'Rome is closed.', isError: true })
+  })
+
+  test('is shown to the model when another copy of the class was thrown', async () => {
+    const copy = Object.assign(new Error('Rome is closed.'), { name: 'ToolError' })
+    expect((await outcomeOf(() => Promise.reject(copy))).outcome).toEqual({ content: 'Rome is closed.', isError: true })
+  })
+
+  test('is left to the engine when it is any other error', async () => {
+    const error = new Error('password=hunter2')
+    await expect(outcomeOf(() => Promise.reject(error))).rejects.toBe(error)
+    const known = new ServerError('tool_failed', 'The office is closed.')
+    await expect(outcomeOf(() => Promise.reject(known))).rejects.toBe(known)
+  })
+
+  test('comes before the function when the call is over already', async () => {
+    let called = false
+    const run = () => {
+      called = true
+    }
+    await expect(outcomeOf(run, {}, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped')
+    expect(called).toBe(false)
+  })
+})
+
+describe('the context', () => {
+  test('says whose call it is', async () => {
+    const { signal } = new AbortController()
+    const given: ToolContext[] = []
+    await outcomeOf((_, context) => void given.push(context), {}, signal)
+    const { session, run, user, agent, callId, forwardedProps } = given[0] ?? {}
+    expect({ session, run, user, agent, callId, forwardedProps }).toEqual({
+      session: 'session-1',
+      run: 'run-1',
+      user: 'ada',
+      agent: 'assistant',
+      callId: 'call-1',
+      forwardedProps: { theme: 'dark' },
+    })
+    expect(given[0]?.signal).toBe(signal)
+  })
+
+  test('is a voice, also when it is taken apart', async () => {
+    const { heard } = await outcomeOf((_, { emit, activity, progress, log }) => {
+      emit('found', { n: 1 })
+      activity('plan', 'PLAN', { steps: 2 })
+      progress(1)
+      progress(2, 3, 'almost')
+      log.error('oh', { n: 1 })
+    })
+    expect(heard).toEqual([
+      ['emit', 'found', { n: 1 }],
+      ['activity', 'plan', 'PLAN', { steps: 2 }],
+      ['progress', 1, undefined, undefined],
+      ['progress', 2, 3, 'almost'],
+      ['error', 'oh', { n: 1 }],
+    ])
+  })
+
+  test('shares what a function changed in the state when it returns, and nothing when it throws', async () => {
+    const change = (context: ToolContext) => {
+      const { state } = context
+      if (typeof state === 'object' && state !== null) Object.assign(state, { seen: ['z'] })
+    }
+    const { heard } = await outcomeOf((_, context) => change(context))
+    expect(heard).toEqual([['state', { seen: ['a'] }, { seen: ['z'] }]])
+    const { heard: unheard } = await outcomeOf((_, context) => {
+      change(context)
+      throw new ToolError('No.')
+    })
+    expect(unheard).toEqual([])
+  })
+
+  test('has the state as it is now, and what is set is shared at once', async () => {
+    const { heard } = await outcomeOf((_, context) => {
+      const state = context.state
+      if (typeof state !== 'object' || state === null || !('seen' in state) || !Array.isArray(state.seen)) return
+      state.seen.push('b')
+      context.setState(state)
+      context.setState({ last: context.state })
+    })
+    expect(heard).toEqual([
+      ['state', { seen: ['a'] }, { seen: ['a', 'b'] }],
+      ['state', { seen: ['a', 'b'] }, { last: { seen: ['a', 'b'] } }],
+    ])
+  })
+})
+
+test('a function that changes its arguments changes its own copy', async () => {
+  const { outcome, request } = await outcomeOf(
+    (args) => {
+      args.city = 'Oslo'
+      return args
+    },
+    { city: 'Rome' },
+  )
+  expect([outcome.content, request.arguments]).toEqual(['{"city":"Oslo"}', { city: 'Rome' }])
+})

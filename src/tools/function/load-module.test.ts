@@ -1,0 +1,100 @@
+// With Node's own loader, in a process of its own.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import type { NodeStep } from './testing/load-in-node.ts'
+
+// Node names files by their real path in its errors.
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-module-')))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const at = (name: string): string => join(folder, name)
+const script = join(import.meta.dirname, 'testing/load-in-node.ts')
+
+/** What each step gave: the outcome of the call, or the message of the failure. */
+function inNode(steps: NodeStep[]): unknown {
+  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', script, JSON.stringify(steps)]
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 15_000 }))
+}
+
+const given = (content: string) => ({ content, isError: false })
+
+test('a changed file is loaded anew with what it imports, and only when asked', () => {
+  const main = at('main.ts')
+  const version = (n: number) => ({
+    [main]: `import { part } from './part.ts'\nexport const look_up = (a: string): string => a + ${n} + part`,
+    [at('part.ts')]: `export const part: string = 'p${n}'`,
+  })
+  const load = { settings: { file: main }, args: { a: 'x' } }
+  expect(
+    inNode([
+      { write: version(1), ...load },
+      { write: version(2), ...load },
+      { ...load, reload: 1 },
+      { write: version(3), ...load, reload: 2 },
+      { ...load, reload: 1 },
+    ]),
+  ).toEqual([given('x1p1'), given('x1p1'), given('x2p2'), given('x3p3'), given('x2p2')])
+})
+
+test('a changed CommonJS file is loaded anew too', () => {
+  const main = at('main.cjs')
+  const version = (n: number) => ({
+    [main]: `const { part } = require('./part.cjs')\nmodule.exports = { look_up: () => ${n} + part }`,
+    [at('part.cjs')]: `exports.part = 'p${n}'`,
+  })
+  expect(
+    inNode([
+      { write: version(1), settings: { file: main } },
+      { write: version(2), settings: { file: main }, reload: 1 },
+    ]),
+  ).toEqual([given('1p1'), given('2p2')])
+})
+
+test('an example with zod runs', () => {
+  const file = join(import.meta.dirname, '../../../examples/tools/tools.ts')
+  expect(
+    inNode([
+      { settings: { file, export: 'roll_dice', description: null }, args: { sides: 101 } },
+      { settings: { file, export: 'getWeather', description: null }, args: { city: 'Oslo' } },
+    ]),
+  ).toEqual([
+    { content: 'The arguments are not valid. sides: Too big: expected number to be <=100', isError: true },
+    given('[{"day":0,"sky":"snow","temperature":-3,"unit":"celsius"}]'),
+  ])
+})
+
+test('a file that cannot be loaded says where and what to do', () => {
+  mkdirSync(at('node_modules/pkg'), { recursive: true })
+  const bad: [string, string][] = [
+    ['syntax.ts', 'export const a = 1\nexport const b = {'],
+    ['syntax.mjs', '\n\nexport const = 1'],
+    ['syntax.cjs', '\n\nconst = 1'],
+    ['enum.ts', '\nexport enum A { b }'],
+    ['missing.mjs', "import './gone.ts'"],
+    ['package.mjs', "import 'not-installed'"],
+    ['throws.ts', '\n\nconst key: string = readKey()\nfunction readKey(): never { throw new Error("no KEY") }'],
+    ['throws-text.mjs', 'throw "a text"'],
+    ['node_modules/pkg/index.ts', 'export const look_up = 1'],
+    ['imports.ts', "import './node_modules/pkg/index.ts'"],
+  ]
+  const steps = bad.map(([name, text]) => ({ write: { [at(name)]: text }, settings: { file: at(name) } }))
+  const install = 'Install the package beside the file; a file beside it is imported with its ending: ./other.ts'
+  const threw = 'The file threw this while it was loaded. Mend it, or move the work into the function.'
+  const tool = 'tool look_up:'
+  expect(inNode(steps)).toEqual([
+    expect.stringMatching(/syntax\.ts:2 tool look_up: .+\. Mend the file\.$/),
+    `${at('syntax.mjs')} ${tool} Unexpected token '='. This shows where: node ${at('syntax.mjs')}`,
+    `${at('syntax.cjs')}:3 ${tool} Unexpected token '='. Mend the file.`,
+    `${at('enum.ts')}:2 ${tool} TypeScript enum is not supported in strip-only mode. Node only strips types: write it without enum, namespace, parameter properties and import =.`,
+    `${at('missing.mjs')} ${tool} Cannot find module '${at('gone.ts')}' imported from ${at('missing.mjs')}. ${install}`,
+    `${at('package.mjs')} ${tool} Cannot find package 'not-installed' imported from ${at('package.mjs')}. ${install}`,
+    `${at('throws.ts')}:4 ${tool} no KEY. ${threw}`,
+    `${at('throws-text.mjs')} ${tool} a text. ${threw}`,
+    `${at('node_modules/pkg/index.ts')} ${tool} Node runs no TypeScript under node_modules. Copy the file out of node_modules, or name the package’s .js file.`,
+    expect.stringMatching(/Node runs no TypeScript under node_modules: import the package’s JavaScript\.$/),
+  ])
+})

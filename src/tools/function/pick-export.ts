@@ -1,0 +1,72 @@
+// What a module gives as a tool: a function, or an object around one.
+
+import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
+import type { ModuleExports } from './import-module.ts'
+import { MEMBERS } from './source/find-function.ts'
+import { toolConfigError } from './tool-config-error.ts'
+
+export interface PickedExport {
+  run: (...args: unknown[]) => unknown
+  /** It is the export itself, and not a member of an object. */
+  isBare: boolean
+  description: unknown
+  parameters: unknown
+  returns: unknown
+}
+
+type AnyFunction = (this: unknown, ...args: unknown[]) => unknown
+
+/** Throws `config_invalid`. */
+export function pickExport(settings: FunctionToolSettings, module: ModuleExports): PickedExport {
+  const value = exportOf(settings, module)
+  if (!isFunction(value) && (typeof value !== 'object' || value === null)) {
+    throw toolConfigError(
+      settings,
+      `the export ${settings.export} is ${kindOf(value)}. Export a function, or an object { description, parameters, run }.`,
+    )
+  }
+  // A function may carry them as properties of its own.
+  const about = {
+    description: ownValue(value, 'description'),
+    parameters: ownValue(value, 'parameters') ?? ownValue(value, 'inputSchema'),
+    returns: ownValue(value, 'returns') ?? ownValue(value, 'outputSchema'),
+  }
+  if (isFunction(value)) {
+    if (/^class\b/.test(Function.prototype.toString.call(value)))
+      throw toolConfigError(settings, `the export ${settings.export} is a class. Export a function.`)
+    return { ...about, run: (...args) => value.apply(undefined, args), isBare: true }
+  }
+  const member = MEMBERS.map((name) => ownValue(value, name)).find(isFunction)
+  if (member === undefined) {
+    const message = `the export ${settings.export} has no function run. Write ${settings.export} = { …, run(args, context) { … } }.`
+    throw toolConfigError(settings, message)
+  }
+  return { ...about, run: (...args) => member.apply(value, args), isBare: false }
+}
+
+function exportOf(settings: FunctionToolSettings, module: ModuleExports): unknown {
+  const { export: name } = settings
+  // A namespace has no prototype, so every property is an export.
+  if (name in module) return module[name]
+  // Node does not see every named export of a CommonJS module.
+  const whole = 'module.exports' in module ? module['module.exports'] : undefined
+  if (typeof whole === 'object' && whole !== null && Object.hasOwn(whole, name)) return ownValue(whole, name)
+  const names = Object.keys(module).filter((key) => key !== 'module.exports')
+  const near = names.find((key) => plainName(key) === plainName(name)) ?? (names.length === 1 ? names[0] : undefined)
+  const help = near === undefined ? 'Name one of them with export: in agent.yaml.' : `Write export: ${near}`
+  throw toolConfigError(
+    settings,
+    names.length === 0
+      ? `the file exports nothing. Write export function ${name}(…) { … }`
+      : `there is no export ${name}. The file exports ${names.join(', ')}. ${help}`,
+  )
+}
+
+/** `get_weather` and `getWeather` are the same in other habits. */
+const plainName = (name: string): string => name.replaceAll('_', '').toLowerCase()
+
+const ownValue = (holder: object, key: string): unknown => Reflect.get(holder, key)
+
+const isFunction = (value: unknown): value is AnyFunction => typeof value === 'function'
+
+const kindOf = (value: unknown): string => (value === null ? 'null' : `a value of type ${typeof value}`)

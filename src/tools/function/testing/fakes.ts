@@ -1,0 +1,53 @@
+import { createSystemClock } from '../../../domain/clock.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import type { FunctionToolSettings } from '../../../domain/tool-settings.ts'
+import type { ToolCallRequest } from '../../tool.ts'
+
+export function functionSettings(
+  settings: Pick<FunctionToolSettings, 'file'> & Partial<FunctionToolSettings>,
+): FunctionToolSettings {
+  return {
+    type: 'function',
+    name: 'look_up',
+    description: 'Looks something up.',
+    parameters: null,
+    returns: null,
+    export: 'look_up',
+    effect: 'read',
+    risk: 'low',
+    timeoutMs: 30_000,
+    retries: 0,
+    approval: null,
+    predictState: [],
+    ...settings,
+  }
+}
+
+export const deps = { clock: createSystemClock() }
+
+/** A call whose voice writes down what it hears. */
+export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard: unknown[] } {
+  const heard: unknown[] = []
+  let state: unknown = { seen: ['a'] }
+  return {
+    callId: 'call-1',
+    arguments: args,
+    sessionId: 'session-1',
+    runId: 'run-1',
+    owner: 'ada',
+    agent: 'assistant',
+    forwardedProps: { theme: 'dark' },
+    heard,
+    voice: {
+      log: { ...silentLogger, error: (message, fields) => void heard.push(['error', message, fields]) },
+      state: () => state,
+      setState(next) {
+        heard.push(['state', state, next])
+        state = next
+      },
+      emit: (...all) => void heard.push(['emit', ...all]),
+      activity: (...all) => void heard.push(['activity', ...all]),
+      progress: (...all) => void heard.push(['progress', ...all]),
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import type { Logger } from '../../domain/logger.ts'
+import type { ToolCallRequest } from '../tool.ts'
+
+/** What a tool's function is given beside its arguments. Its functions need no `this`, so they can be taken out of it. */
+export interface ToolContext<State = unknown> {
+  /** Ids of the session and of the run. */
+  readonly session: string
+  readonly run: string
+  /** Whose session it is. */
+  readonly user: string
+  /** The name of the agent that calls. */
+  readonly agent: string
+  /** Unique for this call, and the same when a call that may be repeated is repeated: use it as an idempotency key. */
+  readonly callId: string
+  /** Aborts when the call takes too long or the run is stopped. Pass it on to `fetch` and the like. */
+  readonly signal: AbortSignal
+  readonly log: Logger
+  /**
+   * The session's shared state. What the function changes in it (`context.state.count += 1`) is shared when it returns;
+   * what it throws away with an error is not.
+   */
+  state: State
+  /** Replaces the shared state at once; clients are sent the difference. */
+  setState(next: State): void
+  /** Sends clients a CUSTOM event. */
+  emit(name: string, value: unknown): void
+  /** Shows something beside the conversation; the same id again replaces it. */
+  activity(id: string, type: string, content: Record<string, unknown>): void
+  /** Says how far the call has come. */
+  progress(done: number, total?: number, message?: string): void
+  /** What the client sent along with the run. Not to be trusted. */
+  readonly forwardedProps: unknown
+}
+
+export interface OpenContext {
+  context: ToolContext
+  /** Shares what the function has changed in `context.state`. */
+  shareState(): void
+}
+
+export function createToolContext(call: ToolCallRequest, signal: AbortSignal): OpenContext {
+  const { voice } = call
+  /** Made when the function first asks. Calls run side by side, so nobody is given the thing itself. */
+  let draft: { state: unknown; asGiven: string | undefined } | null = null
+  function open(): { state: unknown; asGiven: string | undefined } {
+    if (draft === null) {
+      const state = structuredClone(voice.state())
+      draft = { state, asGiven: JSON.stringify(state) }
+    }
+    return draft
+  }
+  const context: ToolContext = {
+    session: call.sessionId,
+    run: call.runId,
+    user: call.owner,
+    agent: call.agent,
+    callId: call.callId,
+    signal,
+    log: voice.log,
+    get state() {
+      return open().state
+    },
+    set state(next) {
+      open().state = next
+    },
+    setState(next) {
+      voice.setState(next)
+      draft = null
+    },
+    emit: (name, value) => voice.emit(name, value),
+    activity: (id, type, content) => voice.activity(id, type, content),
+    progress: (done, total, message) => voice.progress(done, total, message),
+    forwardedProps: call.forwardedProps,
+  }
+  return {
+    context,
+    shareState() {
+      if (draft === null || JSON.stringify(draft.state) === draft.asGiven) return
+      voice.setState(draft.state)
+    },
+  }
+}

@@ -1,0 +1,81 @@
+// The `http` kind: one request, written as a template in agent.yaml.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { HttpToolSettings } from '../../domain/tool-settings.ts'
+import type { ServerTool } from '../tool.ts'
+import { type BodyTemplate, parseBodyTemplate } from './body-template.ts'
+import { callService, type HttpToolDeps } from './call-service.ts'
+import { parseHeaderTemplates } from './header-templates.ts'
+import { isRecord } from './is-record.ts'
+import { formPairs } from './parameter-style.ts'
+import { isPrivateHost, privateHostProblem } from './private-host.ts'
+import type { ServiceRequest } from './service-http.ts'
+import type { Arguments } from './template.ts'
+import { parseUrlTemplate } from './url-template.ts'
+
+/** Throws `config_invalid` for templates that can never be sent. */
+export function createHttpTool(settings: HttpToolSettings, deps: HttpToolDeps): ServerTool {
+  const { name, description, parameters, returns, effect, risk, timeoutMs, retries, approval, predictState } = settings
+  const requestFor = requestTemplate(settings)
+  return {
+    location: 'server',
+    ...{ name, description, parameters, returns, effect, risk, timeoutMs, retries, approval, predictState },
+    call: async (call, signal) => callService(deps, settings, call, requestFor(call.arguments), signal),
+  }
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
+
+function requestTemplate(settings: HttpToolSettings): (args: Arguments) => ServiceRequest {
+  const refuse = (problem: string) => new ServerError('config_invalid', `Tool ${settings.name}: ${problem}`)
+  const method = settings.method.toUpperCase()
+  if (!METHODS.includes(method)) throw refuse(`method must be one of ${METHODS.join(', ')}.`)
+  const url = parseUrlTemplate(settings.url, refuse)
+  if (!settings.allowPrivate && isPrivateHost(url.base)) throw refuse(privateHostProblem(url.base))
+  const headers = parseHeaderTemplates(settings.headers, refuse)
+  const body = settings.body === null ? null : parseBodyTemplate(settings.body, headers.contentType, refuse)
+
+  const declared = new Set(Object.keys(isRecord(settings.parameters.properties) ? settings.parameters.properties : {}))
+  for (const [part, names] of Object.entries({ url, headers, body })) {
+    for (const name of names?.arguments ?? []) if (!declared.has(name)) throw refuse(undeclared(part, name))
+  }
+  const placed = new Set([...url.arguments, ...headers.arguments])
+  const hasRest = [...declared].some((name) => !placed.has(name))
+  const inQuery = WITHOUT_BODY.includes(method)
+  const restBody = body === null && !inQuery ? bodyOfRest(headers.contentType, refuse) : null
+
+  return (args) => {
+    const rest = body === null ? Object.entries(args).filter(([name]) => !placed.has(name)) : []
+    const pairs = inQuery ? rest.flatMap(([name, value]) => formPairs(name, value)) : []
+    const sent = body ?? (hasRest || rest.length > 0 ? restBody : null)
+    const text = sent?.fill(body === null ? Object.fromEntries(rest) : args) ?? null
+    return {
+      method,
+      url: url.fill(args, pairs),
+      headers: { ...(text === null ? {} : { 'content-type': sent?.contentType ?? '' }), ...headers.fill(args) },
+      body: text,
+      allowPrivate: settings.allowPrivate,
+    }
+  }
+}
+
+const undeclared = (part: string, name: string): string =>
+  `${part} uses {${name}}, but parameters has no ${name}. Add it there${part === 'url' ? '' : `, or write {{${name}}} if the braces are meant as text`}.`
+
+/** The arguments that have no other place, as one object. */
+function bodyOfRest(
+  contentType: string | null,
+  refuse: (problem: string) => ServerError,
+): Omit<BodyTemplate, 'arguments'> {
+  const type = contentType ?? 'application/json'
+  if (/[/+]json\b/.test(type)) return { contentType: type, fill: (args) => JSON.stringify(args) }
+  if (type.startsWith('application/x-www-form-urlencoded')) {
+    const fill = (args: Arguments) =>
+      Object.entries(args)
+        .flatMap(([name, value]) => formPairs(name, value))
+        .join('&')
+    return { contentType: type, fill }
+  }
+  throw refuse(`the Content-Type ${type} needs a body. Write one, or send JSON.`)
+}

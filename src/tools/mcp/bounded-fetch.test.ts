@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { boundedFetch } from './bounded-fetch.ts'
+
+const answering = (type: string, chunks: string[]) =>
+  boundedFetch(async () => {
+    const body = ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk)))
+    return new Response(body, { status: 201, headers: { 'content-type': type, 'mcp-session-id': 's' } })
+  }, 10)
+
+describe('boundedFetch', () => {
+  test('hands on an answer within the limit, with its status and headers', async () => {
+    const response = await answering('application/json', ['12345', '67890'])('http://x')
+
+    expect([response.status, response.headers.get('mcp-session-id'), await response.text()]).toEqual([
+      201,
+      's',
+      '1234567890',
+    ])
+  })
+
+  test('breaks off an answer beyond it', async () => {
+    const response = await answering('application/json', ['12345', '678901'])('http://x')
+
+    await expect(response.text()).rejects.toThrow('The answer is longer than')
+  })
+
+  test('a stream of events may go on as long as each of them is within the limit', async () => {
+    const events = ['data: 1\n', '\ndata: 2\r\n\r\n', 'data: 3\n\n']
+    const response = await answering('text/event-stream; charset=utf-8', events)('http://x')
+    expect(await response.text()).toBe(events.join(''))
+
+    const long = await answering('text/event-stream', ['data: 1\n\n', 'data: 23', '4567\n\n'])('http://x')
+    await expect(long.text()).rejects.toThrow('The answer is longer than')
+  })
+})

@@ -1,0 +1,418 @@
+// Against servers that crash, hang, lie and shout.
+
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { createSystemClock } from '../../domain/clock.ts'
+import type { McpServerSettings } from '../../domain/tool-settings.ts'
+import { isRunning } from '../process/testing/is-running.ts'
+import { callRequest, fake, openServer, script } from './testing/open-server.ts'
+
+const never = new AbortController().signal
+const failure = (text: string) => ({ code: 'tool_failed', message: `The MCP server "sample" ${text}` })
+
+describe('a server that goes away', () => {
+  test('a call in flight fails and is not repeated; the next one finds the server started again', async () => {
+    await using open = openServer(fake())
+    const before = await open.call('pid')
+    const exit = await open.tool('exit')
+
+    await expect(exit.call(callRequest({}), never)).rejects.toMatchObject(
+      failure('went away during the call. It ended with exit code 9. Whether it took effect is unknown.'),
+    )
+    expect(isRunning(Number(before.content))).toBe(false)
+    const after = await open.call('pid')
+    expect(after).toEqual({ content: expect.stringMatching(/^\d+$/), isError: false })
+    expect(after.content).not.toBe(before.content)
+    expect(open.logged.filter(([level]) => level === 'info').map(([, message, fields]) => [message, fields])).toEqual([
+      ['The MCP server is connected.', { protocol: '2025-06-18' }],
+      ['The MCP server is gone.', { reason: 'It ended with exit code 9.' }],
+      ['The MCP server is connected.', { protocol: '2025-06-18' }],
+    ])
+  })
+
+  test('a server that ends at once is explained, and what it wrote is in the log', async () => {
+    await using open = openServer(fake('exit'))
+
+    await expect(open.tools()).rejects.toMatchObject(
+      failure(
+        'went away while it was being started. It ended with exit code 4. What it wrote to stderr is in the log at level debug.',
+      ),
+    )
+    expect(open.logged).toContainEqual(['debug', 'The MCP server wrote to stderr.', { content: 'no config file' }])
+  })
+
+  test('a command and a directory that do not exist are named', async () => {
+    await using noCommand = openServer({})
+    await expect(noCommand.tools()).rejects.toMatchObject(
+      failure('cannot be started: there is no command "/no/such/command". Install it or write its full path.'),
+    )
+    const { connection } = script('x.ts')
+    if (connection.kind !== 'stdio') throw new Error('the sample is broken')
+    await using noDirectory = openServer({ connection: { ...connection, directory: '/no/such/directory' } })
+    await expect(noDirectory.tools()).rejects.toMatchObject(
+      failure('cannot be started: there is no directory "/no/such/directory".'),
+    )
+  })
+
+  test('closing ends a server that would stay, and what it has started', async () => {
+    const open = openServer(fake('fork'))
+    const pids = [Number((await open.call('pid')).content)]
+    const [, , fields] = open.logged.find(([, message]) => message === 'The MCP server wrote to stderr.') ?? []
+    pids.push(Number(fields?.content))
+    expect(pids.map(isRunning)).toEqual([true, true])
+
+    await open.server.close()
+
+    expect(pids.map(isRunning)).toEqual([false, false])
+    await expect(open.tools()).rejects.toMatchObject({ code: 'shutting_down' })
+  })
+
+  test('closing while it is being started leaves nothing behind', async () => {
+    const open = openServer(fake('silent'))
+    const tools = open.tools()
+    const failed = expect(tools).rejects.toMatchObject({ code: 'shutting_down' })
+    await open.server.close()
+    await failed
+  })
+})
+
+describe('a server that does not answer', () => {
+  test('is given up after the connect timeout', async () => {
+    await using open = openServer(fake('silent'), { connectTimeoutMs: 300 })
+
+    await expect(open.tools()).rejects.toMatchObject(
+      failure('did not answer within 0.3 s. If it is downloaded on first use (npx, uvx), install it beforehand.'),
+    )
+  })
+
+  test('also when it is the list of tools that does not come', async () => {
+    await using open = openServer(fake('list-silent'), { connectTimeoutMs: 600 })
+
+    await expect(open.tools()).rejects.toMatchObject({
+      message: expect.stringContaining('did not answer within 0.6 s'),
+    })
+  })
+
+  test('a caller who gives up is let go at once', async () => {
+    await using open = openServer(fake('silent'))
+
+    await expect(open.server.tools(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
+    const controller = new AbortController()
+    const tools = open.server.tools(controller.signal)
+    controller.abort(new Error('really'))
+    await expect(tools).rejects.toThrow('really')
+  })
+
+  test('an aborted call is cancelled at the server', async () => {
+    await using open = openServer(fake())
+    const wait = await open.tool('wait')
+    const controller = new AbortController()
+    const call = wait.call(callRequest({}), controller.signal)
+    const failed = expect(call).rejects.toThrow('out of time')
+    await open.call('pid')
+    controller.abort(new Error('out of time'))
+    await failed
+
+    expect(await open.call('cancelled')).toEqual({ content: '1', isError: false })
+  })
+})
+
+describe('a server that says too much', () => {
+  test('other things on its output before it speaks MCP do no harm', async () => {
+    await using open = openServer(fake('banner'))
+
+    expect((await open.tools()).length).toBe(11)
+  })
+
+  test.each([
+    ['noise', 'It writes something other than MCP messages to its output.'],
+    ['endless-line', 'It sent a message of more than 10 MB.'],
+  ])('one that goes on with it is ended: %s', async (mode, reason) => {
+    await using open = openServer(fake(mode))
+
+    await expect(open.tools()).rejects.toMatchObject(failure(`cannot be used. ${reason}`))
+  })
+
+  test('a long result is cut, and one without measure ends the connection', async () => {
+    await using open = openServer(fake())
+    const { content } = await open.call('big')
+
+    expect(content.length).toBeLessThan(1_000_100)
+    expect(content.slice(1_000_000)).toBe('\n[cut here: the whole is 2000000 characters long]')
+    await expect(open.call('huge')).rejects.toMatchObject(
+      failure('went away during the call. It sent a message of more than 10 MB. Whether it took effect is unknown.'),
+    )
+  })
+
+  test('of much progress some is heard', async () => {
+    await using open = openServer(fake())
+    const heard: unknown[] = []
+    expect(await open.call('progress', {}, { progress: (...args) => void heard.push(args) })).toEqual({
+      content: 'done',
+      isError: false,
+    })
+
+    expect(heard[0]).toEqual([1, 1_000, 'working'])
+    expect(heard.at(-1)).toEqual([1_000, 1_000, 'working'])
+    expect(heard.length).toBeLessThan(50)
+  })
+
+  test('of thousands of tools the first 500 are offered, of those that are wanted', async () => {
+    await using all = openServer(fake('many'))
+    expect((await all.tools()).map((tool) => tool.name)).toEqual(Array.from({ length: 500 }, (_, i) => `tool_${i}`))
+    expect(all.logged.filter(([level]) => level === 'warn')).toEqual([
+      [
+        'warn',
+        'The MCP server has more than 500 tools; the rest is left out. Choose with `allow` and `deny`.',
+        undefined,
+      ],
+    ])
+    await using some = openServer({ ...fake('many'), allow: ['tool_299?'] })
+    expect((await some.tools()).map((tool) => tool.name)).toEqual(Array.from({ length: 10 }, (_, i) => `tool_299${i}`))
+  })
+
+  test('a list without end is not followed for ever', async () => {
+    await using open = openServer(fake('endless'))
+
+    expect(await open.tools()).toEqual([])
+  })
+})
+
+describe('a server with odd tools', () => {
+  test('gets safe names and full descriptions, and loses only the tools that cannot be used', async () => {
+    await using open = openServer(fake('names'))
+    const tools = await open.tools()
+
+    expect(tools.map(({ name, description, parameters, returns }) => [name, description, parameters, returns])).toEqual(
+      [
+        [
+          'rm__rf__',
+          'The tool "rm -rf /" of the MCP server "sample".',
+          { type: 'object', properties: { path: { type: 'string' } } },
+          null,
+        ],
+        ['get_sum_bc2dff', 'Adds two numbers.', { type: 'object', properties: {} }, null],
+        [
+          'get_sum_2fb224',
+          'short – The tool "get-sum" of the MCP server "sample".',
+          { type: 'object', properties: {} },
+          { type: 'object' },
+        ],
+        ['no_schema_at_all', 'Takes no arguments.', { type: 'object', properties: {} }, null],
+      ],
+    )
+    expect(open.logged.filter(([level]) => level === 'warn')).toEqual([
+      [
+        'warn',
+        'Some tools of the MCP server cannot be used and are left out.',
+        {
+          count: 5,
+          problems: [
+            'a list: its arguments are not an object but "array"',
+            'long: the schema of its arguments is longer than 100000 characters',
+            'task: it runs only as a task, which is not supported',
+            expect.stringMatching(/^\(without a name\): name: /),
+            expect.stringMatching(/^\(without a name\): /),
+          ],
+        },
+      ],
+    ])
+    // The server knows it by its own name.
+    expect(await open.call('rm__rf__', { path: '/' })).toEqual({ content: 'called rm -rf /', isError: false })
+  })
+
+  test('a list that changes is read again', async () => {
+    await using open = openServer(fake())
+    const before = await open.tools()
+    expect(await open.tools()).toBe(before)
+    await open.call('change')
+    const after = await open.tools()
+
+    expect(after.length).toBe(before.length + 1)
+    expect(after.at(-1)).toMatchObject({ name: 'added', description: 'It was not there before.' })
+  })
+
+  test('what it refuses is told to the model', async () => {
+    await using open = openServer(fake())
+
+    expect(await open.call('fail')).toEqual({ content: 'the arguments are odd', isError: true })
+  })
+
+  test('it may not ask for a model, a person or our folders, but it may ask whether we are there', async () => {
+    await using open = openServer(fake())
+
+    expect(await open.call('ask')).toEqual({ content: '-32601 -32601 -32601 ok', isError: false })
+  })
+
+  test('one that knows only the protocol of 2026 is spoken to in that', async () => {
+    await using open = openServer(fake('modern'))
+
+    expect(await open.call('pid')).toEqual({ content: expect.stringMatching(/^\d+$/), isError: false })
+    expect(open.logged).toContainEqual(['info', 'The MCP server is connected.', { protocol: '2026-07-28' }])
+    await expect(open.call('input')).rejects.toMatchObject(
+      failure('asks for input in the middle of the call, which is not possible here.'),
+    )
+  })
+})
+
+describe('a server over HTTP', () => {
+  test('one that wants authorization is explained', async () => {
+    await using http = await listen((_request, response) => {
+      response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://x/.well-known"' }).end('no')
+    })
+    await using open = openServer(http.settings)
+
+    await expect(open.tools()).rejects.toMatchObject(
+      failure(
+        `wants authorization, and there is no OAuth sign-in for MCP servers here. Put a token of yours into its \`headers\`, as in \`Authorization: Bearer \${MY_TOKEN}\`.`,
+      ),
+    )
+  })
+
+  test.each([
+    [404, 'answered with HTTP 404. Check that its `url` is that of its MCP endpoint.'],
+    [302, 'answered with HTTP 302. Check that its `url` is that of its MCP endpoint.'],
+  ])('one that answers with %i is explained, and our headers go to nobody else', async (status, text) => {
+    const seen: (string | undefined)[] = []
+    await using other = await listen((request, response) => {
+      seen.push(request.headers.authorization)
+      response.end()
+    })
+    await using http = await listen((_request, response) => {
+      response.writeHead(status, { location: other.url }).end()
+    })
+    await using open = openServer(http.settings)
+
+    await expect(open.tools()).rejects.toMatchObject(failure(text))
+    expect(seen).toEqual([])
+  })
+
+  test('one that is not there is explained', async () => {
+    const http = await listen(() => {})
+    await http[Symbol.asyncDispose]()
+    await using open = openServer(http.settings)
+
+    await expect(open.tools()).rejects.toMatchObject(
+      failure('cannot be reached (ECONNREFUSED). Check its `url` and that it is running.'),
+    )
+  })
+
+  test('a call whose stream breaks off fails at once', async () => {
+    await using http = await listen(speakMcp((response) => response.end(': nothing more\n\n')))
+    await using open = openServer(http.settings)
+
+    await expect(open.call('slow')).rejects.toMatchObject(
+      failure('went away during the call. Whether it took effect is unknown.'),
+    )
+  })
+
+  test('an answer without end is broken off', async () => {
+    await using http = await listen(
+      speakMcp((response) => {
+        const more = (): void => {
+          while (response.write('x'.repeat(100_000)));
+          response.once('drain', more)
+        }
+        more()
+      }),
+    )
+    await using open = openServer(http.settings)
+
+    await expect(open.call('slow')).rejects.toMatchObject(
+      failure('went away during the call. Whether it took effect is unknown.'),
+    )
+  })
+
+  test('a list is asked for again after five minutes, because a notice of its change may get lost', async () => {
+    let later = 0
+    const system = createSystemClock()
+    let posts = 0
+    const speak = speakMcp(() => {})
+    await using http = await listen((request, response) => {
+      if (request.method === 'POST') posts += 1
+      speak(request, response)
+    })
+    await using open = openServer(http.settings, { clock: { ...system, mono: () => system.mono() + later } })
+    const first = await open.tools()
+    const requests = posts
+    expect(await open.tools()).toBe(first)
+    expect(posts).toBe(requests)
+    later = 5 * 60_000
+
+    expect(await open.tools()).not.toBe(first)
+    expect(posts).toBe(requests + 1)
+  })
+
+  test('after a session is lost a new one is begun and the call, which nobody had taken, is made there', async () => {
+    let sessions = 0
+    let calls = 0
+    const speak = speakMcp((response, id) => {
+      calls += 1
+      const result = { content: [{ type: 'text', text: `call ${calls} in session ${sessions}` }] }
+      response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+    })
+    let forgetful = false
+    await using http = await listen((request, response) => {
+      const session = request.headers['mcp-session-id']
+      if (session !== undefined && (session !== String(sessions) || forgetful)) {
+        forgetful = false
+        response.writeHead(404).end()
+        return
+      }
+      if (session === undefined) sessions += 1
+      response.setHeader('mcp-session-id', String(sessions))
+      speak(request, response)
+    })
+    await using open = openServer(http.settings)
+    const slow = await open.tool('slow')
+    expect(await slow.call(callRequest({}), never)).toEqual({ content: 'call 1 in session 1', isError: false })
+    forgetful = true
+
+    expect(await slow.call(callRequest({}), never)).toEqual({ content: 'call 2 in session 2', isError: false })
+  })
+})
+
+interface Listening extends AsyncDisposable {
+  url: string
+  settings: Pick<McpServerSettings, 'connection'>
+}
+
+async function listen(handle: RequestListener): Promise<Listening> {
+  const server = createServer(handle)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+  return {
+    url,
+    settings: { connection: { kind: 'http', url, headers: { authorization: 'Bearer secret' } } },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Enough of MCP to offer one tool; `call` answers its calls on a stream of events. */
+function speakMcp(call: (response: Parameters<RequestListener>[1], id: unknown) => void): RequestListener {
+  return async (request, response) => {
+    if (request.method !== 'POST') {
+      response.writeHead(405).end()
+      return
+    }
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { id, method } = JSON.parse(Buffer.concat(chunks).toString())
+    const answer = (result: object): void => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    }
+    if (method === 'initialize') {
+      answer({ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } })
+    } else if (method === 'tools/list') {
+      answer({ tools: [{ name: 'slow', description: 'Takes its time.', inputSchema: { type: 'object' } }] })
+    } else if (method === 'tools/call') {
+      response.setHeader('content-type', 'text/event-stream')
+      call(response, id)
+    } else response.writeHead(202).end()
+  }
+}

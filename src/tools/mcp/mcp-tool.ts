@@ -1,0 +1,74 @@
+import type { Clock } from '../../domain/clock.ts'
+import type { McpServerSettings } from '../../domain/tool-settings.ts'
+import type { ServerTool, ToolVoice } from '../tool.ts'
+import type { ListedTool } from './listed-tool.ts'
+import { NO_TIMEOUT_MS, type Session } from './mcp-connection.ts'
+import { serversOwnError } from './mcp-failure.ts'
+import { bounded, resultText } from './result-text.ts'
+import { toolRules } from './tool-rules.ts'
+
+const MIN_DESCRIPTION_CHARS = 10
+/** A server may report each byte; the log need not hold it. */
+const PROGRESS_EVERY_MS = 100
+const MAX_PROGRESS_CHARS = 500
+const MAX_ERROR_CHARS = 10_000
+
+/** A tool of a server under the name we give it. */
+export function createMcpTool(
+  name: string,
+  listed: ListedTool,
+  settings: McpServerSettings,
+  session: Session,
+  clock: Clock,
+): ServerTool {
+  return {
+    location: 'server',
+    name,
+    description: described(listed, settings.name),
+    parameters: listed.inputSchema,
+    returns: listed.outputSchema,
+    ...toolRules(settings, listed),
+    call: (call, signal) =>
+      session(signal, async ({ client, sdk }) => {
+        try {
+          const result = await client.callTool(
+            { name: listed.name, arguments: call.arguments },
+            {
+              signal,
+              timeout: NO_TIMEOUT_MS,
+              onprogress: progressTo(call.voice, clock),
+              // Without the schema of its results: what does not fit it has happened all the same, and the model should know.
+              toolDefinition: { name: listed.name, inputSchema: listed.inputSchema },
+            },
+          )
+          return { content: resultText(result.content, result.structuredContent), isError: result.isError === true }
+        } catch (error) {
+          signal.throwIfAborted()
+          const said = serversOwnError(sdk, error)
+          if (said === undefined) throw error
+          return { content: bounded(said, MAX_ERROR_CHARS), isError: true }
+        }
+      }),
+  }
+}
+
+function described({ name, description }: ListedTool, server: string): string {
+  if (description.length >= MIN_DESCRIPTION_CHARS) return description
+  const origin = `The tool ${JSON.stringify(name)} of the MCP server ${JSON.stringify(server)}.`
+  return description === '' ? origin : `${description} – ${origin}`
+}
+
+function progressTo(
+  voice: ToolVoice,
+  clock: Clock,
+): (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void {
+  let last = Number.NEGATIVE_INFINITY
+  let isComplete = false
+  return ({ progress, total, message }) => {
+    const completes = progress === total && !isComplete
+    if (clock.mono() - last < PROGRESS_EVERY_MS && !completes) return
+    last = clock.mono()
+    isComplete ||= completes
+    voice.progress(progress, total, message?.slice(0, MAX_PROGRESS_CHARS))
+  }
+}

@@ -1,0 +1,99 @@
+import { createRequire } from 'node:module'
+import { createSystemClock } from '../../../domain/clock.ts'
+import type { LogFields, Logger } from '../../../domain/logger.ts'
+import type { McpServerSettings } from '../../../domain/tool-settings.ts'
+import { createProcessGroups } from '../../process/process-groups.ts'
+import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
+import { createMcpServer, type McpServer, type McpServerDeps } from '../mcp-server.ts'
+import { mcpSettings } from './mcp-settings.ts'
+
+export interface OpenServer extends AsyncDisposable {
+  server: McpServer
+  /** Every line that was logged: level, message and fields. */
+  logged: [level: string, message: string, fields: LogFields | undefined][]
+  tools(): Promise<readonly ServerTool[]>
+  tool(name: string): Promise<ServerTool>
+  call(name: string, input?: Record<string, unknown>, options?: CallOptions): Promise<ToolOutcome>
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+  progress?: ToolVoice['progress']
+}
+
+const never = new AbortController().signal
+
+/** A server that is closed when the test ends, whatever happens. */
+export function openServer(settings: Partial<McpServerSettings>, deps: Partial<McpServerDeps> = {}): OpenServer {
+  const clock = createSystemClock()
+  const logged: OpenServer['logged'] = []
+  const server = createMcpServer(mcpSettings(settings), {
+    clock,
+    log: collectingLogger(logged),
+    processes: createProcessGroups({ clock, process }),
+    environment: { ...process.env, QUARTERDECK_SECRET: 'not for children' },
+    version: '0.0.0',
+    ...deps,
+  })
+  const tools = () => server.tools(never)
+  async function tool(name: string): Promise<ServerTool> {
+    const found = (await tools()).find((one) => one.name === name)
+    if (found === undefined) throw new Error(`There is no tool ${name}.`)
+    return found
+  }
+  return {
+    server,
+    logged,
+    tools,
+    tool,
+    call: async (name, input = {}, { signal = never, progress = () => {} } = {}) =>
+      (await tool(name)).call(callRequest(input, progress), signal),
+    [Symbol.asyncDispose]: () => server.close(),
+  }
+}
+
+export function callRequest(
+  input: Record<string, unknown>,
+  progress: ToolVoice['progress'] = () => {},
+): ToolCallRequest {
+  const log = collectingLogger([])
+  const voice: ToolVoice = { log, progress, state: () => null, setState() {}, emit() {}, activity() {} }
+  const ids = { callId: 'call-1', sessionId: 's', runId: 'r', owner: 'o', agent: 'a' }
+  return { ...ids, arguments: input, forwardedProps: null, voice }
+}
+
+/** A script of ours as the server's process. */
+export function script(file: string, ...args: string[]): Pick<McpServerSettings, 'connection'> {
+  return {
+    connection: {
+      kind: 'stdio',
+      command: process.execPath,
+      args: [file, ...args],
+      env: {},
+      directory: import.meta.dirname,
+    },
+  }
+}
+
+export const fake = (mode = 'plain'): Pick<McpServerSettings, 'connection'> =>
+  script(`${import.meta.dirname}/fake-server.ts`, mode)
+
+/** The file that an npm package starts with. */
+export function packageScript(name: string): string {
+  const require = createRequire(import.meta.url)
+  const path = require.resolve(`${name}/package.json`)
+  const { bin } = require(path) as { bin: Record<string, string> }
+  const [file = ''] = Object.values(bin)
+  return path.replace('package.json', file)
+}
+
+function collectingLogger(into: OpenServer['logged']): Logger {
+  const log = (level: string) => (message: string, fields?: LogFields) => void into.push([level, message, fields])
+  return {
+    debug: log('debug'),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+    with: () => collectingLogger(into),
+  }
+}

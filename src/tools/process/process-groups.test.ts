@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { createSystemClock } from '../../domain/clock.ts'
+import { createProcessGroups, type ProcessGroup } from './process-groups.ts'
+import { isRunning } from './testing/is-running.ts'
+
+const clock = createSystemClock()
+const testing = `${import.meta.dirname}/testing`
+
+function start(args: string[], command = process.execPath, host = new EventEmitter()): ProcessGroup {
+  return createProcessGroups({ clock, process: host }).start({
+    command,
+    args,
+    env: { ONLY: 'this' },
+    directory: import.meta.dirname,
+  })
+}
+
+async function pidsOf(group: ProcessGroup): Promise<number[]> {
+  const [bytes] = await once(group.stdout, 'data')
+  return String(bytes).trim().split(' ').map(Number)
+}
+
+describe('a process group', () => {
+  test('a child that ends when its input closes needs no signal', async () => {
+    const group = start(['-e', 'process.stdin.resume(); process.stdin.on("end", () => process.exit(7))'])
+    await group.end()
+
+    expect(await group.gone).toEqual({ kind: 'exit', code: 7 })
+  })
+
+  test('ending a child ends what it has started, also when neither listens to SIGTERM', async () => {
+    const group = start([`${testing}/family.ts`, 'stubborn'])
+    const pids = await pidsOf(group)
+    expect(pids.map(isRunning)).toEqual([true, true])
+
+    await Promise.all([group.end(), group.end()])
+
+    expect(pids.map(isRunning)).toEqual([false, false])
+    expect(await group.gone).toEqual({ kind: 'signal', signal: 'SIGKILL' })
+  })
+
+  test('when a child goes by itself, what it leaves behind is ended', async () => {
+    const group = start([`${testing}/family.ts`, 'leave'])
+    const pids = await pidsOf(group)
+
+    expect(await group.gone).toEqual({ kind: 'exit', code: 3 })
+    expect(pids.map(isRunning)).toEqual([false, false])
+  })
+
+  test('everything that a child wrote before it went is read', async () => {
+    const group = start(['-e', 'process.stdout.write("x".repeat(300_000)); process.exitCode = 1'])
+    let size = 0
+    group.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length
+    })
+
+    expect(await group.gone).toEqual({ kind: 'exit', code: 1 })
+    expect(size).toBe(300_000)
+  })
+
+  test('a child has the environment it is given and no other', async () => {
+    const group = start(['-e', 'process.stdout.write(JSON.stringify(process.env))'])
+    const [bytes] = await once(group.stdout, 'data')
+    await group.gone
+
+    expect(JSON.parse(String(bytes))).toEqual({ ONLY: 'this' })
+  })
+
+  test('a command that does not exist is a group that is gone', async () => {
+    const group = start([], '/no/such/command')
+
+    expect(await group.gone).toEqual({ kind: 'not-started', code: 'ENOENT' })
+    await group.end()
+  })
+
+  test('listens for the end of our process only while it has children', async () => {
+    const host = new EventEmitter()
+    const group = start(['-e', 'process.stdin.resume()'], process.execPath, host)
+    expect(host.listenerCount('exit')).toBe(1)
+    await group.end()
+
+    expect(host.listenerCount('exit')).toBe(0)
+  })
+
+  test.each(['exit', 'throw'])('no family survives our process when it ends by %s', async (way) => {
+    const run = promisify(execFile)(process.execPath, [`${testing}/owner.ts`, way])
+    const { stdout } = await run.catch((error: { stdout: string }) => error)
+    const pids = stdout.trim().split(' ').map(Number)
+
+    expect(pids).toEqual([expect.any(Number), expect.any(Number)])
+    await expect.poll(() => pids.map(isRunning)).toEqual([false, false])
+  })
+})

@@ -1,0 +1,163 @@
+// Child processes that do not outlive us. Each leads a group of its own, so that ending it also ends whatever it has started.
+
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '../../domain/clock.ts'
+
+export interface ChildCommand {
+  command: string
+  args: readonly string[]
+  /** All of the child's environment: nothing of ours is added. */
+  env: Readonly<Record<string, string>>
+  directory: string
+}
+
+export interface ProcessGroup {
+  /** Undefined when it could not be started; `gone` says why. */
+  readonly pid: number | undefined
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Resolves when the child and all of its group are gone and what it wrote has been read. Never rejects. */
+  readonly gone: Promise<ProcessEnd>
+  /** Closes its input, asks the group to end, then makes it. Resolves when that is done; the second time joins the first. */
+  end(): Promise<void>
+}
+
+export type ProcessEnd =
+  | { kind: 'exit'; code: number }
+  | { kind: 'signal'; signal: string }
+  /** `code` is the system's, as ENOENT. */
+  | { kind: 'not-started'; code: string }
+
+export interface ProcessGroups {
+  /** A command that cannot be started is a group that is gone. Throws only for what no command line can hold, as a NUL. */
+  start(command: ChildCommand): ProcessGroup
+}
+
+/** The part of `process` that says when ours ends. */
+export interface ProcessExit {
+  on(event: 'exit', listener: () => void): unknown
+  off(event: 'exit', listener: () => void): unknown
+}
+
+/** For a child to end by itself once its input is closed. */
+const INPUT_CLOSED_MS = 300
+/** Between SIGTERM and SIGKILL. */
+const TERM_MS = 2_000
+/** Nothing survives SIGKILL, but a zombie that nobody reaps still counts as one of the group. */
+const KILL_MS = 300
+const POLL_MS = 20
+
+export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }): ProcessGroups {
+  const alive = new Set<ChildProcessWithoutNullStreams>()
+
+  // The last moment of our process: there is no time left to be polite.
+  const killAll = (): void => {
+    for (const child of alive) signalGroup(child, 'SIGKILL')
+  }
+
+  function remember(child: ChildProcessWithoutNullStreams): void {
+    if (alive.size === 0) deps.process.on('exit', killAll)
+    alive.add(child)
+  }
+
+  function forget(child: ChildProcessWithoutNullStreams): void {
+    alive.delete(child)
+    if (alive.size === 0) deps.process.off('exit', killAll)
+  }
+
+  return {
+    start(command) {
+      const child = spawn(command.command, command.args, {
+        cwd: command.directory,
+        env: { ...command.env },
+        stdio: 'pipe',
+        // On Windows this would open a console; there the tree is ended by its root.
+        detached: !onWindows,
+        windowsHide: true,
+      })
+      remember(child)
+      // A child that has gone is reported by `gone`; the pipes' own complaints about it say nothing more.
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
+
+      const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+      const exited = new Promise<ProcessEnd>((resolve) => {
+        child.on('error', (error: NodeJS.ErrnoException) => {
+          // It is also the event of a signal that could not be sent.
+          if (child.pid === undefined) resolve({ kind: 'not-started', code: error.code ?? 'unknown' })
+        })
+        child.once('exit', (code, signal) =>
+          resolve(signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }),
+        )
+      })
+
+      let ending: Promise<void> | undefined
+      const end = (): Promise<void> => {
+        ending ??= endGroup(child, exited, deps.clock).finally(() => forget(child))
+        return ending
+      }
+
+      const gone = exited.then(async (how) => {
+        await end()
+        // Somebody outside the group may still hold the pipes; then what was not read by now is lost.
+        await within(KILL_MS, closed, deps.clock)
+        for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+        return how
+      })
+
+      return { pid: child.pid, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, gone, end }
+    },
+  }
+}
+
+async function endGroup(child: ChildProcessWithoutNullStreams, exited: Promise<unknown>, clock: Clock): Promise<void> {
+  child.stdin.end()
+  if (child.pid === undefined) return
+  await within(INPUT_CLOSED_MS, exited, clock)
+  signalGroup(child, 'SIGTERM')
+  await groupGone(child, clock, TERM_MS)
+  signalGroup(child, 'SIGKILL')
+  await groupGone(child, clock, KILL_MS)
+}
+
+async function groupGone(child: ChildProcessWithoutNullStreams, clock: Clock, withinMs: number): Promise<void> {
+  const until = clock.mono() + withinMs
+  while (isAlive(child) && clock.mono() < until) {
+    await new Promise<void>((resolve) => clock.after(POLL_MS, resolve, true))
+  }
+}
+
+/** Resolves when `done` does or the time is up. Keeps our process alive meanwhile: it must not end before its children. */
+function within(ms: number, done: Promise<unknown>, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(ms, resolve, true)
+    void done.then(() => {
+      cancel()
+      resolve()
+    })
+  })
+}
+
+const onWindows = process.platform === 'win32'
+
+function isAlive(child: ChildProcessWithoutNullStreams): boolean {
+  if (onWindows) return child.exitCode === null && child.signalCode === null
+  return signalGroup(child, 0)
+}
+
+/** False when nobody of the group is left. */
+function signalGroup(child: ChildProcessWithoutNullStreams, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
+  if (child.pid === undefined) return false
+  if (onWindows) {
+    if (!isAlive(child)) return false
+    spawnSync('taskkill', ['/pid', String(child.pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true })
+    return true
+  }
+  try {
+    process.kill(-child.pid, signal)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,18 @@
+// A process of ours that starts a stubborn family, prints the pids, and ends in the way its argument names without ending the family.
+
+import { createSystemClock } from '../../../domain/clock.ts'
+import { createProcessGroups } from '../process-groups.ts'
+
+const [way] = process.argv.slice(2)
+const group = createProcessGroups({ clock: createSystemClock(), process }).start({
+  command: process.execPath,
+  args: [`${import.meta.dirname}/family.ts`, 'stubborn'],
+  env: {},
+  directory: import.meta.dirname,
+})
+group.stdout.once('data', (line: Buffer) => {
+  process.stdout.write(line, () => {
+    if (way === 'throw') throw new Error('nobody catches this')
+    process.exit(0)
+  })
+})

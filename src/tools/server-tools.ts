@@ -1,0 +1,108 @@
+// Tools that MCP servers bring, beside those that are always there. A server that cannot be reached is left out, and said so once.
+
+import { ServerError } from '../domain/errors.ts'
+import { createJsonCheck } from '../domain/json-schema.ts'
+import type { Logger } from '../domain/logger.ts'
+import { safeName } from './mcp/tool-names.ts'
+import type { ServerTool, Tool, Toolbox } from './tool.ts'
+
+export interface NamedServer {
+  name: string
+  /** The same array again while nothing has changed. Throws when the server cannot be reached. */
+  tools(signal: AbortSignal): Promise<readonly ServerTool[]>
+  close(): Promise<void>
+}
+
+/** A server that changes its tools without end must not fill the memory with what was said about them. */
+const MAX_SAID = 1_000
+
+export function createServerTools(
+  servers: readonly NamedServer[],
+  fixed: ReadonlyMap<string, Tool>,
+  log: Logger,
+): Toolbox {
+  const none: readonly ServerTool[] = []
+  const missing = new Set<NamedServer>()
+  /** What each has offered last: a name must not change its meaning because another server is away for a while. */
+  const known = new Map<NamedServer, readonly ServerTool[]>()
+  const said = new Set<string>()
+  let last: { lists: readonly (readonly ServerTool[])[]; tools: ReadonlyMap<string, Tool> } | undefined
+
+  const leftOut = (server: NamedServer, tool: string, reason: string): void => {
+    const what = JSON.stringify([server.name, tool, reason])
+    if (said.has(what)) return
+    if (said.size >= MAX_SAID) said.clear()
+    said.add(what)
+    log.warn('A tool of an MCP server is left out.', { mcp_server: server.name, tool, reason })
+  }
+
+  async function listOf(server: NamedServer, signal: AbortSignal): Promise<readonly ServerTool[]> {
+    try {
+      const tools = await server.tools(signal)
+      if (missing.delete(server)) log.info('The tools of an MCP server are there again.', { mcp_server: server.name })
+      known.set(server, tools)
+      return tools
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!missing.has(server)) {
+        missing.add(server)
+        const reason = error instanceof ServerError ? error.message : 'An error inside of the server part.'
+        log.warn('The tools of an MCP server are left out.', { mcp_server: server.name, reason, error })
+      }
+      return none
+    }
+  }
+
+  function merge(lists: readonly (readonly ServerTool[])[]): ReadonlyMap<string, Tool> {
+    const claims = new Map<string, number>()
+    for (const name of [...fixed.keys(), ...[...known.values()].flatMap((tools) => tools.map((tool) => tool.name))]) {
+      claims.set(name, (claims.get(name) ?? 0) + 1)
+    }
+    const merged = new Map(fixed)
+    for (const [i, server] of servers.entries()) {
+      for (const tool of lists[i] ?? none) {
+        const clashes = (claims.get(tool.name) ?? 0) > 1
+        const name = clashes ? safeName(`${server.name}_${tool.name}`) : tool.name
+        const problem = schemaProblem(tool)
+        if (problem !== null) leftOut(server, tool.name, problem)
+        else if (merged.has(name) || (clashes && claims.has(name))) {
+          leftOut(
+            server,
+            tool.name,
+            `${tool.name} and ${name} are both names of other tools. Set a prefix for the server.`,
+          )
+        } else merged.set(name, clashes ? { ...tool, name } : tool)
+      }
+    }
+    return merged
+  }
+
+  return {
+    async tools(signal) {
+      const lists = await Promise.all(servers.map((server) => listOf(server, signal)))
+      if (last?.lists.every((list, i) => list === lists[i])) return last.tools
+      const tools = merge(lists)
+      last = { lists, tools }
+      return tools
+    },
+    async close() {
+      // One that cannot be closed is no reason to leave the others running.
+      const ends = await Promise.allSettled(servers.map((server) => server.close()))
+      for (const [i, end] of ends.entries()) {
+        if (end.status === 'fulfilled') continue
+        log.warn('An MCP server could not be closed.', { mcp_server: servers[i]?.name, error: end.reason })
+      }
+    },
+  }
+}
+
+/** Its arguments could not be checked. What it says of its results is no reason to do without it. */
+function schemaProblem({ parameters }: Tool): string | null {
+  try {
+    createJsonCheck(parameters)
+    return null
+  } catch (error) {
+    if (error instanceof ServerError) return error.message
+    throw error
+  }
+}

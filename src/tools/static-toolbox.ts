@@ -1,0 +1,7 @@
+import type { Tool, Toolbox } from './tool.ts'
+
+/** Tools that are always there. */
+export function createStaticToolbox(tools: readonly Tool[]): Toolbox {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  return { tools: async () => byName, close: async () => {} }
+}
