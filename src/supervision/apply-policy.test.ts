@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import type { ApprovalRule, PolicyRule } from '../domain/approval-rule.ts'
+import type { Risk } from '../domain/tool-settings.ts'
+import { applyPolicy, type RuledCall } from './apply-policy.ts'
+import { policyRule } from './testing/gated-call.ts'
+
+const call = (rule: ApprovalRule, more: Partial<RuledCall> = {}): RuledCall => ({
+  rule,
+  policy: [],
+  tool: 'send_email',
+  risk: 'high',
+  arguments: { to: 'ann@example.com', amount: 50 },
+  ...more,
+})
+
+describe('the rule of a tool', () => {
+  test.each<[ApprovalRule, Risk, string]>([
+    [{ ask: 'never' }, 'critical', 'run'],
+    [{ ask: 'always' }, 'low', 'ask'],
+    [{ ask: 'risk', atLeast: 'high' }, 'low', 'run'],
+    [{ ask: 'risk', atLeast: 'high' }, 'high', 'ask'],
+    [{ ask: 'risk', atLeast: 'high' }, 'critical', 'ask'],
+    [{ ask: 'risk', atLeast: 'critical' }, 'high', 'run'],
+    [{ ask: 'when', any: [{ amount: { above: 100 } }] }, 'low', 'run'],
+    [{ ask: 'when', any: [{ amount: { above: 100 } }, { to: { matches: '*@example.com' } }] }, 'low', 'ask'],
+    [{ ask: 'when', any: [] }, 'critical', 'run'],
+    [{ ask: 'policy' }, 'low', 'ask'],
+  ])('%j at risk %s: %s', (rule, risk, expected) => {
+    expect(applyPolicy(call(rule, { risk }))).toBe(expected)
+  })
+})
+
+describe('the policy', () => {
+  const policy: PolicyRule[] = [
+    policyRule(['send_*'], { to: { matches: '*@evil.example' } }, 'refuse'),
+    policyRule(['read_*', 'send_email'], { amount: { below: 100 } }, 'allow'),
+    policyRule(['send_email'], null, 'ask'),
+    policyRule(['**'], null, 'allow'),
+  ]
+  test.each<[string, Record<string, unknown>, string]>([
+    ['send_email', { to: 'x@evil.example', amount: 1 }, 'refuse'],
+    ['send_email', { to: 'ann@example.com', amount: 1 }, 'run'],
+    ['send_email', { to: 'ann@example.com', amount: 100 }, 'ask'],
+    ['send_email', {}, 'ask'],
+    ['other', {}, 'run'],
+  ])('the first rule that fits decides: %s %j', (tool, args, expected) => {
+    expect(applyPolicy(call({ ask: 'policy' }, { policy, tool, arguments: args }))).toBe(expected)
+  })
+})
+
+test('a rule that cannot be read asks', () => {
+  for (const text of [
+    '{"ask":"someday"}',
+    '{"ask":"when","any":[{"to":{"resembles":"x"}}]}',
+    '{"ask":"when"}',
+    '{"ask":"risk","atLeast":"low"}',
+    'null',
+  ]) {
+    expect([text, applyPolicy(call(JSON.parse(text)))]).toEqual([text, 'ask'])
+  }
+  expect(applyPolicy(call({ ask: 'risk', atLeast: 'critical' }, { risk: JSON.parse('"unheard of"') }))).toBe('ask')
+  const policy = JSON.parse(
+    '[{"tools":["*"],"where":{"to":{"resembles":"x"}},"then":"allow"},{"tools":["*"],"where":null,"then":"allow"}]',
+  )
+  expect(applyPolicy(call({ ask: 'policy' }, { policy }))).toBe('ask')
+  expect(
+    applyPolicy(call({ ask: 'policy' }, { policy: JSON.parse('[{"tools":["*"],"where":null,"then":"maybe"}]') })),
+  ).toBe('ask')
+})

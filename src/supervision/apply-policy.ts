@@ -1,0 +1,46 @@
+// What the rules say about a call: pure, and in doubt it asks.
+
+import type { ApprovalRule, PolicyRule } from '../domain/approval-rule.ts'
+import { globMatches } from '../domain/glob.ts'
+import { isAtLeast, type Risk, risks } from '../domain/tool-settings.ts'
+import { fits } from './argument-conditions.ts'
+
+export interface RuledCall {
+  /** The tool's own, or the agent's for all. */
+  rule: ApprovalRule
+  policy: readonly PolicyRule[]
+  tool: string
+  risk: Risk
+  arguments: Record<string, unknown>
+}
+
+export type Ruling = 'run' | 'ask' | 'refuse'
+
+export function applyPolicy(call: RuledCall): Ruling {
+  try {
+    return ruling(call)
+  } catch {
+    // A rule that cannot be read, such as one that a later version wrote, must not let anything through.
+    return 'ask'
+  }
+}
+
+function ruling({ rule, policy, tool, risk, arguments: args }: RuledCall): Ruling {
+  switch (rule.ask) {
+    case 'never':
+      return 'run'
+    case 'risk':
+      return risks.includes(risk) && !isAtLeast(risk, rule.atLeast) ? 'run' : 'ask'
+    case 'when':
+      return rule.any.some((conditions) => fits(conditions, args)) ? 'ask' : 'run'
+    case 'policy': {
+      const first = policy.find(
+        (one) => one.tools.some((name) => globMatches(name, tool)) && (one.where === null || fits(one.where, args)),
+      )
+      if (first?.then === 'allow') return 'run'
+      return first?.then === 'refuse' ? 'refuse' : 'ask'
+    }
+    default:
+      return 'ask'
+  }
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import type { Grant } from '../domain/grant.ts'
+import type { GatedCall } from '../engine/gate.ts'
+import { createGate } from './create-gate.ts'
+import { policyVersion } from './policy-version.ts'
+import { gatedCall, policyRule } from './testing/gated-call.ts'
+
+const versionOf = ({ agent, tool }: GatedCall) => policyVersion(agent.approval, tool)
+
+const grant: Grant = {
+  id: 'g1',
+  agent: 'helper',
+  tool: 'send_email',
+  where: { to: { matches: '*@example.com' } },
+  sessionId: null,
+  grantedBy: 'olga',
+  approvalId: 'a1',
+  policyVersion: versionOf(gatedCall()),
+  createdAt: 0,
+  expiresAt: null,
+}
+
+const gateWith = (...grants: Grant[]) => createGate({ grantsFor: async () => grants })
+
+describe('the gate', () => {
+  test('asks by the rule of the agent where the tool has none, and says what is asked', async () => {
+    const call = gatedCall({ arguments: { to: 'ann@example.com', text: 'Hi' }, now: 5_000 })
+    expect(await gateWith().judge(call)).toEqual({
+      verdict: 'ask',
+      policyVersion: policyVersion(call.agent.approval, call.tool),
+      answerableBy: 'operator',
+      expiresAt: 3_605_000,
+      title: 'Call send_email',
+      description: 'to: ann@example.com\ntext: Hi',
+    })
+  })
+
+  test("takes the tool's own rule before the agent's", async () => {
+    const never = gatedCall({ tool: { approval: { ask: 'never' } }, approval: { default: { ask: 'always' } } })
+    expect(await gateWith().judge(never)).toEqual({ verdict: 'run', grant: null })
+    const always = gatedCall({
+      tool: { approval: { ask: 'always' }, risk: 'low' },
+      approval: { default: { ask: 'never' } },
+    })
+    expect(await gateWith().judge(always)).toMatchObject({ verdict: 'ask' })
+  })
+
+  test('tells the model what the policy refuses, whatever was granted', async () => {
+    const call = gatedCall({
+      approval: { default: { ask: 'policy' }, policy: [policyRule(['send_*'], null, 'refuse')] },
+    })
+    expect(await gateWith(grant).judge(call)).toEqual({
+      verdict: 'refuse',
+      reason: 'the policy of helper refuses send_email with these arguments.',
+    })
+  })
+
+  test.each([
+    ['low', 'owner', 'owner'],
+    ['low', 'operator', 'operator'],
+    ['high', 'owner', 'operator'],
+    ['critical', 'owner', 'operator'],
+  ] as const)('at risk %s, where the agent says %s, answerable by %s', async (risk, by, answerableBy) => {
+    const call = gatedCall({ tool: { risk, approval: { ask: 'always' } }, approval: { by } })
+    expect(await gateWith().judge(call)).toMatchObject({ verdict: 'ask', answerableBy })
+  })
+})
+
+describe('a grant', () => {
+  test('lets a call like it run, and is named', async () => {
+    expect(await gateWith(grant).judge(gatedCall())).toEqual({ verdict: 'run', grant: 'g1' })
+    expect(await gateWith({ ...grant, sessionId: 's1', expiresAt: 1_001 }).judge(gatedCall())).toEqual({
+      verdict: 'run',
+      grant: 'g1',
+    })
+  })
+
+  test.each<[string, Partial<Grant>]>([
+    ['other arguments', { where: { to: { equals: 'bob@example.com' } } }],
+    ['another tool', { tool: 'send_fax' }],
+    ['another agent', { agent: 'other' }],
+    ['another session', { sessionId: 's2' }],
+    ['a time that is over', { expiresAt: 1_000 }],
+    ['a tool that has changed since', { policyVersion: 'another' }],
+    ['a condition nobody can read', { where: JSON.parse('{"to":{"resembles":"x"}}') }],
+  ])('for %s allows nothing', async (_, change) => {
+    expect(await gateWith({ ...grant, ...change }).judge(gatedCall())).toMatchObject({ verdict: 'ask' })
+  })
+
+  test('never allows what is critical', async () => {
+    const call = gatedCall({ tool: { risk: 'critical' } })
+    expect(await gateWith({ ...grant, where: {} }).judge(call)).toMatchObject({ verdict: 'ask' })
+  })
+
+  test('is looked up for the agent, the session and the time of the call', async () => {
+    const asked: unknown[] = []
+    const gate = createGate({
+      grantsFor: async (...query) => {
+        asked.push(query)
+        return []
+      },
+    })
+    await gate.judge(gatedCall({ sessionId: 's7', now: 9 }))
+    await gate.judge(gatedCall({ tool: { approval: { ask: 'never' } } }))
+    expect(asked).toEqual([['helper', 's7', 9]])
+  })
+})

@@ -1,0 +1,60 @@
+// The gate in front of every call: the rules first, then the standing yeses.
+
+import type { Grant } from '../domain/grant.ts'
+import type { Gate, GatedCall } from '../engine/gate.ts'
+import { applyPolicy } from './apply-policy.ts'
+import { fits } from './argument-conditions.ts'
+import { grantOf } from './grant-of.ts'
+import { policyVersion } from './policy-version.ts'
+import { shownArguments } from './shown-arguments.ts'
+
+export interface GateDeps {
+  /** The standing yeses of an agent that have not expired: of this session and of all. */
+  grantsFor(agent: string, sessionId: string, now: number): Promise<readonly Grant[]>
+}
+
+export function createGate({ grantsFor }: GateDeps): Gate {
+  return {
+    async judge(call) {
+      const { agent, tool, sessionId, now } = call
+      const ruling = applyPolicy({
+        rule: tool.approval ?? agent.approval.default,
+        policy: agent.approval.policy,
+        tool: tool.name,
+        risk: tool.risk,
+        arguments: call.arguments,
+      })
+      if (ruling === 'run') return { verdict: 'run', grant: null }
+      if (ruling === 'refuse') {
+        return { verdict: 'refuse', reason: `the policy of ${agent.name} refuses ${tool.name} with these arguments.` }
+      }
+      // What is critical is asked about every time.
+      if (tool.risk !== 'critical') {
+        const grant = (await grantsFor(agent.name, sessionId, now)).find((one) => covers(one, call))
+        if (grant !== undefined) return { verdict: 'run', grant: grant.id }
+      }
+      return {
+        verdict: 'ask',
+        policyVersion: policyVersion(agent.approval, tool),
+        answerableBy: tool.risk === 'low' ? agent.approval.by : 'operator',
+        expiresAt: now + agent.approval.expiresSeconds * 1_000,
+        title: `Call ${tool.name}`,
+        description: shownArguments(call.arguments),
+      }
+    },
+    grant: grantOf,
+  }
+}
+
+function covers(grant: Grant, { agent, tool, sessionId, now, arguments: args }: GatedCall): boolean {
+  if (grant.agent !== agent.name || grant.tool !== tool.name) return false
+  if (grant.policyVersion !== policyVersion(agent.approval, tool)) return false
+  if (grant.sessionId !== null && grant.sessionId !== sessionId) return false
+  if (grant.expiresAt !== null && grant.expiresAt <= now) return false
+  try {
+    return fits(grant.where, args)
+  } catch {
+    // A grant that cannot be read allows nothing.
+    return false
+  }
+}

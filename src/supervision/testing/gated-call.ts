@@ -1,0 +1,71 @@
+import type { AgentDefinition } from '../../domain/agent.ts'
+import type { ApprovalSettings, PolicyRule } from '../../domain/approval-rule.ts'
+import type { GatedCall } from '../../engine/gate.ts'
+
+const agent: AgentDefinition = {
+  name: 'helper',
+  description: 'helps',
+  directory: '/',
+  default: true,
+  internal: false,
+  instructions: '',
+  model: {
+    provider: 'demo',
+    name: 'demo',
+    contextWindow: 1_000,
+    retries: 0,
+    firstTokenTimeoutMs: 1_000,
+    tokenTimeoutMs: 1_000,
+  },
+  tools: [],
+  responseFormat: null,
+  limits: {
+    steps: 1,
+    tokens: null,
+    durationMs: 1_000,
+    cost: null,
+    toolCalls: 1,
+    identicalCalls: 1,
+    parallelCalls: 1,
+    toolResultChars: 1_000,
+    storedMessageChars: 1_000,
+  },
+  context: { maxMessages: 1 },
+  sessions: { ttlSeconds: 1, onExpiry: 'continue', retentionDays: 1, onBusy: 'queue' },
+  approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3_600 },
+  testCases: [],
+  judge: null,
+}
+
+/** A call of `send_email`, which is asked about unless something is said. */
+export function gatedCall(
+  change: { tool?: Partial<GatedCall['tool']>; approval?: Partial<ApprovalSettings> } & Partial<
+    Pick<GatedCall, 'arguments' | 'sessionId' | 'now'>
+  > = {},
+): GatedCall {
+  return {
+    agent: { ...agent, approval: { ...agent.approval, ...change.approval } },
+    tool: {
+      name: 'send_email',
+      description: 'Sends an e-mail.',
+      parameters: { type: 'object' },
+      returns: null,
+      effect: 'once',
+      risk: 'high',
+      timeoutMs: 30_000,
+      retries: 0,
+      approval: null,
+      predictState: [],
+      ...change.tool,
+    },
+    arguments: change.arguments ?? { to: 'ann@example.com' },
+    sessionId: change.sessionId ?? 's1',
+    now: change.now ?? 1_000,
+  }
+}
+
+export const policyRule = (tools: string[], where: PolicyRule['where'], then: PolicyRule['then']) => ({
+  tools,
+  where,
+  then,
+})
