@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import type { Extract, FileRecord } from '../domain/file.ts'
+import type { FileKeeper } from './file-keeper.ts'
+import type { FileReader } from './file-reader.ts'
+import { sweepExtracts } from './reader/extract-cache.ts'
+
+export interface AttachedFiles {
+  record(id: string): Promise<FileRecord | null>
+  /** Throws `file_unreadable`, and what else `FileReader` throws. */
+  read(file: FileRecord, signal: AbortSignal, onProgress?: (done: number, total: number) => void): Promise<Extract>
+  bytes(file: FileRecord): Promise<Buffer>
+  /** Removes bytes and words of files that no session has any more. */
+  sweep(): Promise<void>
+}
+
+export interface AttachedFilesDeps {
+  keeper: FileKeeper
+  reader: FileReader
+  /** Where the reader keeps the words. */
+  cacheDir: string
+  store: {
+    file(id: string): Promise<FileRecord | null>
+    knownHashes(hashes: readonly string[]): Promise<string[]>
+  }
+}
+
+/** Keeper and reader as the engine sees them: what a session has, and what is in it. */
+export function createAttachedFiles({ keeper, reader, cacheDir, store }: AttachedFilesDeps): AttachedFiles {
+  return {
+    record: (id) => store.file(id),
+    read: (file, signal, onProgress) => {
+      const { mimeType, bytes, sha256 } = file
+      return reader.read({ path: keeper.pathOf(file), mimeType, bytes, sha256 }, signal, onProgress)
+    },
+    bytes: (file) => readFile(keeper.pathOf(file)),
+    async sweep() {
+      await keeper.sweep()
+      await sweepExtracts(cacheDir, (hashes) => store.knownHashes(hashes))
+    },
+  }
+}

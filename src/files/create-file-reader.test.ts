@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createSystemClock } from '../domain/clock.ts'
+import type { FileType } from '../domain/file.ts'
+import { silentLogger } from '../domain/logger.ts'
+import { createFileReader, type FileReaderLimits } from './create-file-reader.ts'
+import type { FileReader, ReadableFile } from './file-reader.ts'
+
+const clock = createSystemClock()
+const never = new AbortController().signal
+const environment = { ...process.env, OPENAI_API_KEY: 'sk-secret', LANG: 'C.UTF-8', HOME: '/root' }
+
+let folder: string
+let cacheDir: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'file-reader-'))
+})
+beforeEach(async () => {
+  cacheDir = join(await mkdtemp(join(folder, 'case-')), 'cache')
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const readers: FileReader[] = []
+afterEach(() => Promise.all(readers.splice(0).map((reader) => reader.close())))
+
+function open(limits: Partial<FileReaderLimits> = {}, childProgram?: string): FileReader {
+  const program = childProgram === undefined ? {} : { childProgram }
+  const reader = createFileReader({ cacheDir, clock, log: silentLogger, environment, limits, ...program })
+  readers.push(reader)
+  return reader
+}
+
+const misbehaving = `${import.meta.dirname}/reader/testing/misbehaving-child.ts`
+
+/** What a child is told to do stands in the name. */
+const told = (what: string, mimeType: FileType = 'text/plain'): ReadableFile => ({
+  path: join(folder, what),
+  mimeType,
+  bytes: 1,
+  sha256: createHash('sha256').update(what).digest('hex'),
+})
+
+async function written(bytes: Uint8Array | string, mimeType: FileType): Promise<ReadableFile> {
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const path = join(folder, sha256)
+  await writeFile(path, bytes)
+  return { path, mimeType, bytes: bytes.length, sha256 }
+}
+
+const textOf = async (reading: Promise<{ sections: { text: string }[] }>): Promise<string> =>
+  (await reading).sections.map(({ text }) => text).join('\n')
+
+const childrenFolders = async (): Promise<string[]> =>
+  (await readdir(cacheDir)).filter((name) => name.startsWith('work-'))
+
+describe('a file reader', () => {
+  test('reads in another process and gives the words', async () => {
+    const file = await written('Ahoy, Zürich\r\n', 'text/markdown')
+
+    expect(await open().read(file, never)).toEqual({ sections: [{ label: '', text: 'Ahoy, Zürich\n' }], notes: [] })
+  })
+
+  test('does not read the same bytes again, in this life or the next', async () => {
+    const reader = open({}, misbehaving)
+    const first = await textOf(reader.read(told('a'), never))
+    await reader.close()
+
+    expect(first).toMatch(/^a: job 1 of \d+$/)
+    expect(await textOf(open({}, misbehaving).read(told('a'), never))).toBe(first)
+  })
+
+  test('reads once what is asked for twice at the same time, and goes on when one of the two leaves', async () => {
+    const reader = open({}, misbehaving)
+    const leaving = new AbortController()
+    const both = [reader.read(told('b'), leaving.signal), reader.read(told('b'), never)]
+    leaving.abort(new Error('gone'))
+
+    expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+    expect(await textOf(reader.read(told('c'), never))).toMatch(/^c: job 2 /)
+  })
+
+  test('tells how far it is', async () => {
+    const heard: [number, number][] = []
+    await open({}, misbehaving).read(told('progress'), never, (done, total) => heard.push([done, total]))
+
+    expect(heard).toEqual([[1, 2]])
+  })
+
+  test('gives its child no secrets, no home and no way out of its folder', async () => {
+    expect(JSON.parse(await textOf(open({}, misbehaving).read(told('confess'), never)))).toEqual({
+      names: ['LANG', 'PATH', 'TMPDIR'],
+      inFolder: true,
+      writing: 'ERR_ACCESS_DENIED',
+      starting: 'ERR_ACCESS_DENIED',
+    })
+  })
+
+  test('starts nothing before the first file, and leaves nothing behind after the last', async () => {
+    const reader = open({}, misbehaving)
+    await expect(readdir(cacheDir)).rejects.toThrow('ENOENT')
+    await reader.read(told('d'), never)
+    expect(await childrenFolders()).toHaveLength(1)
+    await reader.close()
+
+    expect(await childrenFolders()).toEqual([])
+  })
+
+  test('ends a child that has had no work for a while', async () => {
+    const reader = open({ idleMs: 1 }, misbehaving)
+    const first = await textOf(reader.read(told('e'), never))
+    await expect.poll(childrenFolders).toEqual([])
+
+    expect(await textOf(reader.read(told('f'), never))).not.toContain(first.split(' of ')[1])
+  })
+
+  test('removes what a killed server has left behind, and not what another one is using', async () => {
+    await mkdir(join(cacheDir, 'work-old'), { recursive: true })
+    await mkdir(join(cacheDir, 'work-new'))
+    await utimes(join(cacheDir, 'work-old'), 0, 0)
+    const reader = open({}, misbehaving)
+    await reader.read(told('g'), never)
+    await reader.close()
+
+    expect(await childrenFolders()).toEqual(['work-new'])
+  })
+
+  test('refuses at the start a language whose data is not installed, and says what to install', () => {
+    const start = (languages: string) =>
+      createFileReader({
+        cacheDir,
+        clock,
+        log: silentLogger,
+        environment: { QUARTERDECK_OCR_LANGUAGES: languages },
+      })
+
+    expect(() => start('eng,tlh')).toThrow('run "npm install @tesseract.js-data/tlh"')
+    expect(() => start('../../etc')).toThrow('is no language')
+  })
+})
+
+describe('a file that is too much', () => {
+  const failures: [string, Partial<FileReaderLimits>, string][] = [
+    ['loop', { timeMs: 1_500 }, 'The file takes longer to read than the 1.5 seconds there are for one: split it.'],
+    [
+      'grow',
+      { memoryBytes: 200_000_000 },
+      'The file needs more memory than the 200 MB there are for one: split it, or make it smaller.',
+    ],
+    ['crash', {}, 'The file could not be read: it is damaged in a way that the reader did not survive.'],
+    ['lie', {}, 'The file could not be read: it is damaged, or not what it seems to be.'],
+  ]
+  test.each(failures)('is refused when its child would %s, and the next one is read', async (what, limits, message) => {
+    const reader = open(limits, misbehaving)
+
+    await expect(reader.read(told(what), never)).rejects.toMatchObject({ code: 'file_unreadable', message })
+    expect(await textOf(reader.read(told('next'), never))).toMatch(/^next: job/)
+  })
+
+  test('what a child says is read with care', async () => {
+    expect(await textOf(open({}, misbehaving).read(told('babble'), never))).toMatch(/^babble: job 1/)
+  })
+
+  test('a child that dies of what it read before is not the fault of this file', async () => {
+    const reader = open({}, misbehaving)
+    await reader.read(told('h'), never)
+
+    expect(await textOf(reader.read(told('crashes-when-used'), never))).toMatch(/^crashes-when-used: job 1 /)
+  })
+
+  test('stops when nobody wants it any more', async () => {
+    const reader = open({}, misbehaving)
+    const leaving = new AbortController()
+    const reading = reader.read(told('loop'), leaving.signal)
+    await expect.poll(() => childrenFolders().catch(() => [])).toHaveLength(1)
+    leaving.abort(new Error('the person has left'))
+
+    await expect(reading).rejects.toThrow('the person has left')
+    expect(await textOf(reader.read(told('i'), never))).toMatch(/^i: job 1/)
+  })
+})
+
+describe('files that wait', () => {
+  test('are refused when there are too many, and told so', async () => {
+    const reader = open({ queue: 2, timeMs: 1_500 }, misbehaving)
+    const readings = ['hang', 'j', 'k', 'l', 'm'].map((what) => reader.read(told(what), never))
+    const ends = (await Promise.allSettled(readings)).map((end) =>
+      end.status === 'rejected' ? end.reason.code : 'read',
+    )
+
+    expect(ends.toSorted()).toEqual(['file_unreadable', 'queue_full', 'queue_full', 'read', 'read'])
+  })
+
+  test('are refused when the server stops', async () => {
+    const reader = open({}, misbehaving)
+    const readings = Promise.allSettled(['hang', 'n'].map((what) => reader.read(told(what), never)))
+    await expect.poll(() => childrenFolders().catch(() => [])).toHaveLength(1)
+    await reader.close()
+
+    expect((await readings).map((end) => end.status === 'rejected' && end.reason.code)).toEqual([
+      'shutting_down',
+      'shutting_down',
+    ])
+  })
+})
+
+describe('hostile files', () => {
+  const types: FileType[] = [
+    'image/png',
+    'image/jpeg',
+    'image/gif',
+    'image/webp',
+    'application/pdf',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+    'text/plain',
+    'text/csv',
+  ]
+
+  test('of every type are refused with a sentence, by one and the same child', async () => {
+    const reader = open()
+    const garbage = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (at * at * 31 + at * 7) % 256))
+    const results: Record<string, unknown> = {}
+    for (const type of types) {
+      const file = await written(garbage, type)
+      results[type] = await reader.read(file, never).then(
+        () => 'read',
+        (error) => error.code,
+      )
+    }
+
+    expect(results).toEqual(Object.fromEntries(types.map((type) => [type, 'file_unreadable'])))
+    expect(await childrenFolders()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,20 @@
+import type { Extract, FileType } from '../domain/file.ts'
+
+/** Reads the words out of files, off the event loop and within limits. One job each: what becomes of the words is the engine's. */
+export interface FileReader {
+  /**
+   * Throws `file_unreadable` with a sentence for people that does not name the file: damaged, locked with a password, too
+   * large when unpacked, took too long. Hostile content costs at most the limits of one child process.
+   */
+  read(file: ReadableFile, signal: AbortSignal, onProgress?: (done: number, total: number) => void): Promise<Extract>
+  close(): Promise<void>
+}
+
+export interface ReadableFile {
+  /** Absolute path of the bytes. */
+  path: string
+  mimeType: FileType
+  bytes: number
+  /** Results are cached by it. */
+  sha256: string
+}

@@ -1,0 +1,73 @@
+import { ServerError } from '../../domain/errors.ts'
+import { type FileType, isImage, isText } from '../../domain/file.ts'
+import { HEAD_BYTES, isOleContainer, type Magic, sniff } from '../sniff.ts'
+import { sniffArchive } from '../sniff-archive.ts'
+import { createTextSniffer } from '../sniff-text.ts'
+import { agreedType, mismatch, unknownContent } from './agreed-type.ts'
+
+/** Finds out what a file is while it arrives. Both throw `unsupported_media_type`, as soon as that is certain. */
+export interface TypeSniffer {
+  take(bytes: Uint8Array): void
+  /** `path`: where all of it lies. Throws `file_unreadable` for an archive whose directory cannot be read. */
+  end(path: string): Promise<FileType>
+}
+
+const ARCHIVE = 'a ZIP archive'
+
+export function createTypeSniffer(declared: FileType | null, name: string): TypeSniffer {
+  const text = createTextSniffer()
+  let head = new Uint8Array(0)
+  /** Undefined until the head is complete. */
+  let magic: Magic | null | undefined
+
+  function decide(): void {
+    magic = sniff(head)
+    if (magic === 'zip') {
+      if (declared !== null && !isOffice(declared)) throw mismatch(declared, ARCHIVE, name)
+    } else if (magic !== null) agreedType(magic, declared, name)
+    else takeText(head)
+  }
+
+  function takeText(bytes: Uint8Array): void {
+    if (!text.take(bytes)) throw unknownContent(declared, wordsFor(head), name)
+    if (declared !== null && !isText(declared)) throw unknownContent(declared, 'text or of an unknown type', name)
+  }
+
+  return {
+    take(bytes) {
+      if (magic === null) takeText(bytes)
+      if (magic !== undefined) return
+      head = Buffer.concat([head, bytes])
+      if (head.length >= HEAD_BYTES) decide()
+    },
+
+    async end(path) {
+      if (magic === undefined) decide()
+      if (magic === 'zip') return agreedType(await archiveType(path), declared, name)
+      if (magic != null) return agreedType(magic, declared, name)
+      if (!text.end()) throw unknownContent(declared, wordsFor(head), name)
+      return agreedType('text/plain', declared, name)
+    },
+  }
+
+  async function archiveType(path: string): Promise<FileType> {
+    try {
+      const type = await sniffArchive(path)
+      if (type !== null) return type
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error
+      throw new ServerError('file_unreadable', `${JSON.stringify(name)} cannot be read. ${error.message}`, {
+        details: { name },
+        cause: error,
+      })
+    }
+    throw unknownContent(declared, `${ARCHIVE} that is no Office document`, name)
+  }
+}
+
+const isOffice = (type: FileType): boolean => !isText(type) && !isImage(type) && type !== 'application/pdf'
+
+const wordsFor = (head: Uint8Array): string =>
+  isOleContainer(head)
+    ? 'an Office document that is locked with a password or older than 2007'
+    : 'none of the types that are taken'

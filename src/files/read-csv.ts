@@ -1,0 +1,76 @@
+// Comma-, semicolon- or tab-separated values -> rows. Quotes as in RFC 4180, and as tolerant as spreadsheets are.
+
+const delimiters = [',', ';', '\t', '|'] as const
+type Delimiter = (typeof delimiters)[number]
+
+/** Null when it is no table: not two columns in nearly every row. */
+export function csvRows(text: string): Iterable<string[]> | null {
+  // Excel's way to say it.
+  const said = /^sep=([,;\t|])\n/.exec(text)
+  if (said !== null) {
+    const delimiter = delimiters.find((one) => one === said[1])
+    if (delimiter !== undefined) return rowsOf(text, delimiter, said[0].length)
+  }
+  const delimiter = delimiterOf(text)
+  return delimiter === null ? null : rowsOf(text, delimiter, 0)
+}
+
+const SAMPLE_ROWS = 50
+
+/** The one that gives the same number of columns, two or more, in most of the first rows. */
+function delimiterOf(text: string): Delimiter | null {
+  let best: { delimiter: Delimiter; share: number; columns: number } | null = null
+  for (const delimiter of delimiters) {
+    const widths = new Map<number, number>()
+    let rows = 0
+    for (const row of rowsOf(text, delimiter, 0)) {
+      widths.set(row.length, (widths.get(row.length) ?? 0) + 1)
+      if (++rows === SAMPLE_ROWS) break
+    }
+    const [columns = 0, count = 0] = [...widths].sort((a, b) => b[1] - a[1])[0] ?? []
+    const share = count / rows
+    if (columns < 2 || share < 0.8) continue
+    if (best === null || share > best.share || (share === best.share && columns > best.columns)) {
+      best = { delimiter, share, columns }
+    }
+  }
+  return best?.delimiter ?? null
+}
+
+/** Empty lines are no rows. A quote that is never closed is an ordinary character. */
+function* rowsOf(text: string, delimiter: Delimiter, from: number): Generator<string[]> {
+  const plain = plainCell[delimiter]()
+  let row: string[] = []
+  let at = from
+  for (;;) {
+    const quoted = text[at] === '"' ? quotedCell(text, at, delimiter) : null
+    plain.lastIndex = at
+    const cell = quoted?.cell ?? plain.exec(text)?.[0] ?? ''
+    row.push(cell)
+    at = (quoted?.end ?? at + cell.length) + 1
+    if (text[at - 1] === delimiter) continue
+    if (row.length > 1 || row[0] !== '') yield row
+    if (at > text.length) return
+    row = []
+  }
+}
+
+const plainCell: Record<Delimiter, () => RegExp> = {
+  ',': () => /[^,\n]*/y,
+  ';': () => /[^;\n]*/y,
+  '\t': () => /[^\t\n]*/y,
+  '|': () => /[^|\n]*/y,
+}
+
+function quotedCell(text: string, start: number, delimiter: Delimiter): { cell: string; end: number } | null {
+  let close = text.indexOf('"', start + 1)
+  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
+  if (close === -1 || close - start > MAX_QUOTED) return null
+  const end = close + 1
+  // Something like `"a" b,` is not a quoted cell but a cell with quotes in it.
+  if (end < text.length && text[end] !== delimiter && text[end] !== '\n') return null
+  return { cell: text.slice(start + 1, close).replaceAll('""', '"'), end }
+}
+
+/** A quote that closes only after this much was not meant to be one: it would swallow the rest of the table. */
+const MAX_QUOTED = 100_000

@@ -1,0 +1,44 @@
+import { createRequire } from 'node:module'
+import { dirname, join, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { PDFDocumentProxy } from 'unpdf/pdfjs'
+
+/** Ends with `loadingTask.destroy()`. Nothing in the file is run, and nothing it points at is fetched. */
+export async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
+  const { createIsomorphicCanvasFactory, definePDFJSModule, getDocumentProxy } = await import('unpdf')
+  const pdfjs = pdfjsFolder()
+  if (pdfjs !== null) {
+    // The pdf.js inside unpdf has no decoders for fax, JBIG2 and JPEG 2000 pictures, which is what most scanners write.
+    await definePDFJSModule(() => import(pathToFileURL(join(pdfjs, 'legacy', 'build', 'pdf.mjs')).href))
+  }
+  return getDocumentProxy(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+    verbosity: 0,
+    enableXfa: false,
+    maxImageSize: MAX_IMAGE_PIXELS,
+    CanvasFactory: await createIsomorphicCanvasFactory(() => import('@napi-rs/canvas')),
+    ...(pdfjs === null ? {} : dataOf(pdfjs)),
+  })
+}
+
+/** A page may hold a picture of any declared size; a larger one is left out. */
+const MAX_IMAGE_PIXELS = 40_000_000
+
+/** As paths: pdf.js on Node cannot load the addresses that unpdf finds by itself. */
+const dataOf = (pdfjs: string) => ({
+  // How East Asian fonts number their characters.
+  cMapUrl: join(pdfjs, 'cmaps') + sep,
+  cMapPacked: true,
+  // Fonts that every PDF may use without bringing them.
+  standardFontDataUrl: join(pdfjs, 'standard_fonts') + sep,
+  wasmUrl: join(pdfjs, 'wasm') + sep,
+})
+
+/** The whole pdf.js comes with officeparser. Null: it does not any more; then text is read, but not every scan. */
+function pdfjsFolder(): string | null {
+  try {
+    const office = createRequire(import.meta.url).resolve('officeparser')
+    return dirname(createRequire(office).resolve('pdfjs-dist/package.json'))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,85 @@
+// Pages without words are drawn and read as pictures. That takes seconds a page, so it ends with the time, and says where.
+
+import type { PDFDocumentProxy } from 'unpdf/pdfjs'
+import { type GreyPicture, greyPicture } from './reader/grey-picture.ts'
+import type { Ocr } from './reader/ocr.ts'
+import { pictureWords } from './reader/picture-words.ts'
+
+export interface ScannedPages {
+  texts: Map<number, string>
+  notes: string[]
+}
+
+const MAX_SCANS = 50
+const DOTS_PER_INCH = 200
+/** A page may be declared as large as a house. */
+const MAX_PIXELS = 6_000_000
+
+export async function readPdfScans(
+  pdf: PDFDocumentProxy,
+  pages: readonly number[],
+  around: { ocr: Ocr; timeLeft(): number; onProgress(done: number, total: number): void },
+): Promise<ScannedPages> {
+  const texts = new Map<number, string>()
+  let tried = 0
+  let slowest = 0
+  for (const number of pages.slice(0, MAX_SCANS)) {
+    const left = around.timeLeft()
+    // The next page may take as long as the slowest so far.
+    if (left <= slowest) break
+    const picture = await drawn(pdf, number)
+    const text = picture === null || isBlank(picture) ? '' : await pictureWords(picture, around.ocr)
+    if (text !== '') texts.set(number, text)
+    slowest = Math.max(slowest, left - around.timeLeft())
+    around.onProgress(++tried, pages.length)
+  }
+  return { texts, notes: notesOf(texts, pages, tried) }
+}
+
+function notesOf(texts: ReadonlyMap<number, string>, pages: readonly number[], tried: number): string[] {
+  const notes: string[] = []
+  if (texts.size > 0) {
+    notes.push(`The text of ${listOf([...texts.keys()])} was read from a picture and may hold mistakes.`)
+  }
+  const unread = pages.slice(tried)
+  if (unread.length > 0) {
+    notes.push(
+      `There is no text but pictures on ${listOf(unread)}, and reading them would take too long: they were left out.`,
+    )
+  }
+  return notes
+}
+
+/** `page 3`, `pages 1-4 and 9`. */
+function listOf(pages: readonly number[]): string {
+  const ranges: { from: number; to: number }[] = []
+  for (const page of pages) {
+    const last = ranges.at(-1)
+    if (last?.to === page - 1) last.to = page
+    else ranges.push({ from: page, to: page })
+  }
+  const names = ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`))
+  const shown = names.length > 20 ? [...names.slice(0, 20), 'others'] : names
+  const list = shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : shown.join('')
+  return `${pages.length === 1 ? 'page' : 'pages'} ${list}`
+}
+
+/** Null when it cannot be drawn. */
+async function drawn(pdf: PDFDocumentProxy, number: number): Promise<GreyPicture | null> {
+  try {
+    const { renderPageAsImage } = await import('unpdf')
+    const page = await pdf.getPage(number)
+    const { width, height } = page.getViewport({ scale: 1 })
+    const scale = Math.min(DOTS_PER_INCH / 72, Math.sqrt(MAX_PIXELS / (width * height)))
+    const png = await renderPageAsImage(pdf, number, { canvasImport: () => import('@napi-rs/canvas'), scale })
+    page.cleanup()
+    return await greyPicture(new Uint8Array(png))
+  } catch {
+    return null
+  }
+}
+
+function isBlank({ pixels }: GreyPicture): boolean {
+  const first = pixels[0] ?? 255
+  return pixels.every((pixel) => Math.abs(pixel - first) < 8)
+}

@@ -1,0 +1,147 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PdfSurroundings, readPdf } from './read-pdf.ts'
+import type { Ocr } from './reader/ocr.ts'
+import { createOcr } from './reader/ocr.ts'
+import { findOcrLanguages } from './reader/ocr-languages.ts'
+import { pdfOf } from './reader/testing/pdf.ts'
+import { recall, scan, scannedWords } from './reader/testing/scan.ts'
+
+let folder: string
+let ocr: Ocr
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'read-pdf-'))
+  ocr = createOcr({ languages: findOcrLanguages(['eng'], folder), folder })
+})
+afterAll(async () => {
+  await ocr.close()
+  await rm(folder, { recursive: true })
+})
+
+async function read(bytes: Uint8Array, around: Partial<PdfSurroundings> = {}) {
+  const path = join(folder, 'file.pdf')
+  await writeFile(path, bytes)
+  return readPdf(path, { ocr, timeLeft: () => 60_000, onProgress() {}, characters: 1_000_000, ...around })
+}
+
+async function scannedPage(text: string) {
+  const { data, info } = await scan(text).jpeg({ quality: 90 }).toBuffer({ resolveWithObject: true })
+  const picture = { bytes: data, width: info.width, height: info.height, filter: 'DCTDecode' }
+  return { picture, size: [(info.width * 72) / 150, (info.height * 72) / 150] satisfies [number, number] }
+}
+
+describe('a PDF', () => {
+  test('gives its pages one by one, and tells how far it is', async () => {
+    const told: number[][] = []
+    const pdf = pdfOf([{ lines: ['Report (draft)', 'Fuel  1,250 EUR'] }, { lines: ['The second page.'] }])
+
+    expect(await read(pdf, { onProgress: (...step) => told.push(step) })).toEqual({
+      sections: [
+        { label: 'page 1', text: 'Report (draft)\nFuel 1,250 EUR' },
+        { label: 'page 2', text: 'The second page.' },
+      ],
+      notes: [],
+    })
+    expect(told).toEqual([
+      [1, 2],
+      [2, 2],
+    ])
+  })
+
+  test('that was written from the bottom up is read from the top down', async () => {
+    const lines = ['one', 'two', 'three', 'four', 'five', 'six']
+
+    expect((await read(pdfOf([{ lines, bottomUp: true }]))).sections).toEqual([
+      { label: 'page 1', text: lines.join('\n') },
+    ])
+  })
+
+  test('in which a page is a scan is read from the picture there', { timeout: 60_000 }, async () => {
+    const { sections, notes } = await read(
+      pdfOf([{ lines: ['Cover'] }, await scannedPage(scannedWords), { lines: ['End'] }]),
+    )
+
+    expect(sections.map(({ label }) => label)).toEqual(['page 1', 'page 2', 'page 3'])
+    expect([sections[0]?.text, sections[2]?.text]).toEqual(['Cover', 'End'])
+    expect(recall(scannedWords, sections[1]?.text ?? '')).toBeGreaterThanOrEqual(0.95)
+    expect(notes).toEqual(['The text of page 2 was read from a picture and may hold mistakes.'])
+  })
+
+  test('whose scans would take too long says which were left out', async () => {
+    const page = await scannedPage('Ahoy')
+    let asked = 0
+    // Enough for the text of four pages, and then for none of the pictures.
+    const timeLeft = () => (++asked > 4 ? 0 : 1_000)
+
+    expect(await read(pdfOf([{ lines: ['Cover'] }, page, page, page]), { timeLeft })).toEqual({
+      sections: [1, 2, 3, 4].map((number) => ({ label: `page ${number}`, text: number === 1 ? 'Cover' : '' })),
+      notes: ['There is no text but pictures on pages 2-4, and reading them would take too long: they were left out.'],
+    })
+  })
+
+  test('that is longer than there is room for is read as far as that', async () => {
+    const pdf = pdfOf(Array.from({ length: 9 }, (_, at) => ({ lines: [`Page ${at + 1} has twenty four letters`] })))
+
+    expect(await read(pdf, { characters: 70 })).toEqual({
+      sections: [
+        { label: 'page 1', text: 'Page 1 has twenty four letters' },
+        { label: 'page 2', text: 'Page 2 has twenty four letters' },
+      ],
+      notes: ['The PDF has 9 pages; only the first 2 were read.'],
+    })
+  })
+
+  test('without a word says so', async () => {
+    expect(await read(pdfOf([{}]))).toEqual({
+      sections: [{ label: 'page 1', text: '' }],
+      notes: ['The PDF holds no text.'],
+    })
+  })
+})
+
+describe('a hostile PDF', () => {
+  const lock = `/Encrypt << /Filter /Standard /V 1 /R 2 /O <${'41'.repeat(32)}> /U <${'42'.repeat(32)}> /P -4 >> /ID [<00><00>]`
+
+  test('that is locked is refused with what to do', async () => {
+    await expect(read(pdfOf([{ lines: ['x'] }], { trailer: lock }))).rejects.toMatchObject({
+      code: 'file_unreadable',
+      message: 'The PDF is locked with a password: save it without one and attach it again.',
+    })
+  })
+
+  test.each([
+    ['breaks off', pdfOf([{ lines: ['Hello'] }]).subarray(0, 300)],
+    ['is garbage', Buffer.from(`%PDF-1.7\n${'nonsense '.repeat(1_000)}`)],
+    ['is a loop of pages', pdfOf([{ lines: ['x'] }], { kids: '2 0 R 2 0 R' })],
+    ['is empty', Buffer.alloc(0)],
+  ])('that %s is refused', async (_what, bytes) => {
+    await expect(read(bytes)).rejects.toMatchObject({
+      code: 'file_unreadable',
+      message: expect.stringMatching(/damaged/),
+    })
+  })
+
+  test('with a script in it is read and the script is not run', async () => {
+    const catalog = '/OpenAction << /S /JavaScript /JS (while\\(true\\){}) >>'
+
+    expect(await read(pdfOf([{ lines: ['Quiet'] }], { catalog }))).toEqual({
+      sections: [{ label: 'page 1', text: 'Quiet' }],
+      notes: [],
+    })
+  })
+
+  test('with a page as large as a city is not drawn at that size', async () => {
+    expect((await read(pdfOf([{ size: [1_000_000, 1_000_000] }]))).notes).toEqual(['The PDF holds no text.'])
+  })
+
+  test('that declares far more pages than it has gives those it has', async () => {
+    const text = pdfOf([{ lines: ['Only one'] }])
+      .toString('latin1')
+      .replace('/Count 1 ', '/Count 9e9')
+    const { sections } = await read(Buffer.from(text, 'latin1')).catch((error) => ({ sections: error.code }))
+
+    expect([[{ label: 'page 1', text: 'Only one' }], 'file_unreadable']).toContainEqual(sections)
+  })
+})

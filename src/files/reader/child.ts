@@ -1,0 +1,66 @@
+// The process that reads files. It holds no secret, may write into its own folder only, and is ended without ceremony when a file
+// is too much for it: see `reader-child.ts` for the other side.
+
+import { setPriority } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { ServerError } from '../../domain/errors.ts'
+import { writeExtract } from './extract-file.ts'
+import { createOcr, type Ocr } from './ocr.ts'
+import type { ChildMessage, ReadJob } from './protocol.ts'
+import { readByType } from './read-by-type.ts'
+import { tidyExtract } from './tidy-extract.ts'
+
+/** Of a job's time: what is left is for writing down what was read until then. */
+const USABLE_TIME = 0.75
+const PROGRESS_MS = 200
+
+const send = (message: ChildMessage): void => void process.send?.(message)
+
+let ocr: Ocr | null = null
+
+async function run(job: ReadJob): Promise<void> {
+  const start = performance.now()
+  let toldAt = start
+  ocr ??= createOcr({ languages: job.languages, folder: process.cwd() })
+  const extract = await readByType[job.mimeType](job.path, {
+    ocr,
+    characters: job.characters,
+    timeLeft: () => job.timeMs * USABLE_TIME - (performance.now() - start),
+    onProgress(done, total) {
+      const now = performance.now()
+      if (now - toldAt < PROGRESS_MS) return
+      toldAt = now
+      send({ type: 'progress', done, total })
+    },
+  })
+  await writeExtract(job.resultPath, tidyExtract(extract, job.characters))
+}
+
+function failureOf(error: unknown): ChildMessage {
+  const cause = error instanceof Error ? String(error.cause ?? error.stack ?? error).slice(0, 2_000) : String(error)
+  if (error instanceof ServerError) return { type: 'failed', message: error.message, cause }
+  if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') {
+    return { type: 'failed', message: "The server's disk is full: nothing can be read until there is room.", cause }
+  }
+  return { type: 'failed', message: 'The file could not be read: it is damaged, or not what it seems to be.', cause }
+}
+
+process.on('message', (job: ReadJob) => {
+  run(job).then(
+    () => send({ type: 'done' }),
+    (error) => send(failureOf(error)),
+  )
+})
+process.on('disconnect', () => process.exit())
+// Parsers leave promises behind when a file is damaged. The job has its own answer, or its time limit.
+process.on('unhandledRejection', () => {})
+
+// The server and its streams come first. Threads that start later inherit it.
+setPriority(5)
+
+// A parser may be caught in a loop when the server is killed, and then never hears of it: a thread of its own watches.
+new Worker(
+  `const parent = process.ppid
+   setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 2_000)`,
+  { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } },
+).unref()

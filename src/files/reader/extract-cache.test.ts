@@ -1,0 +1,79 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Clock } from '../../domain/clock.ts'
+import { createSystemClock } from '../../domain/clock.ts'
+import type { Extract } from '../../domain/file.ts'
+import type { ReadableFile } from '../file-reader.ts'
+import { createExtractCache, sweepExtracts } from './extract-cache.ts'
+import { writeExtract } from './extract-file.ts'
+
+let folder: string
+let now: number
+const clock: Clock = { ...createSystemClock(), now: () => now }
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'extract-cache-'))
+  now = Date.now()
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const open = (maxBytes = 1_000_000, settings = '') => createExtractCache({ folder, clock, maxBytes, settings })
+const file = (digit: string): ReadableFile => ({
+  path: '/x',
+  mimeType: 'text/plain',
+  bytes: 1,
+  sha256: digit.repeat(64),
+})
+const words = (text: string): Extract => ({ sections: [{ label: '', text }], notes: [] })
+
+async function keep(cache: ReturnType<typeof open>, digit: string, text: string): Promise<Extract | null> {
+  const path = join(folder, 'written')
+  await writeExtract(path, words(text))
+  return cache.keep(file(digit), path)
+}
+
+test('what was kept is found by its hash, its type and how it was read', async () => {
+  const cache = open()
+  expect(await keep(cache, 'a', 'ahoy')).toEqual(words('ahoy'))
+
+  expect(await cache.find(file('a'))).toEqual(words('ahoy'))
+  expect(await cache.find(file('b'))).toBe(null)
+  expect(await cache.find({ ...file('a'), mimeType: 'text/csv' })).toBe(null)
+  expect(await open(1_000_000, 'eng+deu').find(file('a'))).toBe(null)
+})
+
+test('nothing is kept of what was not written to its end', async () => {
+  expect(await open().keep(file('a'), join(folder, 'nothing'))).toBe(null)
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('what was used last stays when there is no room for all', async () => {
+  const cache = open(3_300)
+  const text = 'x'.repeat(1_000)
+  for (const digit of ['a', 'b', 'c']) {
+    await keep(cache, digit, text)
+    now -= 1_000
+    await cache.find(file(digit))
+  }
+  now += 60_000
+  await cache.find(file('c'))
+  await keep(cache, 'd', text)
+
+  const left = await Promise.all(['a', 'b', 'c', 'd'].map(async (digit) => (await cache.find(file(digit))) !== null))
+  expect(left).toEqual([false, false, true, true])
+})
+
+test('the words of files that are gone go too', async () => {
+  const cache = open()
+  for (const digit of ['a', 'b', 'c']) await keep(cache, digit, digit)
+  const asked: (readonly string[])[] = []
+  await sweepExtracts(folder, async (hashes) => {
+    asked.push(hashes.toSorted())
+    return ['b'.repeat(64)]
+  })
+
+  expect(asked).toEqual([['a', 'b', 'c'].map((digit) => digit.repeat(64))])
+  expect((await readdir(folder)).map((name) => name.slice(0, 3))).toEqual(['bbb'])
+  await sweepExtracts(join(folder, 'none'), async () => [])
+})

@@ -1,0 +1,114 @@
+// Extracts on disk, by the hash of the file they come from. The least recently used go first when there are too many.
+
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../domain/clock.ts'
+import type { Extract } from '../../domain/file.ts'
+import type { ReadableFile } from '../file-reader.ts'
+import { readExtract } from './extract-file.ts'
+
+/** Raised whenever a reader gives other words for the same bytes: results of older readers are then not used again. */
+const EXTRACTOR_VERSION = 1
+
+/** More than any extract within its limits. Who wrote it has read a hostile file. */
+const MAX_EXTRACT_BYTES = 64_000_000
+
+export interface ExtractCache {
+  find(file: ReadableFile): Promise<Extract | null>
+  /** Moves a written extract into the cache, and reads it. Null when it is not whole. */
+  keep(file: ReadableFile, writtenAt: string): Promise<Extract | null>
+}
+
+export function createExtractCache(deps: {
+  folder: string
+  clock: Clock
+  maxBytes: number
+  /** What else, besides the bytes and their type, decides about the words. */
+  settings: string
+}): ExtractCache {
+  const { folder, clock, maxBytes, settings } = deps
+  /** Null: not counted yet. */
+  let bytesKept: number | null = null
+  let pruning: Promise<void> | null = null
+
+  function pathOf(file: ReadableFile): string {
+    const how = JSON.stringify([EXTRACTOR_VERSION, file.mimeType, settings])
+    return join(folder, `${file.sha256}-${createHash('sha256').update(how).digest('hex').slice(0, 16)}.ndjson`)
+  }
+
+  async function prune(): Promise<void> {
+    const found = []
+    for (const name of await readdir(folder)) {
+      if (!hashOf(name)) continue
+      const path = join(folder, name)
+      const about = await stat(path).catch(() => null)
+      if (about !== null) found.push({ path, bytes: about.size, usedAt: about.mtimeMs })
+    }
+    let total = found.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (total > maxBytes) {
+      // Down to nine tenths, so that a full cache is not counted anew for every file.
+      for (const { path, bytes } of found.sort((a, b) => a.usedAt - b.usedAt)) {
+        if (total <= maxBytes * 0.9) break
+        await rm(path, { force: true })
+        total -= bytes
+      }
+    }
+    bytesKept = total
+  }
+
+  return {
+    async find(file) {
+      const path = pathOf(file)
+      const extract = await readExtract(path)
+      const now = new Date(clock.now())
+      // Another server on the same folder may have removed it in the meantime.
+      if (extract !== null) await utimes(path, now, now).catch(() => {})
+      return extract
+    },
+
+    async keep(file, writtenAt) {
+      const size = (await stat(writtenAt).catch(() => null))?.size ?? 0
+      if (size > MAX_EXTRACT_BYTES) return null
+      const extract = await readExtract(writtenAt)
+      if (extract === null) return null
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await rename(writtenAt, pathOf(file))
+      if (bytesKept !== null) bytesKept += size
+      if (bytesKept === null || bytesKept > maxBytes) {
+        pruning ??= prune().finally(() => {
+          pruning = null
+        })
+        await pruning
+      }
+      return extract
+    },
+  }
+}
+
+/** The hash of the file that a cached extract comes from; null for other files. */
+function hashOf(name: string): string | null {
+  return /^([0-9a-f]{64})-[0-9a-f]{16}\.ndjson$/.exec(name)?.[1] ?? null
+}
+
+/**
+ * Removes the words of files that are gone: what was attached lives and dies with its session, and so do its words. `known` gives
+ * those of the hashes that a file still has.
+ */
+export async function sweepExtracts(
+  folder: string,
+  known: (hashes: readonly string[]) => Promise<readonly string[]>,
+): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (let at = 0; at < names.length; at += SWEPT_AT_ONCE) {
+    const hashes = new Map<string, string>()
+    for (const name of names.slice(at, at + SWEPT_AT_ONCE)) {
+      const hash = hashOf(name)
+      if (hash !== null) hashes.set(name, hash)
+    }
+    const kept = new Set(await known([...new Set(hashes.values())]))
+    for (const [name, hash] of hashes) if (!kept.has(hash)) await rm(join(folder, name), { force: true })
+  }
+}
+
+const SWEPT_AT_ONCE = 500

@@ -1,0 +1,78 @@
+// An extract as a file: one JSON value a line, none of them long, so that reading it back never holds up the event loop.
+
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { Extract } from '../../domain/file.ts'
+
+/** Text is cut into pieces of this many characters. */
+const PIECE = 32_768
+
+type Line = { notes: string[] } | { label: string; text: string } | { more: string } | { end: true }
+
+export async function writeExtract(path: string, extract: Extract): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for (const line of linesOf(extract)) await file.write(`${JSON.stringify(line)}\n`)
+  } finally {
+    await file.close()
+  }
+}
+
+function* linesOf(extract: Extract): Generator<Line> {
+  yield { notes: extract.notes }
+  for (const { label, text } of extract.sections) {
+    yield { label, text: text.slice(0, PIECE) }
+    for (let at = PIECE; at < text.length; at += PIECE) yield { more: text.slice(at, at + PIECE) }
+  }
+  yield { end: true }
+}
+
+/** Null when there is no such file, or when it is not a whole extract. */
+export async function readExtract(path: string): Promise<Extract | null> {
+  const found = { notes: [] as string[], sections: [] as { label: string; pieces: string[] }[], whole: false }
+  try {
+    for await (const line of linesIn(path)) if (!take(found, JSON.parse(line))) return null
+  } catch (error) {
+    if (error instanceof SyntaxError || (error instanceof Error && 'code' in error && error.code === 'ENOENT'))
+      return null
+    throw error
+  }
+  if (!found.whole) return null
+  return {
+    sections: found.sections.map(({ label, pieces }) => ({ label, text: pieces.join('') })),
+    notes: found.notes,
+  }
+}
+
+function take(
+  found: { notes: string[]; sections: { label: string; pieces: string[] }[]; whole: boolean },
+  line: unknown,
+): boolean {
+  if (typeof line !== 'object' || line === null || found.whole) return false
+  if ('more' in line && typeof line.more === 'string') {
+    const last = found.sections.at(-1)
+    last?.pieces.push(line.more)
+    return last !== undefined
+  }
+  if ('label' in line && 'text' in line && typeof line.label === 'string' && typeof line.text === 'string') {
+    found.sections.push({ label: line.label, pieces: [line.text] })
+    return true
+  }
+  if ('notes' in line && Array.isArray(line.notes) && line.notes.every((note) => typeof note === 'string')) {
+    found.notes.push(...line.notes)
+    return true
+  }
+  found.whole = 'end' in line
+  return found.whole
+}
+
+// Not `node:readline`, which also breaks lines at U+2028: JSON leaves that one as it is.
+async function* linesIn(path: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}

@@ -1,0 +1,44 @@
+// What is said between the server and the child processes that read files. Words never travel here: the child writes them into a
+// file (`extract-file.ts`), so that the server's event loop is not held up by one large message.
+
+import type { FileType } from '../../domain/file.ts'
+
+export interface ReadJob {
+  path: string
+  mimeType: FileType
+  /** Where the child writes the extract. */
+  resultPath: string
+  /** After this much time the child is ended. Readers that can give a part stop well before. */
+  timeMs: number
+  /** Of text, in the whole extract. */
+  characters: number
+  languages: OcrLanguage[]
+}
+
+export interface OcrLanguage {
+  /** As tesseract names it: `eng`, `chi_sim`. */
+  name: string
+  /** Absolute path of its `.traineddata.gz`. */
+  path: string
+}
+
+export type ChildMessage =
+  | { type: 'progress'; done: number; total: number }
+  | { type: 'done' }
+  /** `message` is a sentence for people; `cause` is for the log. */
+  | { type: 'failed'; message: string; cause: string }
+
+/** What a child says is not trusted: it reads hostile files. Null for anything else. */
+export function childMessageOf(value: unknown): ChildMessage | null {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return null
+  if (value.type === 'done') return { type: 'done' }
+  if (value.type === 'progress' && 'done' in value && 'total' in value) {
+    const { done, total } = value
+    return typeof done === 'number' && typeof total === 'number' ? { type: 'progress', done, total } : null
+  }
+  if (value.type === 'failed' && 'message' in value && 'cause' in value) {
+    const { message, cause } = value
+    return typeof message === 'string' && typeof cause === 'string' ? { type: 'failed', message, cause } : null
+  }
+  return null
+}

@@ -1,0 +1,174 @@
+// One child process that reads files, seen from the server: it takes one job at a time and never lives longer than its limits.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../domain/clock.ts'
+import { childMessageOf, type ReadJob } from './protocol.ts'
+
+export interface ReaderChild {
+  /** Where a job's result may be written. Gone with the child. */
+  readonly folder: string
+  /** At most one at a time. Never rejects. */
+  run(job: ReadJob, onProgress: (done: number, total: number) => void): Promise<JobEnd>
+  /** False when it has ended, or has grown so much that a fresh one is better. */
+  fit(): boolean
+  /** Ends it at once, whatever it does; resolves when it and its folder are gone. */
+  kill(): Promise<void>
+}
+
+export type JobEnd =
+  | { kind: 'done' }
+  | { kind: 'failed'; message: string; cause: string }
+  | { kind: 'too-long' }
+  | { kind: 'too-much-memory' }
+  /** It ended by itself, or was killed; `log` is the end of what it wrote. */
+  | { kind: 'gone'; log: string }
+
+export interface ReaderChildDeps {
+  /** Its folder is made in here. */
+  parentFolder: string
+  clock: Clock
+  environment: Readonly<Record<string, string | undefined>>
+  memoryBytes: number
+  /** For tests. */
+  program?: string
+}
+
+const MEMORY_POLL_MS = 200
+const LOG_CHARACTERS = 2_000
+const FIT_SHARE = 0.6
+
+export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChild> {
+  const { clock, memoryBytes } = deps
+  const folder = await realpath(await mkdtemp(join(deps.parentFolder, 'work-')))
+  const child = fork(deps.program ?? childProgram(), [], {
+    execArgv: nodeOptions(folder, memoryBytes),
+    cwd: folder,
+    env: childEnvironment(deps.environment, folder),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    windowsHide: true,
+  })
+  // The first to be ended when the machine runs out of memory. Only Linux has it.
+  if (child.pid !== undefined) writeFile(`/proc/${child.pid}/oom_score_adj`, '1000').catch(() => {})
+
+  let log = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-LOG_CHARACTERS)
+  })
+  const gone = new Promise<void>((resolve) => {
+    // `close` follows `exit` when its output is read, `error` stands alone when it could not be started.
+    child.once('close', () => resolve())
+    child.once('error', (error) => {
+      log += String(error)
+      if (child.pid === undefined) resolve()
+    })
+  })
+  let alive = true
+  let bytes = 0
+  const cleaned = gone.then(async () => {
+    alive = false
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  })
+  holdProcess(child, false)
+
+  return {
+    folder,
+
+    async run(job, onProgress) {
+      const { promise, resolve } = Promise.withResolvers<JobEnd>()
+      const onMessage = (value: unknown): void => {
+        const message = childMessageOf(value)
+        if (message?.type === 'progress') onProgress(message.done, message.total)
+        else if (message?.type === 'failed') resolve({ kind: 'failed', message: message.message, cause: message.cause })
+        else if (message?.type === 'done') resolve({ kind: 'done' })
+      }
+      child.on('message', onMessage)
+      gone.then(() => resolve({ kind: 'gone', log }))
+      const cancelLimit = clock.after(job.timeMs, () => resolve({ kind: 'too-long' }), true)
+      const stopWatching = watchMemory(child.pid, clock, (now) => {
+        bytes = now
+        if (now > memoryBytes) resolve({ kind: 'too-much-memory' })
+      })
+      holdProcess(child, true)
+      // When it fails, the child is gone or will be.
+      if (child.connected) child.send(job, () => {})
+      const end = await promise
+      child.off('message', onMessage)
+      cancelLimit()
+      stopWatching()
+      holdProcess(child, false)
+      if (end.kind === 'too-long' || end.kind === 'too-much-memory') child.kill('SIGKILL')
+      return end
+    },
+
+    fit: () => alive && !child.killed && bytes < memoryBytes * FIT_SHARE,
+
+    async kill() {
+      holdProcess(child, true)
+      child.kill('SIGKILL')
+      await cleaned
+    },
+  }
+}
+
+/** A child that waits for work does not keep the server from ending. */
+function holdProcess(child: ChildProcess, hold: boolean): void {
+  const handles = [child, child.channel, child.stderr instanceof Socket ? child.stderr : undefined]
+  for (const handle of handles) {
+    if (hold) handle?.ref()
+    else handle?.unref()
+  }
+}
+
+/** Of the whole process, since a thread's limits bound neither WebAssembly nor native memory. Linux only; elsewhere the heap's limit stands alone. */
+function watchMemory(pid: number | undefined, clock: Clock, onBytes: (bytes: number) => void): () => void {
+  let stopped = false
+  let cancel = (): void => {}
+  async function look(): Promise<void> {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => null)
+    const kilobytes = status === null ? null : /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
+    if (stopped) return
+    if (kilobytes != null) onBytes(Number(kilobytes) * 1024)
+    if (status !== null) cancel = clock.after(MEMORY_POLL_MS, look)
+  }
+  void look()
+  return () => {
+    stopped = true
+    cancel()
+  }
+}
+
+/** Beside this file, in the language it is in: `.ts` in a checkout, `.js` in the published package. */
+const childProgram = (): string =>
+  fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './child.js', import.meta.url))
+
+const nodeOptions = (folder: string, memoryBytes: number): string[] => [
+  `--max-old-space-size=${Math.round((memoryBytes * 0.7) / 1_048_576)}`,
+  // It starts no programs and writes nowhere else, whatever a file makes a parser do.
+  '--permission',
+  '--allow-fs-read=*',
+  `--allow-fs-write=${folder}`,
+  '--allow-addons',
+  '--allow-worker',
+  '--disable-warning=SecurityWarning',
+  '--disable-warning=ExperimentalWarning',
+]
+
+/** No keys, no tokens, no options for Node. What is temporary stays in its folder. */
+function childEnvironment(ours: ReaderChildDeps['environment'], folder: string): Record<string, string> {
+  const theirs: Record<string, string> = { TMPDIR: folder }
+  const kept = ['PATH', 'LANG']
+  if (process.platform === 'win32') {
+    Object.assign(theirs, { TEMP: folder, TMP: folder })
+    // Nothing starts without it.
+    kept.push('SystemRoot')
+  }
+  for (const name of kept) {
+    const value = ours[name]
+    if (value !== undefined) theirs[name] = value
+  }
+  return theirs
+}

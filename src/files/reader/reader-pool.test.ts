@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { createSystemClock } from '../../domain/clock.ts'
+import type { FileType } from '../../domain/file.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import type { ReadJob } from './protocol.ts'
+import { createReaderPool, type PoolWork } from './reader-pool.ts'
+
+test('types take turns, so that a note does not wait for all the scans before it', async () => {
+  const order: string[] = []
+  const pool = createReaderPool({
+    startChild: async () => ({
+      folder: '/work',
+      async run(job: ReadJob) {
+        order.push(job.path)
+        return { kind: 'done' }
+      },
+      fit: () => true,
+      async kill() {},
+    }),
+    newName: () => 'result',
+    clock: createSystemClock(),
+    log: silentLogger,
+    limits: { children: 1, queue: 100, idleMs: 1_000, memoryBytes: 1 },
+  })
+  const work = (path: string, mimeType: FileType): PoolWork<string> => ({
+    job: { path, mimeType, timeMs: 1, characters: 1, languages: [] },
+    signal: new AbortController().signal,
+    onProgress() {},
+    take: async (resultPath) => resultPath,
+  })
+  const results = await Promise.all([
+    pool.run(work('scan 1', 'image/png')),
+    pool.run(work('scan 2', 'image/png')),
+    pool.run(work('scan 3', 'image/png')),
+    pool.run(work('scan 4', 'image/png')),
+    pool.run(work('note 1', 'text/plain')),
+    pool.run(work('note 2', 'text/plain')),
+    pool.run(work('letter', 'application/pdf')),
+  ])
+  await pool.close()
+
+  expect(order).toEqual(['scan 1', 'scan 2', 'note 1', 'letter', 'scan 3', 'note 2', 'scan 4'])
+  expect(results).toEqual(Array(7).fill('/work/result'))
+})

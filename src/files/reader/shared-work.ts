@@ -1,0 +1,54 @@
+/** The same work asked for twice is done once. It goes on as long as one of those who asked still waits. */
+export interface SharedWork<T> {
+  /** Rejects with the signal's reason when it aborts, however far the work is. */
+  join(key: string, work: Work<T>, signal: AbortSignal, onProgress?: Progress): Promise<T>
+}
+
+export type Work<T> = (signal: AbortSignal, tell: Progress) => Promise<T>
+type Progress = (done: number, total: number) => void
+
+interface Ongoing<T> {
+  result: Promise<T>
+  controller: AbortController
+  /** One for each who waits. */
+  waiting: Set<{ onProgress: Progress | undefined }>
+}
+
+export function createSharedWork<T>(): SharedWork<T> {
+  const all = new Map<string, Ongoing<T>>()
+
+  function begin(key: string, work: Work<T>): Ongoing<T> {
+    const controller = new AbortController()
+    const waiting: Ongoing<T>['waiting'] = new Set()
+    const result = work(controller.signal, (done, total) => {
+      for (const { onProgress } of waiting) onProgress?.(done, total)
+    })
+    const ongoing = { result, controller, waiting }
+    all.set(key, ongoing)
+    const forget = (): void => {
+      if (all.get(key) === ongoing) all.delete(key)
+    }
+    result.then(forget, forget)
+    controller.signal.addEventListener('abort', forget)
+    return ongoing
+  }
+
+  return {
+    join(key, work, signal, onProgress) {
+      if (signal.aborted) return Promise.reject(signal.reason)
+      const ongoing = all.get(key) ?? begin(key, work)
+      const me = { onProgress }
+      ongoing.waiting.add(me)
+      return new Promise<T>((resolve, reject) => {
+        const leave = (): void => {
+          ongoing.waiting.delete(me)
+          if (ongoing.waiting.size === 0) ongoing.controller.abort(signal.reason)
+          reject(signal.reason)
+        }
+        signal.addEventListener('abort', leave)
+        const stay = (): void => signal.removeEventListener('abort', leave)
+        ongoing.result.then(resolve, reject).finally(stay)
+      })
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// Stands in for `child.ts`: does what the name of the file says.
+
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { writeExtract } from '../extract-file.ts'
+import type { ReadJob } from '../protocol.ts'
+
+const refused = (act: () => void): string => {
+  try {
+    act()
+    return 'allowed'
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  }
+}
+
+let jobs = 0
+
+async function behave(job: ReadJob): Promise<void> {
+  jobs++
+  const [what = ''] = basename(job.path).split('.')
+  const answer = async (text: string) => {
+    await writeExtract(job.resultPath, { sections: [{ label: '', text }], notes: [] })
+    process.send?.({ type: 'done' })
+  }
+  if (what === 'loop') for (;;);
+  if (what === 'grow') {
+    const kept: Buffer[] = []
+    setInterval(() => kept.push(Buffer.alloc(20_000_000, 1)), 10)
+    return
+  }
+  if (what === 'crash') process.abort()
+  if (what === 'crashes-when-used' && jobs > 1) process.exit(1)
+  if (what === 'lie') process.send?.({ type: 'done' })
+  if (what === 'babble') process.send?.({ type: 'nonsense', path: '/etc/passwd' })
+  if (what === 'hang') return
+  if (what === 'progress') process.send?.({ type: 'progress', done: 1, total: 2 })
+  if (what === 'confess') {
+    await answer(
+      JSON.stringify({
+        names: Object.keys(process.env)
+          .filter((name) => !name.startsWith('NODE_CHANNEL'))
+          .sort(),
+        inFolder: process.cwd() === process.env.TMPDIR && job.resultPath.startsWith(process.cwd()),
+        writing: refused(() => writeFileSync(`${job.path}.written`, 'x')),
+        starting: refused(() => spawn('true')),
+      }),
+    )
+  } else if (what !== 'lie') await answer(`${what}: job ${jobs} of ${process.pid}`)
+}
+
+process.on('message', behave)
+process.on('disconnect', () => process.exit())
