@@ -1,6 +1,6 @@
 // A run cannot run away: every limit ends it with `budget_exceeded` and says which one it was.
 
-import type { AgentDefinition } from '../domain/agent.ts'
+import type { RunLimits } from '../domain/agent.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { TokenUsage } from '../domain/event.ts'
 
@@ -11,46 +11,72 @@ export interface Budget {
   used(usage: readonly TokenUsage[]): void
   /** Call before each tool call, in order. */
   toolCall(name: string, args: string): void
+  /** A limit of its own has been reached: nothing more may be done on it. */
+  readonly isSpent: boolean
 }
 
-export function createBudget({ limits, model }: AgentDefinition, stepsDone = 0): Budget {
-  let steps = stepsDone
+/**
+ * What a sub-agent does counts against its own limits and, as `whole`, against those of the run it is part of. `before` is what
+ * the run had used when it began: that is not its own.
+ */
+export function createBudget(
+  limits: RunLimits,
+  costOf: (usage: readonly TokenUsage[]) => number,
+  whole: Pick<Budget, 'step' | 'used' | 'toolCall'> | null = null,
+  before: readonly TokenUsage[] = [],
+): Budget {
+  const tokensBefore = tokensIn(before)
+  const costBefore = costOf(before)
+  let steps = 0
   let calls = 0
   let last = ''
   let repeats = 0
+  let isSpent = false
+  function spent(limit: string, value: number, what: string): ServerError {
+    isSpent = true
+    return exceeded(limit, value, what)
+  }
   return {
+    get isSpent() {
+      return isSpent
+    },
     step() {
-      if (steps >= limits.steps) throw exceeded('steps', limits.steps, `${limits.steps} steps`)
+      if (steps >= limits.steps) throw spent('steps', limits.steps, `${limits.steps} steps`)
       steps += 1
+      whole?.step()
     },
     used(usage) {
-      const input = usage.reduce((sum, one) => sum + (one.inputTokens ?? 0), 0)
-      const output = usage.reduce((sum, one) => sum + (one.outputTokens ?? 0), 0)
-      if (limits.tokens !== null && input + output >= limits.tokens) {
-        throw exceeded('tokens', limits.tokens, `${limits.tokens} tokens (it used ${input + output})`)
+      whole?.used(usage)
+      const tokens = tokensIn(usage) - tokensBefore
+      if (limits.tokens !== null && tokens >= limits.tokens) {
+        throw spent('tokens', limits.tokens, `${limits.tokens} tokens (it used ${tokens})`)
       }
-      if (limits.cost !== null && model.prices !== undefined) {
-        const cost = (input * model.prices.input + output * model.prices.output) / 1_000_000
-        if (cost >= limits.cost)
-          throw exceeded('cost', limits.cost, `a cost of ${limits.cost} (it came to ${cost.toFixed(4)})`)
+      if (limits.cost === null) return
+      const cost = costOf(usage) - costBefore
+      if (cost >= limits.cost) {
+        throw spent('cost', limits.cost, `a cost of ${limits.cost} (it came to ${cost.toFixed(4)})`)
       }
     },
     toolCall(name, args) {
       calls += 1
-      if (calls > limits.toolCalls) throw exceeded('tool_calls', limits.toolCalls, `${limits.toolCalls} tool calls`)
+      if (calls > limits.toolCalls) throw spent('tool_calls', limits.toolCalls, `${limits.toolCalls} tool calls`)
       const call = `${name}\n${args}`
       repeats = call === last ? repeats + 1 : 1
       last = call
       if (repeats > limits.identicalCalls) {
-        throw exceeded(
+        throw spent(
           'identical_calls',
           limits.identicalCalls,
           `${limits.identicalCalls} identical calls of ${name} in a row`,
         )
       }
+      whole?.toolCall(name, args)
     },
   }
 }
+
+const tokensIn = (usage: readonly TokenUsage[]): number =>
+  usage.reduce((sum, one) => sum + (one.inputTokens ?? 0) + (one.outputTokens ?? 0), 0)
 
 export function exceeded(limit: string, value: number, what: string): ServerError {
   return new ServerError(

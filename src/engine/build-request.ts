@@ -5,39 +5,56 @@ import { type StoredMessage, textOf } from '../domain/message.ts'
 import type { RunInput } from '../domain/run.ts'
 import type { ModelMessage, ModelRequest, ModelTool } from '../models/model.ts'
 import { estimateTokens, selectWindow } from './context-window.ts'
+import type { MessageFiles } from './files/show-files.ts'
 
 export interface BuiltRequest {
   request: ModelRequest
-  /** Uncorrected estimate of its input tokens, to learn from. */
+  /** Uncorrected estimate of its input tokens, to learn from; 0 where it holds files that only the model can count. */
   estimated: number
 }
 
 export function buildRequest(
   agent: AgentDefinition,
   history: readonly StoredMessage[],
-  input: RunInput,
+  input: Pick<RunInput, 'instructions' | 'context'>,
   tools: readonly ModelTool[],
   sessionId: string,
   correction: number,
+  /** By the id of the message they came with. */
+  files: ReadonlyMap<string, MessageFiles> = new Map(),
 ): BuiltRequest {
-  const system = systemText(agent.instructions, input)
-  const toolCharacters = tools.length === 0 ? 0 : JSON.stringify(tools).length
-  const fixed = estimateTokens(system.length + toolCharacters)
-  const answer = agent.model.maxTokens ?? Math.min(4_096, Math.floor(agent.model.contextWindow / 4))
-  const messages = selectWindow(toModelMessages(history), {
+  const { system, fixed, budget } = roomFor(agent, input, tools, correction)
+  const messages = selectWindow(toModelMessages(history, files), {
     maxMessages: agent.context.maxMessages,
-    budget: agent.model.contextWindow - answer - fixed * correction,
+    budget,
     correction,
   })
   const characters = messages.reduce((sum, message) => sum + message.content.length + 16, 0)
   return {
     request: { system, messages, tools, responseFormat: agent.responseFormat, sessionId },
-    estimated: fixed + estimateTokens(characters),
+    estimated: hasAttachments(messages) ? 0 : fixed + estimateTokens(characters),
   }
 }
 
+export const hasAttachments = (messages: readonly ModelMessage[]): boolean =>
+  messages.some((message) => message.role === 'user' && message.attachments !== undefined)
+
+/** What is sent in any case, and how many tokens that leaves for the messages. */
+export function roomFor(
+  agent: AgentDefinition,
+  input: Pick<RunInput, 'instructions' | 'context'>,
+  tools: readonly ModelTool[],
+  correction: number,
+): { system: string; fixed: number; budget: number } {
+  const system = systemText(agent.instructions, input)
+  const toolCharacters = tools.length === 0 ? 0 : JSON.stringify(tools).length
+  const fixed = estimateTokens(system.length + toolCharacters)
+  const answer = agent.model.maxTokens ?? Math.min(4_096, Math.floor(agent.model.contextWindow / 4))
+  return { system, fixed, budget: agent.model.contextWindow - answer - fixed * correction }
+}
+
 /** Instructions first; what the client adds is fenced off as text that must not be obeyed. */
-function systemText(instructions: string, input: RunInput): string {
+function systemText(instructions: string, input: Pick<RunInput, 'instructions' | 'context'>): string {
   const parts = [instructions, ...input.instructions]
   if (input.context.length > 0) {
     parts.push(
@@ -51,7 +68,10 @@ function systemText(instructions: string, input: RunInput): string {
 }
 
 /** Broken-off answers are left out; a call whose result is missing gets one that says so, for no provider takes it without. */
-export function toModelMessages(history: readonly StoredMessage[]): ModelMessage[] {
+export function toModelMessages(
+  history: readonly StoredMessage[],
+  files: ReadonlyMap<string, MessageFiles> = new Map(),
+): ModelMessage[] {
   const results = new Map<string, StoredMessage>()
   for (const message of history) {
     if (message.role === 'tool' && message.toolCallId !== undefined) results.set(message.toolCallId, message)
@@ -61,7 +81,7 @@ export function toModelMessages(history: readonly StoredMessage[]): ModelMessage
   for (const message of history) {
     if (message.brokenOff === true) continue
     if (message.role === 'user') {
-      messages.push({ role: 'user', content: textOf(message.content) })
+      messages.push(userMessage(textOf(message.content), files.get(message.id)))
       reasoning = null
     } else if (message.role === 'reasoning') {
       reasoning = message
@@ -102,4 +122,11 @@ export function toModelMessages(history: readonly StoredMessage[]): ModelMessage
     }
   }
   return messages
+}
+
+function userMessage(words: string, files: MessageFiles | undefined): ModelMessage {
+  if (files === undefined) return { role: 'user', content: words }
+  const { text, attachments } = files
+  const content = [words, text].filter((part) => part !== '').join('\n\n')
+  return { role: 'user', content, ...(attachments.length === 0 ? {} : { attachments }) }
 }

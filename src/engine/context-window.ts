@@ -1,6 +1,6 @@
 // What of the history the model is shown: the newest that fits, whole exchanges only.
 
-import type { ModelMessage } from '../models/model.ts'
+import type { ModelAttachment, ModelMessage } from '../models/model.ts'
 
 export interface WindowLimits {
   maxMessages: number
@@ -19,8 +19,11 @@ export function messageTokens(message: ModelMessage): number {
     for (const call of message.toolCalls) characters += call.name.length + call.arguments.length + 16
     characters += message.reasoning?.text.length ?? 0
   }
-  return estimateTokens(characters)
+  return estimateTokens(characters) + (message.role === 'user' ? attachedTokens(message.attachments) : 0)
 }
+
+const attachedTokens = (attachments: readonly ModelAttachment[] = []): number =>
+  attachments.reduce((sum, { tokens }) => sum + tokens, 0)
 
 /**
  * Drops the oldest first. A tool call and its results stay together, whatever the limits say, and so does the newest

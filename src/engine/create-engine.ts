@@ -11,24 +11,33 @@ import { isFinished, type RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
+import { createAnswerDesk, type Settled, type TakenBy } from './answer-desk.ts'
 import { createTokenCorrection } from './context-window.ts'
 import type { AcceptedRun, Engine, StartRequest } from './engine.ts'
-import { type AgentParts, ending } from './execute-run.ts'
+import { ending } from './execute-run.ts'
+import type { Files } from './files-port.ts'
 import { followEntries } from './follow.ts'
+import { type Gate, openGate } from './gate.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
 import { createPresence } from './presence.ts'
+import type { AgentParts } from './run-scope.ts'
 import { runStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
 import { createRunner } from './runner.ts'
+import { createSteadyTime } from './steady-time.ts'
 
 export interface EngineOptions {
-  agents: readonly Pick<AgentParts, 'definition' | 'model' | 'tools'>[]
+  agents: readonly Pick<AgentParts, 'definition' | 'model' | 'toolbox'>[]
   store: Store
   log: SessionLog
   clock: Clock
   ids: Ids
   logger: Logger
   middleware?: readonly Middleware[]
+  /** Left out, everything runs unasked. */
+  gate?: Gate
+  /** Left out, what people attach does not reach the model. */
+  files?: Files
   limits: {
     activeRuns: number
     sessions: number | null
@@ -39,6 +48,7 @@ export interface EngineOptions {
 }
 
 const TOUCH_MS = 60_000
+const MOST_WAITS = 1_000
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
 
 export function createEngine(options: EngineOptions): Engine {
@@ -47,14 +57,26 @@ export function createEngine(options: EngineOptions): Engine {
   const agents = new Map<string, AgentParts>(
     options.agents.map((parts) => [parts.definition.name, { ...parts, correction: createTokenCorrection() }]),
   )
-  const definitions = options.agents.map((parts) => parts.definition)
+  const definitions = options.agents.map((parts) => parts.definition).filter((one) => !one.internal)
   const fallbackAgent = definitions.find((one) => one.default) ?? definitions[0]
   const presence = createPresence(clock, limits.disconnectGraceMs)
-  const runner = createRunner({ agents, store, log, clock, ids, logger, middleware, presence })
+  const gate = options.gate ?? openGate
+  const fileSource = options.files ?? null
+  const runner = createRunner({ agents, store, log, clock, ids, logger, middleware, presence, gate, fileSource })
+  // A wall clock that jumps ahead must not make an approval expire early.
+  const longestWait = Math.max(...options.agents.map(({ definition }) => definition.approval.expiresSeconds))
+  const steadyTime = createSteadyTime(clock, 1_000 * longestWait)
+  const answerTime = () => {
+    const steady = Math.floor(steadyTime())
+    // It is exact to the second only; where nothing has jumped the wall clock says more.
+    return clock.now() - steady < 2_000 ? clock.now() : steady
+  }
+  const { startNext } = runner
+  const desk = createAnswerDesk({ store, log, ids, gate, agents, now: answerTime, take, startNext })
   let runsStarted = 0
 
   function agent(name: string | null): AgentDefinition {
-    const found = name === null ? fallbackAgent : agents.get(name)?.definition
+    const found = name === null ? fallbackAgent : definitions.find((one) => one.name === name)
     if (found === undefined) {
       const names = definitions.map((one) => one.name).join(', ')
       throw new ServerError('agent_not_found', `There is no agent ${JSON.stringify(name)}. Agents: ${names}.`, {
@@ -108,12 +130,13 @@ export function createEngine(options: EngineOptions): Engine {
     if (name !== undefined && taken !== null && taken.owner !== request.owner) throw sessionNotFound(name)
   }
 
-  function newSession(request: StartRequest, agentName: string, now: number): SessionRecord {
+  function newSession(request: TakenBy, agentName: string, now: number): SessionRecord {
     const choice = 'create' in request.session ? request.session.create : {}
     return {
       id: choice.id ?? ids.uuid(),
       owner: request.owner,
       agent: agentName,
+      activeAgent: null,
       status: 'active',
       createdAt: now,
       lastActivity: now,
@@ -141,7 +164,9 @@ export function createEngine(options: EngineOptions): Engine {
       // It ended in the meantime: that is what was asked for.
       if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
     }
-    if (!runner.stop(run.id, { kind: 'cancelled', by })) await endQueued(run.id, by)
+    // Also one that has just begun to wait: what is stopped here does not say so.
+    const isStopped = runner.stop(run.id, { kind: 'cancelled', by })
+    await endIdle(run.id, by, isStopped)
     return shown((await store.run(run.id)) ?? run)
   }
 
@@ -163,11 +188,38 @@ export function createEngine(options: EngineOptions): Engine {
     }
   }
 
-  /** A queued run that is cancelled never began: its whole stream is a start and an end. */
-  async function endQueued(runId: string, by: string): Promise<void> {
+  /** What a session had attached goes with it. What is left behind here is found by the next sweep. */
+  async function sweepFiles(): Promise<void> {
+    await fileSource?.sweep?.().catch((error: unknown) => logger.warn('files could not be swept yet', { error }))
+  }
+
+  /** Ends a run that nobody executes. */
+  async function endIdle(runId: string, by: string, isStopped: boolean): Promise<void> {
     const run = await store.run(runId)
     const session = run === null ? null : await store.session(run.sessionId)
-    if (run === null || session === null || run.status !== 'queued') return
+    if (run === null || session === null) return
+    if (run.status === 'queued' && !isStopped) await endQueued(run, session, by)
+    if (run.status === 'waiting') await endWaiting(run, by)
+    // It began to run just now.
+    if (run.status === 'running' && !isStopped) runner.stop(runId, { kind: 'cancelled', by })
+  }
+
+  /** On the wire it has ended already. What it waited for is interrupted. */
+  async function endWaiting({ id: runId, sessionId, fence, usage }: RunRecord, by: string): Promise<void> {
+    const now = clock.now()
+    const end = { status: 'cancelled', now, entries: [], messages: [], usage, error: null } as const
+    try {
+      await log.commit({ type: 'finish_run', runId, fence, ...end })
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
+      // It was answered just now: what goes on in its place is what was to be stopped.
+      for (const open of await store.openRuns(sessionId)) if (open.status === 'running') await cancel(open, by)
+    }
+    await runner.startNext(sessionId)
+  }
+
+  /** A queued run that is cancelled never began: its whole stream is a start and an end. */
+  async function endQueued(run: RunRecord, session: SessionRecord, by: string): Promise<void> {
     const now = Math.max(clock.now(), run.createdAt)
     const writer = createRunWriter({ log, clock, middleware }, run)
     for (const entry of runStart({ ...run, input: { ...run.input, messages: [] } }, session, now, middleware).entries) {
@@ -178,8 +230,94 @@ export function createEngine(options: EngineOptions): Engine {
     } catch (error) {
       if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
       // It began to run just now.
-      runner.stop(runId, { kind: 'cancelled', by })
+      runner.stop(run.id, { kind: 'cancelled', by })
     }
+  }
+
+  function refuseWhileDraining(): void {
+    if (!runner.draining) return
+    throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.', {
+      details: { retry_after_seconds: 5 },
+    })
+  }
+
+  /** Takes a run into the store and, if it is its turn, executes it. */
+  async function take(request: Omit<StartRequest, 'origin'> & TakenBy, settled: Settled | null): Promise<AcceptedRun> {
+    refuseWhileDraining()
+    const known = 'existing' in request.session ? request.session.existing : null
+    const definition = agent(request.agent ?? known?.agent ?? null)
+    const now = Math.max(clock.now(), known?.lastActivity ?? 0)
+    const session = known ?? newSession(request, definition.name, now)
+    const id = ids.uuid()
+    const run: RunRecord = {
+      id,
+      sessionId: session.id,
+      owner: request.owner,
+      agent: definition.name,
+      wireId: request.wireRunId ?? id,
+      parentRunId: request.parentRunId ?? settled?.parent?.wireId ?? null,
+      status: 'queued',
+      origin: request.origin,
+      input: settled?.input ?? request.input,
+      createdAt: now,
+      startedAt: null,
+      finishedAt: null,
+      usage: [],
+      error: null,
+      cancelRequested: false,
+      firstSeq: null,
+      lastSeq: null,
+      fence: 0,
+      leaseOwner: null,
+    }
+    const onBusy = request.onBusy ?? definition.sessions.onBusy
+    const accepted = factText({
+      fact: 'run_accepted',
+      run: id,
+      message_ids: request.input.messages.map((message) => message.id),
+      at: now,
+    })
+    const settle = runner.expect(id)
+    const taking = log.commit({
+      type: 'accept_run',
+      session,
+      run,
+      leaseOwner: runner.leaseOwner,
+      onBusy,
+      maxQueued: limits.queuedRuns,
+      maxSessions: limits.sessions,
+      ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
+      ...(request.files === undefined ? {} : { files: request.files }),
+      ...settled?.command,
+      whenWaiting: request.whenWaiting ?? 'refuse',
+      ...(request.idempotency === undefined
+        ? {}
+        : { idempotency: { ...request.idempotency, expiresAt: now + IDEMPOTENCY_MS } }),
+      acceptEntries: [{ kind: 'fact', data: accepted }],
+      start: runStart(run, session, now, middleware),
+    })
+    const done = await taking.catch((error: unknown) => {
+      settle(false)
+      throw error
+    })
+    const taken = {
+      run: done.run ?? run,
+      session: done.session ?? session,
+      existing: done.existing === true,
+      ...(done.answered === undefined ? {} : { answered: done.answered }),
+    }
+    if (!taken.existing) runsStarted += 1
+    if (!taken.existing && taken.run.status === 'running') runner.execute(taken.run, taken.session)
+    const isQueued = !taken.existing && taken.run.status === 'queued'
+    settle(isQueued)
+    if (!isQueued) return taken
+    try {
+      await clearWay(taken.run, onBusy)
+    } catch (error) {
+      // It is taken, and whoever asked must hear so, or they say it again.
+      logger.warn('a queued run has to wait longer than it should', { run_id: taken.run.id, error })
+    }
+    return taken
   }
 
   return {
@@ -202,14 +340,12 @@ export function createEngine(options: EngineOptions): Engine {
     isExpired,
 
     async start(request): Promise<AcceptedRun> {
-      if (runner.draining) {
-        throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.', {
-          details: { retry_after_seconds: 5 },
-        })
-      }
+      refuseWhileDraining()
       const known = 'existing' in request.session ? request.session.existing : null
-      const definition = agent(request.agent ?? known?.agent ?? null)
-      if (runner.active >= limits.activeRuns) {
+      agent(request.agent ?? known?.agent ?? null)
+      const settled = known === null ? null : await desk.answersIn(request, known)
+      // What was begun may go on: only new work is held off.
+      if (settled === null && runner.active >= limits.activeRuns) {
         throw new ServerError(
           'too_many_runs',
           `${limits.activeRuns} runs are active, the server's limit. Try again soon.`,
@@ -217,70 +353,33 @@ export function createEngine(options: EngineOptions): Engine {
         )
       }
       await refuseForeign(request)
-      const now = Math.max(clock.now(), known?.lastActivity ?? 0)
-      const session = known ?? newSession(request, definition.name, now)
-      const id = ids.uuid()
-      const run: RunRecord = {
-        id,
-        sessionId: session.id,
-        owner: request.owner,
-        agent: definition.name,
-        wireId: request.wireRunId ?? id,
-        parentRunId: request.parentRunId ?? null,
-        status: 'queued',
-        origin: request.origin,
-        input: request.input,
-        createdAt: now,
-        startedAt: null,
-        finishedAt: null,
-        usage: [],
-        error: null,
-        cancelRequested: false,
-        firstSeq: null,
-        lastSeq: null,
-        fence: 0,
-        leaseOwner: null,
-      }
-      const onBusy = request.onBusy ?? definition.sessions.onBusy
-      const accepted = factText({
-        fact: 'run_accepted',
-        run: id,
-        message_ids: request.input.messages.map((message) => message.id),
-        at: now,
-      })
-      const settle = runner.expect(id)
-      const taking = log.commit({
-        type: 'accept_run',
-        session,
-        run,
-        leaseOwner: runner.leaseOwner,
-        onBusy,
-        maxQueued: limits.queuedRuns,
-        maxSessions: limits.sessions,
-        ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
-        ...(request.idempotency === undefined
-          ? {}
-          : { idempotency: { ...request.idempotency, expiresAt: now + IDEMPOTENCY_MS } }),
-        acceptEntries: [{ kind: 'fact', data: accepted }],
-        start: runStart(run, session, now, middleware),
-      })
-      const done = await taking.catch((error: unknown) => {
-        settle(false)
-        throw error
-      })
-      const taken = { run: done.run ?? run, session: done.session ?? session, existing: done.existing === true }
-      if (!taken.existing) runsStarted += 1
-      if (!taken.existing && taken.run.status === 'running') runner.execute(taken.run, taken.session)
-      const isQueued = !taken.existing && taken.run.status === 'queued'
-      settle(isQueued)
-      if (!isQueued) return taken
-      try {
-        await clearWay(taken.run, onBusy)
-      } catch (error) {
-        // It is taken, and whoever asked must hear so, or they say it again.
-        logger.warn('a queued run has to wait longer than it should', { run_id: taken.run.id, error })
-      }
-      return taken
+      return take(request, settled)
+    },
+
+    ...desk,
+
+    async continuation(run) {
+      const waits = await store.waits({ sessionId: run.sessionId, runId: run.id, limit: MOST_WAITS })
+      // What was answered while it ran it took itself.
+      const next = waits.find((wait) => wait.continuationRunId !== null && wait.continuationRunId !== run.id)
+      const id = next?.continuationRunId ?? null
+      return id === null ? null : store.run(id)
+    },
+
+    grants: (query = {}) => store.grants({ ...query, now: clock.now() }),
+
+    async revokeGrant(by, id) {
+      const grant = await store.grant(id)
+      if (grant === null) throw new ServerError('grant_not_found', `There is no grant ${JSON.stringify(id)}.`)
+      const details = { grant: id, approval: grant.approvalId }
+      const about = { session: grant.sessionId, run: null, agent: grant.agent, tool: grant.tool, call: null }
+      const audit = { at: clock.now(), kind: 'grant_revoked' as const, by: by.user, ...about, details }
+      await log.commit({ type: 'revoke_grant', grantId: id, audit })
+    },
+
+    async tools(name, signal) {
+      const parts = agents.get(agent(name).name)
+      return parts === undefined ? [] : [...(await parts.toolbox.tools(signal)).values()]
     },
 
     async getRun(owner, runId) {
@@ -306,6 +405,7 @@ export function createEngine(options: EngineOptions): Engine {
         await runner.settled(session.id)
         try {
           await log.commit({ type: 'delete_session', sessionId: session.id, now: clock.now() })
+          await sweepFiles()
           return
         } catch (error) {
           // Someone began another run in between.

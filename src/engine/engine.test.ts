@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../domain/errors.ts'
 import type { ModelRequest } from '../models/model.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { ServerTool, Tool } from '../tools/tool.ts'
 import { createRedaction } from './middleware/redaction.ts'
 import { createToolFilter } from './middleware/tool-filter.ts'
-import { eventsOf, openEngine, outline, userInput } from './testing/open-engine.ts'
+import { eventsOf, openEngine, outline, testAgent, testTool, userInput } from './testing/open-engine.ts'
 
-const echo = (effect: Tool['effect'] = 'read'): Tool => ({
-  name: 'echo',
-  description: 'Repeats its arguments.',
-  parameters: { type: 'object' },
-  effect,
-  timeoutMs: 1_000,
-  call: async ({ arguments: args }) => ({ content: JSON.stringify(args), isError: false }),
-})
+const echo = (effect: Tool['effect'] = 'read') =>
+  testTool({
+    name: 'echo',
+    description: 'Repeats its arguments.',
+    effect,
+    timeoutMs: 1_000,
+    call: async ({ arguments: args }) => ({ content: JSON.stringify(args), isError: false }),
+  })
 
 describe('a run', () => {
   test('streams an answer, stores it, and ends with one terminal event', async () => {
@@ -129,7 +129,7 @@ describe('a run', () => {
 
   test('stores what was shown where the middleware changed it, and gives tools what the model wrote', async () => {
     let seen: unknown
-    const tool: Tool = {
+    const tool: ServerTool = {
       ...echo(),
       call: async ({ arguments: args }) => {
         seen = args
@@ -229,6 +229,7 @@ describe('limits', () => {
       onRequest: () => void asked++,
       agent: {
         limits: {
+          ...testAgent.limits,
           steps: 25,
           tokens: null,
           durationMs: 900_000,
@@ -254,7 +255,7 @@ describe('limits', () => {
 
   test('count tokens and cost over all steps', async () => {
     const parts = [{ usage: { input: 60, output: 40 } }, { tool_call: { name: 'echo', arguments: {} } }]
-    const limits = { steps: 25, durationMs: 900_000, toolCalls: 100, identicalCalls: 99, storedMessageChars: 1_000 }
+    const limits = { ...testAgent.limits, identicalCalls: 99, storedMessageChars: 1_000 }
     for (const [limit, agent] of [
       ['tokens', { limits: { ...limits, tokens: 250, cost: null } }],
       [

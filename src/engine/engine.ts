@@ -1,9 +1,13 @@
 import type { AgentDefinition } from '../domain/agent.ts'
+import type { ArgumentConditions } from '../domain/approval-rule.ts'
 import type { Entry } from '../domain/entry.ts'
+import type { Grant } from '../domain/grant.ts'
 import type { StoredMessage } from '../domain/message.ts'
 import type { RunInput, RunOrigin, RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
+import type { Approval, ApprovalStatus, ClientCall, Wait } from '../domain/wait.ts'
 import type { SessionQuery, StoredEntry } from '../store/store.ts'
+import type { Tool } from '../tools/tool.ts'
 
 export type { StoredEntry }
 
@@ -51,6 +55,38 @@ export interface Engine {
   /** The newest messages, oldest first; superseded ones are left out. */
   messages(sessionId: string, limit: number, before?: string): Promise<StoredMessage[]>
   knownMessages(sessionId: string, ids: readonly string[]): Promise<StoredMessage[]>
+  /** What waits for a person, newest first; a user sees those of their own sessions, an operator all. */
+  approvals(query: ApprovalQuery): Promise<Approval[]>
+  /** Throws `approval_not_found`, also for a user who does not own its session. */
+  approval(by: Standing, id: string): Promise<Approval>
+  /**
+   * A person's yes or no from outside of the conversation. The continuation runs by itself. Throws `approval_not_found`,
+   * `forbidden` (and leaves it pending), `approval_expired`, `approval_decided` with who decided what and when, or
+   * `invalid_request` for edited arguments that the tool does not take.
+   */
+  decide(by: Standing, id: string, decision: Decision): Promise<{ approval: Approval; run: RunRecord }>
+  /** The calls of client tools that a session waits for. */
+  openClientCalls(sessionId: string): Promise<ClientCall[]>
+  /** Throws `tool_call_not_found`, also for somebody else's. */
+  clientCall(owner: string, id: string): Promise<ClientCall>
+  /** The result of a client tool from outside of the conversation. Throws `tool_call_answered`, `tool_call_expired`. */
+  answerClientCall(
+    owner: string,
+    id: string,
+    /** `durationMs`: how long the client says that it took. */
+    result: { content: string; isError: boolean; durationMs?: number },
+  ): Promise<RunRecord>
+  /** Ends a wait whose time is up: nothing happens when it is answered by now. The continuation, if it has one, runs by itself. */
+  expire(wait: Wait): Promise<void>
+  /** The run that went on after this one was answered; null while it waits, or when nothing did. */
+  continuation(run: RunRecord): Promise<RunRecord | null>
+
+  grants(query?: { agent?: string; sessionId?: string }): Promise<Grant[]>
+  /** Throws `grant_not_found`. */
+  revokeGrant(by: Standing, id: string): Promise<void>
+  /** What the agent can call now, by name. */
+  tools(agent: string | null, signal: AbortSignal): Promise<readonly Tool[]>
+
   /** Cancels an open run, then deletes all of the session. Idempotent. */
   deleteSession(session: SessionRecord): Promise<void>
 
@@ -73,9 +109,47 @@ export interface StartRequest {
   input: RunInput
   /** Merged key by key into the session's, in the commit that takes the run. */
   metadata?: Record<string, unknown>
+  /** Ids of the files that its messages bring: they belong to the session from now on. Throws `file_not_found`. */
+  files?: readonly string[]
   origin: Extract<RunOrigin, 'reader' | 'background'>
   onBusy?: 'queue' | 'reject' | 'interrupt'
   idempotency?: { key: string; digest: string }
+  /**
+   * Answers to what the session waits for: decisions, by wait id. Results of client calls need no answer of their own: they
+   * are the `tool` messages of the input. A decision that came too late starts nothing: the run is the one that took it.
+   */
+  decisions?: { by: Standing; answers: readonly (Decision & { waitId: string })[] }
+  /** What a new message finds while the session waits for client tools alone: `approval_pending`, or those are given up. */
+  whenWaiting?: 'refuse' | 'abandon'
+}
+
+/** Who answers, and in which role. */
+export interface Standing {
+  user: string
+  role: 'user' | 'operator'
+}
+
+export interface Decision {
+  decision: 'approve' | 'reject'
+  reason?: string
+  /** They replace the model's. */
+  arguments?: Record<string, unknown>
+  /** A standing yes for calls like this one. */
+  remember?: {
+    scope: 'session' | 'always'
+    /** Which arguments are like these; left out, all must be equal. */
+    where?: ArgumentConditions
+    /** Null: until it is revoked. Left out: 15 minutes in a session, for ever otherwise. */
+    seconds?: number | null
+  }
+}
+
+export interface ApprovalQuery {
+  by: Standing
+  status?: ApprovalStatus
+  sessionId?: string
+  limit: number
+  before?: { createdAt: number; id: string }
 }
 
 /** `existing` came from `findSession`; `create` makes one with this id or alias unless it exists by now. */
@@ -92,8 +166,10 @@ export interface SessionPage extends Pick<SessionQuery, 'label' | 'limit'> {
 export interface AcceptedRun {
   run: RunRecord
   session: SessionRecord
-  /** It was there already: same idempotency key, or same wire id. */
+  /** It was there already: same idempotency key, same wire id, or the run that took an answer before. */
   existing: boolean
+  /** For each answer, in order: whether it counted, and what it was about as that is now. */
+  answered?: readonly { applied: boolean; wait: Wait | null }[]
 }
 
 export interface FollowTarget {

@@ -1,50 +1,30 @@
 // The run loop: context → model → events → log, step by step, until the model has nothing more to call. Everything it needs
 // comes in as arguments; it ends with exactly one terminal event, whatever happens.
 
-import type { AgentDefinition } from '../domain/agent.ts'
-import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { TerminalEvent, TokenUsage } from '../domain/event.ts'
-import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { StoredMessage, ToolCall } from '../domain/message.ts'
+import type { StoredMessage } from '../domain/message.ts'
 import type { RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import type { Model } from '../models/model.ts'
-import type { Store } from '../store/store.ts'
-import type { Tool } from '../tools/tool.ts'
+import { runAgent, StepBroken } from './agent-loop.ts'
 import { createBudget, exceeded } from './budget.ts'
-import { buildRequest } from './build-request.ts'
-import type { createTokenCorrection } from './context-window.ts'
-import { type Answer, type AnswerInProgress, createModelStep } from './model-step.ts'
+import { createRunFiles } from './files/run-files.ts'
+import type { Answer } from './model-step.ts'
+import type { AgentParts, ExecuteDeps, Lane, RunScope } from './run-scope.ts'
 import type { RunEnd, RunWriter } from './run-writer.ts'
+import { createSharedState } from './shared-state.ts'
 import { type Stop, stopOf } from './stop.ts'
-import { runToolCalls } from './tool-step.ts'
-import { addUsage } from './usage.ts'
-
-export interface AgentParts {
-  definition: AgentDefinition
-  model: Model
-  tools: ReadonlyMap<string, Tool>
-  correction: ReturnType<typeof createTokenCorrection>
-}
-
-export interface ExecuteDeps {
-  store: Pick<Store, 'messages'>
-  clock: Clock
-  ids: Ids
-  log: Logger
-}
+import { createUsageMeter } from './usage.ts'
+import { threadIdOf, waitingEnd } from './waiting-end.ts'
 
 /** Where a recovered run goes on. */
 export interface Resumption {
   stepsDone: number
   usage: TokenUsage[]
-  /** All calls that the run has made so far, in order: they count against its limits. */
-  callsDone: ToolCall[]
-  /** Those of the last answer that have no result yet and may be (re)started. */
-  calls: ToolCall[]
+  /** Calls without a result that had begun and may be begun again. */
+  begun: ReadonlySet<string>
 }
 
 /** `suspended`: given back to be recovered later. `lost`: another process has taken it over. */
@@ -52,107 +32,74 @@ export type Outcome = RunEnd['status'] | 'suspended' | 'lost'
 
 export async function executeRun(
   deps: ExecuteDeps,
-  agent: AgentParts,
+  root: AgentParts,
   run: RunRecord,
   session: SessionRecord,
   writer: RunWriter,
   stop: AbortController,
-  resumption: Resumption = { stepsDone: 0, usage: [], callsDone: [], calls: [] },
+  resumption: Resumption = { stepsDone: 0, usage: [], begun: new Set() },
 ): Promise<{ outcome: Outcome; usage: TokenUsage[] }> {
-  const { limits } = agent.definition
+  const { limits } = root.definition
   const seconds = limits.durationMs / 1000
   const stopTimer = deps.clock.after(limits.durationMs, () => {
     const { code, message } = exceeded('duration', seconds, `${seconds} s`)
     stop.abort({ kind: 'failed', code, message } satisfies Stop)
   })
-  let usage = resumption.usage
-  let step: AnswerInProgress | null = null
-
-  async function loop(): Promise<Pick<Answer, 'messages' | 'finish'>> {
-    const budget = createBudget(agent.definition, resumption.stepsDone)
-    let stepNumber = resumption.stepsDone
-    if (stepNumber > 0) budget.used(usage)
-    for (const call of resumption.callsDone) budget.toolCall(call.function.name, call.function.arguments)
-    if (resumption.calls.length > 0)
-      await runToolCalls({ ...deps, tools: agent.tools }, run, resumption.calls, writer, stop.signal)
-    const tools = [...agent.tools.values()].map(({ name, description, parameters }) => ({
-      name,
-      description,
-      parameters,
-    }))
-    const refusals: string[] = []
-    for (;;) {
-      stop.signal.throwIfAborted()
-      budget.step()
-      stepNumber += 1
-      const stepName = `step_${stepNumber}`
-      const history = await deps.store.messages(run.sessionId, agent.definition.context.maxMessages * 2)
-      const input = { ...run.input, instructions: [...run.input.instructions, ...refusals] }
-      const { request, estimated } = buildRequest(
-        agent.definition,
-        history,
-        input,
-        tools,
-        run.sessionId,
-        agent.correction.value,
-      )
-      writer.emit({ type: 'STEP_STARTED', stepName, timestamp: writer.timestamp() })
-      step = createModelStep(agent.model, run, agent.definition.name, writer, deps.ids, limits.storedMessageChars)
-      const answer = await step.read(request, stop.signal)
-      stop.signal.throwIfAborted()
-      step = null
-      if (answer.usage !== null) {
-        usage = addUsage(usage, agent.model.provider, agent.model.name, answer.usage)
-        agent.correction.learn(estimated, answer.usage.inputTokens)
-      }
-      writer.emit({ type: 'STEP_FINISHED', stepName, timestamp: writer.timestamp() })
-      if (answer.calls.length === 0 && answer.filtered.length === 0) return answer
-
-      for (const { function: call } of answer.filtered) {
-        budget.toolCall(call.name, call.arguments)
-        refusals.push(`Your call of ${call.name} was refused: that tool may not be used here. Go on without it.`)
-      }
-      const at = writer.timestamp()
-      const intents = answer.calls.map((call) => ({
-        fact: 'tool_intent' as const,
-        run: run.id,
-        call: call.id,
-        tool: call.function.name,
-        effect: agent.tools.get(call.function.name)?.effect ?? ('read' as const),
-        at,
-      }))
-      const finished = { fact: 'step_finished' as const, run: run.id, step: stepNumber, usage, at }
-      await writer.commit({ facts: [finished, ...intents], messages: answer.messages })
-      budget.used(usage)
-      for (const call of answer.calls) budget.toolCall(call.function.name, call.function.arguments)
-      await runToolCalls({ ...deps, tools: agent.tools }, run, answer.calls, writer, stop.signal)
-    }
+  const usage = createUsageMeter(resumption.usage)
+  const lane: Lane = { id: null, subagentRunId: null, pen: writer, depth: 0 }
+  const scope: RunScope = {
+    ...deps,
+    run,
+    session,
+    root,
+    writer,
+    signal: stop.signal,
+    budget: createBudget(limits, deps.costOf),
+    usage,
+    state: createSharedState(writer, session.state),
+    files: deps.fileSource === null ? null : createRunFiles(deps.fileSource, deps.store, run, deps.log),
+    begun: resumption.begun,
+    stepsDone: resumption.stepsDone,
+    isContinued: run.origin === 'recovery' || !bringsNewWord(run),
   }
 
   try {
     if (session.state !== undefined) {
       writer.emit({ type: 'STATE_SNAPSHOT', snapshot: session.state, timestamp: writer.timestamp() })
     }
-    const answer = await loop()
-    await writer.finish(completed(run, session, usage, answer, writer.timestamp()))
-    return { outcome: 'completed', usage }
+    if (resumption.stepsDone > 0) scope.budget.used(usage.total)
+    let agent = deps.agents.get(session.activeAgent ?? '') ?? root
+    for (let attempt = scope; ; attempt = { ...scope, budget: createBudget(limits, deps.costOf), isContinued: true }) {
+      const end = await runAgent(attempt, lane, agent, attempt.budget)
+      if (end.type === 'answered') {
+        await writer.finish(completed(run, session, usage.total, end.answer, writer.timestamp()))
+        return { outcome: 'completed', usage: usage.total }
+      }
+      try {
+        await writer.finish(waitingEnd(run, session, usage.total, end.pending, writer.timestamp()))
+        return { outcome: 'waiting', usage: usage.total }
+      } catch (error) {
+        // Someone has answered, or asked it to stop, while it was about to wait: it goes on at once.
+        if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+        agent = end.agent
+      }
+    }
   } catch (error) {
-    const inProgress = step as AnswerInProgress | null
-    const partial = inProgress?.usage() ?? null
-    if (partial !== null) usage = addUsage(usage, agent.model.provider, agent.model.name, partial)
+    const broken = error instanceof StepBroken ? error : null
     const stopped = stopOf(stop.signal)
-    if (stopped?.kind === 'suspended') return { outcome: 'suspended', usage }
-    if (error instanceof ServerError && error.code === 'run_fenced') return { outcome: 'lost', usage }
+    if (stopped?.kind === 'suspended') return { outcome: 'suspended', usage: usage.total }
+    const cause = broken === null ? error : broken.cause
+    if (cause instanceof ServerError && cause.code === 'run_fenced') return { outcome: 'lost', usage: usage.total }
     const end = ending(
-      stopped ?? failure(error, run, deps.log),
+      stopped ?? failure(cause, run, deps.log),
       run,
       session,
-      usage,
-      inProgress?.brokenOff() ?? [],
+      usage.total,
+      broken?.messages ?? [],
       writer.timestamp(),
     )
     await writer.finish(end)
-    return { outcome: end.status, usage }
+    return { outcome: end.status, usage: usage.total }
   } finally {
     stopTimer()
   }
@@ -161,8 +108,9 @@ export async function executeRun(
 /** On RUN_FINISHED, when the answer ended at the model's limit of tokens. */
 export const CUT_BY_LENGTH = { quarterdeck: { finishReason: 'length' } }
 
-const threadId = (run: RunRecord, session: SessionRecord): string =>
-  run.input.wireThreadId ?? session.alias ?? session.id
+/** The user said something, or wants another answer to what was said: the model is next. */
+const bringsNewWord = ({ input }: RunRecord): boolean =>
+  input.messages.some((message) => message.role === 'user') || input.regenerateAfter !== undefined
 
 function completed(
   run: RunRecord,
@@ -173,7 +121,7 @@ function completed(
 ): RunEnd {
   const terminal: TerminalEvent = {
     type: 'RUN_FINISHED',
-    threadId: threadId(run, session),
+    threadId: threadIdOf(run, session),
     runId: run.wireId,
     outcome: { type: 'success' },
     ...(usage.length === 0 ? {} : { usage }),
@@ -200,7 +148,7 @@ export function ending(
         status: 'cancelled',
         terminal: {
           type: 'RUN_FINISHED',
-          threadId: threadId(run, session),
+          threadId: threadIdOf(run, session),
           runId: run.wireId,
           outcome: { type: 'cancelled' },
           ...shared,

@@ -54,8 +54,9 @@ export async function* followEntries(
       }
       const own = batch.every((entry) => entry.runId === runId) ? batch : batch.filter((entry) => entry.runId === runId)
       if (own.length > 0) yield own
-      const last = own[own.length - 1]
-      if (last !== undefined && last.kind === 'event' && isTerminalText(last.data)) return
+      // Facts may follow the end: a run that waited can be cancelled.
+      const last = own.findLast(({ kind }) => kind === 'event')
+      if (last !== undefined && isTerminalText(last.data)) return
     }
   } finally {
     signal.removeEventListener('abort', close)

@@ -1,4 +1,4 @@
-// What time does to sessions: idle ones are compacted, old ones purged, abandoned runs taken over.
+// What time does to sessions: idle ones are compacted, old ones purged, abandoned runs taken over, unanswered questions ended.
 
 import type { SessionSettings } from '../domain/agent.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -8,6 +8,7 @@ import { compactEntries } from '../log/compact.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store, StoredEntry } from '../store/store.ts'
 import type { Engine } from './engine.ts'
+import type { Files } from './files-port.ts'
 import { createSteadyTime } from './steady-time.ts'
 
 export interface Janitor {
@@ -18,7 +19,9 @@ export interface Janitor {
 }
 
 export interface JanitorDeps {
-  engine: Pick<Engine, 'recover' | 'agents'>
+  engine: Pick<Engine, 'recover' | 'agents' | 'expire'>
+  /** Null: this server keeps no files. */
+  files?: Pick<Files, 'sweep'> | null
   store: Store
   log: SessionLog
   clock: Clock
@@ -33,14 +36,16 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const SESSIONS_PER_SWEEP = 50
 const PURGE_BATCH = 200
 const READ_BATCH = 1_000
+const WAITS_PER_SWEEP = 200
 
-export function createJanitor({ engine, store, log, clock, logger, sessions }: JanitorDeps): Janitor {
+export function createJanitor({ engine, files = null, store, log, clock, logger, sessions }: JanitorDeps): Janitor {
   let stopTimer = () => {}
   let stopped = false
   let nextPurge = clock.mono()
 
   const ttls = [...engine.agents.map((agent) => agent.sessions.ttlSeconds), sessions.ttlSeconds]
-  const steadyTime = createSteadyTime(clock, 1_000 * Math.max(...ttls))
+  const longest = Math.max(...ttls, ...engine.agents.map((agent) => agent.approval.expiresSeconds))
+  const steadyTime = createSteadyTime(clock, 1_000 * longest)
   const ttlOf = (agent: string): number =>
     1_000 * (engine.agents.find((one) => one.name === agent)?.sessions ?? sessions).ttlSeconds
 
@@ -98,12 +103,25 @@ export function createJanitor({ engine, store, log, clock, logger, sessions }: J
     }
   }
 
+  /** No answer means no. */
+  async function expireWaits(): Promise<void> {
+    for (const wait of await store.expiredWaits(steadyTime(), WAITS_PER_SWEEP)) {
+      try {
+        await engine.expire(wait)
+      } catch (error) {
+        logger.warn('a wait could not be ended yet', { wait_id: wait.id, session_id: wait.sessionId, error })
+      }
+    }
+  }
+
   async function sweep(): Promise<void> {
     await engine.recover()
+    await expireWaits()
     await compactIdle()
     if (clock.mono() >= nextPurge) {
       nextPurge = clock.mono() + PURGE_EVERY_MS
       await purge()
+      await files?.sweep?.()
     }
   }
 

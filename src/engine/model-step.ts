@@ -5,7 +5,7 @@ import type { StoredMessage, ToolCall } from '../domain/message.ts'
 import type { RunRecord } from '../domain/run.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { FinishReason, Model, ModelPart, ModelRequest, ModelUsage } from '../models/model.ts'
-import type { RunWriter } from './run-writer.ts'
+import type { Pen } from './run-writer.ts'
 
 export interface Answer {
   /** The reasoning, if any, and the assistant's message, to be stored. */
@@ -22,7 +22,7 @@ export interface Answer {
 /** The parts of an answer that has not ended: what is kept of it when it breaks off. */
 export interface AnswerInProgress {
   read(request: ModelRequest, signal: AbortSignal): Promise<Answer>
-  /** What there is so far, marked as broken off; empty when nothing was said. */
+  /** What there is so far, or all of it, marked as broken off; empty when nothing was said. */
   brokenOff(): StoredMessage[]
   usage(): ModelUsage | null
 }
@@ -38,14 +38,21 @@ interface PendingCall {
   shown: boolean
 }
 
-export function createModelStep(
-  model: Model,
-  run: RunRecord,
-  agentName: string,
-  writer: RunWriter,
-  ids: Ids,
-  maxStoredChars: number,
-): AnswerInProgress {
+export interface ModelStepOptions {
+  model: Model
+  run: RunRecord
+  agentName: string
+  /** Put on its messages where another agent than the session's own answers. */
+  shownName: string | null
+  /** The sub-agent's conversation that its messages belong to. */
+  lane: string | null
+  writer: Pen
+  ids: Ids
+  maxStoredChars: number
+}
+
+export function createModelStep(options: ModelStepOptions): AnswerInProgress {
+  const { model, run, agentName, shownName, lane, writer, ids, maxStoredChars } = options
   const messageId = ids.uuid()
   const calls = new Map<string, PendingCall>()
   const thoughts: { id: string; text: string; signature?: string; open: boolean }[] = []
@@ -103,7 +110,8 @@ export function createModelStep(
     if (!textOpen) {
       endReasoning()
       textOpen = true
-      writer.emit({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', timestamp: arrived })
+      const name = shownName === null ? {} : { name: shownName }
+      writer.emit({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', ...name, timestamp: arrived })
     }
     // What is stored is what was shown, also where the middleware changed it.
     text += writer.emitText(messageId, delta, arrived)
@@ -196,7 +204,12 @@ export function createModelStep(
   })
 
   function stored(brokenOff: boolean): StoredMessage[] {
-    const base = { runId: run.id, createdAt: writer.timestamp(), ...(brokenOff ? { brokenOff } : {}) }
+    const base = {
+      runId: run.id,
+      createdAt: writer.timestamp(),
+      ...(brokenOff ? { brokenOff } : {}),
+      ...(lane === null ? {} : { lane }),
+    }
     const messages: StoredMessage[] = thoughts.map((thought) => ({
       id: thought.id,
       role: 'reasoning',

@@ -2,7 +2,7 @@
 
 import type { Entry, Fact } from '../domain/entry.ts'
 import type { RunEvent, TokenUsage } from '../domain/event.ts'
-import type { StoredMessage, ToolCall } from '../domain/message.ts'
+import type { StoredMessage } from '../domain/message.ts'
 import type { RunRecord } from '../domain/run.ts'
 
 export interface RunRemains {
@@ -11,15 +11,19 @@ export interface RunRemains {
   writtenUntil: number | null
   stepsDone: number
   usage: TokenUsage[]
-  /** Text of the step that was not finished, by message id. It is kept, marked as broken off. */
-  unfinishedText: Map<string, string>
+  /** Text of the steps that were not finished, by message id. It is kept, marked as broken off. */
+  unfinishedText: Map<string, { text: string; lane: string | null }>
   /** Calls that may have begun and have no result. */
   unanswered: Extract<Fact, { fact: 'tool_intent' }>[]
 }
 
 export function readRemains(entries: readonly Entry[]): RunRemains {
   const events: RunEvent[] = []
-  const unfinishedText = new Map<string, string>()
+  const unfinishedText: RunRemains['unfinishedText'] = new Map()
+  /** The conversations of sub-agents, by what their events carry. */
+  const lanes = new Map<string, string>()
+  const laneOf = (subagentRunId: string | undefined) =>
+    subagentRunId === undefined ? null : (lanes.get(subagentRunId) ?? null)
   const intents = new Map<string, Extract<Fact, { fact: 'tool_intent' }>>()
   let stepsDone = 0
   let usage: TokenUsage[] = []
@@ -28,16 +32,23 @@ export function readRemains(entries: readonly Entry[]): RunRemains {
       const fact: Fact = JSON.parse(entry.data)
       if (fact.fact === 'tool_intent') intents.set(fact.call, fact)
       if (fact.fact === 'step_finished') {
-        stepsDone = fact.step
+        const lane = fact.lane ?? null
+        if (lane === null) stepsDone = fact.step
         usage = fact.usage
-        unfinishedText.clear()
+        for (const [id, text] of unfinishedText) if (text.lane === lane) unfinishedText.delete(id)
       }
       continue
     }
     const event: RunEvent = JSON.parse(entry.data)
     events.push(event)
+    if (event.type === 'SUBAGENT_STARTED') lanes.set(event.subagentRunId, event.parentToolCallId ?? '')
+    if (event.type === 'SUBAGENT_FINISHED') {
+      const lane = laneOf(event.subagentRunId)
+      for (const [id, text] of unfinishedText) if (text.lane === lane) unfinishedText.delete(id)
+    }
     if (event.type === 'TEXT_MESSAGE_CONTENT') {
-      unfinishedText.set(event.messageId, (unfinishedText.get(event.messageId) ?? '') + event.delta)
+      const before = unfinishedText.get(event.messageId)?.text ?? ''
+      unfinishedText.set(event.messageId, { text: before + event.delta, lane: laneOf(event.subagentRunId) })
     }
     if (event.type === 'TOOL_CALL_RESULT') intents.delete(event.toolCallId)
   }
@@ -46,19 +57,14 @@ export function readRemains(entries: readonly Entry[]): RunRemains {
 }
 
 export function brokenOffMessages(remains: RunRemains, run: RunRecord, createdAt: number): StoredMessage[] {
-  return [...remains.unfinishedText].map(([id, content]) => ({
+  return [...remains.unfinishedText].map(([id, { text, lane }]) => ({
     id,
     role: 'assistant',
-    content,
+    content: text,
+    ...(lane === null ? {} : { lane }),
     runId: run.id,
     createdAt,
     agentName: run.agent,
     brokenOff: true,
   }))
-}
-
-/** The calls behind the intents, as the model wrote them. */
-export function callsOf(intents: RunRemains['unanswered'], messages: readonly StoredMessage[]): ToolCall[] {
-  const wanted = new Set(intents.map((intent) => intent.call))
-  return messages.flatMap((message) => message.toolCalls ?? []).filter((call) => wanted.has(call.id))
 }

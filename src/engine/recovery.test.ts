@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../models/model.ts'
-import type { Tool } from '../tools/tool.ts'
-import { eventsOf, openEngine, outline, type TestEngineOptions } from './testing/open-engine.ts'
+import type { ServerTool } from '../tools/tool.ts'
+import { eventsOf, openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
 
 let folder: string
 beforeEach(() => {
@@ -37,14 +37,7 @@ async function until(
 
 const forever = new Promise<never>(() => {})
 
-const tool = (effect: Tool['effect'], call: Tool['call']): Tool => ({
-  name: 'act',
-  description: 'Does something.',
-  parameters: { type: 'object' },
-  effect,
-  timeoutMs: 60_000,
-  call,
-})
+const tool = (effect: ServerTool['effect'], call: ServerTool['call']) => testTool({ name: 'act', effect, call })
 
 describe('after a crash', () => {
   test('a run goes on after its last finished step, and the half answer stays, closed and marked', async () => {

@@ -13,8 +13,8 @@ import type { AppendEntries, FinishRun, NewEntry } from '../store/store.ts'
 import type { Middleware } from './middleware/middleware.ts'
 import { createOpenItems, type OpenItems } from './open-items.ts'
 
-export interface RunWriter {
-  readonly open: OpenItems
+/** What writes into a run: its own agent, or one sub-agent of it. */
+export interface Pen {
   /** Epoch ms, never backwards within the run. */
   timestamp(): number
   /** Queues an event. Returns it as it is shown, or null when the middleware dropped it. */
@@ -27,8 +27,24 @@ export interface RunWriter {
   /** Commits what was queued as text in flight. */
   flush(): Promise<void>
   /** Commits what was queued, with facts and messages, and waits until it is on disk. */
-  commit(with_: { facts?: Fact[]; messages?: StoredMessage[]; lastTool?: string }): Promise<void>
-  /** Closes what is open, appends the terminal event and ends the run. Tries again for as long as the disk is full. */
+  commit(with_: CommitParts): Promise<void>
+}
+
+export interface CommitParts extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'audit'> {
+  facts?: Fact[]
+  messages?: StoredMessage[]
+}
+
+export interface RunWriter extends Pen {
+  readonly open: OpenItems
+  /** The session's shared state, stored with whatever is committed next. */
+  keepState(state: unknown): void
+  /** A pen whose events are those of a sub-agent. */
+  forSubagent(subagentRunId: string): Pen
+  /**
+   * Closes what is open, appends the terminal event and ends the run. Tries again for as long as the disk is full. Throws
+   * `conflict`, with nothing written, when a run that was to wait has been answered or asked to stop meanwhile.
+   */
   finish(end: RunEnd): Promise<void>
 }
 
@@ -38,6 +54,8 @@ export interface RunEnd {
   messages: StoredMessage[]
   usage: TokenUsage[]
   error: RunError | null
+  /** `waiting` only. */
+  waiting?: Pick<FinishRun, 'waits' | 'stillPending' | 'audit'>
 }
 
 export interface RunWriterDeps {
@@ -50,6 +68,7 @@ export interface RunWriterDeps {
 export const BROKEN_OFF = { quarterdeck: { brokenOff: true } }
 
 const RETRY_MS = 500
+const NOTHING_TO_DO = Promise.resolve()
 
 /** `writtenUntil` is the timestamp of what a dead process wrote last for the run. */
 export function createRunWriter(
@@ -60,8 +79,14 @@ export function createRunWriter(
   const scope = { sessionId: run.sessionId, runId: run.id, agent: run.agent }
   const open = createOpenItems()
   let pending: NewEntry[] = []
+  /** Events of appends that were refused. */
+  let refused: NewEntry[] = []
   let pendingMessages: StoredMessage[] = []
+  let hasSubagents = false
+  let underWay: Promise<void> | null = null
   let lastTimestamp = writtenUntil
+  /** Boxed: the state itself may be null. */
+  let pendingState: { value: unknown } | null = null
 
   function timestamp(): number {
     lastTimestamp = Math.max(lastTimestamp, clock.now())
@@ -76,16 +101,29 @@ export function createRunWriter(
 
   const target = { sessionId: run.sessionId, runId: run.id, fence: run.fence }
 
-  /** A refused append wrote nothing: what it held goes with the next, or an end would follow without its start. */
+  /** A refused append wrote nothing: what it held goes first with the next, or an end would follow without its start. */
   async function append(command: Omit<AppendEntries, 'type' | keyof typeof target>, events: NewEntry[]): Promise<void> {
+    const back = refused
+    if (back.length > 0) refused = []
     const late = pendingMessages
     if (late.length > 0) pendingMessages = []
     const messages = late.length > 0 ? [...late, ...(command.messages ?? [])] : command.messages
+    const state = pendingState
+    pendingState = null
     try {
-      await log.commit({ type: 'append', ...target, ...command, ...(messages === undefined ? {} : { messages }) })
+      await log.commit({
+        type: 'append',
+        ...target,
+        ...command,
+        // Among what was refused may be results, which are on disk before they are shown.
+        ...(back.length > 0 ? { entries: [...back, ...command.entries], sync: true } : {}),
+        ...(messages === undefined ? {} : { messages }),
+        ...(state === null ? {} : { state: state.value }),
+      })
     } catch (error) {
-      pending = [...events, ...pending]
+      refused = [...back, ...events, ...refused]
       pendingMessages = [...(messages ?? []), ...pendingMessages]
+      pendingState ??= state
       throw error
     }
   }
@@ -99,39 +137,79 @@ export function createRunWriter(
     return passed as E
   }
 
+  function emitText(messageId: string, delta: string, timestamp: number, subagentRunId?: string): string {
+    if (middleware !== null || subagentRunId !== undefined) {
+      const owner = subagentRunId === undefined ? {} : { subagentRunId }
+      return emit({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta, ...owner, timestamp })?.delta ?? ''
+    }
+    // `messageId` is an id that we minted: it needs no escaping.
+    const data = `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":${JSON.stringify(delta)},"timestamp":${timestamp}}`
+    pending.push({ kind: 'event', data })
+    return delta
+  }
+
+  /**
+   * Agents that work side by side write one after the other: what one writes behind an append that is refused must not
+   * overtake what that held. A run of one agent writes in order anyway, and pays nothing for this.
+   */
+  async function appendInTurn(...append_: Parameters<typeof append>): Promise<void> {
+    while (underWay !== null) await underWay.catch(() => {})
+    underWay = append(...append_)
+    try {
+      await underWay
+    } finally {
+      underWay = null
+    }
+  }
+
+  const write = (...append_: Parameters<typeof append>): Promise<void> =>
+    hasSubagents ? appendInTurn(...append_) : append(...append_)
+
+  function flush(): Promise<void> {
+    if (pending.length === 0 && refused.length === 0) return NOTHING_TO_DO
+    const entries = take()
+    return write({ sync: false, entries }, entries)
+  }
+
+  async function commit({ facts = [], messages = [], ...more }: CommitParts): Promise<void> {
+    // Taken at once: an event and the message that belongs to it are one commit, whoever writes before.
+    const events = take()
+    const entries = [...events, ...facts.map((fact) => ({ kind: 'fact' as const, data: factText(fact) }))]
+    await write({ sync: true, entries, messages, ...more }, events)
+  }
+
   return {
     open,
     timestamp,
     emit,
+    emitText,
+    flush,
+    commit,
 
-    emitText(messageId, delta, timestamp) {
-      if (middleware !== null) {
-        return emit({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta, timestamp })?.delta ?? ''
+    keepState(value) {
+      pendingState = { value }
+    },
+
+    forSubagent(subagentRunId) {
+      hasSubagents = true
+      return {
+        timestamp,
+        // The members of the union have the field in common, which spreading one of them does not show.
+        emit: <E extends RunEvent>(event: E) => emit({ ...event, subagentRunId } as E),
+        emitText: (messageId, delta, at) => emitText(messageId, delta, at, subagentRunId),
+        flush,
+        commit,
       }
-      // `messageId` is an id that we minted: it needs no escaping.
-      const data = `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":${JSON.stringify(delta)},"timestamp":${timestamp}}`
-      pending.push({ kind: 'event', data })
-      return delta
     },
 
-    async flush() {
-      if (pending.length === 0) return
-      const entries = take()
-      await append({ sync: false, entries }, entries)
-    },
-
-    async commit({ facts = [], messages = [], lastTool }) {
-      const events = take()
-      const entries = [...events, ...facts.map((fact) => ({ kind: 'fact' as const, data: factText(fact) }))]
-      await append({ sync: true, entries, messages, ...(lastTool === undefined ? {} : { lastTool }) }, events)
-    },
-
-    async finish({ status, terminal, messages, usage, error }) {
-      const closing = open.closing(timestamp(), status === 'completed' ? undefined : BROKEN_OFF)
+    async finish({ status, terminal, messages, usage, error, waiting }) {
+      const closing = open.closing(timestamp(), status === 'completed' || status === 'waiting' ? undefined : BROKEN_OFF)
       // The last event can be changed but not dropped.
       const last = middleware?.(terminal, scope) ?? terminal
       const events: RunEvent[] = [...closing, last]
-      const entries = [...take(), ...events.map((event) => ({ kind: 'event' as const, data: JSON.stringify(event) }))]
+      const before = [...refused, ...take()]
+      refused = []
+      const entries = [...before, ...events.map((event) => ({ kind: 'event' as const, data: JSON.stringify(event) }))]
       for (;;) {
         try {
           await log.commit({
@@ -144,12 +222,16 @@ export function createRunWriter(
             messages: [...pendingMessages, ...messages],
             usage,
             error,
+            ...waiting,
           })
           return
         } catch (failure) {
           const storage =
             failure instanceof ServerError && (failure.code === 'storage_full' || failure.code === 'storage_failed')
-          if (!storage) throw failure
+          if (!storage) {
+            refused = [...before, ...refused]
+            throw failure
+          }
           await sleep(clock, RETRY_MS)
         }
       }

@@ -10,11 +10,15 @@ import type { RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
-import { type AgentParts, ending, executeRun, type Outcome, type Resumption } from './execute-run.ts'
+import { ending, executeRun, type Outcome, type Resumption } from './execute-run.ts'
+import type { Files } from './files-port.ts'
+import type { Gate } from './gate.ts'
 import { messagesSnapshot } from './messages-snapshot.ts'
 import type { Middleware } from './middleware/middleware.ts'
 import type { Presence } from './presence.ts'
-import { brokenOffMessages, callsOf, readRemains } from './recover-run.ts'
+import { createPriceList } from './prices.ts'
+import { brokenOffMessages, readRemains } from './recover-run.ts'
+import type { AgentParts } from './run-scope.ts'
 import { runStart } from './run-start.ts'
 import { BROKEN_OFF, createRunWriter, type RunWriter } from './run-writer.ts'
 import type { Stop } from './stop.ts'
@@ -54,6 +58,8 @@ export interface RunnerDeps {
   logger: Logger
   middleware: Middleware | null
   presence: Presence
+  gate: Gate
+  fileSource: Files | null
 }
 
 interface Active {
@@ -68,14 +74,15 @@ const RECOVERY_BATCH = 100
 const READ_BATCH = 1_000
 
 export function createRunner(deps: RunnerDeps): Runner {
-  const { agents, store, log, clock, ids, logger, middleware, presence } = deps
+  const { agents, store, log, clock, ids, logger, middleware, presence, gate, fileSource } = deps
+  const costOf = createPriceList([...agents.values()].map(({ definition }) => definition.model))
   const leaseOwner = ids.uuid()
   const active = new Map<string, Active>()
   const queued = new Set<string>()
   /** Runs that are this process's own and that it could not go on with: no other will, so `recover` takes them up again. */
   const abandoned = new Set<string>()
   /** Runs that the store is just giving to this process: they can be told to stop before they execute. */
-  const starting = new Map<string, AbortController>()
+  const starting = new Map<string, { stop: AbortController; holders: number }>()
   const finished: Record<string, number> = {}
   const tokens = { input: 0, output: 0 }
   const ended = new AbortController()
@@ -84,10 +91,13 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   /** Call what is returned when the run executes or will not. */
   function prepare(runId: string): () => void {
-    const stop = new AbortController()
-    starting.set(runId, stop)
+    // Two may try to begin the same run: whoever fails must not take from the other what it is told to stop by.
+    const entry = starting.get(runId) ?? { stop: new AbortController(), holders: 0 }
+    entry.holders += 1
+    starting.set(runId, entry)
     return () => {
-      if (starting.get(runId) === stop) starting.delete(runId)
+      entry.holders -= 1
+      if (entry.holders === 0) starting.delete(runId)
     }
   }
 
@@ -123,7 +133,7 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   function run(record: RunRecord, session: SessionRecord, writer: RunWriter, resumption?: Resumption): void {
     const agent = agents.get(record.agent)
-    const stop = starting.get(record.id) ?? new AbortController()
+    const stop = starting.get(record.id)?.stop ?? new AbortController()
     track(record, stop, async () => {
       if (agent === undefined) {
         const message = `The agent ${record.agent} is no longer served here.`
@@ -133,7 +143,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         return 'failed'
       }
       const { outcome, usage } = await executeRun(
-        { store, clock, ids, log: logger },
+        { store, clock, ids, log: logger, gate, agents, costOf, fileSource },
         agent,
         record,
         session,
@@ -153,8 +163,10 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (draining) return
     for (;;) {
       try {
-        const next = (await store.openRuns(sessionId))[0]
-        if (next !== undefined && next.status === 'queued') await begin(next)
+        const open = await store.openRuns(sessionId)
+        const next = open[0]
+        // A continuation is taken before what was queued ahead of it.
+        if (next !== undefined && open.every((one) => one.status === 'queued')) await begin(next)
         return
       } catch (error) {
         if (!(error instanceof ServerError)) throw error
@@ -256,8 +268,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     run(record, session, writer, {
       stepsDone: remains.stepsDone,
       usage: remains.usage,
-      callsDone: history.flatMap((message) => (message.runId === record.id ? (message.toolCalls ?? []) : [])),
-      calls: callsOf(remains.unanswered, history),
+      begun: new Set(remains.unanswered.map((intent) => intent.call)),
     })
   }
 
@@ -330,7 +341,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     stop(runId, why) {
       const entry = active.get(runId)
       if (entry === undefined) {
-        starting.get(runId)?.abort(why)
+        starting.get(runId)?.stop.abort(why)
         queued.delete(runId)
         return false
       }

@@ -1,39 +1,79 @@
-// Runs the calls of one answer: intent on disk, then the call, then its result on disk. A crash in between is told apart later
-// by what is there.
+// The calls of one answer. Each is prepared (checked, judged), then what may run runs: intent on disk, the call, its result on
+// disk. What has to wait for a person or the client is handed back. A crash in between is told apart later by what is there.
 
-import type { Clock } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
-import type { Ids } from '../domain/ids.ts'
-import type { Logger } from '../domain/logger.ts'
+import type { AuditRecord } from '../domain/audit.ts'
+import { canonicalJson, sha256 } from '../domain/digest.ts'
+import type { Fact } from '../domain/entry.ts'
 import type { StoredMessage, ToolCall } from '../domain/message.ts'
-import type { RunRecord } from '../domain/run.ts'
-import type { Tool, ToolOutcome } from '../tools/tool.ts'
-import type { RunWriter } from './run-writer.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { Wait } from '../domain/wait.ts'
+import type { AgentTool, ServerTool, Tool, ToolOutcome } from '../tools/tool.ts'
+import { boundedResult } from './bounded-result.ts'
+import { callTool } from './call-tool.ts'
+import { type PreparedCall, prepareCall } from './prepare-call.ts'
+import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
+import { runSubagent } from './subagent.ts'
 
-export interface ToolStepDeps {
-  tools: ReadonlyMap<string, Tool>
-  clock: Clock
-  ids: Ids
-  log: Logger
+export interface StepEnd {
+  /** What the run has to wait for; empty: go on. */
+  pending: Pending[]
+  /** The agent that answers from here on. */
+  handedTo: AgentParts | null
 }
 
-const PARALLEL_CALLS = 8
+export interface StepStart {
+  /** Committed together with the intents, before anything runs. */
+  facts?: Fact[]
+  messages?: StoredMessage[]
+  /** What the session has waited for, newest first. The calls are of an earlier run or process: some may have been answered. */
+  waits?: readonly Wait[]
+}
 
-/** Each result is committed as soon as it is there; resolves when all are. */
+type Runnable = Extract<PreparedCall, { type: 'run' }>
+
+/** Each result is committed as soon as it is there; resolves when nothing runs any more. */
 export async function runToolCalls(
-  deps: ToolStepDeps,
-  run: RunRecord,
+  scope: RunScope,
+  lane: Lane,
+  agent: AgentParts,
+  tools: ReadonlyMap<string, Tool>,
   calls: readonly ToolCall[],
-  writer: RunWriter,
-  signal: AbortSignal,
-): Promise<void> {
-  const waiting = [...calls]
+  { facts = [], messages = [], waits = [] }: StepStart,
+): Promise<StepEnd> {
+  const { pen } = lane
+  // An approval that no longer fits was asked for again: the newest counts.
+  const waitOf = ({ id }: ToolCall): Wait | null => waits.find(({ callId }) => callId === id) ?? null
+  const preparing = Promise.all(calls.map((call) => prepareCall(scope, lane, agent, tools, call, waitOf(call))))
+  const prepared = await preparing.catch(async (error: unknown) => {
+    // What was said is kept, though nothing comes of it.
+    if (messages.length > 0) await pen.commit({ facts, messages })
+    throw error
+  })
+  const running = prepared.filter((one): one is Runnable => one.type === 'run')
+  const intents = running.filter(({ tool }) => tool.location === 'server')
+  const at = pen.timestamp()
+  const consumed = running.flatMap(({ approval }) =>
+    approval === null ? [] : [{ waitId: approval.id, digest: approval.digest, at }],
+  )
+  const sideEffects = intents.filter(({ tool }) => tool.effect !== 'read')
+  if (facts.length > 0 || messages.length > 0 || intents.length > 0 || consumed.length > 0) {
+    await pen.commit({
+      facts: [...facts, ...intents.map((one) => intentOf(scope, one, at))],
+      messages,
+      ...(consumed.length === 0 ? {} : { consume: consumed }),
+      ...(sideEffects.length === 0 ? {} : { audit: sideEffects.map((one) => startedRecord(scope, agent, one, at)) }),
+    })
+  }
+
+  const pending: Pending[] = []
+  let handedTo: AgentParts | null = null
+  const waiting = [...prepared]
   const work = async () => {
-    for (let call = waiting.shift(); call !== undefined; call = waiting.shift()) {
-      const outcome = await callTool(deps, run, call, signal)
-      if (signal.aborted) return
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       try {
-        await commitResult(deps, run, call, outcome, writer)
+        const end = await carryOut(scope, lane, agent, next)
+        pending.push(...end.pending)
+        handedTo = end.handedTo ?? handedTo
       } catch (error) {
         // The run ends here: what has not begun must not begin any more.
         waiting.length = 0
@@ -41,85 +81,197 @@ export async function runToolCalls(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(PARALLEL_CALLS, calls.length) }, work))
+  const parallel = Math.min(agent.definition.limits.parallelCalls, prepared.length)
+  // All must have stopped before the run goes on or ends: none may write behind its back.
+  const done = await Promise.allSettled(Array.from({ length: parallel }, work))
+  const failed = done.find((one) => one.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  scope.signal.throwIfAborted()
+  return { pending, handedTo }
+}
+
+async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared: PreparedCall): Promise<StepEnd> {
+  const { call } = prepared
+  switch (prepared.type) {
+    case 'wait':
+      return {
+        pending: [{ wait: prepared.wait, isNew: prepared.isNew, subagentRunId: lane.subagentRunId }],
+        handedTo: null,
+      }
+    case 'refused':
+      if (!scope.signal.aborted) {
+        await commitResult(scope, lane, agent, call, { content: prepared.reason, isError: true }, { durationMs: 0 })
+      }
+      return nothingLeft
+    case 'run':
+      return prepared.tool.location === 'server'
+        ? runServerTool(scope, lane, agent, { ...prepared, tool: prepared.tool })
+        : runAgentTool(scope, lane, agent, { ...prepared, tool: prepared.tool })
+    default:
+      return unreachable(prepared)
+  }
+}
+
+const nothingLeft: StepEnd = { pending: [], handedTo: null }
+
+async function runServerTool(
+  scope: RunScope,
+  lane: Lane,
+  agent: AgentParts,
+  prepared: Runnable & { tool: ServerTool },
+): Promise<StepEnd> {
+  const began = scope.clock.mono()
+  const outcome = await callTool(scope, lane, agent, prepared.tool, prepared.call, prepared.arguments)
+  if (scope.signal.aborted) return nothingLeft
+  const durationMs = Math.round(scope.clock.mono() - began)
+  if (outcome.usage !== undefined) scope.usage.addAll(outcome.usage)
+  const audit =
+    prepared.tool.effect === 'read' ? undefined : finishedRecord(scope, agent, prepared, outcome, durationMs)
+  await commitResult(scope, lane, agent, prepared.call, noted(outcome, prepared), {
+    durationMs,
+    ...(audit === undefined ? {} : { audit }),
+  })
+  return nothingLeft
+}
+
+/** The model must know when something else ran than it asked for. */
+function noted(outcome: ToolOutcome, { approval, arguments: args }: Runnable): ToolOutcome {
+  if (approval?.editedArguments == null) return outcome
+  const note = `(A person changed the arguments of this call to ${JSON.stringify(args)}.)`
+  return { ...outcome, content: `${note}\n${outcome.content}` }
+}
+
+async function runAgentTool(
+  scope: RunScope,
+  lane: Lane,
+  agent: AgentParts,
+  { tool, call, arguments: args }: Runnable & { tool: AgentTool },
+): Promise<StepEnd> {
+  const other = scope.agents.get(tool.agent)
+  const began = scope.clock.mono()
+  const durationMs = () => Math.round(scope.clock.mono() - began)
+  if (other === undefined) {
+    const content = `The agent ${tool.agent} is no longer served here.`
+    await commitResult(scope, lane, agent, call, { content, isError: true }, { durationMs: 0 })
+    return nothingLeft
+  }
+  if (tool.handoff && lane.id !== null) {
+    const content = 'Only the agent that talks to the user can hand the conversation on. Answer yourself.'
+    await commitResult(scope, lane, agent, call, { content, isError: true }, { durationMs: 0 })
+    return nothingLeft
+  }
+  if (tool.handoff) {
+    const content = `${tool.agent} has the conversation now and answers the user.`
+    const activeAgent = other === scope.root ? null : tool.agent
+    const fact: Fact = { fact: 'handed_over', run: scope.run.id, to: tool.agent, at: lane.pen.timestamp() }
+    const outcome = { content, isError: false }
+    await commitResult(scope, lane, agent, call, outcome, { durationMs: durationMs(), activeAgent, facts: [fact] })
+    return { pending: [], handedTo: other }
+  }
+  const end = await runSubagent(scope, lane, other, call, args)
+  if (scope.signal.aborted) return nothingLeft
+  if (end.type === 'waiting') return { pending: end.pending, handedTo: null }
+  await commitResult(scope, lane, agent, call, end.outcome, { durationMs: durationMs() })
+  return nothingLeft
+}
+
+interface ResultMore {
+  durationMs: number
+  activeAgent?: string | null
+  facts?: Fact[]
+  audit?: AuditRecord
 }
 
 async function commitResult(
-  deps: ToolStepDeps,
-  run: RunRecord,
+  scope: RunScope,
+  { pen, id: lane }: Lane,
+  agent: AgentParts,
   call: ToolCall,
   outcome: ToolOutcome,
-  writer: RunWriter,
+  { durationMs, facts, audit, activeAgent }: ResultMore,
 ): Promise<void> {
-  const messageId = deps.ids.uuid()
-  const createdAt = writer.timestamp()
-  const shown = writer.emit({
+  const messageId = scope.ids.uuid()
+  const createdAt = pen.timestamp()
+  const metadata = { quarterdeck: { status: outcome.isError ? 'error' : 'success', durationMs } }
+  const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars)
+  const shown = pen.emit({
     type: 'TOOL_CALL_RESULT',
     messageId,
     toolCallId: call.id,
-    content: outcome.content,
+    content: whole,
     role: 'tool',
+    metadata,
     timestamp: createdAt,
   })
-  const content = typeof shown?.content === 'string' ? shown.content : outcome.content
+  const content = typeof shown?.content === 'string' ? shown.content : whole
   const message: StoredMessage = {
     id: messageId,
     role: 'tool',
     content,
     toolCallId: call.id,
-    runId: run.id,
+    runId: scope.run.id,
     createdAt,
+    metadata,
     ...(outcome.isError ? { error: content } : {}),
+    ...(lane === null ? {} : { lane }),
   }
-  await writer.commit({ messages: [message], lastTool: call.function.name })
-}
-
-async function callTool(deps: ToolStepDeps, run: RunRecord, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
-  const tool = deps.tools.get(call.function.name)
-  if (tool === undefined)
-    return failed(`There is no tool ${call.function.name}. Tools: ${[...deps.tools.keys()].join(', ') || 'none'}.`)
-  const args = parseArguments(call.function.arguments)
-  if (args === null) return failed('The arguments are not a JSON object. Send the call again with valid JSON.')
-
-  const timeout = new AbortController()
-  const stopTimer = deps.clock.after(tool.timeoutMs, () => timeout.abort())
-  const both = AbortSignal.any([signal, timeout.signal])
-  try {
-    const request = {
-      callId: call.id,
-      arguments: args,
-      sessionId: run.sessionId,
-      runId: run.id,
-      owner: run.owner,
-      forwardedProps: run.input.forwardedProps,
-    }
-    return await Promise.race([tool.call(request, both), aborted(both)])
-  } catch (error) {
-    if (timeout.signal.aborted && !signal.aborted)
-      return failed(`The tool did not answer within ${tool.timeoutMs / 1000} s.`)
-    if (error instanceof ServerError) return failed(error.message)
-    deps.log.warn('a tool threw', { tool: tool.name, run_id: run.id, error })
-    return failed('The tool failed.')
-  } finally {
-    stopTimer()
-  }
-}
-
-const failed = (content: string): ToolOutcome => ({ content, isError: true })
-
-/** A tool that ignores its signal must not keep the run alive. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  await pen.commit({
+    messages: [message],
+    lastTool: call.function.name,
+    ...(facts === undefined ? {} : { facts }),
+    ...(audit === undefined ? {} : { audit: [audit] }),
+    ...(activeAgent === undefined ? {} : { activeAgent }),
   })
 }
 
-function parseArguments(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
-  } catch {
-    return null
+const MOST_WAITS = 1_000
+
+/** Newest first. */
+export const readWaits = ({ store, run }: RunScope): Promise<Wait[]> =>
+  store.waits({ sessionId: run.sessionId, limit: MOST_WAITS })
+
+const intentOf = ({ run }: RunScope, { call, tool, approval }: Runnable, at: number): Fact => ({
+  fact: 'tool_intent',
+  run: run.id,
+  call: call.id,
+  tool: tool.name,
+  effect: tool.effect,
+  ...(approval === null ? {} : { approval: approval.id }),
+  at,
+})
+
+function startedRecord({ run }: RunScope, agent: AgentParts, prepared: Runnable, at: number): AuditRecord {
+  const { call, tool, approval, grant } = prepared
+  return {
+    at,
+    kind: 'call_started',
+    by: agent.definition.name,
+    session: run.sessionId,
+    run: run.id,
+    agent: agent.definition.name,
+    tool: tool.name,
+    call: call.id,
+    details: {
+      effect: tool.effect,
+      risk: tool.risk,
+      arguments_sha256: sha256(canonicalJson(prepared.arguments)),
+      approval: approval?.id ?? null,
+      grant,
+    },
+  }
+}
+
+function finishedRecord(
+  scope: RunScope,
+  agent: AgentParts,
+  prepared: Runnable,
+  outcome: ToolOutcome,
+  durationMs: number,
+): AuditRecord {
+  const status = outcome.isError ? 'error' : 'success'
+  return {
+    ...startedRecord(scope, agent, prepared, scope.writer.timestamp()),
+    kind: 'call_finished',
+    details: { status, duration_ms: durationMs, result_sha256: sha256(outcome.content) },
   }
 }

@@ -5,16 +5,19 @@ import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Entry } from '../../domain/entry.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import { createIds } from '../../domain/ids.ts'
-import { silentLogger } from '../../domain/logger.ts'
+import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { RunInput } from '../../domain/run.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import type { Model } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
-import type { Tool } from '../../tools/tool.ts'
+import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import type { ServerTool, Tool } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
 import type { AcceptedRun, StartRequest } from '../engine.ts'
+import type { Files } from '../files-port.ts'
+import type { Gate } from '../gate.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 
 export interface TestEngineOptions {
@@ -25,6 +28,11 @@ export interface TestEngineOptions {
   agent?: Partial<AgentDefinition>
   limits?: Partial<EngineOptions['limits']>
   middleware?: readonly Middleware[]
+  gate?: Gate
+  files?: Files
+  logger?: Logger
+  /** Agents beside the tester. */
+  others?: EngineOptions['agents']
   clock?: Clock
   path?: string
   store?: Store
@@ -35,6 +43,7 @@ export const testAgent: AgentDefinition = {
   description: 'An agent for tests.',
   directory: '.',
   default: true,
+  internal: false,
   instructions: 'You are a test.',
   model: {
     provider: 'scripted',
@@ -53,12 +62,35 @@ export const testAgent: AgentDefinition = {
     cost: null,
     toolCalls: 100,
     identicalCalls: 3,
+    parallelCalls: 8,
+    toolResultChars: 50_000,
     storedMessageChars: 100_000,
   },
   context: { maxMessages: 50 },
   sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
-  approval: { default: 'never', by: 'operator', expiresSeconds: 3_600 },
+  approval: { default: { ask: 'never' }, policy: [], by: 'operator', expiresSeconds: 3_600 },
+  testCases: [],
+  judge: null,
 }
+
+/** A model that plays these answers, again and again. */
+export const scripted = (answers: ScriptedOptions['answers']): Model =>
+  createScriptedModel({ answers, clock: createSystemClock(), loop: true })
+
+/** A tool that runs unasked. */
+export const testTool = (tool: Pick<ServerTool, 'name' | 'call'> & Partial<ServerTool>): ServerTool => ({
+  location: 'server',
+  description: 'A tool for tests.',
+  parameters: { type: 'object' },
+  returns: null,
+  effect: 'read',
+  risk: 'low',
+  timeoutMs: 60_000,
+  retries: 0,
+  approval: null,
+  predictState: [],
+  ...tool,
+})
 
 export function openEngine(options: TestEngineOptions = {}) {
   const clock = options.clock ?? createSystemClock()
@@ -78,13 +110,15 @@ export function openEngine(options: TestEngineOptions = {}) {
     })
   const definition = { ...testAgent, ...options.agent }
   const engine = createEngine({
-    agents: [{ definition, model, tools: new Map((options.tools ?? []).map((tool) => [tool.name, tool])) }],
+    agents: [{ definition, model, toolbox: createStaticToolbox(options.tools ?? []) }, ...(options.others ?? [])],
     store,
     log,
     clock,
     ids,
-    logger: silentLogger,
+    logger: options.logger ?? silentLogger,
     middleware: options.middleware ?? [],
+    ...(options.gate === undefined ? {} : { gate: options.gate }),
+    ...(options.files === undefined ? {} : { files: options.files }),
     limits: { activeRuns: 100, sessions: null, queuedRuns: 8, disconnectGraceMs: 10_000, ...options.limits },
   })
 

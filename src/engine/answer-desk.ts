@@ -1,0 +1,271 @@
+// Where answers come in: decisions of people, results of client tools, and time that is up. Whatever the door, an answer is one
+// command that takes the run it starts; the first to find its wait pending wins, in the store.
+
+import type { AuditRecord } from '../domain/audit.ts'
+import { ServerError } from '../domain/errors.ts'
+import { type Ids, parseUuid } from '../domain/ids.ts'
+import type { NewMessage, RunInput, RunRecord } from '../domain/run.ts'
+import type { SessionRecord } from '../domain/session.ts'
+import type { Approval, ClientCall, Wait, WaitAnswer } from '../domain/wait.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { AcceptRun, Store, WaitQuery } from '../store/store.ts'
+import { boundedResult } from './bounded-result.ts'
+import { alreadyDecided, type Decided, decideOn, decisionRecord, tooLate } from './decisions.ts'
+import type { AcceptedRun, Decision, Engine, Standing, StartRequest } from './engine.ts'
+import type { Gate } from './gate.ts'
+import type { AgentParts } from './run-scope.ts'
+
+export interface AnswerDesk
+  extends Pick<
+    Engine,
+    'approvals' | 'approval' | 'decide' | 'openClientCalls' | 'clientCall' | 'answerClientCall' | 'expire'
+  > {
+  /** The answers that a request brings: decisions, and results of client calls among its messages. Null: none. */
+  answersIn(request: StartRequest, session: SessionRecord): Promise<Settled | null>
+}
+
+/** What answers add to the command that takes their run, and what that run is. */
+export interface Settled {
+  command: Pick<AcceptRun, 'answers' | 'grants' | 'answerAudit'>
+  input: RunInput
+  /** The run that waited. */
+  parent: RunRecord | null
+}
+
+export interface AnswerDeskDeps {
+  store: Store
+  log: SessionLog
+  ids: Ids
+  gate: Gate
+  agents: ReadonlyMap<string, AgentParts>
+  /** Wall time that a jump of the clock does not bring forward. */
+  now: () => number
+  take: (run: TakenBy, settled: Settled) => Promise<AcceptedRun>
+  startNext: (sessionId: string) => Promise<void>
+}
+
+export type TakenBy = Pick<StartRequest, 'owner' | 'agent' | 'session' | 'input' | 'wireRunId' | 'parentRunId'> & {
+  origin: RunRecord['origin']
+}
+
+const MOST_WAITS = 1_000
+
+export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
+  const { store, log, ids, gate, agents, now, take } = deps
+  const decideDeps = {
+    gate,
+    newId: () => ids.uuid(),
+    findTool: async ({ agent, tool }: Approval) => {
+      const tools = await agents.get(agent)?.toolbox.tools(new AbortController().signal)
+      return tools?.get(tool) ?? null
+    },
+  }
+
+  /** Whoever is shown a question or an answer must find it again after a power cut. */
+  async function shown<W extends Wait>(waits: W[]): Promise<W[]> {
+    for (const sessionId of new Set(waits.map((wait) => wait.sessionId))) await log.synced(sessionId)
+    return waits
+  }
+
+  async function find(id: string): Promise<Wait | null> {
+    const uuid = parseUuid(id)
+    const wait = uuid === null ? null : await store.wait(uuid)
+    if (wait !== null) await shown([wait])
+    return wait
+  }
+
+  async function approval(by: Standing, id: string): Promise<Approval> {
+    const wait = await find(id)
+    if (wait?.wait === 'approval' && (by.role === 'operator' || wait.owner === by.user)) return wait
+    throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(id)}.`)
+  }
+
+  async function clientCall(owner: string, id: string): Promise<ClientCall> {
+    const wait = await find(id)
+    if (wait?.wait === 'client_call' && wait.owner === owner) return wait
+    throw new ServerError('tool_call_not_found', `There is no tool execution ${JSON.stringify(id)}.`)
+  }
+
+  async function clientCalls(query: WaitQuery): Promise<ClientCall[]> {
+    const found = await store.waits({ ...query, wait: 'client_call' })
+    return shown(found.filter((one) => one.wait === 'client_call'))
+  }
+
+  async function refuseWhileAsked(sessionId: string): Promise<void> {
+    const [asked] = await store.waits({ sessionId, wait: 'approval', status: 'pending', limit: 1 })
+    if (asked === undefined) return
+    throw new ServerError(
+      'approval_pending',
+      'The session waits for a decision. Send this again when it has been made.',
+      {
+        details: { run_id: asked.runId },
+      },
+    )
+  }
+
+  /** What answers add to the command that takes their run, and the input of that run. */
+  function settle(parent: RunRecord | null, input: RunInput, { decided, answered, at }: Settling): Settled {
+    const before = parent?.input
+    const resultChars = agents.get(parent?.agent ?? '')?.definition.limits.toolResultChars ?? Number.POSITIVE_INFINITY
+    // What the first run brought has been taken; the rest is the same piece of work, unless the answer says otherwise.
+    const { regenerateAfter: _taken, ...given } = input
+    const callOf = ({ toolCallId }: NewMessage) => answered.find((call) => call.callId === toolCallId)
+    return {
+      parent,
+      input: {
+        ...given,
+        instructions: given.instructions.length > 0 ? given.instructions : (before?.instructions ?? []),
+        context: given.context.length > 0 ? given.context : (before?.context ?? []),
+        clientTools: given.clientTools.length > 0 ? given.clientTools : (before?.clientTools ?? []),
+        messages: given.messages.map((message) => {
+          const call = callOf(message)
+          if (call === undefined) return message
+          const content =
+            typeof message.content === 'string' ? boundedResult(message.content, resultChars) : message.content
+          return { ...message, content, ...(call.lane === null ? {} : { lane: call.lane }) }
+        }),
+      },
+      command: {
+        answers: [
+          ...decided.map(({ answer }) => answer),
+          ...answered.map(({ id, owner }) => ({ waitId: id, at, by: owner, outcome: { type: 'answered' as const } })),
+        ],
+        grants: decided.flatMap(({ grant }) => (grant === null ? [] : [grant])),
+        answerAudit: Object.fromEntries(decided.flatMap(auditOf)),
+      },
+    }
+  }
+
+  /** An answer from outside of the conversation; its continuation runs by itself. Null: the session is gone. */
+  async function answer(wait: Wait, settling: Settling, messages: NewMessage[] = []): Promise<AcceptedRun | null> {
+    const parent = await store.run(wait.runId)
+    const session = await store.session(wait.sessionId)
+    if (parent === null || session === null) return null
+    const { owner, agent } = parent
+    // The state that the first run brought was taken then; tools may have changed it since.
+    const { state: _taken, ...input } = parent.input
+    const settled = settle(parent, { ...input, messages }, settling)
+    return take({ owner, agent, session: { existing: session }, input: settled.input, origin: 'answer' }, settled)
+  }
+
+  async function decide(by: Standing, id: string, decision: Decision) {
+    const wait = await approval(by, id)
+    const at = now()
+    // First of all: whoever has no standing learns nothing more and changes nothing.
+    const decided = await decideOn(decideDeps, by, wait, decision, at)
+    if (wait.status === 'pending' && isOver(wait, at)) await expire(wait)
+    else if (wait.status === 'pending') {
+      const taken = await answer(wait, { decided: [decided], answered: [], at })
+      const applied = taken?.answered?.[0]
+      if (taken !== null && applied?.applied === true && applied.wait?.wait === 'approval') {
+        return { approval: applied.wait, run: taken.run }
+      }
+    }
+    throw alreadyDecided(await approval(by, id))
+  }
+
+  async function expire(wait: Wait): Promise<void> {
+    const at = now()
+    const expired: WaitAnswer = { waitId: wait.id, at, by: 'timeout', outcome: { type: 'expired' } }
+    if (wait.wait === 'client_call' && wait.onExpiry === 'complete') {
+      await log.commit({ type: 'settle_waits', answers: [expired], now: at })
+      await deps.startNext(wait.sessionId)
+      return
+    }
+    const audit = wait.wait === 'approval' ? decisionRecord(wait, 'timeout', 'expired', at) : null
+    await answer(wait, { decided: [{ answer: expired, grant: null, audit }], answered: [], at })
+  }
+
+  return {
+    approval,
+    decide,
+    clientCall,
+    openClientCalls: (sessionId) => clientCalls({ sessionId, status: 'pending', limit: MOST_WAITS }),
+    expire,
+
+    async approvals({ by, ...query }) {
+      const own = by.role === 'operator' ? {} : { owner: by.user }
+      const found = await store.waits({ ...query, ...own, wait: 'approval' })
+      return shown(found.filter((one) => one.wait === 'approval'))
+    },
+
+    async answerClientCall(owner, id, { content, isError, durationMs }) {
+      const call = await clientCall(owner, id)
+      const at = now()
+      if (call.status === 'pending' && isOver(call, at)) await expire(call)
+      else if (call.status === 'pending') {
+        const status = isError ? 'error' : 'success'
+        const message: NewMessage = {
+          id: ids.uuid(),
+          role: 'tool',
+          content,
+          toolCallId: call.callId,
+          metadata: { quarterdeck: { status, ...(durationMs === undefined ? {} : { durationMs }) } },
+          ...(isError ? { error: content } : {}),
+        }
+        const taken = await answer(call, { decided: [], answered: [call], at }, [message])
+        if (taken?.answered?.[0]?.applied === true) return taken.run
+      }
+      const { status } = await clientCall(owner, id)
+      if (status === 'answered') {
+        throw new ServerError('tool_call_answered', 'The result of this call has been received already.')
+      }
+      const message = 'It is too late for the result of this call: the agent went on without it.'
+      throw new ServerError('tool_call_expired', message)
+    },
+
+    async answersIn(request, session) {
+      const results = request.input.messages.filter((message) => message.role === 'tool')
+      const decisions = request.decisions?.answers ?? []
+      if (results.length === 0 && decisions.length === 0) return null
+      const talks = request.input.messages.some((message) => message.role === 'user')
+      if (decisions.length > 0 && talks) {
+        throw new ServerError('invalid_request', 'Answer what the session waits for first, then send a new message.')
+      }
+      const by = request.decisions?.by ?? { user: request.owner, role: 'user' }
+      const at = now()
+      const decided: Decided[] = []
+      let parentId: string | null = null
+      for (const { waitId, ...decision } of decisions) {
+        const wait = await approval(by, waitId)
+        if (wait.sessionId !== session.id) {
+          throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(waitId)} in this session.`)
+        }
+        parentId ??= wait.runId
+        const isTooLate = wait.status !== 'pending' || isOver(wait, at)
+        decided.push(isTooLate ? tooLate(by, wait, at) : await decideOn(decideDeps, by, wait, decision, at))
+        if (wait.status === 'pending' && isTooLate) await expire(wait)
+      }
+      // Answered ones too: whoever repeats an answer is shown what came of it.
+      const calls = results.length === 0 ? [] : await clientCalls({ sessionId: session.id, limit: MOST_WAITS })
+      const answered = results.flatMap(({ toolCallId }) => calls.find((call) => call.callId === toolCallId) ?? [])
+      if (answered.length === 0 && decided.length === 0) return null
+      // A new word ends the step that a person is asked about, so it has to wait for the person.
+      if (talks) await refuseWhileAsked(session.id)
+      parentId ??= answered[0]?.runId ?? null
+      const parent = parentId === null ? null : await store.run(parentId)
+      return settle(parent, request.input, { decided, answered, at })
+    },
+  }
+}
+
+interface Settling {
+  decided: readonly Decided[]
+  answered: readonly ClientCall[]
+  at: number
+}
+
+/** By what it is written for: the answer, and the grant that came with it. */
+function auditOf({ answer, grant, audit }: Decided): (readonly [string, AuditRecord])[] {
+  if (audit === null) return []
+  const asked = [answer.waitId, audit] as const
+  if (grant === null) return [asked]
+  const details = {
+    grant: grant.id,
+    approval: grant.approvalId,
+    scope: grant.sessionId === null ? 'always' : 'session',
+  }
+  return [asked, [grant.id, { ...audit, kind: 'grant_made', details }]]
+}
+
+const isOver = ({ expiresAt }: Wait, now: number): boolean => expiresAt !== null && expiresAt <= now

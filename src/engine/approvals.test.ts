@@ -1,0 +1,464 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSystemClock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { RunEvent } from '../domain/event.ts'
+import type { Approval } from '../domain/wait.ts'
+import { verifyChain } from '../store/audit-chain.ts'
+import { createSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import type { Store } from '../store/store.ts'
+import type { ServerTool } from '../tools/tool.ts'
+import type { Standing } from './engine.ts'
+import type { Gate } from './gate.ts'
+import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
+
+const operator: Standing = { user: 'ada', role: 'operator' }
+const owner: Standing = { user: 'local_user', role: 'user' }
+
+/** Asks about every call of a tool whose risk is not low. */
+const askingGate = (more: Partial<Extract<Awaited<ReturnType<Gate['judge']>>, { verdict: 'ask' }>> = {}): Gate => ({
+  judge: async ({ tool, now }) =>
+    tool.risk === 'low'
+      ? { verdict: 'run', grant: null }
+      : {
+          verdict: 'ask',
+          policyVersion: 'v1',
+          answerableBy: 'operator',
+          expiresAt: now + 3_600_000,
+          title: `Call ${tool.name}`,
+          description: '',
+          ...more,
+        },
+  grant: ({ id, approval, by, now }) => ({
+    id,
+    agent: approval.agent,
+    tool: approval.tool,
+    where: {},
+    sessionId: approval.sessionId,
+    grantedBy: by.user,
+    approvalId: approval.id,
+    policyVersion: approval.policyVersion,
+    createdAt: now,
+    expiresAt: null,
+  }),
+})
+
+const delivered: unknown[] = []
+const send = (effect: ServerTool['effect'] = 'once'): ServerTool =>
+  testTool({
+    name: 'send',
+    risk: 'high',
+    effect,
+    parameters: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+    call: async ({ arguments: args }) => {
+      delivered.push(args)
+      return { content: `Sent to ${String(args.to)}.`, isError: false }
+    },
+  })
+const look = testTool({ name: 'look', call: async () => ({ content: 'Nothing there.', isError: false }) })
+
+const sendTo = (...names: string[]) => ({
+  parts: names.map((to) => ({ tool_call: { name: 'send', arguments: { to } } })),
+})
+const done = { parts: [{ text: 'Done.' }] }
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'quarterdeck-'))
+  delivered.length = 0
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const open = (options: TestEngineOptions = {}) =>
+  openEngine({ gate: askingGate(), tools: [send(), look], answers: [sendTo('bob'), done], ...options })
+
+async function pendingOf({ engine }: ReturnType<typeof open>): Promise<Approval[]> {
+  return (await engine.approvals({ by: operator, status: 'pending', limit: 100 })).reverse()
+}
+
+const lastOf = (events: readonly RunEvent[]) => events.at(-1)
+
+describe('a call that must be allowed', () => {
+  test('suspends the run with an interrupt that says what is asked', async () => {
+    const server = open()
+    const accepted = await server.start('go')
+    const seen = await server.events(accepted)
+    const [approval] = await pendingOf(server)
+
+    expect(lastOf(seen)).toMatchObject({
+      type: 'RUN_FINISHED',
+      outcome: {
+        type: 'interrupt',
+        interrupts: [{ id: approval?.id, reason: 'tool_call', toolCallId: approval?.callId, message: 'Call send' }],
+      },
+    })
+    expect((await server.engine.getRun('local_user', accepted.run.id)).status).toBe('waiting')
+    expect(delivered).toEqual([])
+    await expect(server.start('more')).rejects.toMatchObject({ code: 'approval_pending' })
+    await server.close()
+  })
+
+  test('runs once when it is approved, in a continuation, and the old run is completed', async () => {
+    const server = open()
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    const { run, approval: decided } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const seen = await server.events({ ...accepted, run })
+
+    expect(outline(seen)).toEqual([
+      'RUN_STARTED',
+      'TOOL_CALL_RESULT Sent to bob.',
+      'STEP_STARTED step_1',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT Done.',
+      'TEXT_MESSAGE_END',
+      'STEP_FINISHED step_1',
+      'RUN_FINISHED success',
+    ])
+    expect(decided).toMatchObject({ status: 'approved', decidedBy: 'ada' })
+    expect(run.parentRunId).toBe(accepted.run.wireId)
+    expect((await server.engine.continuation(accepted.run))?.id).toBe(run.id)
+    expect((await server.engine.getRun('local_user', accepted.run.id)).status).toBe('completed')
+    expect(await server.engine.approval(operator, approval?.id ?? '')).toMatchObject({ status: 'consumed' })
+    expect(delivered).toEqual([{ to: 'bob' }])
+    await server.close()
+  })
+
+  test('does not run when it is rejected, and the model hears why', async () => {
+    const server = open()
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    const decision = { decision: 'reject', reason: 'Bob has left.' } as const
+    const { run } = await server.engine.decide(operator, approval?.id ?? '', decision)
+    const seen = outline(await server.events({ ...accepted, run }))
+
+    expect(seen[1]).toContain('A person refused this call, so it was not run. Reason: Bob has left.')
+    expect(seen.at(-1)).toBe('RUN_FINISHED success')
+    expect(delivered).toEqual([])
+    await server.close()
+  })
+
+  test('runs with edited arguments, and the model is told', async () => {
+    const server = open()
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    const id = approval?.id ?? ''
+    const wrong = server.engine.decide(operator, id, { decision: 'approve', arguments: { to: 7 } })
+    await expect(wrong).rejects.toMatchObject({ code: 'invalid_request' })
+
+    const { run } = await server.engine.decide(operator, id, { decision: 'approve', arguments: { to: 'eve' } })
+    const seen = outline(await server.events({ ...accepted, run }))
+    expect(seen[1]).toBe(
+      'TOOL_CALL_RESULT (A person changed the arguments of this call to {"to":"eve"}.)\nSent to eve.',
+    )
+    expect(delivered).toEqual([{ to: 'eve' }])
+    await server.close()
+  })
+
+  test('is decided once, however many answer at the same time', async () => {
+    const server = open()
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    const answers = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, i) =>
+        server.engine.decide({ user: `op${i}`, role: 'operator' }, approval?.id ?? '', {
+          decision: i % 2 === 0 ? 'approve' : 'reject',
+        }),
+      ),
+    )
+    const won = answers.filter((answer) => answer.status === 'fulfilled')
+    expect(won).toHaveLength(1)
+    const lost = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []))
+    expect(new Set(lost)).toEqual(new Set(['approval_decided']))
+    const winner = won[0]?.value
+    if (winner !== undefined) await server.events({ ...accepted, run: winner.run })
+    expect(delivered).toHaveLength(
+      winner?.approval.decidedBy === 'op0' || winner?.approval.status === 'approved' ? 1 : 0,
+    )
+    await server.close()
+  })
+
+  test('stays pending when somebody without standing answers', async () => {
+    const server = open()
+    await server.events(await server.start('go'))
+    const [approval] = await pendingOf(server)
+    const id = approval?.id ?? ''
+    await expect(server.engine.decide(owner, id, { decision: 'approve' })).rejects.toMatchObject({ code: 'forbidden' })
+    const stranger: Standing = { user: 'mallory', role: 'user' }
+    const foreign = server.engine.decide(stranger, id, { decision: 'approve' })
+    await expect(foreign).rejects.toMatchObject({ code: 'approval_not_found' })
+    expect(await pendingOf(server)).toHaveLength(1)
+    await server.close()
+  })
+
+  test('may be allowed by the owner where the approval says so', async () => {
+    const server = open({ gate: askingGate({ answerableBy: 'owner' }) })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    const { run } = await server.engine.decide(owner, approval?.id ?? '', { decision: 'approve' })
+    await server.events({ ...accepted, run })
+    expect(delivered).toEqual([{ to: 'bob' }])
+    await server.close()
+  })
+
+  test('counts as refused when nobody answers in time', async () => {
+    let later = 0
+    const real = createSystemClock()
+    const clock = { ...real, now: () => real.now() + later, mono: () => real.mono() + later }
+    const server = open({ clock, gate: askingGate({ expiresAt: clock.now() + 10_000 }) })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    later = 20_000
+    const late = server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    await expect(late).rejects.toMatchObject({ code: 'approval_expired' })
+    const run = await server.engine.continuation(accepted.run)
+    if (run === null) throw new Error('nothing went on')
+    const seen = outline(await server.events({ ...accepted, run }))
+    expect(seen[1]).toContain('Nobody allowed this call in time')
+    expect(delivered).toEqual([])
+    await server.close()
+  })
+
+  test('is interrupted when its run is cancelled', async () => {
+    const server = open()
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    const cancelled = await server.engine.cancel(await server.engine.getRun('local_user', accepted.run.id), 'me')
+    expect(cancelled.status).toBe('cancelled')
+    expect(await server.engine.approval(operator, approval?.id ?? '')).toMatchObject({ status: 'interrupted' })
+    const late = server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    await expect(late).rejects.toMatchObject({ code: 'approval_decided' })
+    expect(delivered).toEqual([])
+    await server.close()
+  })
+
+  test('is asked about again when the rules have changed since', async () => {
+    let policyVersion = 'v1'
+    const gate: Gate = { ...askingGate(), judge: (call) => askingGate({ policyVersion }).judge(call) }
+    const server = open({ gate })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    policyVersion = 'v2'
+    const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    expect(lastOf(await server.events({ ...accepted, run }))).toMatchObject({ outcome: { type: 'interrupt' } })
+    const [again] = await pendingOf(server)
+    expect(again?.id).not.toBe(approval?.id)
+    expect(delivered).toEqual([])
+    await server.close()
+  })
+
+  test('is asked about again with what a person has edited, and runs with that', async () => {
+    let policyVersion = 'v1'
+    const gate: Gate = { ...askingGate(), judge: (call) => askingGate({ policyVersion }).judge(call) }
+    const server = open({ gate })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [first] = await pendingOf(server)
+    policyVersion = 'v2'
+    const edit = { decision: 'approve', arguments: { to: 'eve' } } as const
+    const one = await server.engine.decide(operator, first?.id ?? '', edit)
+    await server.events({ ...accepted, run: one.run })
+    const [second] = await pendingOf(server)
+    expect(second?.arguments).toBe('{"to":"eve"}')
+    const two = await server.engine.decide(operator, second?.id ?? '', { decision: 'approve' })
+    expect(outline(await server.events({ ...accepted, run: two.run }))[1]).toContain('A person changed the arguments')
+    expect(delivered).toEqual([{ to: 'eve' }])
+    await server.close()
+  })
+
+  test('that cannot be judged leaves what was said before it in the history', async () => {
+    const gate: Gate = {
+      ...askingGate(),
+      judge: async () => {
+        throw new ServerError('storage_failed', 'The store did not answer.')
+      },
+    }
+    const server = open({ gate, answers: [{ parts: [{ text: 'I will. ' }, ...sendTo('bob').parts] }] })
+    const accepted = await server.start('go')
+    expect(lastOf(await server.events(accepted))).toMatchObject({ type: 'RUN_ERROR', code: 'storage_failed' })
+    const stored = await server.engine.messages(accepted.session.id, 10)
+    expect(stored.map(({ content }) => content)).toEqual(['go', 'I will. '])
+    await server.close()
+  })
+})
+
+test('a question is shown to nobody before it is on disk', async () => {
+  const disk = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const store = createSqliteStore({
+    path: ':memory:',
+    fatal: (error) => {
+      throw error
+    },
+  })
+  const commit: Store['commit'] = async (commands) => {
+    const done = await store.commit(commands)
+    if (!commands.some((command) => command.type === 'finish_run')) return done
+    asked.resolve()
+    return { ...done, synced: disk.promise }
+  }
+  const server = open({ store: { ...store, commit } })
+  await server.start('go')
+  await asked.promise
+  let isShown = false
+  const looking = pendingOf(server).then((found) => {
+    isShown = true
+    return found
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([isShown, (await store.waits({ limit: 10 })).length]).toEqual([false, 1])
+  disk.resolve()
+  expect(await looking).toHaveLength(1)
+  await server.close()
+})
+
+describe('several calls of one step', () => {
+  test('wait side by side; each answer carries out its own and the rest goes on waiting', async () => {
+    const server = open({
+      answers: [{ parts: [{ tool_call: { name: 'look', arguments: {} } }, ...sendTo('bob', 'eve').parts] }, done],
+    })
+    const accepted = await server.start('go')
+    const first = outline(await server.events(accepted))
+    expect(first.filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual(['TOOL_CALL_RESULT Nothing there.'])
+    const [bob, eve] = await pendingOf(server)
+
+    const one = await server.engine.decide(operator, bob?.id ?? '', { decision: 'approve' })
+    expect(lastOf(await server.events({ ...accepted, run: one.run }))).toMatchObject({
+      outcome: { type: 'interrupt', interrupts: [{ id: eve?.id }] },
+    })
+    expect(delivered).toEqual([{ to: 'bob' }])
+
+    const two = await server.engine.decide(operator, eve?.id ?? '', { decision: 'reject' })
+    expect(outline(await server.events({ ...accepted, run: two.run })).at(-1)).toBe('RUN_FINISHED success')
+    expect(delivered).toEqual([{ to: 'bob' }])
+    await server.close()
+  })
+
+  test('answered all at once, in any order, are each carried out once', async () => {
+    const server = open({ answers: [sendTo('a', 'b', 'c', 'd', 'e'), done] })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const approvals = await pendingOf(server)
+    const runs = await Promise.all(
+      approvals.map((approval) => server.engine.decide(operator, approval.id, { decision: 'approve' })),
+    )
+    for (const { run } of runs) await server.events({ ...accepted, run })
+    let run = accepted.run
+    for (
+      let next = await server.engine.continuation(run);
+      next !== null;
+      next = await server.engine.continuation(run)
+    ) {
+      await server.events({ ...accepted, run: next })
+      run = next
+    }
+    expect(delivered.map((one) => JSON.stringify(one)).sort()).toEqual(
+      ['a', 'b', 'c', 'd', 'e'].map((to) => JSON.stringify({ to })),
+    )
+    expect(await server.engine.openRuns(accepted.session.id)).toEqual([])
+    await server.close()
+  })
+})
+
+describe('through the conversation', () => {
+  test('decisions start the run they come with; repeated, they attach to it', async () => {
+    const server = open()
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    const session = await server.engine.getSession('local_user', 'thread')
+    const request = {
+      session: { existing: session },
+      input: { messages: [], instructions: [], context: [], clientTools: [] },
+      decisions: { by: operator, answers: [{ waitId: approval?.id ?? '', decision: 'approve' as const }] },
+    }
+    const one = await server.start('', { ...request, wireRunId: 'answer-1' })
+    expect(one.run.wireId).toBe('answer-1')
+    await server.events(one)
+    const two = await server.start('', { ...request, wireRunId: 'answer-2' })
+    expect([two.existing, two.run.id]).toEqual([true, one.run.id])
+    expect(delivered).toEqual([{ to: 'bob' }])
+    await server.close()
+  })
+})
+
+describe('a restart', () => {
+  function reopen(options: TestEngineOptions = {}) {
+    cpSync(join(folder, 'first'), join(folder, 'second'), { recursive: true })
+    return open({ path: join(folder, 'second', 'test.db'), ...options })
+  }
+  const first = (options: TestEngineOptions = {}) => open({ path: join(folder, 'first', 'test.db'), ...options })
+
+  test('while it waits loses nothing: the answer still works', async () => {
+    const before = first()
+    const accepted = await before.start('go')
+    await before.events(accepted)
+    const after = reopen({ answers: [done] })
+    await after.engine.recover()
+    const [approval] = await pendingOf(after)
+    const { run } = await after.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
+    expect(delivered).toEqual([{ to: 'bob' }])
+    await after.close()
+    await before.close()
+  })
+
+  test('between the call and its result does not repeat it: the run says what is unknown', async () => {
+    const never = new Promise<never>(() => {})
+    const call = () => {
+      delivered.push('begun')
+      return never
+    }
+    const hanging = { ...send(), call }
+    const before = first({ tools: [hanging, look] })
+    const accepted = await before.start('go')
+    await before.events(accepted)
+    const [approval] = await pendingOf(before)
+    const { run } = await before.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    while (delivered.length === 0) await new Promise((resolve) => setImmediate(resolve))
+
+    const after = reopen({ answers: [done] })
+    await after.engine.recover()
+    expect(lastOf(await after.events({ ...accepted, run }))).toMatchObject({ type: 'RUN_ERROR', code: 'needs_review' })
+    expect(delivered).toEqual(['begun'])
+    await after.close()
+    await before.close()
+  })
+})
+
+test('every decision and every call with side effects is in the audit trail, and the chain holds', async () => {
+  const server = open()
+  const accepted = await server.start('go')
+  await server.events(accepted)
+  const [approval] = await pendingOf(server)
+  const remember = { scope: 'session' as const }
+  const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve', remember })
+  await server.events({ ...accepted, run })
+  const [grant] = await server.engine.grants()
+  await server.engine.revokeGrant(operator, grant?.id ?? '')
+  expect(await server.engine.grants()).toEqual([])
+
+  const entries = await server.store.audit(0, 100)
+  const records = entries.map(({ text }) => JSON.parse(text))
+  expect(records.map(({ kind, by, tool }) => [kind, by, tool])).toEqual([
+    ['approval_asked', 'tester', 'send'],
+    ['decision', 'ada', 'send'],
+    ['grant_made', 'ada', 'send'],
+    ['call_started', 'tester', 'send'],
+    ['call_finished', 'tester', 'send'],
+    ['grant_revoked', 'ada', 'send'],
+  ])
+  expect(records[3].details.approval).toBe(approval?.id)
+  expect(verifyChain(entries)).toMatchObject({ ok: true })
+  await server.close()
+})

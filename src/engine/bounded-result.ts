@@ -1,0 +1,5 @@
+/** A tool's result as it is kept and as the model sees it: what is longer is cut and says so. */
+export function boundedResult(content: string, limit: number): string {
+  if (content.length <= limit) return content
+  return `${content.slice(0, limit)}\n[The result was cut here: ${limit} of ${content.length} characters are shown.]`
+}

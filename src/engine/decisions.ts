@@ -1,0 +1,150 @@
+// A person's yes or no as an answer the store can apply: who may give it, and what it is bound to.
+
+import type { AuditRecord } from '../domain/audit.ts'
+import { callDigest } from '../domain/digest.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Grant } from '../domain/grant.ts'
+import { createJsonCheck } from '../domain/json-schema.ts'
+import { isoTime } from '../domain/time.ts'
+import type { Approval, WaitAnswer } from '../domain/wait.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { Decision, Standing } from './engine.ts'
+import type { Gate } from './gate.ts'
+
+export interface Decided {
+  answer: WaitAnswer
+  grant: Grant | null
+  /** Null: nothing that anybody decided. */
+  audit: AuditRecord | null
+}
+
+export interface DecideDeps {
+  gate: Gate
+  newId: () => string
+  /** The tool as it is now; null when it is not there. */
+  findTool: (approval: Approval) => Promise<Tool | null>
+}
+
+/** Throws `forbidden` (the approval stays pending) or `invalid_request`. */
+export async function decideOn(
+  deps: DecideDeps,
+  by: Standing,
+  approval: Approval,
+  decision: Decision,
+  at: number,
+): Promise<Decided> {
+  if (!mayAnswer(by, approval)) {
+    const who = approval.answerableBy === 'operator' ? 'an operator' : "the session's owner or an operator"
+    const still = approval.status === 'pending' ? ' It is still pending.' : ''
+    throw new ServerError('forbidden', `Only ${who} may answer this.${still}`, {
+      details: { approval_id: approval.id, answerable_by: approval.answerableBy },
+    })
+  }
+  const reason = decision.reason ?? null
+  const answer = { waitId: approval.id, at, by: by.user }
+  if (decision.decision === 'reject') {
+    const outcome = { type: 'rejected', reason } as const
+    return { answer: { ...answer, outcome }, grant: null, audit: decisionRecord(approval, by.user, 'rejected', at) }
+  }
+  const edited = decision.arguments === undefined ? null : await checkEdited(deps, approval, decision.arguments)
+  const digest = edited === null ? null : callDigest({ ...approval, arguments: edited })
+  const outcome = {
+    type: 'approved',
+    reason,
+    editedArguments: edited === null ? null : JSON.stringify(edited),
+    editedDigest: digest,
+  } as const
+  const grant =
+    decision.remember === undefined
+      ? null
+      : deps.gate.grant({
+          id: deps.newId(),
+          approval,
+          arguments: edited ?? JSON.parse(approval.arguments),
+          remember: decision.remember,
+          by,
+          now: at,
+        })
+  const audit = decisionRecord(approval, by.user, 'approved', at)
+  return {
+    answer: { ...answer, outcome },
+    grant,
+    audit: {
+      ...audit,
+      details: {
+        ...audit.details,
+        ...(digest === null ? {} : { edited_digest: digest }),
+        ...(grant === null ? {} : { grant: grant.id }),
+      },
+    },
+  }
+}
+
+/** An answer that comes too late: it changes nothing, and whoever gives it is shown what went on. */
+export const tooLate = (by: Standing, { id }: Approval, at: number): Decided => ({
+  answer: { waitId: id, at, by: by.user, outcome: { type: 'rejected', reason: null } },
+  grant: null,
+  audit: null,
+})
+
+export const mayAnswer = (by: Standing, approval: Approval): boolean =>
+  by.role === 'operator' || (approval.answerableBy === 'owner' && approval.owner === by.user)
+
+async function checkEdited(
+  { findTool }: DecideDeps,
+  approval: Approval,
+  edited: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const tool = await findTool(approval)
+  if (tool === null) {
+    throw new ServerError(
+      'invalid_request',
+      `The tool ${approval.tool} is not there now, so its arguments cannot be edited.`,
+    )
+  }
+  const checked = createJsonCheck(tool.parameters).check(edited)
+  if (checked.ok) return { ...Object(checked.value) }
+  const message = `The edited arguments do not fit ${approval.tool}: ${checked.problems.join('; ')}.`
+  throw new ServerError('invalid_request', message, {
+    details: { approval_id: approval.id },
+    problems: checked.problems.map((detail) => ({ pointer: '/arguments', detail })),
+  })
+}
+
+export function decisionRecord(approval: Approval, by: string, decision: string, at: number): AuditRecord {
+  const { sessionId, runId, agent, tool, callId, digest, policyVersion } = approval
+  return {
+    at,
+    kind: 'decision',
+    by,
+    session: sessionId,
+    run: runId,
+    agent,
+    tool,
+    call: callId,
+    details: { approval: approval.id, decision, digest, policy: policyVersion },
+  }
+}
+
+/** For an answer that came too late: who decided what and when. */
+export function alreadyDecided(approval: Approval): ServerError {
+  const { status, decidedBy, decidedAt, reason } = approval
+  if (status === 'expired') {
+    const when = approval.expiresAt === null ? '' : ` at ${isoTime(approval.expiresAt)}`
+    return new ServerError('approval_expired', `Nobody answered in time: it expired${when} and counts as refused.`, {
+      details: { approval_id: approval.id },
+    })
+  }
+  const said = status === 'consumed' ? 'approved' : status
+  const who = decidedBy === null ? '' : ` by ${decidedBy}`
+  const when = decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`
+  return new ServerError('approval_decided', `This was already ${said}${who}${when}.`, {
+    details: {
+      approval_id: approval.id,
+      approval_status: status,
+      decided_by: decidedBy,
+      decided_at: decidedAt === null ? null : isoTime(decidedAt),
+      reason,
+    },
+  })
+}

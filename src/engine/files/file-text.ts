@@ -1,0 +1,99 @@
+// The files of one message as text behind the user's words, cut to the room there is. Pure.
+
+import type { Extract } from '../../domain/file.ts'
+import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
+import { labelOf, lengthOf, nameSections, type Piece, renderFrom } from './render-extract.ts'
+
+export interface TextFile {
+  as: 'text'
+  name: string
+  extract: Extract
+}
+
+/** One line in place of its content: it is attached, it could not be read, there is no room for it. */
+export interface LineFile {
+  as: 'line'
+  name: string
+  line: string
+  /** The tool would show more. */
+  isLeftOut: boolean
+}
+
+export type FileText = TextFile | LineFile
+
+export interface ShownText {
+  text: string
+  /** Something is not shown that the tool would show. */
+  isCut: boolean
+}
+
+const GAP = '\n\n'
+/** What the line that tells of a cut may take. */
+const NOTE_ROOM = 200
+
+/** `room`: characters for all of them together. A file that needs less than its share leaves the rest to the others. */
+export function filesText(files: readonly FileText[], room: number, tool: string): ShownText {
+  if (files.length === 0) return { text: '', isCut: false }
+  const rooms = shareOut(files.map(needOf), room - FILES_NOTICE.length - GAP.length)
+  const shown = files.map((file, index) =>
+    file.as === 'line' ? { text: lineText(file), isCut: file.isLeftOut } : textOf(file, rooms[index] ?? 0, tool),
+  )
+  return {
+    text: [FILES_NOTICE, ...shown.map(({ text }) => text)].join(GAP),
+    isCut: shown.some(({ isCut }) => isCut),
+  }
+}
+
+/** Labels and moved lines included, roughly: a little too much harms nobody. */
+function needOf(file: FileText): number {
+  if (file.as === 'line') return lineText(file).length + GAP.length
+  const { sections } = file.extract
+  const labels = sections.reduce((sum, { label }) => sum + label.length + 3, 0)
+  return headOf(file).length + labels + Math.ceil(lengthOf(sections) * 1.1) + NOTE_ROOM + GAP.length
+}
+
+const lineText = ({ name, line }: LineFile): string => `${fileLine(name)}\n${oneLine(line, 500)}`
+
+const headOf = ({ name, extract }: TextFile): string =>
+  [fileLine(name), ...extract.notes.map((note) => `[note: ${oneLine(note, 500)}]`)].join('\n')
+
+function textOf(file: TextFile, room: number, tool: string): ShownText {
+  const head = headOf(file)
+  const { sections } = file.extract
+  if (sections.every(({ text }) => text.trim() === '')) {
+    return { text: `${head}\n[note: No text was found in it.]`, isCut: false }
+  }
+  const piece = renderFrom(sections, 0, room - head.length - GAP.length - NOTE_ROOM)
+  const lines = [head, ...(piece.text === '' ? [] : [piece.text])]
+  if (piece.next === sections.length) return { text: lines.join('\n'), isCut: false }
+  return { text: [...lines, `[${leftOut(file.extract, piece, tool)}]`].join('\n'), isCut: true }
+}
+
+function leftOut({ sections }: Extract, { next, offset }: Piece, tool: string): string {
+  const section = sections[next]
+  const label = section === undefined ? '' : labelOf(section)
+  if (section === undefined || label === '') {
+    const shown = `${offset} of ${lengthOf(sections)} characters are shown`
+    return `cut here: ${shown}; read on with ${tool}${offset === 0 ? '' : `, offset ${offset}`}`
+  }
+  const left = sections.slice(offset === 0 ? next : next + 1)
+  const are = left.length === 1 ? 'is' : 'are'
+  const them = left.length === 1 ? 'it' : 'them'
+  if (offset === 0) return `${nameSections(left, sections)} ${are} left out; read ${them} with ${tool}`
+  const others = left.length === 0 ? '' : ` and ${nameSections(left, sections)} ${are} left out`
+  const cut = `${label} is cut here (${offset} of ${section.text.length} characters)`
+  return `${cut}${others}; read on with ${tool}, from ${JSON.stringify(label)}, offset ${offset}`
+}
+
+/** Each gets what it needs, up to an equal share of what the smaller ones leave. */
+function shareOut(needs: readonly number[], total: number): number[] {
+  const rooms = needs.map(() => 0)
+  let left = Math.max(0, total)
+  const bySize = [...needs.entries()].sort(([, a], [, b]) => a - b)
+  for (const [position, [index, need]] of bySize.entries()) {
+    const room = Math.min(need, Math.floor(left / (bySize.length - position)))
+    rooms[index] = room
+    left -= room
+  }
+  return rooms
+}

@@ -1,0 +1,150 @@
+// The tool with which an agent reads the files of its conversation: all of what did not fit, and what was attached long ago.
+
+import type { Extract, ExtractSection, FileRecord } from '../../domain/file.ts'
+import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
+import type { ServerTool, ToolOutcome } from '../../tools/tool.ts'
+import { labelOf, lengthOf, nameSections, renderFrom } from './render-extract.ts'
+import { isUnreadable, type RunFiles } from './run-files.ts'
+
+const NAME = 'read_file'
+/** Where the agent has a tool of that name already: the one of an MCP server for a file system is called so too. */
+const OTHER_NAME = 'read_attached_file'
+
+export const readFileName = (tools: ReadonlyMap<string, unknown>): string => (tools.has(NAME) ? OTHER_NAME : NAME)
+
+const place = (description: string) => ({ type: ['string', 'integer'], description })
+
+const parameters = {
+  type: 'object',
+  properties: {
+    file: { type: 'string', description: 'The name of the file, or its id.' },
+    from: place('Where to begin: the number of a page, sheet or slide, or its label. Default: the beginning.'),
+    to: place('Where to end, in the same way. Default: the end.'),
+    offset: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Characters to skip, counted from the beginning of `from`; an answer that was cut says which.',
+    },
+  },
+  required: ['file'],
+  additionalProperties: false,
+}
+
+/** However small the limit is, an answer shows something. */
+const LEAST_ROOM = 400
+const MOST_NAMES = 50
+const MOST_NOTES = 5
+const TIMEOUT_MS = 300_000
+
+/** `limit`: characters of one result. */
+export function createReadFileTool(files: RunFiles, name: string, limit: number): ServerTool {
+  return {
+    location: 'server',
+    name,
+    description:
+      'Reads a file that was attached in this conversation: pages, sheets or slides of it, or all of its text. ' +
+      'An unknown name is answered with the names of the files.',
+    parameters,
+    returns: null,
+    effect: 'read',
+    risk: 'low',
+    timeoutMs: TIMEOUT_MS,
+    retries: 0,
+    approval: { ask: 'never' },
+    predictState: [],
+
+    async call({ arguments: args, voice }, signal) {
+      const found = find(await files.ofSession(), String(args.file))
+      if (typeof found === 'string') return failed(found)
+      const read = await files.read(found, signal, { onProgress: (done, total) => voice.progress(done, total) })
+      if (isUnreadable(read)) return failed(`This file could not be read: ${read.reason}`)
+      const chosen = choose(read.sections, args.from, args.to)
+      if (typeof chosen === 'string') return failed(chosen)
+      const offset = typeof args.offset === 'number' ? args.offset : 0
+      return { content: piece(found, read, chosen, offset, limit, name), isError: false }
+    },
+  }
+}
+
+const failed = (content: string): ToolOutcome => ({ content, isError: true })
+
+/** The name as it was shown counts too. A sentence when it is not clear which is meant. */
+function find(files: readonly FileRecord[], wanted: string): FileRecord | string {
+  const byId = files.find(({ id }) => id === wanted)
+  if (byId !== undefined) return byId
+  const plain = (text: string) => oneLine(text).toLowerCase()
+  const exact = files.filter((file) => file.name === wanted)
+  const same = exact.length > 0 ? exact : files.filter((file) => plain(file.name) === plain(wanted))
+  const [only, ...others] = same
+  if (only !== undefined && others.length === 0) return only
+  const shown = (list: readonly FileRecord[]) =>
+    list
+      .slice(-MOST_NAMES)
+      .map((file) => `${oneLine(file.name)} (id ${file.id}, ${file.mimeType}, ${file.bytes} bytes)`)
+      .join('; ')
+  if (only !== undefined) return `${same.length} files have this name. Say which by its id: ${shown(same)}.`
+  return files.length === 0
+    ? 'No file was attached in this conversation.'
+    : `There is no file ${JSON.stringify(oneLine(wanted))} in this conversation. The files: ${shown(files)}.`
+}
+
+function choose(all: readonly ExtractSection[], from: unknown, to: unknown): ExtractSection[] | string {
+  const first = from === undefined ? 0 : positionOf(all, from)
+  const last = to === undefined ? all.length - 1 : positionOf(all, to)
+  if (first === -1 && from !== undefined) return noSuchPart(all, from)
+  if (last === -1 && to !== undefined) return noSuchPart(all, to)
+  if (last < first && all.length > 0) return 'The end lies before the beginning: `to` must not come before `from`.'
+  return all.slice(first, last + 1)
+}
+
+const noSuchPart = (all: readonly ExtractSection[], wanted: unknown): string => {
+  const has = isDivided(all) ? nameSections(all, all) : 'no parts: use offset'
+  return `There is no part ${JSON.stringify(oneLine(String(wanted), 100))} in this file. It has ${has}.`
+}
+
+const isDivided = ([first]: readonly ExtractSection[]): boolean => first !== undefined && labelOf(first) !== ''
+
+/** `3`, `page 3`, `Orders`, `sheet orders`; a number also counts the parts where their labels have none. */
+function positionOf(all: readonly ExtractSection[], wanted: unknown): number {
+  const text = oneLine(String(wanted), 100).toLowerCase()
+  const labels = all.map((section) => labelOf(section).toLowerCase())
+  const byLabel = labels.findIndex((label) => label === text || label.replace(/^\p{L}+ /u, '') === text)
+  if (byLabel !== -1) return byLabel
+  const number = /^(?:\p{L}+ )?(\d{1,6})$/u.exec(text)?.[1]
+  const hasNumbers = labels.every((label) => /^\p{L}+ \d+$/u.test(label))
+  const position = number === undefined || hasNumbers ? -1 : Number(number) - 1
+  return position < all.length ? position : -1
+}
+
+function piece(
+  file: FileRecord,
+  { sections, notes }: Extract,
+  chosen: readonly ExtractSection[],
+  offset: number,
+  limit: number,
+  tool: string,
+): string {
+  const total = Math.max(0, lengthOf(chosen))
+  const head = [
+    FILES_NOTICE,
+    fileLine(file.name),
+    ...notes.slice(0, MOST_NOTES).map((note) => `[note: ${oneLine(note, 200)}]`),
+  ]
+  if (total === 0) return [...head, '[note: No text was found here.]'].join('\n')
+  if (offset >= total) return [...head, `[There is nothing behind offset ${offset}: it ends at ${total}.]`].join('\n')
+  const parts = isDivided(chosen) ? `${nameSections(chosen, sections)}, ` : ''
+  const where = (end: number) => `[${parts}characters ${offset} to ${end} of ${total}]`
+  const range = rangeOf(chosen, sections)
+  const more = (end: number) => `[There is more: call ${tool} again with ${range}offset ${end}.]`
+  const frame = [...head, where(total), more(total), ''].join('\n').length
+  const { text, end } = renderFrom(chosen, offset, Math.max(LEAST_ROOM, limit - frame))
+  return [...head, where(end), text, ...(end < total ? [more(end)] : [])].join('\n')
+}
+
+/** The arguments that choose the same sections again. */
+function rangeOf(chosen: readonly ExtractSection[], all: readonly ExtractSection[]): string {
+  const [first, last] = [chosen[0], chosen.at(-1)]
+  if (first === undefined || last === undefined || !isDivided(chosen)) return ''
+  const to = last === all.at(-1) ? '' : `to ${JSON.stringify(labelOf(last))}, `
+  return `from ${JSON.stringify(labelOf(first))}, ${to}`
+}

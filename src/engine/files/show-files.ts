@@ -1,0 +1,182 @@
+// What a model is shown of the files in a conversation: those of the newest message that has any first, older ones with what is
+// left, all within a share of the context window.
+
+import type { ModelInput } from '../../domain/agent.ts'
+import { type Extract, type FileRecord, isImage } from '../../domain/file.ts'
+import { type StoredMessage, textOf } from '../../domain/message.ts'
+import type { ModelAttachment } from '../../models/model.ts'
+import { estimateTokens } from '../context-window.ts'
+import type { Pen } from '../run-writer.ts'
+import { type FilePart, filePartsOf } from './file-parts.ts'
+import { type FileText, filesText } from './file-text.ts'
+import { estimatePages } from './pdf-pages.ts'
+import { isUnreadable, type RunFiles, type Unreadable } from './run-files.ts'
+
+export interface ShownFiles {
+  /** By the id of the message. */
+  messages: ReadonlyMap<string, MessageFiles>
+  /** The tool would show more. */
+  isLeftOut: boolean
+}
+
+export interface MessageFiles {
+  /** Stands behind the user's words. */
+  text: string
+  attachments: ModelAttachment[]
+}
+
+export const noFiles: ShownFiles = { messages: new Map(), isLeftOut: false }
+
+export interface ShowOptions {
+  takes: readonly ModelInput[]
+  /** Tokens left for the history, files included. */
+  room: number
+  correction: number
+  pen: Pen
+  /** The run whose own files are shown as they are read: those of earlier ones were. */
+  runId: string
+  signal: AbortSignal
+  /** The name of the tool that shows the rest. */
+  tool: string
+}
+
+/** Of the room for the history. The follow-up question comes without the file: its message keeps the larger share. */
+const NEWEST_SHARE = 1 / 2
+const OLDER_SHARE = 1 / 4
+/** With less room than this many tokens a file is only named. */
+const LEAST_SHARE = 200
+
+/** What the strictest provider takes in one image (5 MB of base64), and of all kinds in one request. */
+const MAX_IMAGE_BYTES = 3_750_000
+const MAX_PDF_BYTES = 5_000_000
+const MAX_ATTACHED_BYTES = 10_000_000
+const MAX_PDF_PAGES = 100
+
+const IMAGE_TOKENS = 1_500
+/** Providers look at a page as text and as an image. */
+const PAGE_TOKENS = 2_000
+
+export async function showFiles(
+  files: RunFiles,
+  history: readonly StoredMessage[],
+  options: ShowOptions,
+): Promise<ShownFiles> {
+  const { room, correction } = options
+  const messages = new Map<string, MessageFiles>()
+  let isLeftOut = false
+  let isNewest = true
+  let olderRoom = room * OLDER_SHARE
+  let bytesLeft = MAX_ATTACHED_BYTES
+  /** Tokens of all that is newer: it goes first. */
+  let newer = 0
+  for (const message of history.toReversed()) {
+    if (message.brokenOff === true) continue
+    newer += messageTokens(message) * correction
+    const parts = filePartsOf(message)
+    if (parts.length === 0) continue
+    const share = Math.max(0, Math.min(isNewest ? room * NEWEST_SHARE : olderRoom, room - newer))
+    const shown = await showParts(files, parts, message, share, bytesLeft, options)
+    messages.set(message.id, { text: shown.text, attachments: shown.attachments })
+    isLeftOut ||= shown.isCut
+    bytesLeft -= shown.attachedBytes
+    const used = (estimateTokens(shown.text.length) + tokensOf(shown.attachments)) * correction
+    newer += used
+    if (!isNewest) olderRoom -= used
+    isNewest = false
+  }
+  return { messages, isLeftOut }
+}
+
+const tokensOf = (attachments: readonly ModelAttachment[]): number =>
+  attachments.reduce((sum, { tokens }) => sum + tokens, 0)
+
+function messageTokens({ content, toolCalls = [] }: StoredMessage): number {
+  const calls = toolCalls.reduce(
+    (sum, call) => sum + call.function.name.length + call.function.arguments.length + 16,
+    0,
+  )
+  return estimateTokens(textOf(content).length + calls + 16)
+}
+
+interface ShownParts extends MessageFiles {
+  isCut: boolean
+  attachedBytes: number
+}
+
+async function showParts(
+  files: RunFiles,
+  parts: readonly FilePart[],
+  message: StoredMessage,
+  share: number,
+  bytesLeft: number,
+  options: ShowOptions,
+): Promise<ShownParts> {
+  const { correction, runId, signal, tool } = options
+  const pen = message.runId === runId ? options.pen : null
+  let left = share
+  let attachedBytes = 0
+  const attachments: ModelAttachment[] = []
+  /** What is only known once it is read is read together, when all else is decided. */
+  const texts: (FileText | (() => Promise<FileText>))[] = []
+  for (const part of parts) {
+    if (share < LEAST_SHARE * correction && pen === null) {
+      const line = `There is no room to show it here; read it with ${tool}.`
+      texts.push({ as: 'line', name: part.name, line, isLeftOut: true })
+      continue
+    }
+    const file = await files.find(part)
+    if (isUnreadable(file)) {
+      texts.push(unreadable(part.name, file))
+      continue
+    }
+    const attachment = await attach(files, file, bytesLeft - attachedBytes, options)
+    if (attachment !== null && attachment.tokens * correction <= left) {
+      attachments.push(attachment)
+      attachedBytes += file.bytes
+      left -= attachment.tokens * correction
+      if (pen !== null) files.tell(file, pen)
+      const line = `It is attached as ${attachment.type === 'image' ? 'an image' : 'a PDF'}.`
+      texts.push({ as: 'line', name: file.name, line, isLeftOut: false })
+      continue
+    }
+    texts.push(async () => textFile(file, await files.read(file, signal, pen === null ? {} : { pen })))
+  }
+  const read = await Promise.all(texts.map((one) => (typeof one === 'function' ? one() : one)))
+  const { text, isCut } = filesText(read, (left / correction) * 4, tool)
+  return { text, attachments, isCut, attachedBytes }
+}
+
+function textFile(file: FileRecord, read: Extract | Unreadable): FileText {
+  if (isUnreadable(read)) return unreadable(file.name, read)
+  if (!isImage(file.mimeType)) return { as: 'text', name: file.name, extract: read }
+  const notes = ['The image itself is not shown to you; this is the text that was found in it.', ...read.notes]
+  return { as: 'text', name: file.name, extract: { ...read, notes } }
+}
+
+const unreadable = (name: string, { reason }: Unreadable): FileText => ({
+  as: 'line',
+  name,
+  line: `This file could not be read: ${reason}`,
+  isLeftOut: false,
+})
+
+/** Null: it has to reach the model as text. */
+async function attach(
+  files: RunFiles,
+  file: FileRecord,
+  bytesLeft: number,
+  { takes }: ShowOptions,
+): Promise<ModelAttachment | null> {
+  const { name, mimeType, bytes } = file
+  const type = isImage(mimeType) ? 'image' : 'document'
+  if (type === 'document' && mimeType !== 'application/pdf') return null
+  const limit = type === 'image' ? MAX_IMAGE_BYTES : MAX_PDF_BYTES
+  const isTaken = takes.includes(type === 'image' ? 'image' : 'pdf') && files.attaches
+  if (!isTaken || bytes > Math.min(limit, bytesLeft)) return null
+  const data = await files.data(file)
+  if (isUnreadable(data)) return null
+  const pages = type === 'image' ? 0 : estimatePages(data)
+  if (pages > MAX_PDF_PAGES) return null
+  const tokens = type === 'image' ? IMAGE_TOKENS : pages * PAGE_TOKENS
+  return { type, mimeType, data: data.toString('base64'), name, tokens }
+}

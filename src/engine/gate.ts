@@ -1,0 +1,56 @@
+// The port through which supervision says what a call needs before it may run. `supervision/` implements it.
+
+import type { AgentDefinition } from '../domain/agent.ts'
+import type { AnswerableBy } from '../domain/approval-rule.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Grant } from '../domain/grant.ts'
+import type { Approval } from '../domain/wait.ts'
+import type { ToolDescription } from '../tools/tool.ts'
+import type { Decision, Standing } from './engine.ts'
+
+export interface Gate {
+  judge(call: GatedCall): Promise<Verdict>
+  /** The standing yes that an answer asks for. Throws `invalid_request` where it may not be given. */
+  grant(request: GrantRequest): Grant
+}
+
+export interface GrantRequest {
+  /** Of the new grant. */
+  id: string
+  approval: Approval
+  /** As they will run: edited ones where the answer edited them. */
+  arguments: Record<string, unknown>
+  remember: NonNullable<Decision['remember']>
+  by: Standing
+  now: number
+}
+
+export interface GatedCall {
+  agent: AgentDefinition
+  tool: ToolDescription
+  /** Validated, with defaults. */
+  arguments: Record<string, unknown>
+  sessionId: string
+  now: number
+}
+
+export type Verdict =
+  /** `grant`: the standing yes that allowed it. */
+  | { verdict: 'run'; grant: string | null }
+  | {
+      verdict: 'ask'
+      policyVersion: string
+      answerableBy: AnswerableBy
+      expiresAt: number
+      title: string
+      description: string
+    }
+  | { verdict: 'refuse'; reason: string }
+
+/** Everything runs: for engines that have nobody to ask. */
+export const openGate: Gate = {
+  judge: async () => ({ verdict: 'run', grant: null }),
+  grant() {
+    throw new ServerError('invalid_request', 'Nothing is asked here, so nothing can be remembered.')
+  },
+}

@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest'
+import { ServerError } from '../domain/errors.ts'
+import type { RunEvent } from '../domain/event.ts'
+import type { ModelRequest } from '../models/model.ts'
+import { difference } from './shared-state.ts'
+import { openEngine, outline, testAgent, testTool } from './testing/open-engine.ts'
+
+const call = (name: string, args: Record<string, unknown> = {}) => ({
+  parts: [{ tool_call: { name, arguments: args } }],
+})
+const done = { parts: [{ text: 'Done.' }] }
+const results = (events: readonly RunEvent[]) => outline(events).filter((line) => line.startsWith('TOOL_CALL_RESULT'))
+
+describe('a call', () => {
+  test('whose arguments do not fit goes back to the model, which can mend it', async () => {
+    const seen: unknown[] = []
+    const weather = testTool({
+      name: 'weather',
+      parameters: {
+        type: 'object',
+        properties: { city: { type: 'string' }, days: { type: 'integer', default: 3 } },
+        required: ['city'],
+      },
+      call: async ({ arguments: args }) => {
+        seen.push(args)
+        return { content: 'Sunny.', isError: false }
+      },
+    })
+    const server = openEngine({
+      tools: [weather],
+      answers: [call('weather', { days: 'x' }), call('weather', { city: 'Ulm' }), done],
+    })
+    const [wrong, right] = results(await server.events(await server.start('go')))
+    expect(wrong).toContain('The arguments do not fit')
+    expect(wrong).toContain('city')
+    expect(right).toBe('TOOL_CALL_RESULT Sunny.')
+    expect(seen).toEqual([{ city: 'Ulm', days: 3 }])
+    await server.close()
+  })
+
+  test('that fails is tried again where that is harmless, and never where it is not', async () => {
+    for (const [effect, expected] of [
+      ['read', 3],
+      ['once', 1],
+    ] as const) {
+      let tries = 0
+      const flaky = testTool({
+        name: 'flaky',
+        effect,
+        retries: 2,
+        call: async () => {
+          tries += 1
+          throw new ServerError('tool_failed', 'Not now.')
+        },
+      })
+      const server = openEngine({ tools: [flaky], answers: [call('flaky'), done] })
+      expect(results(await server.events(await server.start('go')))).toEqual(['TOOL_CALL_RESULT Not now.'])
+      expect([effect, tries]).toEqual([effect, expected])
+      await server.close()
+    }
+  })
+
+  test('tells the model nothing of an unexpected error', async () => {
+    const broken = testTool({
+      name: 'broken',
+      call: async () => {
+        throw new Error('password is hunter2')
+      },
+    })
+    const server = openEngine({ tools: [broken], answers: [call('broken'), done] })
+    expect(results(await server.events(await server.start('go')))).toEqual(['TOOL_CALL_RESULT The tool failed.'])
+    await server.close()
+  })
+
+  test('with a result over the limit is cut and says so', async () => {
+    const long = testTool({ name: 'long', call: async () => ({ content: 'x'.repeat(50), isError: false }) })
+    const agent = { limits: { ...testAgent.limits, toolResultChars: 10 } }
+    const server = openEngine({ agent, tools: [long], answers: [call('long'), done] })
+    expect(results(await server.events(await server.start('go')))).toEqual([
+      `TOOL_CALL_RESULT ${'x'.repeat(10)}\n[The result was cut here: 10 of 50 characters are shown.]`,
+    ])
+    await server.close()
+  })
+
+  test('is recorded with its status and how long it took', async () => {
+    const look = testTool({ name: 'look', call: async () => ({ content: 'Nothing.', isError: true }) })
+    const server = openEngine({ tools: [look], answers: [call('look'), done] })
+    const accepted = await server.start('go')
+    const event = (await server.events(accepted)).find(({ type }) => type === 'TOOL_CALL_RESULT')
+    const recorded = { quarterdeck: { status: 'error', durationMs: expect.any(Number) } }
+    expect(event?.metadata).toEqual(recorded)
+    const stored = await server.engine.messages(accepted.session.id, 10)
+    expect(stored.find(({ role }) => role === 'tool')?.metadata).toEqual(recorded)
+    await server.close()
+  })
+
+  test('runs beside the others of its step, up to the limit', async () => {
+    let now = 0
+    let most = 0
+    const slow = testTool({
+      name: 'slow',
+      call: async () => {
+        now += 1
+        most = Math.max(most, now)
+        await new Promise((resolve) => setImmediate(resolve))
+        now -= 1
+        return { content: 'ok', isError: false }
+      },
+    })
+    const parts = Array.from({ length: 7 }, (_, i) => ({ tool_call: { name: 'slow', arguments: { i } } }))
+    const agent = { limits: { ...testAgent.limits, parallelCalls: 3 } }
+    const server = openEngine({ agent, tools: [slow], answers: [{ parts }, done] })
+    expect(results(await server.events(await server.start('go')))).toHaveLength(7)
+    expect(most).toBe(3)
+    await server.close()
+  })
+})
+
+describe('what a tool says while it works', () => {
+  test('reaches the client as events, and nothing after the call has ended', async () => {
+    let late: () => void = () => {}
+    const talkative = testTool({
+      name: 'talk',
+      call: async ({ voice }) => {
+        voice.progress(1, 2, 'half')
+        voice.emit('greeting', { hello: 'world' })
+        voice.setState({ count: 1, list: [1] })
+        voice.setState({ count: 2, list: [1] })
+        late = () => voice.emit('late', 1)
+        return { content: JSON.stringify(voice.state()), isError: false }
+      },
+    })
+    const server = openEngine({ tools: [talkative], answers: [call('talk'), done] })
+    const accepted = await server.start('go')
+    const seen = await server.events(accepted)
+    late()
+    const said = seen.filter(({ type }) => /ACTIVITY|CUSTOM|STATE|RESULT/.test(type))
+    expect(said).toMatchObject([
+      { type: 'ACTIVITY_SNAPSHOT', activityType: 'PROGRESS', content: { done: 1, total: 2, message: 'half' } },
+      { type: 'CUSTOM', name: 'greeting', value: { hello: 'world' } },
+      { type: 'STATE_SNAPSHOT', snapshot: { count: 1, list: [1] } },
+      { type: 'STATE_DELTA', delta: [{ op: 'replace', path: '/count', value: 2 }] },
+      { type: 'TOOL_CALL_RESULT', content: '{"count":2,"list":[1]}' },
+    ])
+    expect((await server.engine.getSession('local_user', 'thread')).state).toEqual({ count: 2, list: [1] })
+    await server.close()
+  })
+
+  test('is announced before the model writes, where a tool predicts state', async () => {
+    const write = testTool({
+      name: 'write',
+      predictState: [{ stateKey: 'document', toolArgument: 'text' }],
+      call: async () => ({ content: 'ok', isError: false }),
+    })
+    const server = openEngine({ tools: [write] })
+    const [, announced] = await server.events(await server.start('go'))
+    expect(announced).toMatchObject({
+      type: 'CUSTOM',
+      name: 'PredictState',
+      value: [{ state_key: 'document', tool: 'write', tool_argument: 'text' }],
+    })
+    await server.close()
+  })
+})
+
+test('the difference of two states is a patch', () => {
+  expect(difference({ a: 1, 'b/c': [1, 2], d: { e: null } }, { 'b/c': [1, 3], d: { e: null, f: 1 } })).toEqual([
+    { op: 'remove', path: '/a' },
+    { op: 'replace', path: '/b~1c/1', value: 3 },
+    { op: 'add', path: '/d/f', value: 1 },
+  ])
+  expect(difference([1], [1, 2])).toEqual([{ op: 'replace', path: '', value: [1, 2] }])
+  expect(difference({ a: 1 }, { a: 1 })).toEqual([])
+})
+
+describe('an answer with a response format', () => {
+  const responseFormat = { type: 'object', properties: { answer: { type: 'integer' } }, required: ['answer'] }
+  const say = (text: string) => ({ parts: [{ text }] })
+
+  test('that fits is the answer', async () => {
+    const server = openEngine({ agent: { responseFormat }, answers: [say('{"answer":4}')] })
+    expect(outline(await server.events(await server.start('go'))).at(-1)).toBe('RUN_FINISHED success')
+    await server.close()
+  })
+
+  test('that does not fit is mended in one more turn', async () => {
+    const requests: ModelRequest[] = []
+    const server = openEngine({
+      agent: { responseFormat },
+      answers: [say('It is 4.'), say('{"answer":4}')],
+      onRequest: (request) => requests.push(request),
+    })
+    const accepted = await server.start('go')
+    expect(outline(await server.events(accepted)).at(-1)).toBe('RUN_FINISHED success')
+    expect(requests[1]?.system).toContain('It does not fit the required JSON Schema: it is not JSON.')
+    const stored = await server.engine.messages(accepted.session.id, 10)
+    expect(stored.map(({ content, brokenOff }) => [content, brokenOff ?? false])).toEqual([
+      ['go', false],
+      ['It is 4.', true],
+      ['{"answer":4}', false],
+    ])
+    await server.close()
+  })
+
+  test('that does not fit twice is a clear error', async () => {
+    const server = openEngine({ agent: { responseFormat }, answers: [say('It is 4.'), say('{"answer":"4"}')] })
+    const last = (await server.events(await server.start('go'))).at(-1)
+    expect(last).toMatchObject({
+      type: 'RUN_ERROR',
+      code: 'invalid_answer',
+      message: expect.stringContaining('answer'),
+    })
+    await server.close()
+  })
+})
