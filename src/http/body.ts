@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
+import type { Pace } from './body-chunks.ts'
 import { ClientGone } from './client-gone.ts'
 import { parseJson } from './parse-json.ts'
 
@@ -24,6 +25,8 @@ export interface BodyBudget {
 export interface BodyReader {
   limits: BodyLimits
   budget: BodyBudget
+  /** Of forms with files, which have no total time. */
+  pace: Pace
   clock: Clock
   /** Called when the headers are acceptable and the body is wanted: the moment for `100 Continue`. */
   onBegin?: () => void
@@ -54,6 +57,11 @@ function checkMediaType(request: IncomingMessage): void {
   if (type !== 'application/json' && !JSON_TYPE.test(type)) {
     throw unsupported(`Content-Type ${JSON.stringify(type)} is not read here; send application/json.`)
   }
+  refuseEncoding(request)
+}
+
+/** Throws `unsupported_media_type` for a compressed body. */
+export function refuseEncoding(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw unsupported('Compressed bodies are not read; send the body without Content-Encoding.')

@@ -36,3 +36,10 @@ export function finishAfterRest(response: ServerResponse, clock: Clock): void {
   request.on('data', onData).on('end', finish).on('close', finish)
   request.resume()
 }
+
+/** For a request that has been answered while its body is on its way: node skips the rest, but would wait for it for ever. */
+export function giveUpLater(request: IncomingMessage, clock: Clock, ms: number): void {
+  if (request.destroyed) return
+  const cancel = clock.after(ms, () => request.socket.destroy())
+  request.once('end', cancel).once('close', cancel)
+}

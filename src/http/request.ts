@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../domain/logger.ts'
 import { type BodyReader, readJson } from './body.ts'
+import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readMultipart } from './multipart.ts'
 import type { Principal, Request } from './route.ts'
 
 export interface RequestContext {
@@ -64,6 +65,17 @@ export class HttpRequest implements Request {
     return this.#body
   }
 
+  multipart(limits: Partial<MultipartLimits> = {}): AsyncIterable<MultipartPart> {
+    const { body, raw } = this.#context
+    const onBegin = this.#onBegin()
+    return readMultipart(raw, {
+      limits: { ...defaultMultipartLimits, ...limits },
+      pace: body.pace,
+      clock: body.clock,
+      ...(onBegin === null ? {} : { onBegin }),
+    })
+  }
+
   /** The client has gone. */
   abort(): void {
     this.#gone = true
@@ -71,12 +83,20 @@ export class HttpRequest implements Request {
   }
 
   #read(maxBytes: number | undefined): Promise<unknown> {
-    const { body, response, raw } = this.#context
-    const waitsForUs = raw.httpVersion === '1.1' && raw.headers.expect?.toLowerCase() === '100-continue'
+    const { body, raw } = this.#context
+    const onBegin = this.#onBegin()
     return readJson(raw, {
       ...body,
-      ...(maxBytes === undefined ? {} : { limits: { ...body.limits, maxBytes } }),
-      ...(waitsForUs ? { onBegin: () => response.writeContinue() } : {}),
+      // What is large on purpose has as long as it needs, if it keeps coming.
+      ...(maxBytes === undefined ? {} : { limits: { ...body.limits, maxBytes, totalMs: Number.POSITIVE_INFINITY } }),
+      ...(onBegin === null ? {} : { onBegin }),
     })
+  }
+
+  /** What to do when the body is wanted: some clients wait to be told. */
+  #onBegin(): (() => void) | null {
+    const { raw, response } = this.#context
+    const waitsForUs = raw.httpVersion === '1.1' && raw.headers.expect?.toLowerCase() === '100-continue'
+    return waitsForUs ? () => response.writeContinue() : null
   }
 }

@@ -12,7 +12,10 @@ export interface RouteDescription {
   params?: Readonly<Record<string, z.ZodType>>
   query?: Readonly<Record<string, z.ZodType>>
   headers?: Readonly<Record<string, z.ZodType>>
+  /** As JSON. */
   body?: BodyDescription
+  /** As `multipart/form-data`; beside `body` where the route takes both. Files are `z.file()`. */
+  form?: FormDescription
   responses: Readonly<Record<number, ResponseDescription>>
   /** The problems it can answer with, besides those that all routes share. */
   errors: readonly ErrorCode[]
@@ -22,6 +25,11 @@ export interface BodyDescription {
   schema: z.ZodType
   /** By name; each must satisfy the schema. */
   examples: Readonly<Record<string, unknown>>
+}
+
+export interface FormDescription {
+  /** Of the parts, by name. */
+  schema: z.ZodType
 }
 
 export interface ResponseDescription {

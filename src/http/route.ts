@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../domain/logger.ts'
+import type { MultipartLimits, MultipartPart } from './multipart.ts'
 import type { ErrorShape } from './problem.ts'
 import type { RouteDescription } from './route-description.ts'
 
@@ -43,6 +44,11 @@ export interface Request {
   header(name: string): string | undefined
   /** The body as JSON, held to the limits while it is read. Throws `malformed_json`, `unsupported_media_type`, `body_too_large`, `request_timeout`. */
   json(options?: { maxBytes?: number }): Promise<unknown>
+  /**
+   * The body as a form with files, part by part as it arrives; to be read once. Throws `unsupported_media_type`,
+   * `invalid_request`, `too_many_files`, `file_too_large`, `body_too_large`, `request_timeout` while it is read.
+   */
+  multipart(limits?: Partial<MultipartLimits>): AsyncIterable<MultipartPart>
 }
 
 export interface Principal {

@@ -12,6 +12,7 @@ import { answerRaw, refusalOf } from './client-error.ts'
 import { createDispatch, type Exchange } from './dispatch.ts'
 import type { Guard } from './guard.ts'
 import { registerHttpMetrics } from './http-metrics.ts'
+import { giveUpLater } from './linger.ts'
 import type { Metrics } from './metrics.ts'
 import type { ErrorShape } from './problem.ts'
 import type { Door, Route } from './route.ts'
@@ -56,6 +57,9 @@ export interface HttpLimits {
   allBodiesBytes: number
   bodyGraceMs: number
   minBodyBytesPerSecond: number
+  /** A form with files has no total time, but in each of these windows it must come this fast on average. */
+  uploadWindowMs: number
+  minUploadBytesPerSecond: number
   /** Per user; null = none. */
   postsPerMinute: number | null
   streamsPerUser: number | null
@@ -73,6 +77,8 @@ export const defaultHttpLimits: HttpLimits = {
   allBodiesBytes: 256 * 1024 * 1024,
   bodyGraceMs: 10_000,
   minBodyBytesPerSecond: 500,
+  uploadWindowMs: 30_000,
+  minUploadBytesPerSecond: 8_000,
   postsPerMinute: null,
   streamsPerUser: null,
   pipelined: 32,
@@ -125,6 +131,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         minBytesPerSecond: limits.minBodyBytesPerSecond,
       },
       budget: { used: 0, max: limits.allBodiesBytes },
+      pace: { windowMs: limits.uploadWindowMs, minBytesPerSecond: limits.minUploadBytesPerSecond },
       clock,
     },
     reply: {
@@ -148,6 +155,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Later, because node reads on when it has parsed the request at hand.
     if (open.size >= limits.pipelined) clock.soon(() => open.size >= limits.pipelined && socket.pause())
     exchange.onClosed = () => {
+      if (!request.complete) giveUpLater(request, clock, limits.requestMs)
       open.delete(exchange)
       inWork -= 1
       if (open.size === limits.pipelined - 1) socket.resume()
@@ -177,7 +185,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const nodeOptions = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
-    requestTimeout: limits.requestMs,
+    // The whole body is for its reader to time: a large upload may take longer than any other request.
+    requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
     // The guard looks at Host itself, so that the refusal has a body.

@@ -7,17 +7,17 @@ import { resolveSettings } from '../../config/resolve-settings.ts'
 import type { SettingFlags } from '../../config/settings.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { testAgent } from '../../engine/testing/open-engine.ts'
-import type { Tool } from '../../tools/tool.ts'
+import { serverTool } from '../../tools/server-tool.ts'
 import { type Browser, chromiumPath, openBrowser, type Page } from './testing/browser.ts'
 
-const look: Tool = {
+const look = serverTool({
   name: 'look',
   description: 'Looks out.',
   parameters: { type: 'object', properties: { where: { type: 'string' } } },
   effect: 'read',
   timeoutMs: 1_000,
   call: async ({ arguments: { where } }) => ({ content: `a ship to ${where}`, isError: false }),
-}
+})
 
 const answers = [
   {

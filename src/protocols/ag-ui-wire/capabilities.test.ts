@@ -1,26 +1,40 @@
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
+import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
 import { testAgent } from '../../engine/testing/open-engine.ts'
 import { capabilitiesOf } from './capabilities.ts'
 
+const look: FunctionToolSettings = {
+  type: 'function',
+  name: 'look',
+  description: null,
+  parameters: null,
+  returns: null,
+  file: '/tools.ts',
+  export: 'look',
+  effect: 'read',
+  risk: 'low',
+  timeoutMs: 1_000,
+  retries: 0,
+  approval: null,
+  predictState: [],
+}
+
 describe('the capabilities of an agent', () => {
   test('have the shape of AG-UI and claim what works', () => {
-    const capabilities = capabilitiesOf(
-      { ...testAgent, responseFormat: { type: 'object' }, tools: [{ type: 'function', name: 'look' }] },
-      '1.2.3',
-    )
+    const capabilities = capabilitiesOf({ ...testAgent, responseFormat: { type: 'object' }, tools: [look] }, '1.2.3')
 
     expect(AgentCapabilitiesSchema.parse(capabilities)).toEqual(capabilities)
     expect(capabilities).toEqual({
       identity: { name: 'tester', type: 'quarterdeck', description: 'An agent for tests.', version: '1.2.3' },
       transport: { streaming: true, websocket: false, httpBinary: true, pushNotifications: false, resumable: true },
-      tools: { supported: true, clientProvided: false },
+      tools: { supported: true, clientProvided: true },
       output: { structuredOutput: true },
-      state: { snapshots: true, deltas: false, memory: false, persistentState: true },
+      state: { snapshots: true, deltas: true, memory: false, persistentState: true },
       multiAgent: { supported: false },
-      multimodal: { input: { image: false, audio: false, video: false, pdf: false, file: false } },
+      multimodal: { input: { image: true, audio: false, video: false, pdf: true, file: true } },
       execution: { codeExecution: false, maxIterations: 25, maxExecutionTime: 900_000 },
-      humanInTheLoop: { supported: false, approvals: false, interrupts: false },
+      humanInTheLoop: { supported: true, approvals: true, interrupts: true },
     })
   })
 

@@ -6,18 +6,18 @@ export function capabilitiesOf(agent: AgentDefinition, version: string): AgentCa
   return {
     identity: { name: agent.name, type: 'quarterdeck', description: agent.description, version },
     transport: { streaming: true, websocket: false, httpBinary: true, pushNotifications: false, resumable: true },
-    tools: { supported: agent.tools.length > 0, clientProvided: false },
+    tools: { supported: true, clientProvided: true },
     output: { structuredOutput: agent.responseFormat !== null },
-    state: { snapshots: true, deltas: false, memory: false, persistentState: true },
-    multiAgent: { supported: false },
+    state: { snapshots: true, deltas: true, memory: false, persistentState: true },
+    multiAgent: { supported: agent.tools.some(({ type }) => type === 'agent') },
     // Without the setting it depends on the model, which we do not claim to know.
     ...(agent.model.reasoning === undefined ? {} : { reasoning: { supported: true, streaming: true } }),
-    multimodal: { input: { image: false, audio: false, video: false, pdf: false, file: false } },
+    multimodal: { input: { image: true, audio: false, video: false, pdf: true, file: true } },
     execution: {
       codeExecution: false,
       maxIterations: agent.limits.steps,
       maxExecutionTime: agent.limits.durationMs,
     },
-    humanInTheLoop: { supported: false, approvals: false, interrupts: false },
+    humanInTheLoop: { supported: true, approvals: true, interrupts: true },
   }
 }

@@ -24,7 +24,8 @@ describe('decoding a RunAgentInput', () => {
       runId: 'r',
       reader: '0.x',
       messages: [{ id: 'm1', index: 0, role: 'user', content: 'hello' }],
-      shared: { context: [], clientTools: [] },
+      shared: { context: [], clientTools: [], clientAnswers: 'next_request' },
+      answers: [],
       warnings: [],
     })
   })
@@ -39,6 +40,7 @@ describe('decoding a RunAgentInput', () => {
         tools: [tool],
         context: [{ description: 'place', value: 'Kiel' }],
         forwardedProps: { theme: 'dark' },
+        resume: [{ interruptId: 'i', status: 'resolved', payload: { approved: false, reason: 'No.' } }],
         messages: [
           { id: 's', role: 'system', content: 'Be short.' },
           { id: 'd', role: 'developer', content: 'Be kind.' },
@@ -72,9 +74,11 @@ describe('decoding a RunAgentInput', () => {
       shared: {
         context: [{ description: 'place', value: 'Kiel' }],
         clientTools: [tool],
+        clientAnswers: 'next_request',
         forwardedProps: { theme: 'dark' },
         state: { a: null },
       },
+      answers: [{ waitId: 'i', decision: 'reject', reason: 'No.' }],
       warnings: [],
     })
   })
@@ -89,7 +93,7 @@ describe('decoding a RunAgentInput', () => {
   })
 
   test('reads an empty state as none, so that a fresh client does not wipe the stored one', () => {
-    expect(decodeRunAgentInput(body({ state: {} })).shared).toEqual({ context: [], clientTools: [] })
+    expect(decodeRunAgentInput(body({ state: {} })).shared).not.toHaveProperty('state')
     expect(decodeRunAgentInput(body({ state: [] })).shared.state).toEqual([])
     expect(decodeRunAgentInput(body({ state: 0 })).shared.state).toBe(0)
   })
@@ -114,12 +118,21 @@ describe('decoding a RunAgentInput', () => {
       }),
     )
 
-    expect(decoded.messages).toEqual([{ id: 'm1', index: 1, role: 'user', content: [{ type: 'text', text: 'look' }] }])
+    expect(decoded.messages).toEqual([
+      {
+        id: 'm1',
+        index: 1,
+        role: 'user',
+        content: [
+          { type: 'image', source: { type: 'data', value: 'AA', mimeType: 'image/png' } },
+          { type: 'text', text: 'look' },
+          { type: 'image', source: { type: 'data', value: 'AA', mimeType: 'image/png' } },
+        ],
+      },
+    ])
     expect(decoded.warnings).toEqual([
       'unknown role at /messages/0',
-      'skipped content part at /messages/1/content/0',
-      'skipped content part at /messages/1/content/2',
-      'skipped content part at /messages/1/content/3',
+      'skipped content part without a source at /messages/1/content/3',
       'skipped content part at /messages/1/content/4',
       'unknown field at /messages/1/colour',
       'unknown field at /future',
@@ -200,9 +213,31 @@ describe('decoding a RunAgentInput', () => {
     })
   })
 
-  test('says that interrupts cannot be answered yet', () => {
-    expect(refusal(body({ resume: [{ interruptId: 'i', status: 'resolved' }] })).code).toBe('not_available_yet')
-    expect(decodeRunAgentInput(body({ resume: [] })).runId).toBe('r')
+  test('wants a clear answer to an interrupt and says where it is not', () => {
+    const unclear = [
+      { interruptId: 'i', status: 'cancelled' },
+      { interruptId: 'j', status: 'resolved', payload: null },
+    ]
+    expect(refusal(body({ resume: unclear }))).toEqual({
+      code: 'invalid_request',
+      problems: [
+        {
+          pointer: '/resume/1/payload',
+          detail: 'Answer with {"approved": true} or {"approved": false, "reason": "…"}.',
+        },
+      ],
+    })
+  })
+
+  test('leaves out a tool that no model could be told of, with a warning', () => {
+    const tools = [
+      { name: 'paint', description: 'Paints.' },
+      { name: 'not a name', description: '' },
+    ]
+    const { shared, warnings } = decodeRunAgentInput(body({ tools }))
+
+    expect(shared.clientTools.map(({ name }) => name)).toEqual(['paint'])
+    expect(warnings).toEqual(['a name of a tool has 1 to 64 letters, digits, _ and - at /tools/1'])
   })
 
   test('refuses another major version before anything else happens', () => {
@@ -235,7 +270,7 @@ describe('decoding a RunAgentInput', () => {
         { requiredKeys: ['threadId', 'runId', 'messages'] },
       ),
     )
-    const expectedCodes = ['invalid_request', 'malformed_id', 'not_available_yet']
+    const expectedCodes = ['invalid_request', 'malformed_id']
     let accepted = 0
     fc.assert(
       fc.property(input, (value) => {

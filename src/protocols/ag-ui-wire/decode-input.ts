@@ -5,8 +5,10 @@ import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
 import type { RunInput } from '../../domain/run.ts'
+import { decodeClientTools } from '../request/client-tools.ts'
 import { inputProblems } from '../request/input-problems.ts'
 import { decodeMessages, type InputMessage } from './decode-messages.ts'
+import { type Answer, decodeResume } from './decode-resume.ts'
 import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
 import { type Reader, readerOf } from './protocol-version.ts'
 import { createWarnings, type Warnings } from './warnings.ts'
@@ -18,7 +20,9 @@ export interface AgUiInput {
   reader: Reader
   messages: InputMessage[]
   /** What the run takes over as it is. */
-  shared: Pick<RunInput, 'context' | 'clientTools' | 'forwardedProps' | 'state'>
+  shared: Pick<RunInput, 'context' | 'clientTools' | 'clientAnswers' | 'forwardedProps' | 'state'>
+  /** Answers to interrupts. */
+  answers: Answer[]
   /** What was left out, for the log. */
   warnings: readonly string[]
 }
@@ -28,7 +32,7 @@ const EnvelopeSchema = RunAgentInputSchema.omit({ messages: true })
 const KNOWN_FIELDS = RunAgentInputSchema.shape
 const LISTS = ['tools', 'context', 'resume'] as const
 
-/** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for what is to come. */
+/** Throws `invalid_request` or `malformed_id`. */
 export function decodeRunAgentInput(body: unknown): AgUiInput {
   const warnings = createWarnings()
   if (!isFields(body)) {
@@ -51,9 +55,6 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
     if (role === 'user' || role === 'tool') checkId(id, `/messages/${index}/id`)
   }
   const reader = readerOf(protocolVersion)
-  if (resume !== undefined && resume.length > 0) {
-    throw new ServerError('not_available_yet', 'Answering interrupts with `resume` is not available yet.')
-  }
   return {
     threadId,
     runId,
@@ -62,10 +63,12 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
     messages,
     shared: {
       context: context.map(({ description, value }) => ({ description, value })),
-      clientTools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+      clientTools: decodeClientTools(tools, (detail, index) => warnings.add(detail, ['tools', index])),
+      clientAnswers: 'next_request',
       ...(forwardedProps === undefined ? {} : { forwardedProps }),
       ...(isNothing(state) ? {} : { state }),
     },
+    answers: decodeResume(resume ?? []),
     warnings: warnings.list,
   }
 }

@@ -13,6 +13,7 @@ import type { InputProblem } from '../../domain/errors.ts'
 import { type ContentPart, textOf } from '../../domain/message.ts'
 import { inputProblems, jsonPointer } from '../request/input-problems.ts'
 import { isLonger } from '../request/message-text.ts'
+import { decodeFilePart } from './decode-part.ts'
 import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
 import type { Warnings } from './warnings.ts'
 
@@ -128,12 +129,16 @@ const metadataOf = ({ metadata }: { metadata?: unknown }): { metadata?: Record<s
 // Undescribed members of a part are not stored.
 function usable(content: Extract<Parsed, { role: 'user' | 'tool' }>['content']): Content {
   if (typeof content === 'string') return content
-  return content.flatMap((part) => (part.type === 'text' ? [{ type: 'text', text: part.text }] : []))
+  return content.flatMap((part): ContentPart[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text }]
+    const file = decodeFilePart(part)
+    return typeof file === 'string' ? [] : [file]
+  })
 }
 
 /**
- * Leaves out the content parts that are not text. A run never fails for a part it cannot use, so those parts are not even
- * judged; `kept` says which place each remaining part had.
+ * Leaves out the content parts that cannot be used. A run never fails for one of those, so they are not even judged; `kept` says
+ * which place each remaining part had. A tool's result is text alone.
  */
 function withUsableParts(
   message: Record<string, unknown>,
@@ -143,12 +148,18 @@ function withUsableParts(
   const { content, role } = message
   if (!Array.isArray(content) || (role !== 'user' && role !== 'tool')) return { message, kept: null }
   const kept: number[] = []
+  const parts: unknown[] = []
   for (const [i, part] of content.entries()) {
-    const type = isFields(part) ? part.type : undefined
-    if (typeof type === 'string' && type !== 'text') warnings.add('skipped content part', [...path, 'content', i])
-    else kept.push(i)
+    const isOther = isFields(part) && typeof part.type === 'string' && part.type !== 'text'
+    const usablePart = !isOther ? part : role === 'user' ? decodeFilePart(part) : ''
+    if (isOther && typeof usablePart === 'string') {
+      warnings.add(['skipped content part', usablePart].join(' ').trim(), [...path, 'content', i])
+    } else {
+      kept.push(i)
+      parts.push(usablePart)
+    }
   }
-  return { message: { ...message, content: dropNullsEach(kept.map((i) => content[i])) }, kept }
+  return { message: { ...message, content: dropNullsEach(parts) }, kept }
 }
 
 function atSentPart(problem: InputProblem, path: readonly PropertyKey[], kept: number[] | null): InputProblem {

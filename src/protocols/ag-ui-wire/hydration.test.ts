@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/event.ts'
 import { hydrationEvents } from './hydration.ts'
 
-const about = { threadId: 't', runId: 'r', timestamp: 5 }
+const about = { threadId: 't', runId: 'r', outcome: { type: 'success' as const }, timestamp: 5 }
 const snapshot: RunEvent = { type: 'MESSAGES_SNAPSHOT', messages: [], timestamp: 5 }
 
 describe('a hydration', () => {
@@ -17,6 +17,14 @@ describe('a hydration', () => {
       { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success' }, timestamp: 5 },
     ])
     expect(events.map((event) => EventSchema.safeParse(event).success)).toEqual([true, true, true, true])
+  })
+
+  test('ends as what the session waits for', () => {
+    const outcome = { type: 'interrupt' as const, interrupts: [{ id: 'i', reason: 'tool_call' }] }
+    const last = hydrationEvents({ ...about, state: undefined, snapshot, outcome }).at(-1)
+
+    expect(last).toEqual({ type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome, timestamp: 5 })
+    expect(EventSchema.safeParse(last).success).toBe(true)
   })
 
   test('says nothing of a state or of messages that are not known', () => {

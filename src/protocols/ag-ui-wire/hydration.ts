@@ -1,4 +1,5 @@
 import { AG_UI_VERSION, type RunEvent } from '../../domain/event.ts'
+import type { Outcome } from './waiting-outcome.ts'
 
 export interface Hydration {
   threadId: string
@@ -6,15 +7,16 @@ export interface Hydration {
   /** Undefined when the session has none. */
   state: unknown
   snapshot: RunEvent | null
+  outcome: Outcome
   timestamp: number
 }
 
 /** A run that only shows what is there. It is made for one reader: not stored, without ids. */
-export function hydrationEvents({ threadId, runId, state, snapshot, timestamp }: Hydration): RunEvent[] {
+export function hydrationEvents({ threadId, runId, state, snapshot, outcome, timestamp }: Hydration): RunEvent[] {
   return [
     { type: 'RUN_STARTED', threadId, runId, protocolVersion: AG_UI_VERSION, timestamp },
     ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: state, timestamp }]),
     ...(snapshot === null ? [] : [snapshot]),
-    { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' }, timestamp },
+    { type: 'RUN_FINISHED', threadId, runId, outcome, timestamp },
   ]
 }

@@ -52,3 +52,47 @@ describe('the protobuf encoder', () => {
     expect(framesOf(createProtobufEncoder(encode, '1.x').events([text, cancelled]))).toEqual([text, cancelled])
   })
 })
+
+const at = 1_731_600_000_000
+const interrupt = {
+  id: 'i',
+  reason: 'tool_call',
+  message: 'Call send',
+  toolCallId: 'c',
+  responseSchema: { type: 'object', properties: { approved: { type: 'boolean' } }, required: ['approved'] },
+  expiresAt: '2026-11-15T10:00:00.000Z',
+  subagentRunId: 's',
+  metadata: { quarterdeck: { arguments: { to: null, cc: [null, 'eve'] } } },
+}
+/** What a run with tools can say beside text. */
+const spoken: RunEvent[] = [
+  { type: 'RUN_STARTED', threadId: 't', runId: 'r', parentRunId: 'p', protocolVersion: '1.0', timestamp: at },
+  { type: 'CUSTOM', name: 'nothing', value: null, timestamp: at },
+  { type: 'CUSTOM', name: 'deep', value: { a: null, b: [null, { c: null }] }, subagentRunId: 's' },
+  { type: 'CUSTOM', name: 'PredictState', value: [{ state_key: 'draft', tool: 'write', tool_argument: 'text' }] },
+  { type: 'STATE_SNAPSHOT', snapshot: null },
+  { type: 'STATE_SNAPSHOT', snapshot: { a: null, b: [1, null] } },
+  {
+    type: 'STATE_DELTA',
+    delta: [
+      { op: 'add', path: '/a', value: null },
+      { op: 'remove', path: '/b' },
+      { op: 'replace', path: '', value: { x: null } },
+    ],
+  },
+  { type: 'ACTIVITY_SNAPSHOT', messageId: 'm', activityType: 'PLAN', content: { steps: [null], done: null } },
+  { type: 'SUBAGENT_STARTED', subagentRunId: 's', name: 'tutor', description: 'Teaches.', parentToolCallId: 'c' },
+  { type: 'SUBAGENT_STARTED', subagentRunId: 's2', name: 'tutor', parentSubagentRunId: 's' },
+  { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'send', parentMessageId: 'm', subagentRunId: 's' },
+  { type: 'SUBAGENT_FINISHED', subagentRunId: 's', outcome: { type: 'success' } },
+  { type: 'SUBAGENT_FINISHED', subagentRunId: 's', outcome: { type: 'suspended' } },
+  { type: 'SUBAGENT_FINISHED', subagentRunId: 's', outcome: { type: 'suspended', interruptIds: ['i'] } },
+  { type: 'SUBAGENT_ERROR', subagentRunId: 's', message: 'It failed.', code: 'model_failed' },
+  { ...result, metadata: { quarterdeck: { status: 'error', durationMs: 0 } } },
+  { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success', pendingToolCallIds: ['c'] } },
+  { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'interrupt', interrupts: [interrupt] } },
+]
+
+test.each(spoken)('$type goes through protobuf unchanged: %j', (event) => {
+  expect(framesOf(createProtobufEncoder(encode, '1.x').entries([entry(1, event)], ''))).toEqual([event])
+})

@@ -7,26 +7,34 @@ import type { RunInput, RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Reply, Request } from '../../http/route.ts'
+import { type Attachments, startFiles } from '../request/attachments.ts'
+import { jsonWithFiles } from '../request/json-with-files.ts'
+import { letGo } from '../request/let-go.ts'
+import { standingOf } from '../request/standing-of.ts'
 import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
 import { type AgUiInput, decodeRunAgentInput } from './decode-input.ts'
 import { entryAt } from './entry-at.ts'
 import { parseEventId } from './event-id.ts'
 import { hydrationEvents } from './hydration.ts'
+import { keepFiles } from './keep-files.ts'
+import { inResume, knownAnswers } from './known-answers.ts'
 import { openEventStream } from './open-event-stream.ts'
 import { sessionSnapshot } from './session-snapshot.ts'
-import { beforeFirst, isOver, streamRun } from './stream-run.ts'
-import { type KnownHistory, takeHistory } from './take-history.ts'
+import { beforeFirst, isEndOf, isOver, streamRun } from './stream-run.ts'
+import { type KnownHistory, type Taken, takeHistory } from './take-history.ts'
+import { waitingOutcome } from './waiting-outcome.ts'
 
 export interface RunDoorDeps {
   engine: Engine
   clock: Pick<Clock, 'now'>
+  attachments: Attachments
 }
 
 /** Does what the input asks for, with the agent of that name (null: the default one), and streams the answer. */
 export type RunDoor = (request: Request, reply: Reply, agent: string | null) => Promise<void>
 
 export function createRunDoor(deps: RunDoorDeps): RunDoor {
-  const { engine, clock } = deps
+  const { engine, clock, attachments } = deps
 
   /** The events of a run after `after`, then live. */
   async function show(call: Call, run: RunRecord, after: number): Promise<void> {
@@ -44,9 +52,9 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const { owner } = call.request.principal
     const { sessionId, seq } = parseEventId(lastEventId)
     if (session?.id !== sessionId) throw sessionNotFound(sessionId)
-    const { runId } = await entryAt(engine, sessionId, seq)
-    const run = await engine.getRun(owner, runId ?? call.input.runId)
-    return show(call, run, seq)
+    const seen = await entryAt(engine, sessionId, seq)
+    const run = await engine.getRun(owner, seen.runId ?? call.input.runId)
+    return isEndOf(run, seen) ? call.reply.empty(204) : show(call, run, seq)
   }
 
   async function hydrate({ request, reply, input }: Call, session: SessionRecord | null): Promise<void> {
@@ -55,8 +63,9 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     if (session !== null) reply.note({ session_id: session.id })
     const snapshot =
       session === null ? emptyThread(input, timestamp) : await sessionSnapshot(engine, session, timestamp)
+    const outcome = session === null ? { type: 'success' as const } : await waitingOutcome(engine, session)
     const { stream, encoder } = await openEventStream(request, reply, input.reader)
-    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot, timestamp })
+    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot, outcome, timestamp })
     await stream.write(encoder.events(events))?.catch(() => {})
     stream.end()
   }
@@ -65,7 +74,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const { owner } = request.principal
     engine.agent(agent)
     const onBusy = onBusyOf(request)
-    const body = await request.json()
+    const body = await jsonWithFiles(request)
     const idempotency = idempotencyOf(request, body)
     const input = decodeRunAgentInput(body)
     const call = { request, reply, input }
@@ -75,24 +84,46 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     if (lastEventId !== undefined) return resume(call, session, lastEventId)
 
     const taken = takeHistory(input, await knownHistory(engine, session, input))
-    const warnings = [...input.warnings, ...taken.warnings]
-    if (warnings.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings })
+    const by = standingOf(request.principal)
+    const { answers, warnings: unused } = await knownAnswers(engine, by, session, input.answers, talks(taken))
+    const leftOut = (warnings: readonly string[]) => {
+      if (warnings.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings })
+    }
+    leftOut([...input.warnings, ...taken.warnings, ...unused])
 
     const existing = session === null ? null : await engine.runByWireId(session.id, input.runId)
     // With a key the engine is asked all the same: it compares what was sent under that key before.
-    if (existing !== null && idempotency === undefined) return show(call, existing, beforeFirst(existing))
-    if (existing === null && taken.kind === 'hydrate') return hydrate(call, session)
+    if (existing !== null && idempotency === undefined) {
+      letGo(body)
+      letGo(input)
+      return show(call, existing, beforeFirst(existing))
+    }
+    if (existing === null && taken.kind === 'hydrate' && answers.length === 0) return hydrate(call, session)
 
-    const { run } = await engine.start({
+    const asked = taken.kind === 'run' ? taken.input : nothingNew(input)
+    const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
+    leftOut(warnings)
+    letGo(body)
+    letGo(input)
+    letGo(asked)
+    const starting = engine.start({
       owner,
       agent,
       session: session === null ? { create: { alias: input.threadId } } : { existing: session },
       wireRunId: input.runId,
       ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
-      input: taken.kind === 'run' ? taken.input : nothingNew(input),
-      origin: 'reader',
+      input: { ...asked, messages },
+      ...startFiles(files),
+      // What a person has allowed is carried out, whoever goes on watching.
+      origin: answers.length === 0 ? 'reader' : 'background',
+      // A user who goes on talking has given up what the page was to do; a person's decision cannot be given up so.
+      whenWaiting: 'abandon',
+      ...(answers.length === 0 ? {} : { decisions: { by, answers } }),
       ...(onBusy === undefined ? {} : { onBusy }),
       ...(idempotency === undefined ? {} : { idempotency }),
+    })
+    const { run } = await starting.catch((error: unknown) => {
+      throw inResume(error, input.answers)
     })
     return show(call, run, beforeFirst(run))
   }
@@ -107,12 +138,15 @@ interface Call {
 async function knownHistory(engine: Engine, session: SessionRecord | null, input: AgUiInput): Promise<KnownHistory> {
   const ids = input.messages.map(({ id }) => id)
   const known = session === null || ids.length === 0 ? [] : await engine.knownMessages(session.id, ids)
-  return {
-    messages: new Map(known.map((message) => [message.id, message])),
-    // No tool runs at the client yet, so no call waits for its result.
-    openCalls: new Set(),
-  }
+  const messages = new Map(known.map((message) => [message.id, message]))
+  const bringsResults = input.messages.some(({ id, role }) => role === 'tool' && !messages.has(id))
+  const open = session === null || !bringsResults ? [] : await engine.openClientCalls(session.id)
+  return { messages, openCalls: new Set(open.map(({ callId }) => callId)) }
 }
+
+/** Whether the client says something new beside its answers. */
+const talks = (taken: Taken): boolean =>
+  taken.kind === 'run' && taken.input.messages.some(({ role }) => role === 'user')
 
 // A client deletes what a snapshot omits, and of a thread that we do not know we can say nothing.
 const emptyThread = ({ messages }: AgUiInput, timestamp: number): RunEvent | null =>

@@ -7,6 +7,7 @@ const session = (messageCount: number): SessionRecord => ({
   id: 's',
   owner: 'ada',
   agent: 'a',
+  activeAgent: null,
   status: 'active',
   createdAt: 0,
   lastActivity: 0,

@@ -1,7 +1,8 @@
 // One run's events to one reader, to the end: the stream closes with a terminal event, whatever happened on the way.
 
 import type { Clock } from '../../domain/clock.ts'
-import type { RunEvent } from '../../domain/event.ts'
+import type { Entry } from '../../domain/entry.ts'
+import { isTerminalText, type RunEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { failureEvent, suspensionEvent } from './last-words.ts'
@@ -39,6 +40,10 @@ const knownStart = (run: RunRecord) => (run.firstSeq === null ? {} : { firstSeq:
 
 /** Where a run's stream begins: right before its first event, however long the session is. */
 export const beforeFirst = (run: RunRecord): number => (run.firstSeq === null ? 0 : run.firstSeq - 1)
+
+/** Whether this is the last event of the run. Facts may follow it: a run that waited can be cancelled. */
+export const isEndOf = (run: RunRecord, { runId, kind, data }: Entry): boolean =>
+  runId === run.id && kind === 'event' && isTerminalText(data)
 
 /** Whether a reader that has seen `after` has seen all of the run: it has ended, or waits and has ended on the wire. */
 export function isOver(run: RunRecord, after: number): boolean {

@@ -35,6 +35,7 @@ const sent = (...said: Said[]): AgUiInput => ({
   reader: '1.x',
   messages: said.map(message),
   shared,
+  answers: [],
   warnings: [],
 })
 
@@ -54,6 +55,12 @@ const base = { instructions: [], wireThreadId: 't', ...shared }
 const newUser = (id: string) => ({ id, role: 'user', content: `text of ${id}` })
 
 describe('taking the history that a client sends', () => {
+  test('does not answer anew what a sub-agent was asked', () => {
+    const asked: StoredMessage = { id: 'q', role: 'user', content: '', runId: 'r0', createdAt: 0, lane: 'call' }
+    const inside = { messages: new Map([['q', asked]]), openCalls: new Set<string>() }
+    expect(takeHistory(sent(['user', 'q']), inside).kind).toBe('hydrate')
+  })
+
   test('takes the user messages it has not seen, in order', () => {
     const history = sent(['user', 'm1'], ['assistant', 'a1'], ['user', 'm2'], ['user', 'm3'])
 

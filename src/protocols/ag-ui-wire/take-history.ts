@@ -58,12 +58,14 @@ export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
 
 /**
  * The user message that the history ends at. It is one of ours, so its answer is wanted anew. A message of a branch that
- * was itself superseded cannot be branched from: its reader is shown where the conversation is now.
+ * was itself superseded cannot be branched from: its reader is shown where the conversation is now. Nor can what a sub-agent
+ * was asked: that is inside of another message's answer.
  */
 function branchPoint(messages: readonly InputMessage[], known: ReadonlyMap<string, StoredMessage>): string | null {
   const last = messages.findLast(({ role }) => role !== 'system' && role !== 'developer')
   if (last?.role !== 'user') return null
-  return known.get(last.id)?.supersededBy === undefined ? last.id : null
+  const message = known.get(last.id)
+  return message?.supersededBy === undefined && message?.lane === undefined ? last.id : null
 }
 
 function newMessage(message: Extract<InputMessage, { role: 'user' | 'tool' }>): NewMessage {

@@ -17,7 +17,7 @@ export const describeRun: RouteDescription = {
   headers: startHeaderSchemas,
   body: runInputBody,
   responses: { 200: eventStream('The events of the run.'), 204: nothingMore },
-  errors: startErrors,
+  errors: [...startErrors, 'file_too_large', 'too_many_files', 'forbidden'],
 }
 
 export const describeAgentRun: RouteDescription = { ...describeRun, params }

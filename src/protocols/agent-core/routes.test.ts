@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { outline, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import { startServer, until } from '../../http/server.fixture.ts'
+import { operatorToken, startServer, until } from '../../http/server.fixture.ts'
+import { operator, riskyWork } from '../answer/testing/asking-gate.ts'
 import { openRoutes } from '../answer/testing/open-routes.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { eventsOf, refusalOf } from '../testing/open-doors.ts'
@@ -51,6 +52,30 @@ describe('POST /invocations', () => {
     const messages = await doors.engine.messages(session.id, 100)
     expect(messages.filter(({ role }) => role === 'user').map(({ id }) => id)).toEqual(['m1', 'm2'])
     expect(await doors.engine.findSession('local_user', 'thread')).toBeNull()
+  })
+
+  test('asks a person in the words of AG-UI, and takes the answer of one who may give it', async () => {
+    await using doors = await open(riskyWork)
+    const asked = await eventsIn(await doors.post('/invocations', input('m1'), inSession('runtime-1')))
+    const [approval] = await doors.engine.approvals({ by: operator, limit: 1 })
+    expect(asked.at(-1)).toMatchObject({ outcome: { type: 'interrupt', interrupts: [{ id: approval?.id }] } })
+
+    const resume = [{ interruptId: approval?.id, status: 'resolved', payload: { approved: true } }]
+    const body = input('m2', { messages: [], resume })
+    const mine = await refusalOf(await doors.post('/invocations', body, inSession('runtime-1')))
+    expect(mine).toEqual({ status: 403, code: 'forbidden' })
+    const token = { Authorization: `Bearer ${operatorToken.token}` }
+    const events = await eventsIn(await doors.post('/invocations', body, inSession('runtime-1', token)))
+    expect(outline(events).at(-1)).toBe('RUN_FINISHED success')
+
+    const session = await doors.engine.getSession('local_user', 'runtime-1')
+    const messages = await doors.engine.messages(session.id, 10)
+    expect(messages.map(({ role, content }) => [role, content])).toEqual([
+      ['user', 'text of m1'],
+      ['assistant', 'May I?'],
+      ['tool', 'Sent.'],
+      ['assistant', 'Done.'],
+    ])
   })
 
   test('with the header the body needs no threadId', async () => {
@@ -121,9 +146,9 @@ describe('GET /ping', () => {
 
   test('needs no credential where all else does', async () => {
     await using doors = await open()
-    const { engine, clock } = doors
+    const { engine, clock, attachments } = doors
     await using server = await startServer({
-      routes: createAgentCoreRoutes({ engine, clock }),
+      routes: createAgentCoreRoutes({ engine, clock, attachments }),
       auth: { tokenRequired: true },
     })
 

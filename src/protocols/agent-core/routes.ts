@@ -52,7 +52,7 @@ export function createAgentCoreRoutes(deps: RunDoorDeps): Route[] {
           },
           204: { description: 'The reader of `Last-Event-ID` has seen all of the run.' },
         },
-        errors: startErrors,
+        errors: [...startErrors, 'file_too_large', 'too_many_files'],
       },
       handle: invoke,
     },

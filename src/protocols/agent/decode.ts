@@ -1,14 +1,16 @@
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { type SentFile, sentFiles } from '../request/sent-file.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatMessage {
   message: string
   /** As the client wrote it. */
   sessionId: string | null
+  files: SentFile[]
 }
 
-/** Throws `invalid_request`, or `not_available_yet` for files. */
+/** Throws `invalid_request`. */
 export function decodeChatRequest(body: unknown): ChatMessage {
   const parsed = ChatRequestSchema.safeParse(body)
   if (!parsed.success) {
@@ -17,14 +19,5 @@ export function decodeChatRequest(body: unknown): ChatMessage {
     })
   }
   const { message, session_id, files } = parsed.data
-  if (files != null && files.length > 0) throw noFilesYet()
-  return { message, sessionId: session_id ?? null }
+  return { message, sessionId: session_id ?? null, files: sentFiles(files) }
 }
-
-/** Throws `not_available_yet` for a form. */
-export function refuseForm(contentType: string | undefined): void {
-  if (contentType?.trim().toLowerCase().startsWith('multipart/')) throw noFilesYet()
-}
-
-const noFilesYet = (): ServerError =>
-  new ServerError('not_available_yet', 'Sending files is not available yet; send the text alone, as JSON.')

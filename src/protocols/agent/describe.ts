@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { RouteDescription } from '../../http/route-description.ts'
-import { runErrors, startErrors } from '../answer/error-lists.ts'
+import { fileErrors, runErrors, startErrors } from '../answer/error-lists.ts'
 import { startHeaderSchemas } from '../request/start-header-schemas.ts'
-import { ChatRequestSchema, ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
+import { ChatFormSchema, ChatRequestSchema, ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
 
 const params = { name: z.string().meta({ description: 'The name of the agent.' }) }
 
@@ -11,8 +11,14 @@ const body = {
   examples: {
     'a new session': { message: 'What is the weather in Berlin?' },
     'the next message': { message: 'And tomorrow?', session_id: '01J9ZQ3V6K8R2T4Y7B5N0M1C3D' },
+    'with a file': {
+      message: 'What does it say?',
+      files: [{ content: 'SGVsbG8=', mime_type: 'text/plain', filename: 'note.txt' }],
+    },
   },
 }
+
+const form = { schema: ChatFormSchema }
 
 const tokens = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 }
 
@@ -23,6 +29,7 @@ export const describeChat: RouteDescription = {
   params,
   headers: startHeaderSchemas,
   body,
+  form,
   responses: {
     200: {
       description: 'The answer.',
@@ -54,7 +61,7 @@ export const describeChat: RouteDescription = {
       },
     },
   },
-  errors: [...startErrors, ...runErrors],
+  errors: [...startErrors, ...fileErrors, ...runErrors],
 }
 
 export const describeStream: RouteDescription = {
@@ -64,6 +71,7 @@ export const describeStream: RouteDescription = {
   params,
   headers: startHeaderSchemas,
   body,
+  form,
   responses: {
     200: {
       description: 'The answer while it is made.',
@@ -77,5 +85,5 @@ export const describeStream: RouteDescription = {
     },
     204: { description: 'The reader of `Last-Event-ID` has seen all of the run.' },
   },
-  errors: startErrors,
+  errors: [...startErrors, ...fileErrors],
 }

@@ -20,10 +20,10 @@ export function chatResponse(answer: RunAnswer, messageId: string, sessionId: st
   }
 }
 
-export const waitingView = (run: RunRecord, waitsFor: string[]): Waiting => ({
+export const waitingView = (run: RunRecord, approvalIds: string[]): Waiting => ({
   status: 'waiting',
   run_id: run.wireId,
-  approval_ids: waitsFor,
+  approval_ids: approvalIds,
 })
 
 /** All models together; null when none told anything. */

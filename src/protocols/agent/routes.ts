@@ -26,7 +26,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
     const answer = await collectAnswer(engine, { run }, request.signal)
     const failure = failureOf(answer, { session_id: sessionId, message_id: messageId })
     if (failure !== null) return reply.fail(failure, agentErrorShape)
-    if (answer.outcome === 'waiting') return reply.json(202, waitingView(run, answer.waitsFor))
+    if (answer.outcome === 'waiting') return reply.json(202, waitingView(run, answer.approvalIds))
     reply.json(200, chatResponse(answer, messageId, sessionId))
   }
 

@@ -1,15 +1,9 @@
 // The shapes of the agent routes. They validate what comes in and describe what goes out.
 
 import { z } from 'zod'
+import { fileLimits } from '../../domain/file.ts'
 import { MessageSchema } from '../request/message-schema.ts'
-
-const MAX_FILES = 10
-
-const FileSchema = z.strictObject({
-  content: z.string().meta({ description: 'Base64.' }),
-  mime_type: z.string(),
-  filename: z.string().nullish(),
-})
+import { SentFilesSchema } from '../request/sent-file.ts'
 
 export const ChatRequestSchema = z.strictObject({
   message: MessageSchema,
@@ -17,7 +11,20 @@ export const ChatRequestSchema = z.strictObject({
     description:
       'The session to go on with: a ULID, a UUID, or the name that a client gave it. Without one, or with one that nobody knows, a new session begins.',
   }),
-  files: z.array(FileSchema).max(MAX_FILES, `At most ${MAX_FILES} files.`).nullish(),
+  files: SentFilesSchema,
+})
+
+/** The same as a form: the files as they are. */
+export const ChatFormSchema = z.strictObject({
+  message: ChatRequestSchema.shape.message,
+  session_id: z.string().optional(),
+  files: z
+    .array(z.file())
+    .max(fileLimits.files)
+    .optional()
+    .meta({
+      description: `Up to ${fileLimits.multipartBytes / 1e6} MB each and ${fileLimits.totalBytes / 1e6} MB in all.`,
+    }),
 })
 
 export const SessionIdSchema = z.string().meta({ description: 'A ULID, or the name that the request used.' })

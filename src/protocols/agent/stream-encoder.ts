@@ -6,7 +6,7 @@ import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Problem } from '../../http/problem.ts'
 import { failureOf } from '../answer/answer-failure.ts'
-import { BETWEEN_MESSAGES, errorOf, isBrokenOff, outcomeOf, waitsFor } from '../answer/run-answer.ts'
+import { BETWEEN_MESSAGES, errorOf, isBrokenOff, isFailedResult, outcomeOf, waitsFor } from '../answer/run-answer.ts'
 import type { AnswerEncoder } from '../answer/stream-answer.ts'
 import { tokensUsed, waitingView } from './encode.ts'
 import type { StreamEventName } from './schema.ts'
@@ -51,7 +51,7 @@ export function createStreamEncoder({ run, messageId, sessionId, problem }: Stre
     )
     if (failure !== null) return named('error', problem(failure))
     const waiting =
-      event.type === 'RUN_FINISHED' && outcome === 'waiting' ? waitingView(run, waitsFor(event)) : undefined
+      event.type === 'RUN_FINISHED' && outcome === 'waiting' ? waitingView(run, waitsFor(event).approvalIds) : undefined
     const endedAt = event.timestamp ?? 0
     return named('stream_end', {
       message_id: messageId,
@@ -63,7 +63,7 @@ export function createStreamEncoder({ run, messageId, sessionId, problem }: Stre
 
   return {
     reads,
-    encode(event: RunEvent, isFailed) {
+    encode(event: RunEvent) {
       switch (event.type) {
         case 'RUN_STARTED':
           startedAt = event.timestamp ?? null
@@ -80,7 +80,7 @@ export function createStreamEncoder({ run, messageId, sessionId, problem }: Stre
           // A call whose arguments stopped half-way never runs: this is all that is heard of it.
           return isBrokenOff(event.metadata) ? [callEnd(event.toolCallId, true)] : []
         case 'TOOL_CALL_RESULT':
-          return [callEnd(event.toolCallId, isFailed(event.messageId))]
+          return [callEnd(event.toolCallId, isFailedResult(event))]
         case 'RUN_FINISHED':
         case 'RUN_ERROR':
           return [end(event)]

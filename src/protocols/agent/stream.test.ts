@@ -3,7 +3,7 @@ import { parseUuid, ulidOf } from '../../domain/ids.ts'
 import { type TestEngineOptions, testAgent } from '../../engine/testing/open-engine.ts'
 import { until } from '../../http/server.fixture.ts'
 import { compactEntries } from '../../log/compact.ts'
-import type { Tool } from '../../tools/tool.ts'
+import { serverTool } from '../../tools/server-tool.ts'
 import { type NamedEvent, namedEvents, takeEvents } from '../answer/testing/named-events.ts'
 import { openRoutes } from '../answer/testing/open-routes.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
@@ -14,7 +14,7 @@ import { streamEventSchemas } from './schema.ts'
 const open = (options?: TestEngineOptions) => openRoutes(createAgentRoutes, options)
 const path = '/agent/tester/chat/stream'
 
-const weather: Tool = {
+const weather = serverTool({
   name: 'weather',
   description: 'Knows no city.',
   parameters: { type: 'object' },
@@ -22,7 +22,7 @@ const weather: Tool = {
   timeoutMs: 1_000,
   call: async ({ arguments: { city } }) =>
     city === 'Berlin' ? { content: 'sunny', isError: false } : { content: 'Unknown city.', isError: true },
-}
+})
 
 /** Names and data, each checked against its schema. */
 function shown(events: readonly NamedEvent[]) {

@@ -2,21 +2,28 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { FileRecord } from '../../domain/file.ts'
 import { type Ids, parseUuid, ulidOf } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { isMultipart } from '../../http/multipart.ts'
 import type { Request } from '../../http/route.ts'
 import { beforeFirst } from '../ag-ui-wire/stream-run.ts'
 import { resumedRun } from '../answer/resumed-run.ts'
+import { type Attachments, contentWith, startFiles } from '../request/attachments.ts'
+import { jsonWithFiles } from '../request/json-with-files.ts'
 import { knownSession } from '../request/known-session.ts'
+import { letGo } from '../request/let-go.ts'
 import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
-import { decodeChatRequest, refuseForm } from './decode.ts'
+import { decodeChatRequest } from './decode.ts'
+import { readChatForm } from './read-chat-form.ts'
 
 export interface ChatDeps {
   engine: Engine
   clock: Pick<Clock, 'now'>
   ids: Ids
+  attachments: Attachments
 }
 
 export interface TakenChat {
@@ -29,39 +36,68 @@ export interface TakenChat {
 
 /** With `Last-Event-ID` no work is started: the run that owns the event is the one. */
 export async function takeChat(
-  { engine, ids }: Pick<ChatDeps, 'engine' | 'ids'>,
+  { engine, ids, attachments }: Omit<ChatDeps, 'clock'>,
   request: Request,
 ): Promise<TakenChat> {
   const { owner } = request.principal
   const agent = engine.agent(request.params.name ?? '')
-  refuseForm(request.header('content-type'))
   const onBusy = onBusyOf(request)
-  const body = await request.json()
-  const idempotency = idempotencyOf(request, body)
-  const { message, sessionId: reference } = decodeChatRequest(body)
+  const lastEventId = request.header('last-event-id')
+  const { asked, digested, uploaded } = isMultipart(request.header('content-type'))
+    ? await readForm(attachments, request, lastEventId === undefined)
+    : await readBody(request)
+  const idempotency = idempotencyOf(request, digested)
+  const { message, sessionId: reference, files: sent } = decodeChatRequest(asked)
   const found = reference === null ? null : await sessionOf(engine, owner, reference)
 
-  const lastEventId = request.header('last-event-id')
   if (lastEventId !== undefined) {
     const { run, session, after } = await resumedRun(engine, owner, lastEventId)
     return { run, after, ...shownIds(run, session, found, reference) }
   }
 
+  const files = [...uploaded, ...(await attachments.take(owner, sent))]
+  letGo(asked)
+  await attachments.check(files, agent.model.input, request.signal)
   const { run, session } = await engine.start({
     owner,
     agent: agent.name,
     session: found === null ? { create: {} } : { existing: found },
     input: {
-      messages: [{ id: ids.uuid(), role: 'user', content: message }],
+      messages: [{ id: ids.uuid(), role: 'user', content: contentWith(message, files) }],
       instructions: [],
       context: [],
       clientTools: [],
     },
     origin: 'reader',
+    ...startFiles(files),
     ...(onBusy === undefined ? {} : { onBusy }),
     ...(idempotency === undefined ? {} : { idempotency }),
   })
   return { run, after: beforeFirst(run), ...shownIds(run, session, found, reference) }
+}
+
+interface Asked {
+  /** To be judged as a chat request. */
+  asked: unknown
+  /** What `Idempotency-Key` stands for. */
+  digested: unknown
+  uploaded: FileRecord[]
+}
+
+async function readBody(request: Request): Promise<Asked> {
+  const body = await jsonWithFiles(request)
+  return { asked: body, digested: body, uploaded: [] }
+}
+
+/** Who only resumes a stream sends all of the request again: its files are there already, and `keeps` is false. */
+async function readForm(attachments: Attachments, request: Request, keeps: boolean): Promise<Asked> {
+  const { owner } = request.principal
+  const { fields, files } = await readChatForm(request.multipart(), async (part) =>
+    keeps ? [await attachments.upload(owner, part)] : [],
+  )
+  const uploaded = files.flat()
+  const contents = uploaded.map(({ name, mimeType, sha256 }) => [name, mimeType, sha256])
+  return { asked: fields, digested: { ...fields, files: contents }, uploaded }
 }
 
 /** Null for one that nobody knows, that is another owner's or that is closed: this family then begins a new session. */

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { openEngine } from '../../engine/testing/open-engine.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import { until } from '../../http/server.fixture.ts'
-import type { Tool } from '../../tools/tool.ts'
+import { serverTool } from '../../tools/server-tool.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { collectAnswer } from './collect-answer.ts'
 
 const forEver = new AbortController().signal
 
-const flaky: Tool = {
+const flaky = serverTool({
   name: 'flaky',
   description: 'Fails when told to.',
   parameters: { type: 'object' },
@@ -18,7 +18,7 @@ const flaky: Tool = {
     content: fail === true ? 'It broke.' : 'It went well.',
     isError: fail === true,
   }),
-}
+})
 
 describe('waiting for an answer', () => {
   test('gives what the run said and which of its calls failed', async () => {

@@ -3,10 +3,9 @@ import { typeOfEventText } from '../../domain/event.ts'
 import type { AcceptedRun, Engine } from '../../engine/engine.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import { beforeFirst } from '../ag-ui-wire/stream-run.ts'
-import { failedResults } from './failed-results.ts'
 import { createRunFold, foldedTypes, type RunAnswer } from './run-answer.ts'
 
-export type AnswerSource = Pick<Engine, 'follow' | 'getRun' | 'knownMessages'>
+export type AnswerSource = Pick<Engine, 'follow' | 'getRun'>
 
 /**
  * Waits for a run's end and gives its answer, whatever the end is: a failed run is an answer with `error`. While it waits the
@@ -27,7 +26,7 @@ export async function collectAnswer(
     }
   }
   if (signal.aborted) throw new ClientGone()
-  const answer = fold.answer(await failedResults(engine, run.sessionId, fold.resultIds))
+  const answer = fold.answer()
   if (answer !== null) return answer
   const { id } = await engine.getRun(run.owner, run.id)
   throw new ServerError(

@@ -22,10 +22,17 @@ export const startErrors = [
   'too_many_runs',
   'too_many_sessions',
   'rate_limited',
-  'not_available_yet',
   'storage_full',
   'storage_failed',
   'shutting_down',
+] as const satisfies readonly ErrorCode[]
+
+/** What the files of such a POST add, where it takes any. */
+export const fileErrors = [
+  'file_too_large',
+  'too_many_files',
+  'file_unreadable',
+  'file_not_found',
 ] as const satisfies readonly ErrorCode[]
 
 /** What a run can end with that does not complete. A stream tells it in its terminal event. */

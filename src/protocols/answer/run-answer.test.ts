@@ -26,17 +26,23 @@ const result = (toolCallId: string, messageId: string, content: string): RunEven
   role: 'tool',
   timestamp: 1_300,
 })
+const failedResult = (...[toolCallId, messageId, content]: Parameters<typeof result>): RunEvent => ({
+  ...result(toolCallId, messageId, content),
+  metadata: { quarterdeck: { status: 'error', durationMs: 7 } },
+})
 
 const empty = {
   outcome: 'completed',
   text: '',
   messages: [],
   messageId: null,
+  agentName: null,
   toolCalls: [],
   usage: [],
   error: null,
   cutByLength: false,
-  waitsFor: [],
+  approvalIds: [],
+  clientCallIds: [],
   durationMs: 900,
 }
 
@@ -44,22 +50,20 @@ describe('the answer of a run', () => {
   test('is what the agent said, what it called, and what it took', () => {
     const usage = [{ provider: 'p', model: 'm', inputTokens: 3, outputTokens: 4, totalTokens: 7 }]
 
-    const answer = foldRun(
-      [
-        started,
-        { type: 'STEP_STARTED', stepName: 'step_1' },
-        ...say('m1', 'Let me ', 'see.'),
-        { type: 'TEXT_MESSAGE_END', messageId: 'm1' },
-        ...call('c1', '{"a":', '1}'),
-        ...call('c2', '{"a":'),
-        result('c2', 'r2', 'No JSON.'),
-        result('c1', 'r1', '2'),
-        ...say('m2', 'It is 2.'),
-        { type: 'TEXT_MESSAGE_END', messageId: 'm2' },
-        { ...finished, usage },
-      ],
-      new Set(['r2']),
-    )
+    const answer = foldRun([
+      started,
+      { type: 'STEP_STARTED', stepName: 'step_1' },
+      ...say('m1', 'Let me ', 'see.'),
+      { type: 'TEXT_MESSAGE_END', messageId: 'm1' },
+      ...call('c1', '{"a":', '1}'),
+      ...call('c2', '{"a":'),
+      failedResult('c2', 'r2', 'No JSON.'),
+      result('c1', 'r1', '2'),
+      { type: 'TEXT_MESSAGE_START', messageId: 'm2', role: 'assistant', name: 'tutor' },
+      ...say('m2', 'It is 2.'),
+      { type: 'TEXT_MESSAGE_END', messageId: 'm2' },
+      { ...finished, usage },
+    ])
 
     expect(answer).toEqual({
       ...empty,
@@ -69,6 +73,7 @@ describe('the answer of a run', () => {
         { id: 'm2', text: 'It is 2.' },
       ],
       messageId: 'm2',
+      agentName: 'tutor',
       toolCalls: [
         {
           id: 'c1',
@@ -88,7 +93,7 @@ describe('the answer of a run', () => {
           status: 'error',
           result: null,
           error: 'No JSON.',
-          durationMs: 80,
+          durationMs: 7,
         },
       ],
       usage,
@@ -151,12 +156,41 @@ describe('the answer of a run', () => {
   })
 
   test.each([
-    [{ type: 'interrupt', interrupts: [{ id: 'i1', reason: 'approval' }] }, ['i1']],
-    [{ type: 'success', pendingToolCallIds: ['c1'] }, ['c1']],
-  ] as const)('waits where others are to act: %j', (outcome, waitsFor) => {
+    [{ type: 'interrupt', interrupts: [{ id: 'i1', reason: 'approval' }] }, { approvalIds: ['i1'] }],
+    [{ type: 'success', pendingToolCallIds: ['c1'] }, { clientCallIds: ['c1'] }],
+  ] as const)('waits where others are to act: %j', (outcome, waits) => {
     const end = JSON.parse(JSON.stringify({ ...finished, outcome }))
 
-    expect(foldRun([started, end])).toEqual({ ...empty, outcome: 'waiting', waitsFor })
+    expect(foldRun([started, end])).toEqual({ ...empty, outcome: 'waiting', ...waits })
+  })
+
+  test('leaves out what a sub-agent says and calls on the way', () => {
+    const subagentRunId = 's1'
+    const inside: RunEvent[] = [
+      { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm9', delta: 'Thinking.', subagentRunId },
+      { type: 'TOOL_CALL_START', toolCallId: 'c9', toolCallName: 'add', subagentRunId },
+    ]
+
+    expect(foldRun([started, ...inside, finished])).toEqual(empty)
+  })
+
+  test('goes on over a wait for the client, with what its tools gave', () => {
+    const waiting: RunEvent = { ...finished, outcome: { type: 'success', pendingToolCallIds: ['c1', 'c2'] } }
+    const results = [
+      { id: 'r1', role: 'tool' as const, toolCallId: 'c1', content: 'red' },
+      { id: 'r2', role: 'tool' as const, toolCallId: 'c2', content: 'No.', error: 'No.' },
+    ]
+    const input = { threadId: 't', runId: 'r2', messages: results, tools: [], context: [], state: {} }
+    const next: RunEvent = { ...started, runId: 'r2', input, timestamp: 1_720 }
+
+    expect(foldRun([started, ...call('c1', '{}'), ...call('c2', '{}'), waiting, next, finished])).toMatchObject({
+      outcome: 'completed',
+      toolCalls: [
+        { id: 'c1', status: 'success', result: 'red', durationMs: 500 },
+        { id: 'c2', status: 'error', error: 'No.', durationMs: 500 },
+      ],
+      durationMs: 900,
+    })
   })
 })
 

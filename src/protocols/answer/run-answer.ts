@@ -1,7 +1,7 @@
 // The events of a run -> its answer, for the doors that have no words for all that happened on the way. Pure.
 
 import type { RunEvent, RunEventOf, RunEventType, TokenUsage } from '../../domain/event.ts'
-import { textOf } from '../../domain/message.ts'
+import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunError } from '../../domain/run.ts'
 import { CUT_BY_LENGTH } from '../../engine/execute-run.ts'
 
@@ -15,6 +15,8 @@ export interface RunAnswer {
   messages: { id: string; text: string }[]
   /** Of the last message; null when nothing was said. */
   messageId: string | null
+  /** The agent that said the last message, where that is not the run's own. */
+  agentName: string | null
   toolCalls: AnswerToolCall[]
   /** One entry per provider and model; empty when the model told nothing. */
   usage: TokenUsage[]
@@ -22,8 +24,10 @@ export interface RunAnswer {
   error: RunError | null
   /** The model's limit of tokens ended the answer before the model did. */
   cutByLength: boolean
-  /** What a waiting run waits for: the ids of its interrupts, or of the calls that the client is to run. */
-  waitsFor: string[]
+  /** The ids of the approvals that a waiting run waits for. */
+  approvalIds: string[]
+  /** The ids of the calls that the client is to run. */
+  clientCallIds: string[]
   /** From the run's start to its end: without the time in the queue. */
   durationMs: number
 }
@@ -48,16 +52,20 @@ export interface AnswerToolCall {
 export const BETWEEN_MESSAGES = '\n\n'
 
 export interface RunFold {
+  /** The events of a run, or of several that went on from each other: then they are one answer. */
   add(event: RunEvent): void
-  /** Null before the run's terminal event. `failed` has the ids of the result messages that are errors. */
-  answer(failed: ReadonlySet<string>): RunAnswer | null
-  /** The ids of the result messages so far: the log does not say which are errors, the stored messages do. */
-  readonly resultIds: readonly string[]
+  /** The result of a call, where no event tells it: a client's that came while its run was at work. */
+  addResult(message: ToolResult): void
+  /** Null before the run's terminal event. */
+  answer(): RunAnswer | null
 }
+
+export type ToolResult = Pick<StoredMessage, 'toolCallId' | 'content' | 'error' | 'metadata'> & { createdAt: number }
 
 /** The events that `createRunFold` looks at; the others need not be parsed. */
 export const foldedTypes: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_STARTED',
+  'TEXT_MESSAGE_START',
   'TEXT_MESSAGE_CONTENT',
   'TEXT_MESSAGE_END',
   'TOOL_CALL_START',
@@ -69,10 +77,10 @@ export const foldedTypes: ReadonlySet<RunEventType> = new Set<RunEventType>([
 ])
 
 /** The answer in these events; null when they do not hold the run's end. */
-export function foldRun(events: Iterable<RunEvent>, failed: ReadonlySet<string> = new Set()): RunAnswer | null {
+export function foldRun(events: Iterable<RunEvent>): RunAnswer | null {
   const fold = createRunFold()
   for (const event of events) fold.add(event)
-  return fold.answer(failed)
+  return fold.answer()
 }
 
 interface Said {
@@ -87,20 +95,35 @@ interface Call {
   args: string
   brokenOff: boolean
   endedAt: number
-  result: { id: string; text: string; at: number } | null
+  result: { text: string; isError: boolean; durationMs: number } | null
 }
 
 export function createRunFold(): RunFold {
   const said = new Map<string, Said>()
   const calls = new Map<string, Call>()
-  const resultIds: string[] = []
+  const speakers = new Map<string, string>()
   let startedAt: number | null = null
   let terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'> | null = null
 
+  function addResult({ toolCallId = '', content, error, metadata, createdAt }: ToolResult): void {
+    const call = calls.get(toolCallId)
+    if (call === undefined || call.result !== null) return
+    const durationMs = durationIn(metadata) ?? Math.max(0, createdAt - call.endedAt)
+    call.result = { text: textOf(content), isError: error !== undefined, durationMs }
+  }
+
   function add(event: RunEvent): void {
+    if (isOfSubagent(event)) return
     switch (event.type) {
       case 'RUN_STARTED':
-        startedAt = event.timestamp ?? null
+        startedAt ??= event.timestamp ?? null
+        // What the client's tools gave is brought by the run that goes on with it.
+        for (const message of event.input?.messages ?? []) {
+          if (message.role === 'tool') addResult({ ...message, createdAt: event.timestamp ?? 0 })
+        }
+        break
+      case 'TEXT_MESSAGE_START':
+        if (event.name !== undefined) speakers.set(event.messageId, event.name)
         break
       case 'TEXT_MESSAGE_CONTENT': {
         const message = said.get(event.messageId)
@@ -132,10 +155,11 @@ export function createRunFold(): RunFold {
         break
       }
       case 'TOOL_CALL_RESULT': {
-        resultIds.push(event.messageId)
         const call = calls.get(event.toolCallId)
         if (call === undefined) break
-        call.result = { id: event.messageId, text: textOf(event.content), at: event.timestamp ?? call.endedAt }
+        const measured = Math.max(0, (event.timestamp ?? call.endedAt) - call.endedAt)
+        const durationMs = durationIn(event.metadata) ?? measured
+        call.result = { text: textOf(event.content), isError: isFailedResult(event), durationMs }
         break
       }
       case 'RUN_FINISHED':
@@ -149,8 +173,8 @@ export function createRunFold(): RunFold {
 
   return {
     add,
-    resultIds,
-    answer(failed) {
+    addResult,
+    answer() {
       if (terminal === null) return null
       const outcome = outcomeOf(terminal)
       const messages = wholeMessages([...said.values()], outcome)
@@ -159,12 +183,13 @@ export function createRunFold(): RunFold {
         text: messages.map(({ text }) => text).join(BETWEEN_MESSAGES),
         messages,
         messageId: messages.at(-1)?.id ?? null,
+        agentName: speakers.get(messages.at(-1)?.id ?? '') ?? null,
         // Arguments that stopped half-way are no call.
-        toolCalls: [...calls.values()].filter((call) => !call.brokenOff).map((call) => toolCallOf(call, failed)),
+        toolCalls: [...calls.values()].filter((call) => !call.brokenOff).map(toolCallOf),
         usage: terminal.usage ?? [],
         error: terminal.type === 'RUN_ERROR' ? errorOf(terminal) : null,
         cutByLength: isCutByLength(terminal),
-        waitsFor: terminal.type === 'RUN_FINISHED' ? waitsFor(terminal) : [],
+        ...waitsFor(terminal),
         durationMs: Math.max(0, (terminal.timestamp ?? 0) - (startedAt ?? terminal.timestamp ?? 0)),
       }
     },
@@ -177,8 +202,8 @@ function wholeMessages(said: readonly Said[], outcome: AnswerOutcome): RunAnswer
   return said.filter((message) => !message.brokenOff || message === last).map(({ id, text }) => ({ id, text }))
 }
 
-function toolCallOf({ id, name, args, endedAt, result }: Call, failed: ReadonlySet<string>): AnswerToolCall {
-  const isError = result !== null && failed.has(result.id)
+function toolCallOf({ id, name, args, result }: Call): AnswerToolCall {
+  const isError = result?.isError === true
   return {
     id,
     name,
@@ -187,7 +212,7 @@ function toolCallOf({ id, name, args, endedAt, result }: Call, failed: ReadonlyS
     status: result === null ? 'open' : isError ? 'error' : 'success',
     result: isError ? null : (result?.text ?? null),
     error: isError ? result.text : null,
-    durationMs: result === null ? null : Math.max(0, result.at - endedAt),
+    durationMs: result?.durationMs ?? null,
   }
 }
 
@@ -218,19 +243,42 @@ export function outcomeOf(terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'>): A
     return terminal.code === 'interrupted' || terminal.code === 'needs_review' ? 'interrupted' : 'failed'
   }
   if (terminal.outcome?.type === 'cancelled') return 'cancelled'
-  return waitsFor(terminal).length > 0 ? 'waiting' : 'completed'
+  const { approvalIds, clientCallIds } = waitsFor(terminal)
+  return approvalIds.length + clientCallIds.length > 0 ? 'waiting' : 'completed'
 }
 
-/** The interrupts, or the client's tool calls, that a run has left for others to answer. */
-export function waitsFor({ outcome }: RunEventOf<'RUN_FINISHED'>): string[] {
-  if (outcome?.type === 'interrupt') return outcome.interrupts.map(({ id }) => id)
-  return outcome?.type === 'success' ? (outcome.pendingToolCallIds ?? []) : []
+/** What a run has left for others to answer. */
+export function waitsFor(
+  terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'>,
+): Pick<RunAnswer, 'approvalIds' | 'clientCallIds'> {
+  const outcome = terminal.type === 'RUN_FINISHED' ? terminal.outcome : undefined
+  return {
+    approvalIds: outcome?.type === 'interrupt' ? outcome.interrupts.map(({ id }) => id) : [],
+    clientCallIds: outcome?.type === 'success' ? (outcome.pendingToolCallIds ?? []) : [],
+  }
 }
 
 export const errorOf = ({ code, message }: RunEventOf<'RUN_ERROR'>): RunError => ({
   code: code ?? 'internal_error',
   message,
 })
+
+/** What a sub-agent does on the way is not the answer; its result is. That there is one, is the caller's to tell. */
+export const isOfSubagent = (event: RunEvent): boolean =>
+  'subagentRunId' in event && event.subagentRunId !== undefined && !event.type.startsWith('SUBAGENT_')
+
+/** AG-UI's TOOL_CALL_RESULT has no word for a failure; our metadata on it has. */
+export function isFailedResult({ metadata }: RunEventOf<'TOOL_CALL_RESULT'>): boolean {
+  const own = metadata?.quarterdeck
+  return typeof own === 'object' && own !== null && 'status' in own && own.status === 'error'
+}
+
+/** How long a call took, by whoever ran it. */
+export function durationIn(metadata: Record<string, unknown> | undefined): number | null {
+  const own = metadata?.quarterdeck
+  const duration = typeof own === 'object' && own !== null && 'durationMs' in own ? own.durationMs : null
+  return typeof duration === 'number' ? Math.round(duration) : null
+}
 
 /** Whether the end of a message or a call says that it stopped half-way. */
 export function isBrokenOff(metadata: Record<string, unknown> | undefined): boolean {

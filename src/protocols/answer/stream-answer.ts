@@ -1,24 +1,31 @@
 // A run's events to one reader in the words of a door. The loop, its end in every case and the pace are `streamRun`'s.
 
-import type { Entry } from '../../domain/entry.ts'
-import { type RunEvent, type RunEventType, typeOfEventText } from '../../domain/event.ts'
+import type { Entry, Fact } from '../../domain/entry.ts'
+import {
+  isTerminalText,
+  type RunEvent,
+  type RunEventType,
+  type TerminalEvent,
+  typeOfEventText,
+} from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Engine, StoredEntry } from '../../engine/engine.ts'
 import type { ByteStream } from '../../http/route.ts'
 import { type SseEvent, sseFrame } from '../../http/sse.ts'
 import { beforeFirst, type StreamDeps, streamRun } from '../ag-ui-wire/stream-run.ts'
-import { failedResults, resultIdsIn } from './failed-results.ts'
+import { isOfSubagent } from './run-answer.ts'
 
 /** A door's words for the events of one run; it may keep state, for it is shown each event of the run once and in order. */
 export interface AnswerEncoder {
   /** The events it has words for; it is shown no others. */
   readonly reads: ReadonlySet<RunEventType>
-  /**
-   * `isFailed` tells of a TOOL_CALL_RESULT's message whether it is an error. A RUN_ERROR may also be made for this reader
-   * alone, when the server stops or the stream breaks.
-   */
-  encode(event: RunEvent, isFailed: (messageId: string) => boolean): Omit<SseEvent, 'id'>[]
+  /** A RUN_ERROR may also be made for this reader alone, when the server stops or the stream breaks. */
+  encode(event: RunEvent): Omit<SseEvent, 'id'>[]
+  /** Where it has words for facts, too. */
+  encodeFact?(fact: Fact): Omit<SseEvent, 'id'>[]
+  /** Waited for before a run's end is encoded: what that says and the events do not is looked up here. */
+  beforeEnd?(terminal: TerminalEvent): Promise<void>
 }
 
 export interface AnswerReader {
@@ -28,7 +35,14 @@ export interface AnswerReader {
 }
 
 export interface StreamAnswerDeps extends StreamDeps {
-  engine: Pick<Engine, 'follow' | 'getRun' | 'entries' | 'knownMessages'>
+  engine: Pick<Engine, 'follow' | 'getRun' | 'entries'>
+}
+
+/** What a reader is shown: the events of one run, unless the door means more. */
+export interface AnswerSource {
+  /** What the reader has seen already, for the encoder's state. */
+  seen(): AsyncIterable<Entry>
+  follow: Engine['follow']
 }
 
 const PAGE = 1_000
@@ -43,29 +57,18 @@ export async function streamAnswer(
   after: number,
   { stream, signal, log }: AnswerReader,
   encoder: AnswerEncoder,
+  source: AnswerSource = {
+    seen: () => entriesUpTo(engine, [run], after),
+    follow: (target, until) => engine.follow(target, until),
+  },
 ): Promise<void> {
-  const failed = new Set<string>()
-  const isFailed = (messageId: string) => failed.has(messageId)
-
-  function encode({ kind, data }: Entry): Omit<SseEvent, 'id'>[] {
-    if (kind !== 'event' || !encoder.reads.has(typeOfEventText(data))) return []
-    return encoder.encode(JSON.parse(data), isFailed)
-  }
-
-  /** Asked before the batch is encoded: a result and its message were committed together. */
-  async function noteFailed(batch: readonly Entry[]): Promise<void> {
-    const ids = resultIdsIn(batch)
-    if (ids.length === 0) return
-    for (const id of await failedResults(engine, run.sessionId, ids)) failed.add(id)
-  }
-
   async function* follow(...[target, until]: Parameters<Engine['follow']>) {
-    for await (const seen of entriesUpTo(engine, run, after)) {
-      await noteFailed([seen])
-      encode(seen)
+    for await (const entry of source.seen()) {
+      await prepareEncoder(encoder, [entry])
+      encodeEntry(encoder, entry)
     }
-    for await (const batch of engine.follow(target, until)) {
-      await noteFailed(batch)
+    for await (const batch of source.follow(target, until)) {
+      if (encoder.beforeEnd !== undefined) await prepareEncoder(encoder, batch)
       yield batch
     }
   }
@@ -78,7 +81,7 @@ export async function streamAnswer(
       entries(batch, sessionUlid) {
         let chunk = ''
         for (const entry of batch) {
-          const events = encode(entry)
+          const events = encodeEntry(encoder, entry)
           // Only the last carries the id: a reader that comes back behind it must have seen all of the entry.
           const last = events.pop()
           if (last === undefined) continue
@@ -88,21 +91,42 @@ export async function streamAnswer(
         }
         return chunk === '' ? null : chunk
       },
-      events: (events) => events.flatMap((event) => encoder.encode(event, isFailed).map(sseFrame)).join(''),
+      events: (events) => events.flatMap((event) => encoder.encode(event).map(sseFrame)).join(''),
     },
   })
 }
 
-/** What a reader that came up to `after` has seen of the run; of a compacted entry, the part that it has seen. */
-async function* entriesUpTo(engine: Pick<Engine, 'entries'>, run: RunRecord, after: number): AsyncGenerator<Entry> {
-  let position = beforeFirst(run)
+/** To be waited for before these entries are encoded. */
+export async function prepareEncoder(encoder: AnswerEncoder, entries: readonly Entry[]): Promise<void> {
+  if (encoder.beforeEnd === undefined) return
+  for (const { kind, data } of entries) {
+    if (kind === 'event' && isTerminalText(data)) await encoder.beforeEnd(JSON.parse(data))
+  }
+}
+
+export function encodeEntry(encoder: AnswerEncoder, { kind, data }: Entry): Omit<SseEvent, 'id'>[] {
+  if (kind === 'fact') return encoder.encodeFact?.(JSON.parse(data)) ?? []
+  if (!encoder.reads.has(typeOfEventText(data))) return []
+  const event: RunEvent = JSON.parse(data)
+  return isOfSubagent(event) ? [] : encoder.encode(event)
+}
+
+/** What a reader that came up to `after` has seen of these runs of a session; of a compacted entry, the part that it has seen. */
+export async function* entriesUpTo(
+  engine: Pick<Engine, 'entries'>,
+  runs: readonly [RunRecord, ...RunRecord[]],
+  after: number,
+): AsyncGenerator<Entry> {
+  const [first] = runs
+  const ids: ReadonlySet<string | null> = new Set(runs.map(({ id }) => id))
+  let position = beforeFirst(first)
   while (position < after) {
-    const page = await engine.entries(run.sessionId, position, PAGE)
+    const page = await engine.entries(first.sessionId, position, PAGE)
     if (page.length === 0) return
     for (const entry of page) {
       // A compacted entry stands at its last seq, and begins at its first.
       if ((entry.spans?.[0]?.[0] ?? entry.seq) > after) return
-      if (entry.runId === run.id) yield seenOf(entry, after)
+      if (ids.has(entry.runId)) yield seenOf(entry, after)
       position = entry.seq
     }
   }

@@ -2,9 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createSystemClock } from '../../domain/clock.ts'
 import { ulidOf } from '../../domain/ids.ts'
-import { testAgent } from '../../engine/testing/open-engine.ts'
+import { scripted, testAgent } from '../../engine/testing/open-engine.ts'
 import { until } from '../../http/server.fixture.ts'
-import type { Tool } from '../../tools/tool.ts'
+import type { ModelRequest } from '../../models/model.ts'
+import { serverTool } from '../../tools/server-tool.ts'
+import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import { operator, riskyWork } from '../answer/testing/asking-gate.ts'
 import { nextPath, openChat, refusalOf } from '../chat-door/testing/open-chat.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { asAda } from '../testing/open-doors.ts'
@@ -26,14 +29,14 @@ async function list(doors: Doors, query = '', headers?: Record<string, string>) 
   return { sessions: z.array(SessionInfoSchema).parse(await response.json()), next: nextPath(response) }
 }
 
-const adder: Tool = {
+const adder = serverTool({
   name: 'add',
   description: 'Adds.',
   parameters: { type: 'object' },
   effect: 'read',
   timeoutMs: 1_000,
   call: async () => ({ content: '3', isError: false }),
-}
+})
 
 describe('POST /chat with a session', () => {
   test('waits for the answer and names the session, the agent, the model and the tools', async () => {
@@ -57,6 +60,64 @@ describe('POST /chat with a session', () => {
         tool_calls: [{ name: 'add', arguments: { a: 1, b: 2 } }],
       },
     })
+  })
+
+  test('names the agent that the conversation was handed to', async () => {
+    const definition = { ...testAgent, name: 'tutor', default: false, internal: true }
+    const { call: _call, ...rules } = adder
+    await using doors = await openChat({
+      tools: [{ ...rules, location: 'agent', name: 'to_tutor', agent: 'tutor', handoff: true }],
+      others: [{ definition, model: scripted([{ parts: [{ text: 'Four.' }] }]), toolbox: createStaticToolbox([]) }],
+      answers: [{ parts: [{ tool_call: { name: 'to_tutor', arguments: {} } }] }],
+    })
+
+    const first = await say(doors, { message: 'What is 2 + 2?' })
+    const second = await say(doors, { message: 'And again?', session_id: first.session_id })
+
+    expect(first).toMatchObject({ message: 'Four.', agent_name: 'tutor' })
+    expect(second).toMatchObject({ message: 'Four.', agent_name: 'tutor', metadata: { tool_calls: [] } })
+    const shown = SessionSchema.parse(await (await doors.get(`/sessions/${first.session_id}`)).json())
+    expect(shown.messages.map(({ role, agent_name }) => [role, agent_name])).toEqual([
+      ['user', null],
+      ['assistant', 'tester'],
+      ['tool', null],
+      ['assistant', 'tutor'],
+      ['user', null],
+      ['assistant', 'tutor'],
+    ])
+  })
+
+  test('says that a person has to decide, keeps new messages out meanwhile, and goes on afterwards', async () => {
+    await using doors = await openChat(riskyWork)
+
+    const response = await doors.post('/chat', { message: 'Send it.' })
+
+    const [approval] = await doors.engine.approvals({ by: operator, limit: 1 })
+    expect(response.status).toBe(202)
+    expect(await response.json()).toEqual({
+      status: 'waiting',
+      run_id: approval?.runId,
+      approval_ids: [approval?.id],
+    })
+    const session_id = approval?.sessionId ?? ''
+    const busy = { status: 409, code: 'approval_pending', pointers: [] }
+    expect(await refusalOf(await doors.post('/chat', { message: 'Well?', session_id }))).toEqual(busy)
+    await doors.engine.decide(operator, approval?.id ?? '', { decision: 'reject' })
+    await until(() => doors.engine.stats().activeRuns === 0)
+    expect(await say(doors, { message: 'Well?', session_id })).toMatchObject({ session_id, message: 'Well.' })
+  })
+
+  test('does not offer tools that would run at the client', async () => {
+    const requests: ModelRequest[] = []
+    const { call: _call, ...rules } = adder
+    await using doors = await openChat({
+      tools: [adder, { ...rules, location: 'client', name: 'pick' }],
+      onRequest: (request) => requests.push(request),
+    })
+
+    await say(doors, { message: 'Hi' })
+
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['add'])
   })
 
   test('goes on with a session in either spelling, and with one that began at another door', async () => {

@@ -89,11 +89,13 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
     const failure = failureOf(result)
     if (failure !== null) throw failure
     if (result.outcome === 'waiting') {
-      return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.waitsFor })
+      return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.approvalIds })
     }
     const responseTimeMs = Math.round(clock.mono() - startedAt)
-    const model = engine.agents.find(({ name }) => name === run.agent)?.model.name ?? result.usage[0]?.model ?? ''
-    reply.json(200, chatResponse(session, result, { agent: run.agent, model, responseTimeMs }))
+    // The one that the conversation was handed to, where it was.
+    const agent = result.agentName ?? run.agent
+    const model = engine.agents.find(({ name }) => name === agent)?.model.name ?? result.usage.at(-1)?.model ?? ''
+    reply.json(200, chatResponse(session, result, { agent, model, responseTimeMs }))
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {

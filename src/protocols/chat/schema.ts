@@ -17,7 +17,9 @@ const time = z.iso.datetime({ precision: 3 })
 export const ChatResponseSchema = z.strictObject({
   session_id: z.string(),
   message: z.string().describe('May be empty.'),
-  agent_name: z.string(),
+  agent_name: z
+    .string()
+    .describe('The agent that answered: the one that the conversation was handed to, where it was.'),
   metadata: z.strictObject({
     response_time_ms: z.int().min(0),
     model: z.string(),

@@ -10,7 +10,7 @@ import { CallSchema, StopSchema } from './schema.ts'
 
 const tag = 'CopilotKit'
 const params = { name: z.string().describe('The name of the agent; `default` is the default one.') }
-const errors = startErrors
+const errors = [...startErrors, 'file_too_large', 'too_many_files', 'forbidden'] as const
 
 const RuntimeInfoSchema = z
   .strictObject({

@@ -24,5 +24,6 @@ export function enclosedRequest(outer: Request, { path, params, body }: Enclosed
     },
     header: (name) => outer.header(name),
     json: async () => body,
+    multipart: (limits) => outer.multipart(limits),
   }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { outline } from '../../engine/testing/open-engine.ts'
+import { outline, testTool } from '../../engine/testing/open-engine.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { asAda, eventsOf, openDoors, refusalOf } from '../testing/open-doors.ts'
+import { calls, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
 import { readSse } from '../testing/sse-reader.ts'
 
 const base = '/copilotkit/agent/default'
@@ -120,14 +121,14 @@ describe('POST /copilotkit/agent/{name}/connect', () => {
 
   test('shows a message of the active run once', async () => {
     const model = createGatedModel()
-    const look = {
+    const look = testTool({
       name: 'look',
       description: 'Looks.',
       parameters: { type: 'object' },
-      effect: 'read' as const,
+      effect: 'read',
       timeoutMs: 1_000,
       call: async () => ({ content: 'a ship', isError: false }),
-    }
+    })
     await using doors = await openDoors({ model, tools: [look] })
     const running = readSse(await doors.post(`${base}/run`, input()))
     model.say(
@@ -308,5 +309,63 @@ describe('POST /copilotkit, the single route', () => {
     await using doors = await openDoors()
 
     expect(await refusalOf(await doors.post('/copilotkit', body))).toEqual({ status, code })
+  })
+})
+
+describe('a thread that waits', () => {
+  const ask = { answers: [says('One moment.'), calls(['note', 'bob']), says('Done.')] }
+  const talk = { messages: [user('m0')], runId: 'run-0' }
+
+  test.each(['0.x', '1.0'])('is shown again with the interrupt of its run, to a %s client', async (version) => {
+    await using doors = await openGatedDoors(ask)
+    const spoken = version === '1.0' ? { protocolVersion: version } : {}
+    await doors.run(`${base}/run`, input({ ...talk, ...spoken }))
+    const asked = await doors.run(`${base}/run`, input(spoken))
+
+    const frames = await doors.run(`${base}/connect`, input({ ...spoken, runId: 'look', messages: [] }))
+
+    const [started, shown, shownEnd, ...rest] = eventsOf(frames)
+    expect([started?.type, shownEnd?.type]).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+    expect(shown).toMatchObject({ messages: [{ id: 'm0' }, { content: 'One moment.' }, { id: 'm1' }] })
+    expect(rest).toEqual(eventsOf(asked))
+    expect(interruptsOf(frames)).toEqual(interruptsOf(asked))
+  })
+
+  test('goes on with `resume`, and is then shown without anything to answer', async () => {
+    await using doors = await openGatedDoors({ answers: [calls(['note', 'bob']), says('Done.')] })
+    const [{ id } = { id: '' }] = interruptsOf(await doors.run(`${base}/run`, input()))
+    const resume = [{ interruptId: id, status: 'resolved', payload: { approved: true } }]
+
+    const frames = await doors.run(`${base}/run`, input({ runId: 'run-2', resume }))
+
+    expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
+    const connected = await doors.run(`${base}/connect`, input({ runId: 'look', messages: [] }))
+    expect(outline(eventsOf(connected))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED success'])
+  })
+
+  test('passes over the tool message with which CopilotKit repeats the answer to an interrupt', async () => {
+    await using doors = await openGatedDoors({ answers: [calls(['note', 'bob']), says('Done.')] })
+    const [{ id, toolCallId } = { id: '' }] = interruptsOf(await doors.run(`${base}/run`, input()))
+    const resume = [{ interruptId: id, status: 'resolved', payload: { approved: true } }]
+    const repeated = { id: 'x', role: 'tool', toolCallId, content: '{"approved":true}' }
+
+    await doors.run(`${base}/run`, input({ runId: 'run-2', resume, messages: [user('m1'), repeated] }))
+
+    const session = await doors.engine.getSession('local_user', 'thread')
+    const stored = await doors.engine.messages(session.id, 10)
+    expect(stored.map(({ role, content }) => [role, content]).slice(2)).toEqual([
+      ['tool', 'note: bob'],
+      ['assistant', 'Done.'],
+    ])
+  })
+
+  test('is stopped like one that runs', async () => {
+    await using doors = await openGatedDoors({ answers: [calls(['note', 'bob'])] })
+    const [{ id } = { id: '' }] = interruptsOf(await doors.run(`${base}/run`, input()))
+
+    const response = await doors.post(`${base}/stop/thread`, undefined)
+
+    expect(await response.json()).toMatchObject({ stopped: true })
+    expect(await (await doors.get(`/approvals/${id}`)).json()).toMatchObject({ status: 'interrupted' })
   })
 })

@@ -13,6 +13,7 @@ import { type Reader, readerOf } from '../ag-ui-wire/protocol-version.ts'
 import { createRunDoor, type RunDoor, type RunDoorDeps } from '../ag-ui-wire/run-door.ts'
 import { sessionSnapshot } from '../ag-ui-wire/session-snapshot.ts'
 import { beforeFirst, streamRun } from '../ag-ui-wire/stream-run.ts'
+import { jsonWithFiles } from '../request/json-with-files.ts'
 import { decodeCall, decodeStop } from './decode.ts'
 import {
   describeConnect,
@@ -33,8 +34,9 @@ export interface CopilotKitRoutesDeps extends RunDoorDeps {
 }
 
 export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
-  const { engine, clock, version } = deps
-  const depsFor: Record<Reader, RunDoorDeps> = { '0.x': { engine: stopAsFinish(engine), clock }, '1.x': deps }
+  const { engine, version, ...others } = deps
+  const { clock } = deps
+  const depsFor: Record<Reader, RunDoorDeps> = { '0.x': { ...others, engine: stopAsFinish(engine) }, '1.x': deps }
   const runDoorFor: Record<Reader, RunDoor> = {
     '0.x': createRunDoor(depsFor['0.x']),
     '1.x': createRunDoor(depsFor['1.x']),
@@ -46,21 +48,23 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
   async function run(request: Request, reply: Reply): Promise<void> {
     const agent = agentOf(request)
     engine.agent(agent)
-    const runDoor = runDoorFor[readerOf(versionIn(await request.json()))]
+    const runDoor = runDoorFor[readerOf(versionIn(await jsonWithFiles(request)))]
     return runDoor(request, reply, agent)
   }
 
   /** The thread as it is now, then the active run from its beginning until it ends. */
   async function connect(request: Request, reply: Reply): Promise<void> {
     engine.agent(agentOf(request))
-    const { threadId, runId, reader: reads } = decodeRunAgentInput(await request.json())
+    const { threadId, runId, reader: reads } = decodeRunAgentInput(await jsonWithFiles(request))
     const session = await engine.findSession(request.principal.owner, threadId)
     const active = session === null ? undefined : (await engine.openRuns(session.id))[0]
     const timestamp = clock.now()
     const snapshot = session && (await sessionSnapshot(engine, session, timestamp, toldByItsEvents(active)))
     if (session !== null) reply.note({ session_id: session.id })
     const reader = await openEventStream(request, reply, reads)
-    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot, timestamp })
+    // What the session waits for comes with the waiting run's own end, below.
+    const outcome = { type: 'success' as const }
+    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot, outcome, timestamp })
     await reader.stream.write(reader.encoder.events(events))?.catch(() => {})
     if (active !== undefined) await streamRun(depsFor[reads], active, beforeFirst(active), reader)
     reader.stream.end()
@@ -81,7 +85,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
   }
 
   async function single(request: Request, reply: Reply): Promise<void> {
-    const call = decodeCall(await request.json())
+    const call = decodeCall(await jsonWithFiles(request))
     if (call.method === 'info') return info(request, reply)
     const { agentId: name } = call.params
     const enclosed = (path: string, params: Record<string, string> = {}): Request =>

@@ -47,10 +47,21 @@ export function sharedErrors({ role, door, anytime, method, path, describe }: Ro
     ...(describe?.body === undefined
       ? []
       : (['malformed_json', 'unsupported_media_type', 'body_too_large', 'request_timeout'] as const)),
+    ...(describe?.form === undefined ? [] : FORM_ERRORS),
     'internal_error',
     ...(anytime ? [] : (['not_ready', 'shutting_down'] as const)),
   ]
 }
+
+const FORM_ERRORS = [
+  'invalid_request',
+  'unsupported_media_type',
+  'too_many_files',
+  'file_too_large',
+  'file_unreadable',
+  'body_too_large',
+  'request_timeout',
+] as const
 
 const isStream = (describe: Route['describe']): boolean =>
   Object.values(describe?.responses ?? {}).some(({ content }) => content?.['text/event-stream'] !== undefined)

@@ -25,7 +25,7 @@ export interface OperationResponse {
 /** Without the failures. */
 export function operationOf(route: Route, describe: RouteDescription, book: SchemaBook): Operation {
   const operationId = operationIdOf(route)
-  const { description, body } = describe
+  const { description } = describe
   return {
     operationId,
     tags: [describe.tag],
@@ -33,26 +33,32 @@ export function operationOf(route: Route, describe: RouteDescription, book: Sche
     ...(description === undefined ? {} : { description }),
     ...(route.role === 'public' ? { security: [{}, { token: [] }] } : {}),
     parameters: parametersOf(route, describe, book),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            // An empty body is what the schema's `undefined` stands for.
-            required: !body.schema.safeParse(undefined).success,
-            content: {
-              'application/json': {
-                schema: book.add(body.schema, 'input', `${pascal(operationId)}Body`),
-                examples: namedExamples(body.examples),
-              },
-            },
-          },
-        }),
+    ...requestBodyOf(describe, operationId, book),
     responses: Object.fromEntries(
       Object.entries(describe.responses).map(([status, response]) => [
         status,
         responseOf(response, `${pascal(operationId)}${status === '200' ? '' : status}`, book),
       ]),
     ),
+  }
+}
+
+function requestBodyOf({ body, form }: RouteDescription, operationId: string, book: SchemaBook): object {
+  if (body === undefined && form === undefined) return {}
+  const json = body && {
+    schema: book.add(body.schema, 'input', `${pascal(operationId)}Body`),
+    examples: namedExamples(body.examples),
+  }
+  const parts = form && { schema: book.add(form.schema, 'input', `${pascal(operationId)}Form`) }
+  return {
+    requestBody: {
+      // An empty body is what the schema's `undefined` stands for.
+      required: body?.schema.safeParse(undefined).success !== true,
+      content: {
+        ...(json === undefined ? {} : { 'application/json': json }),
+        ...(parts === undefined ? {} : { 'multipart/form-data': parts }),
+      },
+    },
   }
 }
 

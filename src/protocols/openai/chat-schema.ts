@@ -2,7 +2,14 @@
 // what nobody knows.
 
 import { z } from 'zod'
-import { CallerToolsSchema, ContentSchema, MetadataSchema } from './content-schema.ts'
+import { ChatToolsSchema, ToolChoiceSchema } from './caller-tools.ts'
+import { ContentSchema, MetadataSchema } from './content-schema.ts'
+
+export const ChatToolCallSchema = z.object({
+  id: z.string().min(1),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+})
 
 const MessageSchema = z.discriminatedUnion(
   'role',
@@ -12,12 +19,11 @@ const MessageSchema = z.discriminatedUnion(
       role: z.literal('assistant'),
       content: ContentSchema.nullish(),
       refusal: z.string().nullish(),
-      tool_calls: CallerToolsSchema,
-      function_call: z.object({}).nullish(),
+      tool_calls: z.array(ChatToolCallSchema).nullish(),
     }),
-    z.object({ role: z.enum(['tool', 'function']) }),
+    z.object({ role: z.literal('tool'), tool_call_id: z.string().min(1), content: ContentSchema }),
   ],
-  { error: 'Send a message with the role system, developer, user or assistant.' },
+  { error: 'Send a message with the role system, developer, user, assistant or tool.' },
 )
 
 export const ChatRequestSchema = z.object({
@@ -28,8 +34,10 @@ export const ChatRequestSchema = z.object({
   n: z.literal(1, 'An agent gives one answer: leave n out.').nullish(),
   user: z.string().nullish(),
   metadata: MetadataSchema.describe('`session_id` names the conversation to continue or to begin.'),
-  tools: CallerToolsSchema,
-  functions: CallerToolsSchema,
+  tools: ChatToolsSchema,
+  tool_choice: ToolChoiceSchema,
+  parallel_tool_calls: z.boolean().nullish(),
+  functions: z.array(z.never(), 'Functions are tools by now: send them in tools.').nullish(),
 })
 
 export const ChatUsageSchema = z.object({
@@ -41,7 +49,7 @@ export const ChatUsageSchema = z.object({
 })
 export type ChatUsage = z.infer<typeof ChatUsageSchema>
 
-const FinishReasonSchema = z.enum(['stop', 'length', 'content_filter'])
+const FinishReasonSchema = z.enum(['stop', 'length', 'content_filter', 'tool_calls'])
 
 export const ChatCompletionSchema = z.object({
   id: z.string(),
@@ -51,7 +59,12 @@ export const ChatCompletionSchema = z.object({
   choices: z.array(
     z.object({
       index: z.literal(0),
-      message: z.object({ role: z.literal('assistant'), content: z.string(), refusal: z.null() }),
+      message: z.object({
+        role: z.literal('assistant'),
+        content: z.string().nullable().describe('Null where nothing was said beside `tool_calls`.'),
+        refusal: z.null(),
+        tool_calls: z.array(ChatToolCallSchema).optional().describe('For the caller to run.'),
+      }),
       logprobs: z.null(),
       finish_reason: FinishReasonSchema,
     }),
@@ -68,7 +81,20 @@ export const ChatChunkSchema = z.object({
   choices: z.array(
     z.object({
       index: z.literal(0),
-      delta: z.object({ role: z.literal('assistant').optional(), content: z.string().optional() }),
+      delta: z.object({
+        role: z.literal('assistant').optional(),
+        content: z.string().optional(),
+        tool_calls: z
+          .array(
+            z.object({
+              index: z.int(),
+              id: z.string().optional(),
+              type: z.literal('function').optional(),
+              function: z.object({ name: z.string().optional(), arguments: z.string() }),
+            }),
+          )
+          .optional(),
+      }),
       logprobs: z.null(),
       finish_reason: FinishReasonSchema.nullable(),
     }),

@@ -1,8 +1,10 @@
-// What the two APIs have in common: text, the parts of a message, and what is not taken yet.
+// What the two APIs have in common: text, and the parts of a message.
 
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
+import { jsonPointer } from '../request/input-problems.ts'
 import { isLonger } from '../request/message-text.ts'
+import { parseDataUrl, type SentFile } from '../request/sent-file.ts'
 
 const MAX_TEXT_CHARS = 100_000
 
@@ -13,16 +15,46 @@ export const TextSchema = z.string().refine((text) => !isLonger(text, MAX_TEXT_C
 /** `text` in chat completions; `input_text` and `output_text` in responses. Either is read at both. */
 const TextPartSchema = z.object({ type: z.enum(['text', 'input_text', 'output_text']), text: TextSchema })
 const RefusalPartSchema = z.object({ type: z.literal('refusal'), refusal: TextSchema })
-const FilePartSchema = z.object({ type: z.enum(['image_url', 'input_image', 'input_audio', 'file', 'input_file']) })
-
-const PartSchema = z.discriminatedUnion('type', [TextPartSchema, RefusalPartSchema, FilePartSchema], {
-  error: 'Send a part with the type text, input_text, output_text or refusal.',
+const ImageUrlPartSchema = z.object({
+  type: z.literal('image_url'),
+  image_url: z.union([z.string(), z.object({ url: z.string() })]),
 })
+const FileSchema = z.object({
+  file_data: z.string().nullish().describe('A data: URL, or base64.'),
+  file_id: z.string().nullish().describe('Of a file that was uploaded to /files.'),
+  filename: z.string().nullish(),
+})
+const FilePartSchema = z.object({ type: z.literal('file'), file: FileSchema })
+const InputImagePartSchema = z.object({
+  type: z.literal('input_image'),
+  image_url: z.string().nullish().describe('A data: URL.'),
+  file_id: z.string().nullish(),
+})
+const InputFilePartSchema = z.object({ type: z.literal('input_file'), ...FileSchema.shape })
+const AudioPartSchema = z.object({ type: z.literal('input_audio') })
+
+const PartSchema = z.discriminatedUnion(
+  'type',
+  [
+    TextPartSchema,
+    RefusalPartSchema,
+    ImageUrlPartSchema,
+    FilePartSchema,
+    InputImagePartSchema,
+    InputFilePartSchema,
+    AudioPartSchema,
+  ],
+  {
+    error:
+      'Send a part with the type text, input_text, output_text, refusal, image_url, input_image, file or input_file.',
+  },
+)
 
 type Part = z.infer<typeof PartSchema>
 
-const textOfPart = (part: Part): string => ('text' in part ? part.text : 'refusal' in part ? part.refusal : '')
-const joined = (parts: readonly Part[]): string => parts.map(textOfPart).join('\n')
+const textsOf = (parts: readonly Part[]): string[] =>
+  parts.flatMap((part) => ('text' in part ? [part.text] : 'refusal' in part ? [part.refusal] : []))
+const joined = (parts: readonly Part[]): string => textsOf(parts).join('\n')
 
 export const ContentSchema = z.union([
   TextSchema,
@@ -30,25 +62,64 @@ export const ContentSchema = z.union([
 ])
 export type Content = z.infer<typeof ContentSchema>
 
-/** Tools run at the caller, which has no place here yet; an empty list asks for nothing. */
-export const CallerToolsSchema = z.array(z.object({})).nullish()
-
 export const MetadataSchema = z.record(z.string(), z.unknown()).nullish()
 
-/** Throws `not_available_yet` for parts that are no text. */
-export function textOfContent(content: Content | null | undefined): string {
-  if (content == null) return ''
-  if (typeof content === 'string') return content
-  if (content.every((part) => 'text' in part || 'refusal' in part)) return joined(content)
-  throw new ServerError('not_available_yet', 'Images, audio and files are not available yet; send the text alone.')
+/** Of whoever is not the user. Throws `invalid_request` for parts that are no text; `path` is where the content is. */
+export function textOfContent(content: Content | null | undefined, path: readonly PropertyKey[]): string {
+  const { text, files } = decodeContent(content, path)
+  const [file] = files
+  if (file === undefined) return text
+  throw refused(file.pointer, 'Files are taken in messages of the user: send them there.')
 }
 
-export function refuseTools(...tools: (readonly unknown[] | null | undefined)[]): void {
-  if (tools.some((list) => list != null && list.length > 0)) throw noCallerTools()
+/** Throws `invalid_request` for audio, for addresses to be fetched, and for parts that bring nothing. */
+export function decodeContent(
+  content: Content | null | undefined,
+  path: readonly PropertyKey[],
+): { text: string; files: SentFile[] } {
+  if (content == null) return { text: '', files: [] }
+  if (typeof content === 'string') return { text: content, files: [] }
+  return {
+    text: joined(content),
+    files: content.flatMap((part, i) => fileOf(part, jsonPointer([...path, i]))),
+  }
 }
 
-export const noCallerTools = (): ServerError =>
-  new ServerError(
-    'not_available_yet',
-    'Tools that run at the caller are not available yet; leave them out. The tools of the agent itself do run.',
-  )
+function fileOf(part: Part, pointer: string): SentFile[] {
+  switch (part.type) {
+    case 'image_url': {
+      const url = typeof part.image_url === 'string' ? part.image_url : part.image_url.url
+      return [imageOf(url, `${pointer}/image_url`)]
+    }
+    case 'input_image':
+      if (part.file_id != null) return [{ pointer: `${pointer}/file_id`, fileId: part.file_id }]
+      return [imageOf(part.image_url ?? '', `${pointer}/image_url`)]
+    case 'file':
+      return [documentOf(part.file, `${pointer}/file`)]
+    case 'input_file':
+      return [documentOf(part, pointer)]
+    case 'input_audio':
+      throw refused(pointer, 'Audio is not taken: leave it out.')
+    default:
+      return []
+  }
+}
+
+function imageOf(url: string, pointer: string): SentFile {
+  const data = parseDataUrl(url)
+  if (data !== null) return { pointer, name: null, ...data }
+  if (URL.canParse(url)) return { pointer, url, name: null, mimeType: null }
+  throw refused(pointer, 'Send the image itself, as a data: URL in base64.')
+}
+
+function documentOf({ file_data, file_id, filename }: z.infer<typeof FileSchema>, pointer: string): SentFile {
+  if (file_id != null) return { pointer: `${pointer}/file_id`, fileId: file_id }
+  if (file_data == null) {
+    throw refused(pointer, 'Send file_data, or the file_id of a file that was uploaded to /files.')
+  }
+  const data = parseDataUrl(file_data) ?? { base64: file_data, mimeType: null }
+  return { pointer: `${pointer}/file_data`, name: filename ?? null, ...data }
+}
+
+const refused = (pointer: string, detail: string): ServerError =>
+  new ServerError('invalid_request', 'A part of a message cannot be used.', { problems: [{ pointer, detail }] })

@@ -2,14 +2,17 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
+import { unreachable } from '../../domain/unreachable.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { ChatRequestSchema } from './chat-schema.ts'
-import { noCallerTools, refuseTools, textOfContent } from './content-schema.ts'
+import { decodeContent, textOfContent } from './content-schema.ts'
 import type { Turn } from './turns.ts'
 
 export interface ChatRequest {
   agent: string | null
   turns: Turn[]
+  callerTools: CallerTools
   /** What the conversation is called; null: there is none to continue. */
   session: string | null
   stream: boolean
@@ -18,18 +21,18 @@ export interface ChatRequest {
   props: Record<string, unknown>
 }
 
-/** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools of the caller, images and files. */
+/** Throws `invalid_request` or `malformed_id`. */
 export function decodeChat(body: unknown, sessionHeader: string | undefined): ChatRequest {
   const parsed = ChatRequestSchema.safeParse(body)
   if (!parsed.success) {
     const problems = inputProblems(parsed.error.issues)
     throw new ServerError('invalid_request', 'The body is no valid chat completion request.', { problems })
   }
-  const { model, messages, stream, stream_options, user, metadata, tools, functions } = parsed.data
-  refuseTools(tools, functions)
+  const { model, messages, stream, stream_options, user, metadata, tools, tool_choice } = parsed.data
   return {
     agent: model ?? null,
     turns: messages.map(turnOf),
+    callerTools: decodeCallerTools(tools, tool_choice),
     session: sessionOf(metadata?.session_id, sessionHeader),
     stream: stream === true,
     includeUsage: stream_options?.include_usage === true,
@@ -39,18 +42,24 @@ export function decodeChat(body: unknown, sessionHeader: string | undefined): Ch
 
 type Message = ReturnType<typeof ChatRequestSchema.parse>['messages'][number]
 
-function turnOf(message: Message): Turn {
+function turnOf(message: Message, index: number): Turn {
+  const path = ['messages', index, 'content']
   switch (message.role) {
     case 'system':
     case 'developer':
-      return { role: 'instructions', text: textOfContent(message.content) }
+      return { role: 'instructions', text: textOfContent(message.content, path) }
     case 'user':
-      return { role: 'user', text: textOfContent(message.content) }
+      return { role: 'user', ...decodeContent(message.content, path) }
     case 'assistant':
-      refuseTools(message.tool_calls, message.function_call == null ? null : [message.function_call])
-      return { role: 'assistant', text: textOfContent(message.content ?? message.refusal) }
+      return {
+        role: 'assistant',
+        text: textOfContent(message.content ?? message.refusal, path),
+        calls: message.tool_calls ?? [],
+      }
+    case 'tool':
+      return { role: 'tool', callId: message.tool_call_id, text: textOfContent(message.content, path) }
     default:
-      throw noCallerTools()
+      return unreachable(message)
   }
 }
 

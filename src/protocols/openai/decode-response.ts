@@ -2,7 +2,8 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems } from '../request/input-problems.ts'
-import { noCallerTools, refuseTools, textOfContent } from './content-schema.ts'
+import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
+import { decodeContent, textOfContent } from './content-schema.ts'
 import { checkedName } from './decode-chat.ts'
 import { type Item, ResponseRequestSchema } from './response-schema.ts'
 import type { Turn } from './turns.ts'
@@ -10,6 +11,7 @@ import type { Turn } from './turns.ts'
 export interface ResponseRequest {
   agent: string | null
   input: InputTurn[]
+  callerTools: CallerTools
   instructions: string | null
   conversation: string | null
   previousResponseId: string | null
@@ -21,15 +23,14 @@ export interface ResponseRequest {
 /** A turn, or the id of one that this server has said before. */
 export type InputTurn = Turn | { role: 'reference'; id: string; index: number }
 
-/** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools of the caller, images and files. */
+/** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools that are no functions. */
 export function decodeResponse(body: unknown): ResponseRequest {
   const parsed = ResponseRequestSchema.safeParse(body)
   if (!parsed.success) {
     const problems = inputProblems(parsed.error.issues)
     throw new ServerError('invalid_request', 'The body is no valid response request.', { problems })
   }
-  const { model, input, instructions, previous_response_id, conversation, stream, user, metadata, tools } = parsed.data
-  refuseTools(tools)
+  const { model, input, instructions, previous_response_id, conversation, stream, user, metadata } = parsed.data
   if (conversation != null && previous_response_id != null) {
     throw new ServerError('invalid_request', 'The request names two conversations.', {
       problems: [{ pointer: '/previous_response_id', detail: 'Send it or conversation, not both.' }],
@@ -37,7 +38,8 @@ export function decodeResponse(body: unknown): ResponseRequest {
   }
   return {
     agent: model ?? null,
-    input: typeof input === 'string' ? [{ role: 'user', text: input }] : input.flatMap(turnsOf),
+    input: typeof input === 'string' ? [{ role: 'user', text: input, files: [] }] : input.flatMap(turnsOf),
+    callerTools: decodeCallerTools(parsed.data.tools, parsed.data.tool_choice),
     instructions: instructions ?? null,
     conversation: conversation == null ? null : conversationOf(conversation),
     previousResponseId:
@@ -52,12 +54,29 @@ const conversationOf = (conversation: string | { id: string }): string =>
   checkedName(typeof conversation === 'string' ? conversation : conversation.id, '/conversation')
 
 function turnsOf(item: Item, index: number): InputTurn[] {
-  if ('role' in item) {
-    const { role } = item
-    const text = textOfContent(item.content)
-    return [{ role: role === 'user' || role === 'assistant' ? role : 'instructions', text }]
+  switch (item.type) {
+    case 'message':
+    case undefined:
+    case null: {
+      const { role } = item
+      const path = ['input', index, 'content']
+      if (role === 'user') return [{ role, ...decodeContent(item.content, path) }]
+      return [{ role: role === 'assistant' ? role : 'instructions', text: textOfContent(item.content, path) }]
+    }
+    case 'item_reference':
+      return [{ role: 'reference', id: item.id, index }]
+    case 'reasoning':
+      return []
+    case 'function_call': {
+      const { call_id: id, name, arguments: args } = item
+      return [{ role: 'assistant', text: '', calls: [{ id, type: 'function', function: { name, arguments: args } }] }]
+    }
+    case 'function_call_output':
+      return [{ role: 'tool', callId: item.call_id, text: textOfContent(item.output, ['input', index, 'output']) }]
+    default:
+      throw new ServerError(
+        'not_available_yet',
+        `Of the tools of a caller only functions are available; leave out items of the type ${item.type}.`,
+      )
   }
-  if ('id' in item) return [{ role: 'reference', id: item.id, index }]
-  if (item.type === 'reasoning') return []
-  throw noCallerTools()
 }

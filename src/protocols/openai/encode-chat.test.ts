@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/event.ts'
+import type { ClientCall } from '../../domain/wait.ts'
 import { foldRun } from '../answer/run-answer.ts'
 import { ChatChunkSchema, ChatCompletionSchema } from './chat-schema.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 
-const run = { id: '0198a3c4-5d6e-7f80-9a1b-2c3d4e5f6071', agent: 'tester', createdAt: 1_800_000_000_999 }
+const run = {
+  id: '0198a3c4-5d6e-7f80-9a1b-2c3d4e5f6071',
+  sessionId: 's',
+  agent: 'tester',
+  createdAt: 1_800_000_000_999,
+}
 const head = { id: 'chatcmpl-0198a3c45d6e7f809a1b2c3d4e5f6071', created: 1_800_000_000, model: 'tester' }
 const chunkHead = { ...head, object: 'chat.completion.chunk' }
 
@@ -25,10 +31,32 @@ const counted = {
   completion_tokens_details: { reasoning_tokens: 1 },
 }
 
+const pick: ClientCall = {
+  id: '0198a3c4-5d6e-7f80-9a1b-2c3d4e5f60cc',
+  wait: 'client_call',
+  status: 'pending',
+  onExpiry: 'complete',
+  sessionId: 's',
+  owner: 'ada',
+  agent: 'tester',
+  runId: run.id,
+  callId: 'call_0198a3c4-5d6e-7f80-9a1b-2c3d4e5f60cc',
+  tool: 'pick',
+  arguments: '{"of":"colour"}',
+  lane: null,
+  createdAt: 0,
+  expiresAt: null,
+  continuationRunId: null,
+  answeredAt: null,
+}
+const toolCall = { id: pick.callId, type: 'function', function: { name: 'pick', arguments: pick.arguments } }
+const left: RunEvent = { ...finished, outcome: { type: 'success', pendingToolCallIds: [pick.callId] } }
+
 function chunks(events: RunEvent[], includeUsage = false): unknown[] {
   const encoder = createChatEncoder(run, { includeUsage })
+  encoder.takeCalls([pick])
   return events
-    .flatMap((event) => encoder.encode(event, () => false))
+    .flatMap((event) => encoder.encode(event))
     .map(({ data }) => (data === '[DONE]' ? data : JSON.parse(data)))
 }
 
@@ -86,6 +114,21 @@ describe('the chunks of a run', () => {
     ])
   })
 
+  test('end with the calls that the caller is to run', () => {
+    const sent = chunks([say('a', 'Pick.'), left])
+
+    expect(sent).toEqual([
+      chunk({ content: 'Pick.' }),
+      chunk({
+        tool_calls: [{ index: 0, id: pick.callId, type: 'function', function: { name: 'pick', arguments: '' } }],
+      }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: '{"of":"colour"}' } }] }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ])
+    for (const one of sent.slice(0, -1)) expect(ChatChunkSchema.parse(one)).toEqual(one)
+  })
+
   test('end as filtered when the model refuses', () => {
     expect(chunks([failed('model_refused')])).toEqual([chunk({}, 'content_filter'), '[DONE]'])
   })
@@ -100,7 +143,7 @@ describe('the completion of a run', () => {
   const complete = (...events: RunEvent[]) => {
     const answer = foldRun([started, ...events])
     if (answer === null) throw new Error('the run has not ended')
-    return chatCompletion(run, answer)
+    return chatCompletion(run, answer, answer.clientCallIds.length === 0 ? [] : [pick])
   }
   const completion = (content: string, finish_reason: string) => ({
     ...head,
@@ -132,6 +175,25 @@ describe('the completion of a run', () => {
       outcome: { type: 'interrupt', interrupts: [{ id: 'i', reason: 'approval' }] },
     }
 
-    expect(() => complete(waiting)).toThrow(expect.objectContaining({ code: 'approval_pending' }))
+    expect(() => complete(waiting)).toThrow(
+      expect.objectContaining({
+        code: 'approval_pending',
+        message: expect.stringContaining(`Run ${run.id} waits for a person to decide (approval i)`),
+      }),
+    )
+  })
+
+  test('has the calls that the caller is to run, and what was said before them or null', () => {
+    const called = { tool_calls: [toolCall] }
+    const choice = (content: string | null) => ({
+      index: 0,
+      message: { role: 'assistant', content, refusal: null, ...called },
+      logprobs: null,
+      finish_reason: 'tool_calls',
+    })
+
+    expect(complete(say('a', 'Pick.'), left).choices).toEqual([choice('Pick.')])
+    expect(complete(left).choices).toEqual([choice(null)])
+    expect(ChatCompletionSchema.safeParse(complete(left))).toMatchObject({ success: true })
   })
 })

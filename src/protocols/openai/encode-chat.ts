@@ -2,15 +2,16 @@
 
 import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import type { ClientCall } from '../../domain/wait.ts'
 import { BETWEEN_MESSAGES, type RunAnswer } from '../answer/run-answer.ts'
-import type { AnswerEncoder } from '../answer/stream-answer.ts'
+import type { CallingEncoder } from './calling-encoder.ts'
 import type { ChatChunk, ChatCompletion } from './chat-schema.ts'
 import { type Ending, endingOf, endingOfEvent } from './ending.ts'
 import { errorOf } from './error-shape.ts'
 import { chatUsage } from './usage.ts'
 import { completionId } from './wire-ids.ts'
 
-type Run = Pick<RunRecord, 'id' | 'agent' | 'createdAt'>
+type Run = Pick<RunRecord, 'id' | 'sessionId' | 'agent' | 'createdAt'>
 
 const headOf = (run: Run) => ({
   id: completionId(run.id),
@@ -18,9 +19,9 @@ const headOf = (run: Run) => ({
   model: run.agent,
 })
 
-/** Throws what the run failed with. */
-export function chatCompletion(run: Run, answer: RunAnswer): ChatCompletion {
-  const ending = endingOf(answer)
+/** `calls` are those that the run left to the caller. Throws what the run failed with. */
+export function chatCompletion(run: Run, answer: RunAnswer, calls: readonly ClientCall[]): ChatCompletion {
+  const ending = endingOf(run, answer)
   if (ending.kind === 'failed') throw ending.error
   const usage = chatUsage(answer.usage)
   return {
@@ -29,7 +30,12 @@ export function chatCompletion(run: Run, answer: RunAnswer): ChatCompletion {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: answer.text, refusal: null },
+        message: {
+          role: 'assistant',
+          content: answer.text === '' && calls.length > 0 ? null : answer.text,
+          refusal: null,
+          ...(calls.length === 0 ? {} : { tool_calls: calls.map(toolCallOf) }),
+        },
         logprobs: null,
         finish_reason: finishReason(ending),
       },
@@ -37,6 +43,12 @@ export function chatCompletion(run: Run, answer: RunAnswer): ChatCompletion {
     ...(usage === null ? {} : { usage }),
   }
 }
+
+const toolCallOf = ({ callId, tool, arguments: args }: ClientCall) => ({
+  id: callId,
+  type: 'function' as const,
+  function: { name: tool, arguments: args },
+})
 
 // This protocol has no word for the agent's own tools, steps and thoughts; a client that needs them uses AG-UI.
 const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
@@ -46,9 +58,10 @@ const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_ERROR',
 ])
 
-export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: boolean }): AnswerEncoder {
+export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: boolean }): CallingEncoder {
   const head = { ...headOf(run), object: 'chat.completion.chunk' } as const
   let speaking: string | null = null
+  let calls: readonly ClientCall[] = []
 
   const chunk = (delta: Choice['delta'], finish_reason: Choice['finish_reason'] = null): string =>
     JSON.stringify({
@@ -65,15 +78,28 @@ export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: bo
     return before + JSON.stringify(isNext ? BETWEEN_MESSAGES + delta : delta) + after
   }
 
+  function callChunks(call: ClientCall, index: number): string[] {
+    const { function: called, ...named } = toolCallOf(call)
+    return [
+      chunk({ tool_calls: [{ index, ...named, function: { name: called.name, arguments: '' } }] }),
+      chunk({ tool_calls: [{ index, function: { arguments: called.arguments } }] }),
+    ]
+  }
+
   function end(event: TerminalEvent): string[] {
-    const ending = endingOfEvent(event)
+    const ending = endingOfEvent(run, event)
     if (ending.kind === 'failed') return [JSON.stringify({ error: errorOf(ending.error) }), DONE]
     const total: ChatChunk = { ...head, choices: [], usage: chatUsage(event.usage) }
-    return [chunk({}, finishReason(ending)), ...(includeUsage ? [JSON.stringify(total)] : []), DONE]
+    // Only now is it certain which calls the caller has to run: the agent mends by itself what does not fit.
+    const called = ending.kind === 'calls' ? calls.flatMap(callChunks) : []
+    return [...called, chunk({}, finishReason(ending)), ...(includeUsage ? [JSON.stringify(total)] : []), DONE]
   }
 
   return {
     reads: READS,
+    takeCalls(left) {
+      calls = left
+    },
     encode(event) {
       switch (event.type) {
         case 'RUN_STARTED':
@@ -95,5 +121,5 @@ type Choice = ChatChunk['choices'][number]
 const MARK = '\u0000'
 const DONE = '[DONE]'
 
-const FINISH = { complete: 'stop', filtered: 'content_filter', cut: 'length' } as const
+const FINISH = { complete: 'stop', calls: 'tool_calls', filtered: 'content_filter', cut: 'length' } as const
 const finishReason = ({ kind }: Exclude<Ending, { kind: 'failed' }>) => FINISH[kind]

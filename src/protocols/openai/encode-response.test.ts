@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/event.ts'
+import type { ClientCall } from '../../domain/wait.ts'
 import { createResponseEncoder } from './encode-response.ts'
 import { outputItem, outputText, responseObject } from './response-object.ts'
 import { ResponseEventSchema } from './response-schema.ts'
 
-const run = { id: '0198a3c4-5d6e-7f80-9a1b-2c3d4e5f6071', agent: 'tester', createdAt: 1_800_000_000_999 }
+const run = {
+  id: '0198a3c4-5d6e-7f80-9a1b-2c3d4e5f6071',
+  sessionId: 's',
+  agent: 'tester',
+  createdAt: 1_800_000_000_999,
+}
 const a = '0198a3c4-5d6e-7f80-9a1b-2c3d4e5f60aa'
 const b = '0198a3c4-5d6e-7f80-9a1b-2c3d4e5f60bb'
 const asked = {
@@ -13,6 +19,28 @@ const asked = {
   previousResponseId: null,
   user: 'ada',
   metadata: { topic: 'ships' },
+  callerTools: {
+    tools: [{ name: 'pick', description: 'Picks.', parameters: { type: 'object' } }],
+    choice: 'auto' as const,
+  },
+}
+const pick: ClientCall = {
+  id: '0198a3c4-5d6e-7f80-9a1b-2c3d4e5f60cc',
+  wait: 'client_call',
+  status: 'pending',
+  onExpiry: 'complete',
+  sessionId: 's',
+  owner: 'ada',
+  agent: 'tester',
+  runId: run.id,
+  callId: 'call_0198a3c4-5d6e-7f80-9a1b-2c3d4e5f60cc',
+  tool: 'pick',
+  arguments: '{"of":"colour"}',
+  lane: null,
+  createdAt: 0,
+  expiresAt: null,
+  continuationRunId: null,
+  answeredAt: null,
 }
 const started: RunEvent = { type: 'RUN_STARTED', threadId: 't', runId: 'r' }
 const usage = [{ provider: 'p', model: 'm', inputTokens: 5, outputTokens: 2 }]
@@ -25,8 +53,9 @@ const failed = (code: string): RunEvent => ({ type: 'RUN_ERROR', message: 'Why.'
 /** The events, once it is certain that they are numbered, named and as described. */
 function events(...of: RunEvent[]) {
   const encoder = createResponseEncoder(run, asked)
+  encoder.takeCalls([pick])
   return of
-    .flatMap((event) => encoder.encode(event, () => false))
+    .flatMap((event) => encoder.encode(event))
     .map(({ event: name, data }, index) => {
       const { sequence_number, ...event } = ResponseEventSchema.parse(JSON.parse(data))
       expect({ ...event, sequence_number }).toEqual(JSON.parse(data))
@@ -97,6 +126,10 @@ describe('the events of a response', () => {
         conversation: { id: 'talk' },
         metadata: { topic: 'ships' },
         user: 'ada',
+        tool_choice: 'auto',
+        tools: [
+          { type: 'function', name: 'pick', description: 'Picks.', parameters: { type: 'object' }, strict: false },
+        ],
         usage: {
           input_tokens: 5,
           input_tokens_details: { cached_tokens: 0 },
@@ -105,6 +138,30 @@ describe('the events of a response', () => {
           total_tokens: 7,
         },
       },
+    })
+  })
+
+  test('end with an item for each call that the caller is to run', () => {
+    const outcome = { type: 'success' as const, pendingToolCallIds: [pick.callId] }
+    const { callId: call_id, tool: name, arguments: args } = pick
+    const id = 'fc_0198a3c45d6e7f809a1b2c3d4e5f60cc'
+    const call = { id, type: 'function_call', status: 'completed', call_id, name, arguments: args }
+
+    const all = events(begin(a), say(a, 'Pick.'), end(a), { ...finished, outcome })
+
+    expect(all.slice(6, -1)).toEqual([
+      {
+        type: 'response.output_item.added',
+        output_index: 1,
+        item: { ...call, arguments: '', status: 'in_progress' },
+      },
+      { type: 'response.function_call_arguments.delta', item_id: id, output_index: 1, delta: args },
+      { type: 'response.function_call_arguments.done', item_id: id, output_index: 1, name, arguments: args },
+      { type: 'response.output_item.done', output_index: 1, item: call },
+    ])
+    expect(all.at(-1)).toMatchObject({
+      type: 'response.completed',
+      response: { status: 'completed', output: [item(a, 'Pick.', 'completed'), call] },
     })
   })
 

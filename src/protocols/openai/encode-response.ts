@@ -1,11 +1,13 @@
 // Run events -> the typed events of a response. Pure: `routes.ts` owns the HTTP side.
 
 import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
+import type { ClientCall } from '../../domain/wait.ts'
 import type { SseEvent } from '../../http/sse.ts'
-import type { AnswerEncoder } from '../answer/stream-answer.ts'
+import { isBrokenOff } from '../answer/run-answer.ts'
+import type { CallingEncoder } from './calling-encoder.ts'
 import { endingOfEvent } from './ending.ts'
-import { type Asked, outputItem, outputText, type ResponseRun, responseObject } from './response-object.ts'
-import type { OutputItem, ResponseEvent } from './response-schema.ts'
+import { type Asked, outputCall, outputItem, outputText, type ResponseRun, responseObject } from './response-object.ts'
+import type { OutputItem, OutputMessage, ResponseEvent } from './response-schema.ts'
 
 // The agent's own tools are no function calls for the client to answer. Who wants to see them uses AG-UI.
 const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
@@ -17,8 +19,9 @@ const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_ERROR',
 ])
 
-export function createResponseEncoder(run: ResponseRun, asked: Asked): AnswerEncoder {
+export function createResponseEncoder(run: ResponseRun, asked: Asked): CallingEncoder {
   const output: OutputItem[] = []
+  let calls: readonly ClientCall[] = []
   /** The message that is being said; its item is the last of `output`. */
   let current: { messageId: string; text: string; deltaStart: string } | null = null
   let sequence = 0
@@ -48,7 +51,7 @@ export function createResponseEncoder(run: ResponseRun, asked: Asked): AnswerEnc
     return [{ event: 'response.output_text.delta', data }]
   }
 
-  function finish(status: OutputItem['status']): SseEvent[] {
+  function finish(status: OutputMessage['status']): SseEvent[] {
     if (current === null) return []
     const { messageId, text } = current
     current = null
@@ -61,16 +64,35 @@ export function createResponseEncoder(run: ResponseRun, asked: Asked): AnswerEnc
     ]
   }
 
+  function callEvents(call: ClientCall): SseEvent[] {
+    const item = outputCall(call)
+    const output_index = output.push(item) - 1
+    const place = { item_id: item.id, output_index }
+    const begun = { ...item, arguments: '', status: 'in_progress' as const }
+    const { name, arguments: args } = item
+    return [
+      frame({ type: 'response.output_item.added', output_index, item: begun }),
+      frame({ type: 'response.function_call_arguments.delta', ...place, delta: args }),
+      frame({ type: 'response.function_call_arguments.done', ...place, name, arguments: args }),
+      frame({ type: 'response.output_item.done', output_index, item }),
+    ]
+  }
+
   function end(event: TerminalEvent): SseEvent[] {
-    const ending = endingOfEvent(event)
+    const ending = endingOfEvent(run, event)
     // Only what is made for this reader alone ends a run whose message is open.
     const closing = finish('incomplete')
+    // Only now is it certain which calls the caller has to run: the agent mends by itself what does not fit.
+    if (ending.kind === 'calls') closing.push(...calls.flatMap(callEvents))
     const response = responseObject(run, asked, { ending, output, usage: event.usage })
     return [...closing, frame({ type: LAST[ending.kind], response })]
   }
 
   return {
     reads: READS,
+    takeCalls(left) {
+      calls = left
+    },
     encode(event) {
       switch (event.type) {
         case 'RUN_STARTED': {
@@ -100,12 +122,8 @@ type Unnumbered<E> = E extends ResponseEvent ? Omit<E, 'sequence_number'> : neve
 
 const LAST = {
   complete: 'response.completed',
+  calls: 'response.completed',
   filtered: 'response.incomplete',
   cut: 'response.incomplete',
   failed: 'response.failed',
 } as const
-
-function isBrokenOff(metadata: Record<string, unknown> | undefined): boolean {
-  const own = metadata?.quarterdeck
-  return typeof own === 'object' && own !== null && 'brokenOff' in own && own.brokenOff === true
-}

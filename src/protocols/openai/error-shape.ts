@@ -13,11 +13,17 @@ export interface OpenAiError {
 }
 
 /** For every failure under `/v1`: also unknown routes, bad methods and malformed JSON. */
-export const openAiErrorShape: ErrorShape = ({ status, detail, code, errors }) => ({
-  status,
-  contentType: 'application/json',
-  body: { error: errorObject(code, status, detail, errors ?? []) },
-})
+export const openAiErrorShape: ErrorShape = ({ status, detail, code, errors }) => {
+  const shown = code === 'approval_pending' ? NOT_AGAIN : status
+  return {
+    status: shown,
+    contentType: 'application/json',
+    body: { error: errorObject(code, shown, detail, errors ?? []) },
+  }
+}
+
+/** Clients of this family repeat a 409 by themselves: each time another run, another question to a person. */
+const NOT_AGAIN = 422
 
 /** A failure inside a stream, whose status has left already. */
 export const errorOf = (error: ServerError): OpenAiError =>

@@ -3,41 +3,58 @@ import { textOf } from '../../domain/message.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { InputTurn } from './decode-response.ts'
 import type { Turn } from './turns.ts'
-import { parseItemId } from './wire-ids.ts'
+import { parseCallItemId, parseItemId } from './wire-ids.ts'
+
+type Lookup = Pick<Engine, 'getRun' | 'knownMessages' | 'clientCall'>
 
 /**
- * The turns with their references looked up: some clients name what this server said in place of repeating it. Throws
- * `invalid_request` for one that is not the owner's or not there any more.
+ * The turns with their references looked up: some clients name what this server said in place of repeating it. What the agent
+ * said and called at once is one turn, however many items it was. Throws `invalid_request` for a reference that is not the
+ * owner's or not there any more.
  */
-export async function resolveTurns(
-  engine: Pick<Engine, 'getRun' | 'knownMessages'>,
-  owner: string,
-  input: readonly InputTurn[],
-): Promise<Turn[]> {
+export async function resolveTurns(engine: Lookup, owner: string, input: readonly InputTurn[]): Promise<Turn[]> {
   const turns: Turn[] = []
-  for (const turn of input) {
-    if (turn.role !== 'reference') turns.push(turn)
-    else turns.push({ role: 'assistant', text: await textOfItem(engine, owner, turn) })
+  for (const one of input) {
+    const turn = one.role === 'reference' ? await turnOfItem(engine, owner, one) : one
+    const last = turns.at(-1)
+    if (turn.role === 'assistant' && turn.text === '' && last?.role === 'assistant') {
+      turns[turns.length - 1] = { ...last, calls: [...(last.calls ?? []), ...(turn.calls ?? [])] }
+    } else turns.push(turn)
   }
   return turns
 }
 
-async function textOfItem(
-  engine: Pick<Engine, 'getRun' | 'knownMessages'>,
+async function turnOfItem(
+  engine: Lookup,
   owner: string,
   { id, index }: Extract<InputTurn, { role: 'reference' }>,
-): Promise<string> {
-  const item = parseItemId(id)
-  const run = item === null ? null : await engine.getRun(owner, item.runId).catch(nullIfNotFound)
-  const [message] = item === null || run === null ? [] : await engine.knownMessages(run.sessionId, [item.messageId])
-  if (message?.role === 'assistant') return textOf(message.content)
-  const detail = 'There is no such item, or it is not kept any more: send the text itself.'
+): Promise<Turn> {
+  const turn = (await messageTurn(engine, owner, id)) ?? (await callTurn(engine, owner, id))
+  if (turn !== null) return turn
+  const detail = 'There is no such item, or it is not kept any more: send the item itself.'
   throw new ServerError('invalid_request', 'The input refers to something that is not there.', {
     problems: [{ pointer: `/input/${index}/id`, detail }],
   })
 }
 
-function nullIfNotFound(error: unknown): null {
-  if (error instanceof ServerError && error.code === 'run_not_found') return null
-  throw error
+async function messageTurn(engine: Lookup, owner: string, id: string): Promise<Turn | null> {
+  const item = parseItemId(id)
+  const run = item === null ? null : await engine.getRun(owner, item.runId).catch(nullIf('run_not_found'))
+  const [message] = item === null || run === null ? [] : await engine.knownMessages(run.sessionId, [item.messageId])
+  return message?.role === 'assistant' ? { role: 'assistant', text: textOf(message.content) } : null
 }
+
+async function callTurn(engine: Lookup, owner: string, id: string): Promise<Turn | null> {
+  const callId = parseCallItemId(id)
+  const call = callId === null ? null : await engine.clientCall(owner, callId).catch(nullIf('tool_call_not_found'))
+  if (call === null) return null
+  const called = { name: call.tool, arguments: call.arguments }
+  return { role: 'assistant', text: '', calls: [{ id: call.callId, type: 'function', function: called }] }
+}
+
+const nullIf =
+  (code: 'run_not_found' | 'tool_call_not_found') =>
+  (error: unknown): null => {
+    if (error instanceof ServerError && error.code === code) return null
+    throw error
+  }

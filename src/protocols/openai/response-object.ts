@@ -2,17 +2,21 @@
 
 import type { TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import type { ClientCall } from '../../domain/wait.ts'
 import type { RunAnswer } from '../answer/run-answer.ts'
 import type { ResponseRequest } from './decode-response.ts'
 import { type Ending, endingOf } from './ending.ts'
-import type { OutputItem, ResponseObject } from './response-schema.ts'
+import type { OutputCall, OutputItem, OutputMessage, ResponseObject } from './response-schema.ts'
 import { responseUsage } from './usage.ts'
-import { itemId, responseId } from './wire-ids.ts'
+import { callItemId, itemId, responseId } from './wire-ids.ts'
 
-export type ResponseRun = Pick<RunRecord, 'id' | 'agent' | 'createdAt'>
+export type ResponseRun = Pick<RunRecord, 'id' | 'sessionId' | 'agent' | 'createdAt'>
 
 /** What a response repeats of its request. */
-export type Asked = Pick<ResponseRequest, 'instructions' | 'conversation' | 'previousResponseId' | 'user' | 'metadata'>
+export type Asked = Pick<
+  ResponseRequest,
+  'instructions' | 'conversation' | 'previousResponseId' | 'user' | 'metadata' | 'callerTools'
+>
 
 export interface ResponseState {
   /** Null while it runs. */
@@ -21,14 +25,21 @@ export interface ResponseState {
   usage?: readonly TokenUsage[] | undefined
 }
 
-/** Throws what the run failed with. */
-export function wholeResponse(run: ResponseRun, asked: Asked, answer: RunAnswer): ResponseObject {
-  const ending = endingOf(answer)
+/** `calls` are those that the run left to the caller. Throws what the run failed with. */
+export function wholeResponse(
+  run: ResponseRun,
+  asked: Asked,
+  answer: RunAnswer,
+  calls: readonly ClientCall[],
+): ResponseObject {
+  const ending = endingOf(run, answer)
   if (ending.kind === 'failed') throw ending.error
   const last = answer.messages.length - 1
-  const output = answer.messages.map(({ id, text }, i) =>
-    outputItem(run, id, text, ending.kind !== 'complete' && i === last ? 'incomplete' : 'completed'),
+  const isBroken = ending.kind === 'cut' || ending.kind === 'filtered'
+  const said = answer.messages.map(({ id, text }, i) =>
+    outputItem(run, id, text, isBroken && i === last ? 'incomplete' : 'completed'),
   )
+  const output = [...said, ...calls.map(outputCall)]
   return responseObject(run, asked, { ending, output, usage: answer.usage })
 }
 
@@ -60,8 +71,8 @@ export function responseObject(
     store: true,
     temperature: null,
     text: { format: { type: 'text' } },
-    tool_choice: 'auto',
-    tools: [],
+    tool_choice: asked.callerTools.choice,
+    tools: asked.callerTools.tools.map((tool) => ({ type: 'function', ...tool, strict: false })),
     top_p: null,
     truncation: 'auto',
   }
@@ -71,22 +82,38 @@ export function outputItem(
   run: Pick<ResponseRun, 'id'>,
   messageId: string,
   text: string,
-  status: OutputItem['status'],
-): OutputItem {
+  status: OutputMessage['status'],
+): OutputMessage {
   const id = itemId({ runId: run.id, messageId })
   return { id, type: 'message', status, role: 'assistant', content: [outputText(text)] }
 }
 
-export const outputText = (text: string): OutputItem['content'][number] => ({
+export const outputCall = ({ id, callId, tool, arguments: args }: ClientCall): OutputCall => ({
+  id: callItemId(id),
+  type: 'function_call',
+  status: 'completed',
+  call_id: callId,
+  name: tool,
+  arguments: args,
+})
+
+export const outputText = (text: string): OutputMessage['content'][number] => ({
   type: 'output_text',
   text,
   annotations: [],
   logprobs: [],
 })
 
-const STATUS = { complete: 'completed', filtered: 'incomplete', cut: 'incomplete', failed: 'failed' } as const
+const STATUS = {
+  complete: 'completed',
+  calls: 'completed',
+  filtered: 'incomplete',
+  cut: 'incomplete',
+  failed: 'failed',
+} as const
 const INCOMPLETE = {
   complete: null,
+  calls: null,
   failed: null,
   filtered: { reason: 'content_filter' },
   cut: { reason: 'max_output_tokens' },

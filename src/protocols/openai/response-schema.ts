@@ -1,7 +1,8 @@
 // POST /v1/responses in schemas. As in chat completions, what an agent decides for itself is ignored.
 
 import { z } from 'zod'
-import { CallerToolsSchema, ContentSchema, MetadataSchema, TextSchema } from './content-schema.ts'
+import { ResponseToolsSchema, ToolChoiceSchema } from './caller-tools.ts'
+import { ContentSchema, MetadataSchema, TextSchema } from './content-schema.ts'
 
 const MessageItemSchema = z.object({
   type: z.literal('message').nullish(),
@@ -14,10 +15,21 @@ const ReferenceItemSchema = z.object({ type: z.literal('item_reference'), id: z.
 /** What a model thought is kept with us, where the agent needs it; a client's copy says nothing new. */
 const ReasoningItemSchema = z.object({ type: z.literal('reasoning') })
 
-const ToolItemSchema = z.object({
+const CallItemSchema = z.object({
+  type: z.literal('function_call'),
+  call_id: z.string().min(1),
+  name: z.string(),
+  arguments: z.string(),
+})
+
+const CallOutputItemSchema = z.object({
+  type: z.literal('function_call_output'),
+  call_id: z.string().min(1),
+  output: ContentSchema,
+})
+
+const OtherItemSchema = z.object({
   type: z.enum([
-    'function_call',
-    'function_call_output',
     'custom_tool_call',
     'custom_tool_call_output',
     'computer_call',
@@ -39,7 +51,14 @@ const ToolItemSchema = z.object({
   ]),
 })
 
-const ItemSchema = z.union([MessageItemSchema, ReferenceItemSchema, ReasoningItemSchema, ToolItemSchema])
+const ItemSchema = z.union([
+  MessageItemSchema,
+  ReferenceItemSchema,
+  ReasoningItemSchema,
+  CallItemSchema,
+  CallOutputItemSchema,
+  OtherItemSchema,
+])
 export type Item = z.infer<typeof ItemSchema>
 
 export const ResponseRequestSchema = z.object({
@@ -54,7 +73,9 @@ export const ResponseRequestSchema = z.object({
   stream: z.boolean().nullish(),
   user: z.string().nullish(),
   metadata: MetadataSchema,
-  tools: CallerToolsSchema,
+  tools: ResponseToolsSchema,
+  tool_choice: ToolChoiceSchema,
+  parallel_tool_calls: z.boolean().nullish(),
 })
 
 const OutputTextSchema = z.object({
@@ -64,13 +85,30 @@ const OutputTextSchema = z.object({
   logprobs: z.array(z.never()),
 })
 
-const OutputItemSchema = z.object({
+const ItemStatusSchema = z.enum(['in_progress', 'completed', 'incomplete'])
+
+const OutputMessageSchema = z.object({
   id: z.string(),
   type: z.literal('message'),
-  status: z.enum(['in_progress', 'completed', 'incomplete']),
+  status: ItemStatusSchema,
   role: z.literal('assistant'),
   content: z.array(OutputTextSchema),
 })
+export type OutputMessage = z.infer<typeof OutputMessageSchema>
+
+const OutputCallSchema = z
+  .object({
+    id: z.string(),
+    type: z.literal('function_call'),
+    status: ItemStatusSchema,
+    call_id: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+  })
+  .describe('For the caller to run; `function_call_output` answers it.')
+export type OutputCall = z.infer<typeof OutputCallSchema>
+
+const OutputItemSchema = z.discriminatedUnion('type', [OutputMessageSchema, OutputCallSchema])
 export type OutputItem = z.infer<typeof OutputItemSchema>
 
 const ResponseUsageSchema = z.object({
@@ -97,7 +135,7 @@ export const ResponseSchema = z.object({
   metadata: z.record(z.string(), z.unknown()),
   user: z.string().nullable(),
   usage: ResponseUsageSchema.nullable(),
-  // What is settled by the agent and not by the request.
+  // What is settled by the agent and not by the request, but for the tools.
   background: z.literal(false),
   max_output_tokens: z.null(),
   parallel_tool_calls: z.literal(true),
@@ -105,8 +143,16 @@ export const ResponseSchema = z.object({
   store: z.literal(true),
   temperature: z.null(),
   text: z.object({ format: z.object({ type: z.literal('text') }) }),
-  tool_choice: z.literal('auto'),
-  tools: z.array(z.never()),
+  tool_choice: z.enum(['auto', 'none']),
+  tools: z.array(
+    z.object({
+      type: z.literal('function'),
+      name: z.string(),
+      description: z.string(),
+      parameters: z.record(z.string(), z.unknown()),
+      strict: z.literal(false),
+    }),
+  ),
   top_p: z.null(),
   truncation: z.literal('auto'),
 })
@@ -150,6 +196,19 @@ export const responseEvents = {
     ...ofPart,
     part: OutputTextSchema,
   }),
+  'response.function_call_arguments.delta': z.object({
+    type: z.literal('response.function_call_arguments.delta'),
+    ...ofItem,
+    item_id: z.string(),
+    delta: z.string(),
+  }),
+  'response.function_call_arguments.done': z.object({
+    type: z.literal('response.function_call_arguments.done'),
+    ...ofItem,
+    item_id: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+  }),
   'response.output_item.done': z.object({
     type: z.literal('response.output_item.done'),
     ...ofItem,
@@ -168,6 +227,8 @@ export const ResponseEventSchema = z.discriminatedUnion('type', [
   responseEvents['response.output_text.delta'],
   responseEvents['response.output_text.done'],
   responseEvents['response.content_part.done'],
+  responseEvents['response.function_call_arguments.delta'],
+  responseEvents['response.function_call_arguments.done'],
   responseEvents['response.output_item.done'],
   responseEvents['response.completed'],
   responseEvents['response.incomplete'],

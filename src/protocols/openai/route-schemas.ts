@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { ErrorCode } from '../../domain/errors.ts'
-import { runErrors, startErrors } from '../answer/error-lists.ts'
+import { fileErrors, runErrors, startErrors } from '../answer/error-lists.ts'
 
 export const ErrorBodySchema = z.object({
   error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() }),
@@ -27,5 +27,7 @@ export const startHeaders = {
 /** Of a request that starts a run and waits for it. A refusal of the model is an answer here. */
 export const answerErrors: readonly ErrorCode[] = [
   ...startErrors,
+  ...fileErrors,
+  'not_available_yet',
   ...runErrors.filter((code) => code !== 'model_refused'),
 ]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testAgent } from '../../engine/testing/open-engine.ts'
 import { until, userToken } from '../../http/server.fixture.ts'
 import type { ModelRequest } from '../../models/model.ts'
-import type { Tool } from '../../tools/tool.ts'
+import { serverTool } from '../../tools/server-tool.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { readSse } from '../testing/sse-reader.ts'
 import { ChatCompletionSchema } from './chat-schema.ts'
@@ -283,14 +283,14 @@ describe('a stream', () => {
   })
 
   test.each(doors)('goes on when a tool fails: %s', async (path, body) => {
-    const tool: Tool = {
+    const tool = serverTool({
       name: 'look',
       description: 'Looks out.',
       parameters: { type: 'object' },
       effect: 'read',
       timeoutMs: 1_000,
       call: async () => ({ content: 'Fog.', isError: true }),
-    }
+    })
     const answers = [
       { parts: [{ text: 'Let me see.' }, { tool_call: { name: 'look', arguments: {} } }] },
       { parts: [{ text: 'Nothing.' }] },
@@ -432,25 +432,16 @@ describe('the headers of a start', () => {
 })
 
 describe('what is refused', () => {
-  const image = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]
-  const inputImage = [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }]
-  const tools = [{ type: 'function', function: { name: 'look' } }]
-  const called = { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function' }] }
-  test.each([
-    [CHAT, { messages: ask('a'), tools }],
-    [CHAT, { messages: ask('a'), functions: [{ name: 'look' }] }],
-    [CHAT, { messages: [{ role: 'user', content: image }] }],
-    [CHAT, { messages: [...ask('a'), called, { role: 'tool', tool_call_id: 'c', content: 'b' }] }],
-    [CHAT, { messages: [{ role: 'tool', tool_call_id: 'c', content: 'b' }] }],
-    [RESPONSES, { input: 'a', tools }],
-    [RESPONSES, { input: [{ role: 'user', content: inputImage }] }],
-    [RESPONSES, { input: [{ type: 'function_call_output', call_id: 'c', output: 'b' }] }],
-  ])('as not available yet: %s %j', async (path, body) => {
-    await using door = await openOpenAi()
+  const look = { type: 'function', function: { name: 'look' } }
+  test.each([[RESPONSES, { input: [{ type: 'custom_tool_call_output', call_id: 'c', output: 'b' }] }]])(
+    'as not available yet: %s %j',
+    async (path, body) => {
+      await using door = await openOpenAi()
 
-    expect(await refusal(await door.post(path, body))).toEqual([501, 'not_available_yet', null])
-    expect(door.engine.stats().runsStarted).toBe(0)
-  })
+      expect(await refusal(await door.post(path, body))).toEqual([501, 'not_available_yet', null])
+      expect(door.engine.stats().runsStarted).toBe(0)
+    },
+  )
 
   test.each([
     [CHAT, {}, 'messages'],
@@ -465,12 +456,26 @@ describe('what is refused', () => {
     [CHAT, { messages: ask('a'), stream: 'yes' }, 'stream'],
     [CHAT, { messages: ask('a'), n: 2 }, 'n'],
     [CHAT, { messages: ask('a'), model: 7 }, 'model'],
+    [CHAT, { messages: ask('a'), functions: [{ name: 'look' }] }, 'functions[0]'],
+    [CHAT, { messages: ask('a'), tools: [{ type: 'custom', custom: { name: 'look' } }] }, 'tools[0]'],
+    [CHAT, { messages: ask('a'), tools: [{ type: 'function', function: { name: 'a b' } }] }, 'tools[0]'],
+    [CHAT, { messages: ask('a'), tools: [look, { ...look, function: { name: 'look' } }] }, 'tools[1]'],
+    [CHAT, { messages: ask('a'), tools: [look], tool_choice: 'required' }, 'tool_choice'],
+    [CHAT, { messages: ask('a'), tools: [look], tool_choice: look }, 'tool_choice'],
+    [CHAT, { messages: [{ role: 'tool', tool_call_id: 'c', content: 'b' }] }, 'messages'],
+    [CHAT, { messages: [{ role: 'function', name: 'look', content: 'b' }] }, 'messages[0].role'],
+    [CHAT, { messages: [...ask('a'), { role: 'assistant', tool_calls: [{ id: 'c' }] }] }, expect.any(String)],
     [RESPONSES, {}, 'input'],
     [RESPONSES, { input: '' }, 'input'],
     [RESPONSES, { input: [] }, 'input'],
     [RESPONSES, { input: [{ role: 'pirate', content: 'a' }] }, 'input[0].role'],
     [RESPONSES, { input: [{ type: 'smell' }] }, expect.stringContaining('input[0]')],
     [RESPONSES, { input: 'a', metadata: 'b' }, 'metadata'],
+    [RESPONSES, { input: 'a', tools: [{ type: 'web_search' }] }, 'tools[0]'],
+    [RESPONSES, { input: 'a', tools: [look] }, 'tools[0]'],
+    [RESPONSES, { input: 'a', tool_choice: { type: 'function', name: 'look' } }, 'tool_choice'],
+    [RESPONSES, { input: [{ type: 'function_call_output', call_id: 'c', output: 'b' }] }, 'input'],
+    [RESPONSES, { input: [{ type: 'item_reference', id: `fc_${'0'.repeat(32)}` }] }, 'input[0].id'],
   ])('as invalid: %s %j', async (path, body, param) => {
     await using door = await openOpenAi()
 

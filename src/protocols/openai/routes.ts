@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { runNotFound } from '../../domain/errors.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
+import { jsonWithFiles } from '../request/json-with-files.ts'
 import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
 import { decodeChat } from './decode-chat.ts'
 import { decodeResponse, type ResponseRequest } from './decode-response.ts'
@@ -38,7 +39,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
 
   async function chat(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
-    const { session, includeUsage, ...asked } = decodeChat(await request.json(), request.header('x-session-id'))
+    const { session, includeUsage, ...asked } = decodeChat(await jsonWithFiles(request), request.header('x-session-id'))
     const ask = { ...asked, field: 'messages', session: session === null ? null : await named(owner, session) }
     return answerRun(request, reply, ask, {
       encoder: (run) => createChatEncoder(run, { includeUsage }),
@@ -48,13 +49,14 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
 
   async function respond(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
-    const asked = decodeResponse(await request.json())
-    const { agent, input, instructions, stream, user, metadata } = asked
+    const asked = decodeResponse(await jsonWithFiles(request))
+    const { agent, input, callerTools, instructions, stream, user, metadata } = asked
     const session = await sessionOf(owner, asked)
     const turns = await resolveTurns(engine, owner, input)
     const ask = {
       agent,
       turns: instructions === null ? turns : [{ role: 'instructions' as const, text: instructions }, ...turns],
+      callerTools,
       field: 'input',
       session,
       props: { ...(user === null ? {} : { user }), ...(Object.keys(metadata).length === 0 ? {} : { metadata }) },
@@ -62,7 +64,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     }
     return answerRun(request, reply, ask, {
       encoder: (run) => createResponseEncoder(run, asked),
-      whole: (run, answer) => wholeResponse(run, asked, answer),
+      whole: (run, answer, calls) => wholeResponse(run, asked, answer, calls),
     })
   }
 
@@ -89,7 +91,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       describe: {
         tag: TAG,
         description:
-          'Without a conversation (`metadata.session_id` or `X-Session-Id`) the messages of the request are all that the agent knows. With one, the history is kept here and only the new messages at the end are taken.',
+          'Without a conversation (`metadata.session_id` or `X-Session-Id`) the messages of the request are all that the agent knows. With one, the history is kept here and only the new messages at the end are taken. `tools` are run by the caller: the answer ends with `tool_calls`, the next request brings their results. What waits for a person is 422 `approval_pending`: clients of this family would send a 409 again.',
         headers: { ...startHeaders, 'X-Session-Id': z.string().optional().describe('Names the conversation.') },
         body: {
           schema: ChatRequestSchema,
@@ -104,6 +106,28 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
             conversation: {
               model: 'assistant',
               messages: [{ role: 'user', content: 'And then?' }],
+              metadata: { session_id: 'my-conversation' },
+            },
+            tool: {
+              model: 'assistant',
+              messages: [{ role: 'user', content: 'Paint the page.' }],
+              tools: [
+                {
+                  type: 'function',
+                  function: {
+                    name: 'paint',
+                    description: 'Paints the page.',
+                    parameters: { type: 'object', properties: { colour: { type: 'string' } } },
+                  },
+                },
+              ],
+              metadata: { session_id: 'my-conversation' },
+            },
+            'tool result': {
+              model: 'assistant',
+              messages: [
+                { role: 'tool', tool_call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ab', content: 'It is red.' },
+              ],
               metadata: { session_id: 'my-conversation' },
             },
           },
@@ -130,7 +154,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       describe: {
         tag: TAG,
         description:
-          '`previous_response_id` or `conversation` continues a session, of which only the new messages at the end are taken. Without either, the input is all that the agent knows.',
+          '`previous_response_id` or `conversation` continues a session, of which only the new messages at the end are taken. Without either, the input is all that the agent knows. `tools` are run by the caller: the response ends with items of the type `function_call`, the next request brings `function_call_output`. What waits for a person is 422 `approval_pending`: clients of this family would send a 409 again.',
         headers: startHeaders,
         body: {
           schema: ResponseRequestSchema,
@@ -143,6 +167,22 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
               stream: true,
             },
             conversation: { model: 'assistant', input: 'And then?', conversation: 'my-conversation' },
+            tool: {
+              model: 'assistant',
+              input: 'Paint the page.',
+              tools: [{ type: 'function', name: 'paint', description: 'Paints the page.' }],
+            },
+            'tool result': {
+              model: 'assistant',
+              previous_response_id: 'resp_0192f3a17b2c7def8abc0123456789ab',
+              input: [
+                {
+                  type: 'function_call_output',
+                  call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ab',
+                  output: 'It is red.',
+                },
+              ],
+            },
           },
         },
         responses: {

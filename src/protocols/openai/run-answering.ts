@@ -1,29 +1,42 @@
 // What both POSTs do once they are decoded: start the run, or find the one to resume, and answer with it.
 
 import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { TerminalEvent } from '../../domain/event.ts'
+import type { FileRecord } from '../../domain/file.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import { textOf } from '../../domain/message.ts'
+import type { NewMessage, RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import { type ClientCall, clientCallId } from '../../domain/wait.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import { beforeFirst, isOver } from '../ag-ui-wire/stream-run.ts'
+import { clientCalls, clientCallsOf } from '../answer/client-calls.ts'
 import { collectAnswer } from '../answer/collect-answer.ts'
 import { resumedRun } from '../answer/resumed-run.ts'
 import type { RunAnswer } from '../answer/run-answer.ts'
-import { type AnswerEncoder, streamAnswer } from '../answer/stream-answer.ts'
+import { streamAnswer } from '../answer/stream-answer.ts'
+import { type Attachments, contentWith, startFiles } from '../request/attachments.ts'
+import { jsonWithFiles } from '../request/json-with-files.ts'
+import { letGo } from '../request/let-go.ts'
 import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
-import { type Turn, takeTurns } from './turns.ts'
+import type { CallerTools } from './caller-tools.ts'
+import type { CallingEncoder } from './calling-encoder.ts'
+import { newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
 
 export interface OpenAiDeps {
   engine: Engine
   clock: Pick<Clock, 'now'>
   ids: Ids
+  attachments: Attachments
 }
 
 export interface Ask {
   agent: string | null
   turns: readonly Turn[]
-  /** The field of the request that holds them. */
+  callerTools: CallerTools
+  /** The field of the request that holds the turns. */
   field: string
   /** The conversation; null: none is named, and what is said is in the request alone. */
   session: NamedSession | null
@@ -41,28 +54,52 @@ export interface NamedSession {
 
 /** How one of the two APIs shows a run. */
 export interface AnswerForm {
-  encoder(run: RunRecord): AnswerEncoder
-  /** Throws what the run failed with. */
-  whole(run: RunRecord, answer: RunAnswer): unknown
+  encoder(run: RunRecord): CallingEncoder
+  /** `calls` are left for the caller to run. Throws what the run failed with. */
+  whole(run: RunRecord, answer: RunAnswer, calls: readonly ClientCall[]): unknown
 }
 
 export type AnswerRun = (request: Request, reply: Reply, ask: Ask, form: AnswerForm) => Promise<void>
 
 export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
-  const { engine, ids } = deps
+  const { engine, ids, attachments } = deps
+
+  /** Those of the calls that are of this conversation and have not been given up. */
+  async function callsOf(owner: string, { record }: NamedSession, callIds: readonly string[]) {
+    const found = new Map<string, 'pending' | 'answered'>()
+    for (const callId of callIds) {
+      const call = await engine.clientCall(owner, clientCallId(callId)).catch((error: unknown) => {
+        if (error instanceof ServerError && error.code === 'tool_call_not_found') return null
+        throw error
+      })
+      if (call === null || call.callId !== callId || call.sessionId !== record?.id) continue
+      if (call.status === 'pending' || call.status === 'answered') found.set(callId, call.status)
+    }
+    return found
+  }
 
   async function start(request: Request, ask: Ask): Promise<RunRecord> {
     const { owner } = request.principal
-    const { session, props } = ask
+    const { session, props, callerTools } = ask
     const agent = engine.agent(ask.agent ?? session?.record?.agent ?? null)
+    const offered = callerTools.choice === 'none' ? [] : callerTools.tools
     const onBusy = onBusyOf(request)
     // The conversation may be named by a header, so that the body alone does not say what was asked.
-    const idempotency = idempotencyOf(request, [await request.json(), session?.name ?? null])
-    const { messages, instructions } = takeTurns(
+    const idempotency = idempotencyOf(request, [await jsonWithFiles(request), session?.name ?? null])
+    const taken = takeTurns(
       ask.turns,
-      { continues: session !== null, maxMessages: agent.context.maxMessages, field: ask.field },
+      {
+        continues: session === null ? null : { calls: await callsOf(owner, session, newResults(ask.turns)) },
+        maxMessages: agent.context.maxMessages,
+        field: ask.field,
+      },
       ids,
     )
+    const files = await attachments.take(owner, [...taken.files.values()].flat())
+    const messages = withFiles(taken, files)
+    letGo(await jsonWithFiles(request))
+    for (const turn of ask.turns) letGo(turn)
+    await attachments.check(files, agent.model.input, request.signal)
     const { run } = await engine.start({
       owner,
       agent: agent.name,
@@ -74,13 +111,19 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
             : { existing: session.record },
       input: {
         messages,
-        instructions,
+        instructions: taken.instructions,
         context: [],
-        clientTools: [],
+        clientTools: offered,
+        clientAnswers: offered.length === 0 ? 'none' : 'next_request',
+        // A client of these APIs runs what it has brought, and stumbles over the name of anything else.
+        onlyBroughtTools: true,
         ...(Object.keys(props).length === 0 ? {} : { forwardedProps: props }),
         ...(session === null ? {} : { wireThreadId: session.name }),
       },
       origin: 'reader',
+      ...startFiles(files),
+      // Who says something else in place of a result has given the call up, as these APIs have it.
+      whenWaiting: 'abandon',
       ...(onBusy === undefined ? {} : { onBusy }),
       ...(idempotency === undefined ? {} : { idempotency }),
     })
@@ -97,14 +140,31 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
     reply.raw.setHeader('X-Should-Retry', 'false')
     if (!ask.stream) {
       const answer = await collectAnswer(engine, { run }, request.signal)
-      return reply.json(200, form.whole(run, answer))
+      return reply.json(200, form.whole(run, answer, await clientCalls(engine, run.owner, answer.clientCallIds)))
     }
     const after = resumed?.after ?? beforeFirst(run)
     // An empty 200 would look like a stream that broke off.
     if (isOver(run, after)) return reply.empty(204)
     const { signal, log } = request
     const stream = reply.sse()
-    await streamAnswer(deps, run, after, { stream, signal, log }, form.encoder(run))
+    const encoder = form.encoder(run)
+    const beforeEnd = async (terminal: TerminalEvent) =>
+      encoder.takeCalls(await clientCallsOf(engine, run.owner, terminal))
+    await streamAnswer(deps, run, after, { stream, signal, log }, { ...encoder, beforeEnd })
     stream.end()
   }
+}
+
+/** The messages with what each of them brought; `kept` is in the order of `files`. */
+function withFiles({ messages, files }: TakenTurns, kept: readonly FileRecord[]): NewMessage[] {
+  let next = 0
+  const parts = new Map<string, readonly FileRecord[]>()
+  for (const [id, sent] of files) {
+    parts.set(id, kept.slice(next, next + sent.length))
+    next += sent.length
+  }
+  return messages.map((message) => ({
+    ...message,
+    content: contentWith(textOf(message.content), parts.get(message.id) ?? []),
+  }))
 }

@@ -2,16 +2,23 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import type { ToolCall } from '../../domain/message.ts'
 import type { NewMessage, RunInput } from '../../domain/run.ts'
+import type { SentFile } from '../request/sent-file.ts'
 
-export interface Turn {
-  role: 'instructions' | 'user' | 'assistant'
-  text: string
-}
+export type Turn =
+  | { role: 'instructions'; text: string }
+  | { role: 'user'; text: string; files: readonly SentFile[] }
+  | { role: 'assistant'; text: string; calls?: readonly ToolCall[] }
+  /** What a tool of the client gave. */
+  | { role: 'tool'; callId: string; text: string }
 
 export interface TakeOptions {
-  /** The session's history is ours to keep: of what the client repeats, only what is new is taken. */
-  continues: boolean
+  /**
+   * The session's history is ours to keep: of what the client repeats, only what is new is taken, and of results only those of
+   * these calls. Null: there is no session, and what the client says is all there is.
+   */
+  continues: { calls: ReadonlyMap<string, 'pending' | 'answered'> } | null
   /** The model is never shown more than this many; what is older would be stored for nothing. */
   maxMessages: number
   /** The field of the request that holds the turns, for messages about it. */
@@ -21,32 +28,100 @@ export interface TakeOptions {
 /** On what came with the client's word for it: an assistant's message of these was not said by us. */
 const FROM_CLIENT = { quarterdeck: { from: 'client' } }
 
-/** Throws `invalid_request` when there is nothing new to answer. */
+type Said = Exclude<Turn, { role: 'instructions' }>
+
+export interface TakenTurns extends Pick<RunInput, 'messages' | 'instructions'> {
+  /** What messages bring besides their text, by the id of the message. */
+  files: ReadonlyMap<string, readonly SentFile[]>
+}
+
+/** Throws `invalid_request` when there is nothing new to answer, or a result belongs to no call. */
 export function takeTurns(
   turns: readonly Turn[],
   { continues, maxMessages, field }: TakeOptions,
   ids: Ids,
-): Pick<RunInput, 'messages' | 'instructions'> {
-  const said = turns.filter(({ role }) => role !== 'instructions')
-  const firstNew = said.findLastIndex(({ role }) => role === 'assistant') + 1
-  const news = said.slice(firstNew)
-  if (news.every(({ text }) => text.trim() === '')) {
-    const problem = { pointer: `/${field}`, detail: 'The last message must be one of the user, with some text.' }
-    throw new ServerError('invalid_request', 'There is nothing to answer.', { problems: [problem] })
+): TakenTurns {
+  const said = turns.filter((turn) => turn.role !== 'instructions')
+  const news = newTurns(said).filter(isFilled)
+  const taken = continues === null ? news : continued(news, continues.calls)
+  const refused = (detail: string) =>
+    new ServerError('invalid_request', 'There is nothing to answer.', { problems: [{ pointer: `/${field}`, detail }] })
+  if (news.length === 0) {
+    throw refused('The last message must be one of the user, with some text or a file, or the result of a tool.')
   }
-  const history = continues ? [] : said.slice(0, firstNew).slice(-maxMessages)
-  const message = ({ role, text }: Turn): NewMessage => ({
-    id: ids.uuid(),
-    role: role === 'user' ? 'user' : 'assistant',
-    content: text,
-  })
-  // Providers refuse an empty message.
-  const filled = ({ text }: Turn) => text.trim() !== ''
+  if (taken.length === 0) throw refused('No tool call of this conversation waits for these results.')
+  if (continues === null) checkResults(said, field)
+  const files = new Map<string, readonly SentFile[]>()
+  const message = (turn: Said): NewMessage => {
+    const id = ids.uuid()
+    if (turn.role === 'user' && turn.files.length > 0) files.set(id, turn.files)
+    return { id, ...contentOf(turn) }
+  }
   return {
+    files,
     messages: [
-      ...history.filter(filled).map((turn) => ({ ...message(turn), metadata: FROM_CLIENT })),
-      ...news.filter(filled).map(message),
+      ...(continues === null ? historyOf(said, maxMessages) : []).map((turn) => ({
+        ...message(turn),
+        metadata: FROM_CLIENT,
+      })),
+      ...taken.map(message),
     ],
-    instructions: turns.filter((turn) => turn.role === 'instructions' && filled(turn)).map(({ text }) => text),
+    instructions: turns.flatMap((turn) => (turn.role === 'instructions' && turn.text.trim() !== '' ? [turn.text] : [])),
+  }
+}
+
+/** The ids of the calls whose results are new. */
+export const newResults = (turns: readonly Turn[]): string[] =>
+  newTurns(turns).flatMap((turn) => (turn.role === 'tool' ? [turn.callId] : []))
+
+const firstNew = (turns: readonly Turn[]): number => turns.findLastIndex(({ role }) => role === 'assistant') + 1
+
+const newTurns = <T extends Turn>(turns: readonly T[]): T[] => turns.slice(firstNew(turns))
+
+/** A result that was taken before only repeats what led to the answer; beside a new word it says nothing. */
+function continued(news: readonly Said[], calls: ReadonlyMap<string, 'pending' | 'answered'>): Said[] {
+  const hasWord = news.some(({ role }) => role === 'user')
+  return news.filter((turn) => {
+    const status = turn.role === 'tool' ? calls.get(turn.callId) : 'pending'
+    return status === 'pending' || (status === 'answered' && !hasWord)
+  })
+}
+
+function historyOf(said: readonly Said[], maxMessages: number): Said[] {
+  const history = said.slice(0, firstNew(said)).slice(-maxMessages)
+  // A result whose call is older than that belongs to nothing any more.
+  const first = history.findIndex(({ role }) => role !== 'tool')
+  return history.slice(Math.max(0, first)).filter(isFilled)
+}
+
+/** Providers refuse a result that belongs to no call, and the model could not make sense of it. */
+function checkResults(said: readonly Said[], field: string): void {
+  const called = new Set<string>()
+  for (const turn of said) {
+    if (turn.role === 'assistant') for (const { id } of turn.calls ?? []) called.add(id)
+    if (turn.role !== 'tool' || called.has(turn.callId)) continue
+    const detail = `The result of ${JSON.stringify(turn.callId.slice(0, 64))} follows no call with that id. Send the whole conversation, or name it.`
+    throw new ServerError('invalid_request', 'A result belongs to no call.', {
+      problems: [{ pointer: `/${field}`, detail }],
+    })
+  }
+}
+
+/** Providers refuse an empty message. */
+function isFilled(turn: Said): boolean {
+  if (turn.role === 'tool' || turn.text.trim() !== '') return true
+  return turn.role === 'user' ? turn.files.length > 0 : (turn.calls ?? []).length > 0
+}
+
+function contentOf(turn: Said): Omit<NewMessage, 'id'> {
+  switch (turn.role) {
+    case 'tool':
+      return { role: 'tool', content: turn.text, toolCallId: turn.callId }
+    case 'assistant': {
+      const { text, calls = [] } = turn
+      return { role: 'assistant', content: text, ...(calls.length === 0 ? {} : { toolCalls: [...calls] }) }
+    }
+    default:
+      return { role: 'user', content: turn.text }
   }
 }

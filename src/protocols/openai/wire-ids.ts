@@ -27,6 +27,12 @@ export function parseItemId(text: string): ItemId | null {
   return runId === null || messageId === null ? null : { runId, messageId }
 }
 
+/** Of a function call. Also this can be named in place of repeating it. */
+export const callItemId = (clientCallId: string): string => `fc_${hexOf(clientCallId)}`
+
+/** The client call behind it; null when it is no id of ours. */
+export const parseCallItemId = (text: string): string | null => uuidOf(/^fc_([0-9a-f]{32})$/.exec(text)?.[1])
+
 const hexOf = (uuid: string): string => uuid.replaceAll('-', '')
 
 function uuidOf(hex: string | undefined): string | null {

@@ -16,3 +16,10 @@ describe('digest of a JSON value', () => {
     expect(digestOf(JSON.parse('{"__proto__":1}'))).not.toBe(digestOf({}))
   })
 })
+
+test('tells long texts apart', () => {
+  const long = (end: string) => ({ files: [{ content: 'x'.repeat(1_000_000) + end }] })
+
+  expect(digestOf(long('a'))).toBe(digestOf(long('a')))
+  expect(digestOf(long('a'))).not.toBe(digestOf(long('b')))
+})

@@ -1,13 +1,15 @@
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { type SentFile, sentFiles } from '../request/sent-file.ts'
 import { NewMessageSchema } from './schema.ts'
 
 export interface PostedMessage {
   message: string
   agent: string | null
+  files: SentFile[]
 }
 
-/** Throws `invalid_request`, or `not_available_yet` for files. */
+/** Throws `invalid_request`. */
 export function decodeNewMessage(body: unknown): PostedMessage {
   const parsed = NewMessageSchema.safeParse(body)
   if (!parsed.success) {
@@ -16,8 +18,5 @@ export function decodeNewMessage(body: unknown): PostedMessage {
     })
   }
   const { message, files, agent } = parsed.data
-  if (files != null && files.length > 0) {
-    throw new ServerError('not_available_yet', 'Sending files is not available yet; send the text alone.')
-  }
-  return { message, agent: agent ?? null }
+  return { message, agent: agent ?? null, files: sentFiles(files) }
 }

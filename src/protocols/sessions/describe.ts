@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { RouteDescription } from '../../http/route-description.ts'
 import { eventStream } from '../ag-ui-wire/describe.ts'
-import { startErrors } from '../answer/error-lists.ts'
+import { fileErrors, startErrors } from '../answer/error-lists.ts'
 import { startHeaderSchemas } from '../request/start-header-schemas.ts'
 import { NewMessageSchema } from './schema.ts'
 
@@ -70,7 +70,11 @@ export const describePost: RouteDescription = {
   headers: newRunHeaders,
   body: {
     schema: NewMessageSchema.meta({ id: 'NewMessage' }),
-    examples: { text: { message: 'Where to in May?' }, 'to one agent': { message: 'Hello!', agent: 'assistant' } },
+    examples: {
+      text: { message: 'Where to in May?' },
+      'to one agent': { message: 'Hello!', agent: 'assistant' },
+      'with an uploaded file': { message: 'What does it say?', files: [{ file_id: id }] },
+    },
   },
   responses: {
     202: {
@@ -84,7 +88,7 @@ export const describePost: RouteDescription = {
       },
     },
   },
-  errors: startErrors,
+  errors: [...startErrors, ...fileErrors],
 }
 
 export const describeSessionEvents: RouteDescription = {

@@ -10,7 +10,8 @@ export function runView(run: RunRecord, session: SessionRecord | null) {
     status: run.status,
     created_at: isoTime(run.createdAt),
     started_at: isoTime(run.startedAt),
-    finished_at: isoTime(run.finishedAt),
+    // On the wire a waiting run has ended; what it is about has not.
+    finished_at: run.status === 'waiting' ? null : isoTime(run.finishedAt),
     usage: run.usage.map((usage) => ({
       provider: usage.provider,
       model: usage.model,

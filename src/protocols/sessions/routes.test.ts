@@ -97,15 +97,6 @@ describe('POST /sessions/{id}/messages', () => {
     await send(doors, 's', '😀'.repeat(10_000))
   })
 
-  test('says that files cannot be sent yet', async () => {
-    await using doors = await openDoors()
-
-    const response = await doors.post('/sessions/s/messages', { message: 'Hi', files: [{}] })
-
-    expect(await refusalOf(response)).toEqual({ status: 501, code: 'not_available_yet' })
-    await doors.post('/sessions/s/messages', { message: 'Hi', files: [] })
-  })
-
   test('knows no agent of another name', async () => {
     await using doors = await openDoors()
 

@@ -9,8 +9,10 @@ import { entryAt } from '../ag-ui-wire/entry-at.ts'
 import { type EventId, parseCursor } from '../ag-ui-wire/event-id.ts'
 import { openEventStream } from '../ag-ui-wire/open-event-stream.ts'
 import type { RunDoorDeps } from '../ag-ui-wire/run-door.ts'
-import { beforeFirst, isOver, streamRun } from '../ag-ui-wire/stream-run.ts'
+import { beforeFirst, isEndOf, isOver, streamRun } from '../ag-ui-wire/stream-run.ts'
 import { streamSession } from '../ag-ui-wire/stream-session.ts'
+import { contentWith, startFiles } from '../request/attachments.ts'
+import { jsonWithFiles } from '../request/json-with-files.ts'
 import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
 import { decodeNewMessage } from './decode.ts'
 import {
@@ -28,27 +30,31 @@ export interface SessionRoutesDeps extends RunDoorDeps {
 }
 
 export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
-  const { engine, ids } = deps
+  const { engine, ids, attachments } = deps
 
   async function postMessage(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const reference = idOf(request)
     const onBusy = onBusyOf(request)
-    const body = await request.json()
+    const body = await jsonWithFiles(request)
     const idempotency = idempotencyOf(request, body)
-    const { message, agent } = decodeNewMessage(body)
+    const { message, agent, files: sent } = decodeNewMessage(body)
     const session = await engine.findSession(owner, reference)
+    const { model } = engine.agent(agent ?? session?.agent ?? null)
+    const files = await attachments.take(owner, sent)
+    await attachments.check(files, model.input, request.signal)
     const { run } = await engine.start({
       owner,
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
       input: {
-        messages: [{ id: ids.uuid(), role: 'user', content: message }],
+        messages: [{ id: ids.uuid(), role: 'user', content: contentWith(message, files) }],
         instructions: [],
         context: [],
         clientTools: [],
       },
       origin: 'background',
+      ...startFiles(files),
       ...(onBusy === undefined ? {} : { onBusy }),
       ...(idempotency === undefined ? {} : { idempotency }),
     })
@@ -72,9 +78,9 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     const run = await engine.getRun(request.principal.owner, idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const { seq } = cursorOf(request, run.sessionId)
-    if (seq > 0) await entryAt(engine, run.sessionId, seq)
+    const seen = seq > 0 ? await entryAt(engine, run.sessionId, seq) : null
     // It tells an EventSource not to come again; an empty 200 would bring it back for ever.
-    if (isOver(run, seq)) return reply.empty(204)
+    if (isOver(run, seq) || (seen !== null && isEndOf(run, seen))) return reply.empty(204)
     const reader = await openEventStream(request, reply, '1.x')
     await streamRun(deps, run, Math.max(seq, beforeFirst(run)), reader)
     reader.stream.end()

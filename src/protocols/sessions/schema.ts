@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { MessageSchema } from '../request/message-schema.ts'
+import { SentFilesSchema } from '../request/sent-file.ts'
 
 export const NewMessageSchema = z.strictObject({
   message: MessageSchema,
-  files: z.array(z.unknown()).nullish(),
+  files: SentFilesSchema,
   agent: z.string().nullish(),
 })

@@ -1,19 +1,28 @@
 // All our doors over a real socket, on a real engine and store, with a model that the test controls.
 
 import type { RunEvent } from '../../domain/event.ts'
-import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import { startServer, userToken } from '../../http/server.fixture.ts'
+import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import { operatorToken, startServer, userToken } from '../../http/server.fixture.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
+import { createApprovalRoutes } from '../approvals/routes.ts'
 import { createCopilotKitRoutes } from '../copilotkit/routes.ts'
 import { createSessionRoutes } from '../sessions/routes.ts'
+import { createToolRoutes } from '../tools/routes.ts'
+import { openEngineWithFiles } from './open-engine-with-files.ts'
 import { type Frame, readSse } from './sse-reader.ts'
 
 /** Ends with `await using`. */
 export async function openDoors(options: TestEngineOptions = {}) {
-  const opened = openEngine(options)
-  const { engine, clock, ids } = opened
-  const deps = { engine, clock, version: '0.0.0-test' }
-  const routes = [...createAgUiRoutes(deps), ...createCopilotKitRoutes(deps), ...createSessionRoutes({ ...deps, ids })]
+  const opened = openEngineWithFiles(options)
+  const { engine, clock, ids, attachments } = opened
+  const deps = { engine, clock, attachments, version: '0.0.0-test' }
+  const routes = [
+    ...createAgUiRoutes(deps),
+    ...createCopilotKitRoutes(deps),
+    ...createSessionRoutes({ ...deps, ids }),
+    ...createApprovalRoutes(deps),
+    ...createToolRoutes(deps),
+  ]
   const server = await startServer({ routes })
   const { url, lines } = server
 
@@ -31,7 +40,7 @@ export async function openDoors(options: TestEngineOptions = {}) {
     lines,
     post,
     get,
-    remove: (path: string) => fetch(url + path, { method: 'DELETE' }),
+    remove: (path: string, headers: Record<string, string> = {}) => fetch(url + path, { method: 'DELETE', headers }),
     /** Posts and reads the whole stream. */
     run: async (path: string, body: unknown, headers?: Record<string, string>) =>
       readSse(await post(path, body, headers)).rest(),
@@ -43,6 +52,8 @@ export async function openDoors(options: TestEngineOptions = {}) {
   }
 }
 
+/** An operator; the same user as whoever comes without a token. */
+export const asOperator = { Authorization: `Bearer ${operatorToken.token}` }
 export const asAda = { Authorization: `Bearer ${userToken.token}` }
 
 export const eventsOf = (frames: readonly Frame[]): RunEvent[] => frames.map(({ data }) => JSON.parse(data))

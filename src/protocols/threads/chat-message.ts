@@ -2,7 +2,7 @@
 
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import { type AnswerToolCall, parseArguments, type RunAnswer } from '../answer/run-answer.ts'
+import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../answer/run-answer.ts'
 import type { ChatMessage, ToolUse } from './schema.ts'
 
 type Metadata = Record<string, unknown>
@@ -56,7 +56,8 @@ function storedUse(name: string, args: string, calledAt: number, result: StoredM
   const call = {
     tool_name: name,
     arguments: parseArguments(args),
-    execution_time_ms: result === undefined ? null : Math.max(0, result.createdAt - calledAt),
+    execution_time_ms:
+      result === undefined ? null : (durationIn(result.metadata) ?? Math.max(0, result.createdAt - calledAt)),
   }
   if (result?.error !== undefined) return { ...call, error: result.error }
   return { ...call, result: result === undefined ? null : textOf(result.content) }

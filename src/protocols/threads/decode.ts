@@ -16,9 +16,23 @@ export function decodeThreadChat(body: unknown): ThreadChat {
   return { message, threadId: thread_id ?? null, stream: stream ?? true, metadata: metadata ?? null }
 }
 
+export interface ClientResult {
+  executionId: string
+  /** What the model is told. */
+  content: string
+  isError: boolean
+  durationMs: number
+}
+
 /** Throws `invalid_request`. */
-export function decodeToolResult(body: unknown): { executionId: string } {
-  return { executionId: parse(ToolResultSchema, body, 'tool result').execution_id }
+export function decodeToolResult(body: unknown): ClientResult {
+  const { execution_id, result, error, execution_time_ms } = parse(ToolResultSchema, body, 'tool result')
+  return {
+    executionId: execution_id,
+    content: error ?? (typeof result === 'string' ? result : JSON.stringify(result)),
+    isError: error !== undefined,
+    durationMs: execution_time_ms,
+  }
 }
 
 function parse<T>(schema: z.ZodType<T>, body: unknown, what: string): T {

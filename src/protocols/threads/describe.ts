@@ -32,7 +32,7 @@ const knownErrors = ['malformed_id', 'session_not_found', 'session_expired'] as 
 export const describePost: RouteDescription = {
   tag,
   description:
-    'Sends a message. The answer is a stream of events (`data:` and `id:`, no `event:` line), the last of which is `message_complete` or `error`; with `stream: false` it is one object. Without `thread_id` a new thread begins. `metadata` is merged key by key into the thread’s.',
+    'Sends a message. The answer is a stream of events (`data:` and `id:`, no `event:` line), the last of which is `message_complete` or `error`; with `stream: false` it is one object. Tools of the type `client` in the agent’s file are run by the client: each `tool_execution_request` is answered at `POST /tool_result` while the stream stays open. Without `thread_id` a new thread begins. `metadata` is merged key by key into the thread’s.',
   headers: startHeaderSchemas,
   body: {
     schema: ThreadChatSchema,
@@ -130,7 +130,8 @@ export const describeRemove: RouteDescription = {
 
 export const describeToolResult: RouteDescription = {
   tag,
-  description: 'The result of a tool that ran at the client. Not available yet: no tool runs there.',
+  description:
+    'The result of a `tool_execution_request`: either `result`, any JSON, or `error`. The stream that asked goes on with it. The first answer counts; after the tool’s timeout it is too late.',
   body: {
     schema: ToolResultSchema,
     examples: {
@@ -156,6 +157,11 @@ export const describeToolResult: RouteDescription = {
     'body_too_large',
     'request_timeout',
     'rate_limited',
-    'not_available_yet',
+    'tool_call_not_found',
+    'tool_call_answered',
+    'tool_call_expired',
+    'storage_full',
+    'storage_failed',
+    'shutting_down',
   ],
 }

@@ -8,12 +8,12 @@ const at = 1_800_000_000_000
 const shared = { thread_id: 'mine', timestamp: new Date(at).toISOString() }
 const brokenOff = { metadata: { quarterdeck: { brokenOff: true } } }
 
-function encode(events: readonly RunEvent[], failed: readonly string[] = []): unknown[] {
+function encode(events: readonly RunEvent[]): unknown[] {
   const session = newSession({ alias: 'mine' })
   const encoder = createThreadEncoder(session, newRun(session.id, { wireId: 'run-1' }))
   return events
     .filter((event) => encoder.reads.has(event.type))
-    .flatMap((event) => encoder.encode(event, (id) => failed.includes(id)))
+    .flatMap((event) => encoder.encode(event))
     .map(({ event, data }) => (event === undefined ? ThreadEventSchema.parse(JSON.parse(data)) : event))
 }
 
@@ -68,28 +68,44 @@ describe('the events of a thread', () => {
     expect(events.at(-1)).toEqual({ event: 'message_complete', ...shared, message: message('It is 3.') })
   })
 
-  test('do not start a tool whose arguments broke off, and do start one that middleware has marked', () => {
+  test('start a tool when it begins to run here, and none whose arguments broke off', () => {
     const call = (toolCallId: string, metadata: Record<string, unknown>): RunEvent[] => [
       { type: 'TOOL_CALL_START', toolCallId, toolCallName: 'add', timestamp: at },
       { type: 'TOOL_CALL_ARGS', toolCallId, delta: '{"a":1}', timestamp: at },
       { type: 'TOOL_CALL_END', toolCallId, timestamp: at, metadata },
     ]
+    const session = newSession({ alias: 'mine' })
+    const encoder = createThreadEncoder(session, newRun(session.id))
+    const begin = (id: string) =>
+      encoder
+        .encodeFact({ fact: 'tool_intent', run: 'r', call: id, tool: 'add', effect: 'read', at })
+        .map(({ data }) => JSON.parse(data))
 
-    expect(encode([...call('c1', brokenOff.metadata), ...call('c2', { tenant: 'x' })])).toEqual([
-      { event: 'tool_start', ...shared, tool_call_id: 'c2', tool_name: 'add', arguments: { a: 1 } },
-    ])
+    const events = ['c1', 'c2', 'c3'].flatMap((id) => call(id, id === 'c1' ? brokenOff.metadata : { tenant: 'x' }))
+    expect(events.flatMap((event) => encoder.encode(event))).toEqual([])
+    expect(begin('c1')).toEqual([])
+    const start = { event: 'tool_start', ...shared, tool_name: 'add', arguments: { a: 1 } }
+    expect(begin('c2')).toEqual([{ ...start, tool_call_id: 'c2' }])
+    // Begun again after a crash.
+    expect(begin('c2')).toEqual([])
+    const subagent: RunEvent = {
+      type: 'SUBAGENT_STARTED',
+      subagentRunId: 's',
+      name: 'adder',
+      parentToolCallId: 'c3',
+      timestamp: at,
+    }
+    expect(encoder.encode(subagent).map(({ data }) => JSON.parse(data))).toEqual([{ ...start, tool_call_id: 'c3' }])
   })
 
   test('measure a tool from its call to its result, and tell a failure from a result', () => {
-    const events = encode(
-      [
-        { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'add', timestamp: at },
-        { type: 'TOOL_CALL_END', toolCallId: 'c', timestamp: at },
-        { type: 'TOOL_CALL_RESULT', toolCallId: 'c', messageId: 'r', content: 'No.', timestamp: at + 40 },
-        finished({ type: 'success' }),
-      ],
-      ['r'],
-    )
+    const metadata = { quarterdeck: { status: 'error' } }
+    const events = encode([
+      { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'add', timestamp: at },
+      { type: 'TOOL_CALL_END', toolCallId: 'c', timestamp: at },
+      { type: 'TOOL_CALL_RESULT', toolCallId: 'c', messageId: 'r', content: 'No.', metadata, timestamp: at + 40 },
+      finished({ type: 'success' }),
+    ])
 
     const failure = { tool_name: 'add', error: 'No.', execution_time_ms: 40 }
     expect(events.slice(1)).toEqual([

@@ -5,7 +5,7 @@ import { silentLogger } from '../../domain/logger.ts'
 import { createJanitor } from '../../engine/janitor.ts'
 import { testAgent } from '../../engine/testing/open-engine.ts'
 import { until } from '../../http/server.fixture.ts'
-import type { Tool } from '../../tools/tool.ts'
+import { serverTool } from '../../tools/server-tool.ts'
 import { nextPath, openChat, refusalOf } from '../chat-door/testing/open-chat.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { asAda } from '../testing/open-doors.ts'
@@ -32,14 +32,14 @@ async function show(doors: Doors, id: string, query = '') {
   return { thread: ThreadSchema.parse(await response.json()), next: nextPath(response) }
 }
 
-const flaky: Tool = {
+const flaky = serverTool({
   name: 'flaky',
   description: 'Fails when told to.',
   parameters: { type: 'object' },
   effect: 'read',
   timeoutMs: 1_000,
   call: async ({ arguments: { fail } }) => ({ content: fail === true ? 'It broke.' : 'Well.', isError: fail === true }),
-}
+})
 const withTools = {
   tools: [flaky],
   answers: [
@@ -509,12 +509,12 @@ describe('POST /tool_result', () => {
     ['a result', { ...valid, result: { a: 1 } }],
     ['a result that is null', { ...valid, result: null }],
     ['an error', { ...valid, error: 'No.' }],
-  ])('says of %s that no tool runs at the client yet', async (_what, body) => {
+  ])('knows no call for %s that nobody asked for', async (_what, body) => {
     await using doors = await openChat()
 
-    expect(await refusalOf(await doors.post('/tool_result', body))).toMatchObject({
-      status: 501,
-      code: 'not_available_yet',
-    })
+    const words = `There is no tool execution "${unknown}".`
+    const response = await doors.post('/tool_result', body)
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ code: 'tool_call_not_found', error: words, message: words })
   })
 })

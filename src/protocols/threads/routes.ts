@@ -4,15 +4,12 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { StoredMessage } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { AcceptedRun, Engine } from '../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
-import { beforeFirst, isOver } from '../ag-ui-wire/stream-run.ts'
 import { failureOf } from '../answer/answer-failure.ts'
-import { collectAnswer } from '../answer/collect-answer.ts'
 import { resumedRun } from '../answer/resumed-run.ts'
-import { streamAnswer } from '../answer/stream-answer.ts'
+import { entriesUpTo, streamAnswer } from '../answer/stream-answer.ts'
 import { decodePage } from '../request/decode-page.ts'
 import { knownSession } from '../request/known-session.ts'
 import { listMessages } from '../request/list-messages.ts'
@@ -22,20 +19,24 @@ import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
 import { answerMessage, historyMessages, isoTime, requestMetadata } from './chat-message.ts'
 import { decodeThreadChat, decodeToolResult, type ThreadChat } from './decode.ts'
 import { describeList, describePost, describeRemove, describeThread, describeToolResult } from './describe.ts'
-import { createThreadEncoder, threadIdOf } from './encode.ts'
+import { threadIdOf } from './encode.ts'
 import { threadErrorShape } from './error-shape.ts'
+import { firstRun, followWork, placeInWork, startOfWork, type WorkPlace } from './follow-work.ts'
 import { MAX_THREAD_METADATA_BYTES } from './schema.ts'
+import { collectWork, createWorkEncoder } from './work-encoder.ts'
 
 export interface ThreadRoutesDeps {
   engine: Engine
-  clock: Pick<Clock, 'now'>
+  clock: Clock
   ids: Ids
 }
 
 const THREADS = { max: 1_000, fallback: 100 }
 const MESSAGES = { max: 1_000, fallback: 1_000 }
 
-export function createThreadRoutes({ engine, clock, ids }: ThreadRoutesDeps): Route[] {
+export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
+  const { engine, ids } = deps
+
   async function post(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const body = await request.json()
@@ -44,11 +45,15 @@ export function createThreadRoutes({ engine, clock, ids }: ThreadRoutesDeps): Ro
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
       const { run, session } = await start(request, body, chat, known)
-      return answer({ request, reply, run, session, after: beforeFirst(run) }, chat.stream)
+      return answer({ request, reply, session, place: startOfWork(run) }, chat.stream)
     }
     const { run, session, after } = await resumedRun(engine, owner, lastEventId)
     if (known !== null && known.id !== session.id) throw sessionNotFound(session.id)
-    return answer({ request, reply, run, session, after }, chat.stream)
+    const place = await placeInWork(deps, run, after)
+    if (place !== null) return answer({ request, reply, session, place }, chat.stream)
+    // An empty 200 would look like a stream that broke off.
+    if (chat.stream) return reply.empty(204)
+    return answer({ request, reply, session, place: startOfWork(await firstRun(engine, run)) }, false)
   }
 
   async function start(
@@ -69,6 +74,7 @@ export function createThreadRoutes({ engine, clock, ids }: ThreadRoutesDeps): Ro
         instructions: [],
         context: [],
         clientTools: [],
+        clientAnswers: 'in_stream',
       },
       ...(metadata === null ? {} : { metadata }),
       origin: 'reader',
@@ -78,26 +84,29 @@ export function createThreadRoutes({ engine, clock, ids }: ThreadRoutesDeps): Ro
   }
 
   async function answer(call: Call, stream: boolean): Promise<void> {
-    const { request, reply, run, session, after } = call
+    const { request, reply, session, place } = call
+    const { lineage, after } = place
+    const run = lineage[lineage.length - 1] ?? lineage[0]
     reply.note({ session_id: run.sessionId, run_id: run.id })
     if (!stream) return whole(call)
-    // An empty 200 would look like a stream that broke off.
-    if (isOver(run, after)) return reply.empty(204)
     const { signal, log } = request
     const reader = { stream: reply.sse(), signal, log }
-    await streamAnswer({ engine, clock }, run, after, reader, createThreadEncoder(session, run))
+    await streamAnswer(deps, run, after, reader, createWorkEncoder(engine, session, lineage[0]), {
+      seen: () => entriesUpTo(engine, lineage, after),
+      follow: () => followWork(deps, place, signal, log),
+    })
     reader.stream.end()
   }
 
-  async function whole({ request, reply, run, session }: Call): Promise<void> {
-    const result = await collectAnswer(engine, { run }, request.signal)
+  async function whole({ request, reply, session, place }: Call): Promise<void> {
+    const [first] = place.lineage
+    const { answer: result, runId, endedAt } = await collectWork(deps, session, first, request)
     const failure = failureOf(result)
     if (failure !== null) throw failure
     if (result.outcome === 'waiting') {
-      return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.waitsFor })
+      return reply.json(202, { status: 'waiting', run_id: runId, approval_ids: result.approvalIds })
     }
-    const { finishedAt } = await engine.getRun(run.owner, run.id)
-    const message = answerMessage(result, finishedAt ?? clock.now(), requestMetadata(run))
+    const message = answerMessage(result, endedAt, requestMetadata(first))
     reply.json(200, { thread_id: threadIdOf(session), message })
   }
 
@@ -129,13 +138,15 @@ export function createThreadRoutes({ engine, clock, ids }: ThreadRoutesDeps): Ro
     reply.json(200, body, nextLink(path, request.query, next))
   }
 
-  /** What the requests of these messages sent along; where a page begins inside a run, its question is on another one. */
+  /** What the requests that led to these messages sent along; where a page begins inside of the work, its question is on another one. */
   async function metadataByRun(owner: string, messages: readonly StoredMessage[]) {
     const found = new Map<string, Record<string, unknown>>()
-    for (const { role, runId, metadata = {} } of messages) if (role === 'user') found.set(runId, metadata)
-    const first = messages[0]
-    if (first !== undefined && !found.has(first.runId)) {
-      found.set(first.runId, requestMetadata(await engine.getRun(owner, first.runId)))
+    let asked: Record<string, unknown> | null = null
+    for (const { role, runId, metadata = {} } of messages) {
+      if (role === 'user') asked = metadata
+      // A run that goes on after a tool of the client has no question of its own.
+      else asked ??= requestMetadata(await firstRun(engine, await engine.getRun(owner, runId)))
+      found.set(runId, asked)
     }
     return found
   }
@@ -149,11 +160,11 @@ export function createThreadRoutes({ engine, clock, ids }: ThreadRoutesDeps): Ro
     reply.empty(204)
   }
 
-  async function toolResult(request: Request): Promise<void> {
-    const { executionId } = decodeToolResult(await request.json())
-    throw new ServerError('not_available_yet', 'No tool runs at the client yet, so no result is waited for.', {
-      details: { execution_id: executionId },
-    })
+  async function toolResult(request: Request, reply: Reply): Promise<void> {
+    const { executionId, content, isError, durationMs } = decodeToolResult(await request.json())
+    const run = await engine.answerClientCall(request.principal.owner, executionId, { content, isError, durationMs })
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    reply.json(200, { status: 'received' })
   }
 
   const shared = { door: 'threads', role: 'user' } as const
@@ -204,10 +215,8 @@ export function createThreadRoutes({ engine, clock, ids }: ThreadRoutesDeps): Ro
 interface Call {
   request: Request
   reply: Reply
-  run: RunRecord
   session: SessionRecord
-  /** The last entry that the reader has seen. */
-  after: number
+  place: WorkPlace
 }
 
 function inOwnShape(handle: Route['handle']): Route['handle'] {

@@ -86,6 +86,16 @@ export const ThreadEventSchema = z.discriminatedUnion('event', [
     error: z.string().optional(),
     execution_time_ms: milliseconds,
   }),
+  z
+    .strictObject({ event: z.literal('tool_execution_request'), execution_id: z.uuid(), ...call, arguments: args })
+    .describe('Run this tool and send what it gives to POST /tool_result.'),
+  z.strictObject({
+    event: z.literal('tool_execution_complete'),
+    execution_id: z.uuid(),
+    ...shared,
+    tool_call_id: z.string(),
+    error: z.string().optional().describe('What the model is told when no result came in time.'),
+  }),
   z.strictObject({
     event: z.literal('message_complete'),
     ...shared,

@@ -1,15 +1,16 @@
 // Some routes over a real socket, on a real engine and store.
 
-import { openEngine, type TestEngineOptions } from '../../../engine/testing/open-engine.ts'
+import type { TestEngineOptions } from '../../../engine/testing/open-engine.ts'
 import type { Route } from '../../../http/route.ts'
 import { startServer } from '../../../http/server.fixture.ts'
+import { openEngineWithFiles } from '../../testing/open-engine-with-files.ts'
 
 /** Ends with `await using`. */
 export async function openRoutes(
-  create: (deps: Pick<ReturnType<typeof openEngine>, 'engine' | 'clock' | 'ids'>) => Route[],
+  create: (deps: Pick<ReturnType<typeof openEngineWithFiles>, 'engine' | 'clock' | 'ids' | 'attachments'>) => Route[],
   options: TestEngineOptions = {},
 ) {
-  const opened = openEngine(options)
+  const opened = openEngineWithFiles(options)
   const server = await startServer({ routes: create(opened) })
   return {
     ...opened,

@@ -1,11 +1,12 @@
 // Both families of `/chat`, with the doors they share sessions with, over a real socket on a real engine and store.
 
-import { openEngine, type TestEngineOptions } from '../../../engine/testing/open-engine.ts'
+import type { TestEngineOptions } from '../../../engine/testing/open-engine.ts'
 import type { Door } from '../../../http/route.ts'
 import { startServer } from '../../../http/server.fixture.ts'
 import { createAgUiRoutes } from '../../ag-ui/routes.ts'
 import { createChatRoutes } from '../../chat/routes.ts'
 import { createSessionRoutes } from '../../sessions/routes.ts'
+import { openEngineWithFiles } from '../../testing/open-engine-with-files.ts'
 import { readSse } from '../../testing/sse-reader.ts'
 import { createThreadRoutes } from '../../threads/routes.ts'
 import { joinChatRoutes } from '../join-chat-routes.ts'
@@ -14,9 +15,9 @@ const ALL: readonly Door[] = ['ag-ui', 'rest', 'threads', 'openai', 'mcp']
 
 /** Ends with `await using`. */
 export async function openChat({ doors = ALL, ...options }: TestEngineOptions & { doors?: readonly Door[] } = {}) {
-  const opened = openEngine(options)
-  const { engine, clock, ids } = opened
-  const deps = { engine, clock, ids, version: '0.0.0-test' }
+  const opened = openEngineWithFiles(options)
+  const { engine, clock, ids, attachments } = opened
+  const deps = { engine, clock, ids, attachments, version: '0.0.0-test' }
   const chat = joinChatRoutes([...createChatRoutes(deps), ...createThreadRoutes(deps)], doors)
   const routes = [...createAgUiRoutes(deps), ...createSessionRoutes(deps), ...chat]
   const server = await startServer({ routes, doors })

@@ -1,9 +1,10 @@
 // This door over a real socket, beside the AG-UI door, on a real engine and store.
 
-import { openEngine, type TestEngineOptions } from '../../../engine/testing/open-engine.ts'
+import type { TestEngineOptions } from '../../../engine/testing/open-engine.ts'
 import { startServer } from '../../../http/server.fixture.ts'
 import { createAgUiRoutes } from '../../ag-ui/routes.ts'
 import { createSessionRoutes } from '../../sessions/routes.ts'
+import { openEngineWithFiles } from '../../testing/open-engine-with-files.ts'
 import { openAiErrorShape } from '../error-shape.ts'
 import { createOpenAiRoutes } from '../routes.ts'
 
@@ -12,9 +13,9 @@ export const RESPONSES = '/v1/responses'
 
 /** Ends with `await using`. */
 export async function openOpenAi(options: TestEngineOptions = {}) {
-  const opened = openEngine(options)
-  const { engine, clock, ids } = opened
-  const deps = { engine, clock, ids, version: '0.0.0-test' }
+  const opened = openEngineWithFiles(options)
+  const { engine, clock, ids, attachments } = opened
+  const deps = { engine, clock, ids, attachments, version: '0.0.0-test' }
   const routes = [...createAgUiRoutes(deps), ...createSessionRoutes(deps), ...createOpenAiRoutes(deps)]
   const server = await startServer({ routes, errorShapes: { v1: openAiErrorShape } })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

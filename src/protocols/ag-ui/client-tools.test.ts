@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest'
+import { outline } from '../../engine/testing/open-engine.ts'
+import type { ModelRequest } from '../../models/model.ts'
+import { eventsOf, refusalOf } from '../testing/open-doors.ts'
+import { calls, finished, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
+import type { Frame } from '../testing/sse-reader.ts'
+
+type Doors = Awaited<ReturnType<typeof openGatedDoors>>
+
+const pick = { name: 'pick', description: 'Lets the user pick.', parameters: { type: 'object' } }
+const user = (id: string) => ({ id, role: 'user', content: `text of ${id}` })
+const input = (more: Record<string, unknown> = {}) => ({
+  protocolVersion: '1.0',
+  threadId: 'thread',
+  runId: 'run-1',
+  messages: [user('m1')],
+  tools: [pick],
+  ...more,
+})
+const result = (toolCallId: string, content = 'red') => ({ id: `of ${toolCallId}`, role: 'tool', toolCallId, content })
+
+/** The calls that a run left to its client. */
+function openCalls(frames: readonly Frame[]): string[] {
+  const outcome = finished(frames)
+  if (outcome?.type !== 'success') throw new Error(`this run has not ended as a success: ${JSON.stringify(outcome)}`)
+  return outcome.pendingToolCallIds ?? []
+}
+
+async function openPage(answers: Parameters<typeof openGatedDoors>[0] = {}) {
+  const requests: ModelRequest[] = []
+  const doors = await openGatedDoors({
+    answers: [calls(['look'], ['pick']), says('Red it is.')],
+    onRequest: (request) => requests.push(request),
+    ...answers,
+  })
+  return { ...doors, requests }
+}
+
+const told = (request: ModelRequest | undefined) => request?.messages.map(({ role, content }) => [role, content])
+
+describe('a tool that the client brings', () => {
+  test('ends the run as a success that names the open calls, after the server’s tools have run', async () => {
+    await using doors = await openPage()
+    const frames = await doors.run('/', input())
+    const events = eventsOf(frames)
+    const started = events.flatMap((event) => (event.type === 'TOOL_CALL_START' ? [event.toolCallId] : []))
+
+    expect(outline(events).filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual([
+      'TOOL_CALL_RESULT Nothing there.',
+    ])
+    expect(finished(frames)).toEqual({ type: 'success', pendingToolCallIds: [started[1]] })
+    expect(await (await doors.get('/runs/run-1')).json()).toMatchObject({ status: 'waiting', finished_at: null })
+  })
+
+  test('is answered by a tool message of the next run; the question is not told to the model again', async () => {
+    await using doors = await openPage()
+    const [call = ''] = openCalls(await doors.run('/', input()))
+
+    const frames = await doors.run('/', input({ runId: 'run-2', messages: [user('m1'), result(call)] }))
+
+    expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
+    expect(eventsOf(frames)[0]).toMatchObject({ runId: 'run-2', parentRunId: 'run-1' })
+    expect(told(doors.requests[1])).toEqual([
+      ['user', 'text of m1'],
+      ['assistant', ''],
+      ['tool', 'Nothing there.'],
+      ['tool', 'red'],
+    ])
+    expect(await (await doors.get('/runs/run-1')).json()).toMatchObject({ status: 'completed' })
+  })
+
+  test('may fail at the client, and the model hears how', async () => {
+    await using doors = await openPage()
+    const [call = ''] = openCalls(await doors.run('/', input()))
+    const failed = { ...result(call, 'It failed.'), error: 'no palette' }
+
+    await doors.run('/', input({ runId: 'run-2', messages: [failed] }))
+
+    expect(doors.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'It failed.' })
+  })
+
+  test('one of two that is answered leaves the other open', async () => {
+    await using doors = await openPage({ answers: [calls(['pick'], ['pick']), says('Both.')] })
+    const [one = '', two = ''] = openCalls(await doors.run('/', input()))
+
+    const half = await doors.run('/', input({ runId: 'run-2', messages: [result(two)] }))
+    expect(openCalls(half)).toEqual([one])
+    expect(doors.requests).toHaveLength(1)
+
+    const whole = await doors.run('/', input({ runId: 'run-3', messages: [result(one, 'blue')] }))
+    expect(openCalls(whole)).toEqual([])
+    // In the order of the calls, as providers want it.
+    expect(told(doors.requests[1])?.slice(-2)).toEqual([
+      ['tool', 'blue'],
+      ['tool', 'red'],
+    ])
+  })
+
+  test('is given up by a user who goes on talking', async () => {
+    await using doors = await openPage()
+    const [call = ''] = openCalls(await doors.run('/', input()))
+
+    const frames = await doors.run('/', input({ runId: 'run-2', messages: [user('m2')] }))
+    expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
+
+    const late = await doors.run('/', input({ runId: 'run-3', messages: [result(call)] }))
+    expect(outline(eventsOf(late))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED success'])
+  })
+
+  test('is named again to a client that comes back', async () => {
+    await using doors = await openPage({ answers: [calls(['pick'], ['pick'])] })
+    const open = openCalls(await doors.run('/', input()))
+
+    const frames = await doors.run('/', input({ runId: 'look', messages: [] }))
+
+    expect(openCalls(frames)).toEqual(open)
+  })
+
+  test('ends for a 0.x client as a plain success, which is all it can read', async () => {
+    await using doors = await openPage()
+    const { protocolVersion: _none, ...old } = input()
+
+    expect(finished(await doors.run('/', old))).toEqual({ type: 'success' })
+    expect(finished(await doors.run('/', { ...old, runId: 'look', messages: [] }))).toEqual({ type: 'success' })
+  })
+
+  test('has the arguments checked before the client sees an open call', async () => {
+    const parameters = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
+    await using doors = await openPage({ answers: [calls(['pick']), says('Sorry.')] })
+
+    const frames = await doors.run('/', input({ tools: [{ ...pick, parameters }] }))
+
+    expect(openCalls(frames)).toEqual([])
+    expect(outline(eventsOf(frames)).find((line) => line.startsWith('TOOL_CALL_RESULT'))).toContain('do not fit')
+  })
+
+  test('does not replace one of the agent', async () => {
+    await using doors = await openPage({ answers: [calls(['look']), says('Nothing.')] })
+
+    const frames = await doors.run('/', input({ tools: [{ ...pick, name: 'look' }] }))
+
+    expect(openCalls(frames)).toEqual([])
+    expect(outline(eventsOf(frames))).toContain('TOOL_CALL_RESULT Nothing there.')
+  })
+})
+
+describe('a client’s call and a person’s approval in one step', () => {
+  const both = { answers: [calls(['pick'], ['note', 'bob']), says('Done.')] }
+
+  async function ask(doors: Doors): Promise<{ interrupt: string; call: string }> {
+    const frames = await doors.run('/', input())
+    const [{ id } = { id: '' }] = interruptsOf(frames)
+    const session = await doors.engine.getSession('local_user', 'thread')
+    const [call] = await doors.engine.openClientCalls(session.id)
+    return { interrupt: id, call: call?.callId ?? '' }
+  }
+  const approve = (interruptId: string) => [{ interruptId, status: 'resolved', payload: { approved: true } }]
+
+  test('are answered together', async () => {
+    await using doors = await openPage(both)
+    const { interrupt, call } = await ask(doors)
+
+    const frames = await doors.run('/', input({ runId: 'run-2', messages: [result(call)], resume: approve(interrupt) }))
+
+    expect(openCalls(frames)).toEqual([])
+    expect(told(doors.requests[1])?.slice(2)).toEqual([
+      ['tool', 'red'],
+      ['tool', 'note: bob'],
+    ])
+  })
+
+  test('are answered one after the other, in either order', async () => {
+    await using doors = await openPage(both)
+    const { interrupt, call } = await ask(doors)
+    const asksAgain = await doors.run('/', input({ runId: 'run-2', messages: [result(call)] }))
+    expect(interruptsOf(asksAgain).map(({ id }) => id)).toEqual([interrupt])
+    const done = await doors.run('/', input({ runId: 'run-3', messages: [], resume: approve(interrupt) }))
+    expect(openCalls(done)).toEqual([])
+    expect(doors.delivered).toEqual([['note', 'bob']])
+
+    await using others = await openPage(both)
+    const asked = await ask(others)
+    const left = await others.run('/', input({ runId: 'run-2', messages: [], resume: approve(asked.interrupt) }))
+    expect(openCalls(left)).toEqual([asked.call])
+    const rest = await others.run('/', input({ runId: 'run-3', messages: [result(asked.call)] }))
+    expect(openCalls(rest)).toEqual([])
+    expect(others.delivered).toEqual([['note', 'bob']])
+  })
+
+  test('a new word that comes with the client’s result does not pass over the person', async () => {
+    await using doors = await openPage(both)
+    const { interrupt, call } = await ask(doors)
+
+    const response = await doors.post('/', input({ runId: 'run-2', messages: [result(call), user('m2')] }))
+
+    expect(await refusalOf(response)).toEqual({ status: 409, code: 'approval_pending' })
+    const [approval] = await doors.engine.approvals({
+      by: { user: 'local_user', role: 'user' },
+      status: 'pending',
+      limit: 1,
+    })
+    expect(approval?.id).toBe(interrupt)
+  })
+})

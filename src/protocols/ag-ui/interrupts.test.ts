@@ -1,0 +1,398 @@
+import { EventSchema } from '@ag-ui/core/schemas'
+import { describe, expect, test } from 'vitest'
+import { outline, testTool } from '../../engine/testing/open-engine.ts'
+import { asAda, asOperator, eventsOf, openDoors, refusalOf } from '../testing/open-doors.ts'
+import { calls, finished, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
+import { readSse } from '../testing/sse-reader.ts'
+
+type Doors = Awaited<ReturnType<typeof openGatedDoors>>
+
+const user = (id: string) => ({ id, role: 'user', content: `text of ${id}` })
+const input = (more: Record<string, unknown> = {}) => ({
+  protocolVersion: '1.0',
+  threadId: 'thread',
+  runId: 'run-1',
+  messages: [user('m1')],
+  ...more,
+})
+const yes = (interruptId: string, more: Record<string, unknown> = {}) => ({
+  interruptId,
+  status: 'resolved',
+  payload: { approved: true, ...more },
+})
+const no = (interruptId: string, reason: string) => ({
+  interruptId,
+  status: 'resolved',
+  payload: { approved: false, reason },
+})
+const answer = (runId: string, ...resume: unknown[]) => input({ runId, messages: [], resume })
+
+const pending = (doors: Doors) =>
+  doors.engine.approvals({ by: { user: '', role: 'operator' }, status: 'pending', limit: 100 })
+
+/** Asks for something that must be allowed; gives the ids of the interrupts. */
+async function ask(doors: Doors, headers: Record<string, string> = {}): Promise<string[]> {
+  return interruptsOf(await doors.run('/', input(), headers)).map(({ id }) => id)
+}
+
+const sending = { answers: [calls(['send', 'bob']), says('Done.')] }
+const noting = { answers: [calls(['note', 'bob']), says('Done.')] }
+const goesOn = (result: string) => [
+  'RUN_STARTED',
+  `TOOL_CALL_RESULT ${result}`,
+  'STEP_STARTED step_1',
+  'TEXT_MESSAGE_START',
+  'TEXT_MESSAGE_CONTENT Done.',
+  'TEXT_MESSAGE_END',
+  'STEP_FINISHED step_1',
+  'RUN_FINISHED success',
+]
+
+describe('a call that a person must allow', () => {
+  test('ends the run with an interrupt that AG-UI can read and a person can judge', async () => {
+    await using doors = await openGatedDoors(sending)
+    const frames = await doors.run('/', input())
+    const [approval] = await pending(doors)
+    const last = eventsOf(frames).at(-1)
+
+    expect(finished(frames)).toEqual({
+      type: 'interrupt',
+      interrupts: [
+        {
+          id: approval?.id,
+          reason: 'tool_call',
+          message: expect.stringContaining('Call send'),
+          toolCallId: approval?.callId,
+          responseSchema: expect.objectContaining({ type: 'object', required: ['approved'] }),
+          expiresAt: new Date(approval?.expiresAt ?? 0).toISOString(),
+          metadata: {
+            quarterdeck: { tool: 'send', arguments: { to: 'bob' }, risk: 'high', answerableBy: 'operator' },
+          },
+        },
+      ],
+    })
+    expect(EventSchema.parse(last)).toEqual(last)
+    expect(doors.delivered).toEqual([])
+  })
+
+  test('runs when `resume` says yes, in a run of its own that repeats no call', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+
+    const frames = await doors.run('/', answer('run-2', yes(id)))
+
+    expect(outline(eventsOf(frames))).toEqual(goesOn('note: bob'))
+    expect(eventsOf(frames)[0]).toMatchObject({ runId: 'run-2', parentRunId: 'run-1', threadId: 'thread' })
+    expect(doors.delivered).toEqual([['note', 'bob']])
+    const run = await (await doors.get('/runs/run-1')).json()
+    expect(run).toMatchObject({ status: 'completed', error: null })
+  })
+
+  test('is told to the model as refused when `resume` says no', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+
+    const [, result] = outline(eventsOf(await doors.run('/', answer('run-2', no(id, 'Bob has left.')))))
+
+    expect(result).toContain('A person refused this call, so it was not run. Reason: Bob has left.')
+    expect(doors.delivered).toEqual([])
+  })
+
+  test('is refused when its interrupt is cancelled', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+
+    const frames = await doors.run('/', answer('run-2', { interruptId: id, status: 'cancelled' }))
+
+    expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
+    expect(doors.delivered).toEqual([])
+  })
+
+  test('runs with edited arguments; those that the tool does not take are refused with their place', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+
+    const wrong = await doors.post('/', answer('run-2', yes('unknown'), yes(id, { editedArgs: { to: 7 } })))
+    expect(await wrong.json()).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ pointer: '/resume/1/payload/editedArgs' }],
+    })
+    const frames = await doors.run('/', answer('run-2', yes(id, { editedArgs: { to: 'eve' } })))
+
+    expect(outline(eventsOf(frames))[1]).toContain('note: eve')
+    expect(doors.delivered).toEqual([['note', 'eve']])
+  })
+
+  test('is answered with the history that a client always sends, which is not taken again', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+    const { id: sessionId } = await doors.engine.getSession('local_user', 'thread')
+    const history = (await doors.engine.messages(sessionId, 10)).map(({ id, role, content, toolCalls }) => ({
+      id,
+      role,
+      content,
+      ...(toolCalls === undefined ? {} : { toolCalls }),
+    }))
+
+    await doors.run('/', input({ runId: 'run-2', messages: history, resume: [yes(id)] }))
+
+    const stored = await doors.engine.messages(sessionId, 10)
+    expect(stored.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+  })
+})
+
+describe('who may decide', () => {
+  test('an answer without standing is 403 before any stream and leaves it pending', async () => {
+    await using doors = await openGatedDoors(sending)
+    const [id = ''] = await ask(doors)
+
+    const refused = await doors.post('/', answer('run-2', yes(id)))
+
+    expect(refused.headers.get('content-type')).toBe('application/problem+json')
+    expect(await refusalOf(refused)).toEqual({ status: 403, code: 'forbidden' })
+    expect((await pending(doors)).map((one) => one.id)).toEqual([id])
+    expect(doors.delivered).toEqual([])
+    expect(outline(eventsOf(await doors.run('/', answer('run-2', yes(id)), asOperator)))).toEqual(goesOn('send: bob'))
+  })
+
+  test('somebody else cannot even tell that there is something to answer', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+
+    const frames = await doors.run('/', answer('run-2', yes(id)), asAda)
+
+    expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED success'])
+    expect((await pending(doors)).map((one) => one.id)).toEqual([id])
+  })
+
+  test('an operator answers in the session that asks, not in another one of their own', async () => {
+    await using doors = await openGatedDoors(sending)
+    const [id = ''] = await ask(doors, asAda)
+
+    const elsewhere = await doors.run('/', { ...answer('run-2', yes(id)), threadId: 'other' }, asOperator)
+
+    expect(outline(eventsOf(elsewhere))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED success'])
+    expect((await pending(doors)).map((one) => one.id)).toEqual([id])
+    expect(doors.engine.stats().runsStarted).toBe(1)
+  })
+})
+
+describe('an answer that is late, repeated or unknown', () => {
+  test('attaches to the continuation that the first answer started', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+    const first = await doors.run('/', answer('run-2', yes(id)))
+
+    expect(await doors.run('/', answer('run-3', no(id, 'No!')))).toEqual(first)
+    expect(doors.delivered).toEqual([['note', 'bob']])
+  })
+
+  test('attaches also where an operator answered what its sender may not', async () => {
+    await using doors = await openGatedDoors(sending)
+    const [id = ''] = await ask(doors)
+    const decided = await doors.post(`/approvals/${id}`, { decision: 'approve' }, asOperator)
+    expect(decided.status).toBe(200)
+
+    expect(outline(eventsOf(await doors.run('/', answer('run-2', yes(id)))))).toEqual(goesOn('send: bob'))
+    expect(doors.delivered).toEqual([['send', 'bob']])
+  })
+
+  test('answers at the same time start one run, which all of them see', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+
+    const seen = await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        doors.run('/', answer(`run-${i + 2}`, i % 2 === 0 ? yes(id) : no(id, 'No.'))),
+      ),
+    )
+
+    const [first, ...others] = seen.map((frames) => JSON.stringify(frames))
+    expect(others.every((one) => one === first)).toBe(true)
+    expect(doors.engine.stats().runsStarted).toBe(2)
+    expect(doors.delivered.length).toBeLessThan(2)
+  })
+
+  test('under the same runId attaches to its own run', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+    const first = await doors.run('/', answer('run-2', yes(id)))
+
+    expect(await doors.run('/', answer('run-2', yes(id)))).toEqual(first)
+    expect(doors.engine.stats().runsStarted).toBe(2)
+  })
+
+  test('counts as refused when the time is up, and its sender sees what went on', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+    doors.wait(3_600_001)
+
+    const seen = outline(eventsOf(await doors.run('/', answer('run-2', yes(id)))))
+
+    expect(seen[1]).toContain('Nobody allowed this call in time')
+    expect(seen.at(-1)).toBe('RUN_FINISHED success')
+    expect(doors.delivered).toEqual([])
+  })
+
+  test('is passed over with a warning where nobody knows its interrupt', async () => {
+    await using doors = await openGatedDoors({ answers: [says('Hello.')] })
+
+    const frames = await doors.run('/', input({ resume: [yes('nobody knows'), yes(doors.ids.uuid())] }))
+
+    expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
+    const warned = doors.lines.find(({ message }) => message === 'parts of an AG-UI input were left out')
+    expect(warned?.warnings).toEqual([
+      'ignored an answer to an unknown interrupt "nobody knows"',
+      expect.stringContaining('ignored an answer to an unknown interrupt'),
+    ])
+  })
+
+  test('does not stand in the way of a new message', async () => {
+    await using doors = await openGatedDoors({ answers: [calls(['note', 'bob']), says('Done.'), says('Yes?')] })
+    const [id = ''] = await ask(doors)
+    await doors.run('/', answer('run-2', yes(id)))
+
+    const frames = await doors.run('/', input({ runId: 'run-3', messages: [user('m2')], resume: [yes(id)] }))
+
+    expect(outline(eventsOf(frames))).toContain('TEXT_MESSAGE_CONTENT Yes?')
+  })
+})
+
+describe('several interrupts', () => {
+  const both = { answers: [calls(['note', 'bob'], ['look'], ['note', 'eve']), says('Done.')] }
+
+  test('wait side by side in the order of their calls', async () => {
+    await using doors = await openGatedDoors(both)
+    const frames = await doors.run('/', input())
+
+    const asked = eventsOf(frames).flatMap((event) => (event.type === 'TOOL_CALL_START' ? [event.toolCallId] : []))
+    expect(interruptsOf(frames).map(({ toolCallId }) => toolCallId)).toEqual([asked[0], asked[2]])
+    expect(outline(eventsOf(frames)).filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual([
+      'TOOL_CALL_RESULT Nothing there.',
+    ])
+  })
+
+  test('one that is answered is carried out, and the run interrupts again with the other', async () => {
+    await using doors = await openGatedDoors(both)
+    const [bob = '', eve = ''] = await ask(doors)
+
+    const half = await doors.run('/', answer('run-2', yes(eve)))
+
+    expect(interruptsOf(half).map(({ id }) => id)).toEqual([bob])
+    expect(doors.delivered).toEqual([['note', 'eve']])
+    expect(outline(eventsOf(await doors.run('/', answer('run-3', yes(bob))))).at(-1)).toBe('RUN_FINISHED success')
+    expect(doors.delivered).toEqual([
+      ['note', 'eve'],
+      ['note', 'bob'],
+    ])
+  })
+
+  test('answered together are carried out in one run', async () => {
+    await using doors = await openGatedDoors(both)
+    const [bob = '', eve = ''] = await ask(doors)
+
+    const frames = await doors.run('/', answer('run-2', yes(bob), no(eve, 'Not her.')))
+
+    expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
+    expect(doors.delivered).toEqual([['note', 'bob']])
+  })
+})
+
+describe('while a session waits', () => {
+  test('a new message is refused and says what to do', async () => {
+    await using doors = await openGatedDoors(sending)
+    await ask(doors)
+
+    const response = await doors.post('/', input({ runId: 'run-2', messages: [user('m2')] }))
+
+    expect(await response.json()).toMatchObject({
+      status: 409,
+      code: 'approval_pending',
+      detail: expect.stringContaining('Answer what it waits for, or cancel the run that waits'),
+    })
+  })
+
+  test('an answer together with a new message is refused: which comes first is the client’s to say', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+
+    const response = await doors.post('/', input({ runId: 'run-2', messages: [user('m2')], resume: [yes(id)] }))
+
+    expect(await refusalOf(response)).toEqual({ status: 400, code: 'invalid_request' })
+    expect((await pending(doors)).map((one) => one.id)).toEqual([id])
+  })
+
+  test('a client that comes back is shown what was said and what is asked', async () => {
+    await using doors = await openGatedDoors({ answers: [calls(['note', 'bob'], ['send', 'eve'])] })
+    const first = interruptsOf(await doors.run('/', input()))
+
+    const frames = await doors.run('/', input({ runId: 'look', messages: [] }))
+
+    expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED interrupt'])
+    expect(interruptsOf(frames)).toEqual(first)
+    expect(frames.every(({ id }) => id === undefined)).toBe(true)
+  })
+
+  test('a second POST with the runId of the waiting run shows that run to its end', async () => {
+    await using doors = await openGatedDoors(sending)
+    const first = await doors.run('/', input())
+
+    expect(await doors.run('/', input())).toEqual(first)
+    expect(doors.engine.stats().runsStarted).toBe(1)
+  })
+
+  test('a reader that has seen the end is told that nothing more comes', async () => {
+    await using doors = await openGatedDoors(sending)
+    const frames = await doors.run('/', input())
+    const lastEventId = frames.at(-1)?.id ?? ''
+
+    const goOn = () => doors.post('/', input(), { 'Last-Event-ID': lastEventId })
+
+    expect((await goOn()).status).toBe(204)
+    await doors.post('/runs/run-1/cancel', undefined)
+    expect((await goOn()).status).toBe(204)
+  })
+
+  test('a 0.x client is told of the interrupt in words it knows', async () => {
+    await using doors = await openGatedDoors(noting)
+    const { protocolVersion: _none, ...old } = input()
+
+    const [{ id } = { id: '' }] = interruptsOf(await doors.run('/', old))
+    const { protocolVersion: _too, ...resume } = answer('run-2', yes(id))
+
+    expect(outline(eventsOf(await doors.run('/', resume)))).toEqual(goesOn('note: bob'))
+  })
+})
+
+test('what was allowed is carried out, also when the one who answered hangs up', async () => {
+  const begun = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  const slow = testTool({
+    name: 'note',
+    effect: 'once',
+    approval: { ask: 'always' },
+    call: async () => {
+      begun.resolve()
+      await end.promise
+      return { content: 'Noted.', isError: false }
+    },
+  })
+  await using doors = await openGatedDoors({ ...noting, tools: [slow], limits: { disconnectGraceMs: 0 } })
+  const [id = ''] = await ask(doors)
+  const reader = readSse(await doors.post('/', answer('run-2', yes(id))))
+  await begun.promise
+
+  await reader.close()
+  await expect.poll(() => doors.engine.stats().readers).toBe(0)
+  end.resolve()
+
+  const rest = await readSse(await doors.get('/runs/run-2/events')).rest()
+  expect(outline(eventsOf(rest))).toEqual(goesOn('Noted.'))
+})
+
+test('without tools nothing waits: an input with an empty `resume` is like any other', async () => {
+  await using doors = await openDoors()
+
+  expect(outline(eventsOf(await doors.run('/', input({ resume: [] })))).at(-1)).toBe('RUN_FINISHED success')
+})

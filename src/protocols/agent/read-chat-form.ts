@@ -1,0 +1,40 @@
+import { ServerError } from '../../domain/errors.ts'
+import type { MultipartFile, MultipartPart } from '../../http/multipart.ts'
+import { jsonPointer } from '../request/input-problems.ts'
+
+export interface ChatForm<T> {
+  /** By name, to be judged like a JSON body. */
+  fields: Record<string, string>
+  files: T[]
+}
+
+const FIELDS: readonly string[] = ['message', 'session_id']
+const FILES: readonly string[] = ['files', 'file']
+
+/** Files are kept as they arrive, wherever in the form the message is. Throws `invalid_request` for a part that is not known here. */
+export async function readChatForm<T>(
+  parts: AsyncIterable<MultipartPart>,
+  keep: (file: MultipartFile) => Promise<T>,
+): Promise<ChatForm<T>> {
+  const fields = new Map<string, string>()
+  const files: T[] = []
+  for await (const part of parts) {
+    const { name } = part
+    if (part.kind === 'file') {
+      if (!FILES.includes(name)) throw wrongPart(name, 'Send files in parts named "files".')
+      files.push(await keep(part))
+    } else if (FILES.includes(name)) {
+      throw wrongPart(name, 'Send it as a file: with a filename in its Content-Disposition.')
+    } else if (!FIELDS.includes(name)) {
+      throw wrongPart(name, 'Unknown part: leave it out.')
+    } else if (fields.has(name)) {
+      throw wrongPart(name, 'Send it once.')
+    } else fields.set(name, part.value)
+  }
+  return { fields: Object.fromEntries(fields), files }
+}
+
+function wrongPart(name: string, detail: string): ServerError {
+  const problems = [{ pointer: jsonPointer([name.slice(0, 100)]), detail }]
+  return new ServerError('invalid_request', 'The form is no valid chat request.', { problems })
+}

@@ -1,0 +1,65 @@
+// The tools that a request brings: functions that its sender runs. The two APIs spell them differently and mean the same.
+
+import { z } from 'zod'
+import { type InputProblem, ServerError } from '../../domain/errors.ts'
+import type { RunInput } from '../../domain/run.ts'
+import { type BroughtTool, decodeClientTools } from '../request/client-tools.ts'
+
+const functionShape = {
+  name: z.string(),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish().describe('JSON Schema of an object.'),
+}
+
+const OtherToolSchema = z.object({ type: z.string() })
+
+/** `{ type, function: { name, … } }`. */
+export const ChatToolsSchema = z
+  .array(z.union([z.object({ type: z.literal('function'), function: z.object(functionShape) }), OtherToolSchema]))
+  .nullish()
+  .describe('Functions that the caller runs. The tools of the agent itself need no mention: they run at the server.')
+
+/** `{ type, name, … }`. */
+export const ResponseToolsSchema = z
+  .array(z.union([z.object({ type: z.literal('function'), ...functionShape }), OtherToolSchema]))
+  .nullish()
+  .describe('Functions that the caller runs. The tools of the agent itself need no mention: they run at the server.')
+
+export const ToolChoiceSchema = z
+  .union([z.enum(['auto', 'none', 'required']), z.object({ type: z.string() })])
+  .nullish()
+  .describe('`auto`, or `none` to offer none of `tools`. An agent cannot be made to call one.')
+
+export interface CallerTools {
+  tools: RunInput['clientTools']
+  choice: 'auto' | 'none'
+}
+
+type SentTool = NonNullable<z.infer<typeof ChatToolsSchema> | z.infer<typeof ResponseToolsSchema>>[number]
+
+/** Throws `invalid_request` for a tool that cannot be offered, and for a choice that is not the caller's. */
+export function decodeCallerTools(
+  sent: readonly SentTool[] | null | undefined,
+  choice: z.infer<typeof ToolChoiceSchema>,
+): CallerTools {
+  const problems: InputProblem[] = []
+  const brought = (sent ?? []).map((tool, index): BroughtTool => {
+    const own = functionOf(tool)
+    if (own !== null) return { name: own.name, description: own.description ?? undefined, parameters: own.parameters }
+    const detail = 'Only tools with the type function and a name can be brought.'
+    problems.push({ pointer: `/tools/${index}`, detail })
+    // Stands for it, so that the places of the others stay what they are.
+    return { name: `unusable_${index}` }
+  })
+  const tools = decodeClientTools(brought, (why, index) => problems.push({ pointer: `/tools/${index}`, detail: why }))
+  if (choice != null && choice !== 'auto' && choice !== 'none') {
+    problems.push({ pointer: '/tool_choice', detail: 'An agent chooses its tools itself: send auto or none.' })
+  }
+  if (problems.length > 0) throw new ServerError('invalid_request', 'The tools cannot be used as sent.', { problems })
+  return { tools, choice: choice === 'none' ? 'none' : 'auto' }
+}
+
+function functionOf(tool: SentTool) {
+  if ('function' in tool) return tool.function
+  return 'name' in tool ? tool : null
+}

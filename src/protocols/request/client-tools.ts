@@ -1,0 +1,48 @@
+// Tools that a caller brings along. They run at the caller, so all we need is that a model can be told of them.
+
+import { ServerError } from '../../domain/errors.ts'
+import { createJsonCheck } from '../../domain/json-schema.ts'
+import type { RunInput } from '../../domain/run.ts'
+import type { JsonSchema } from '../../domain/tool-settings.ts'
+
+export interface BroughtTool {
+  name: string
+  description?: string | undefined
+  parameters?: unknown
+}
+
+/** What every provider takes as the name of a function. */
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+
+const MAX_TOOLS = 128
+
+/** `leftOut` hears of each tool that cannot be offered, and why. */
+export function decodeClientTools(
+  tools: readonly BroughtTool[],
+  leftOut: (why: string, index: number) => void,
+): RunInput['clientTools'] {
+  const taken = new Map<string, RunInput['clientTools'][number]>()
+  for (const [index, { name, description = '', parameters }] of tools.entries()) {
+    const schema = schemaIn(parameters)
+    if (!NAME.test(name)) leftOut('a name of a tool has 1 to 64 letters, digits, _ and -', index)
+    else if (taken.has(name)) leftOut('another tool has this name', index)
+    else if (taken.size >= MAX_TOOLS) leftOut(`a request may bring ${MAX_TOOLS} tools`, index)
+    else if (schema === null) leftOut('its parameters are no JSON Schema of an object', index)
+    else taken.set(name, { name, description, parameters: schema })
+  }
+  return [...taken.values()]
+}
+
+function schemaIn(parameters: unknown): JsonSchema | null {
+  if (parameters === undefined || parameters === null) return { type: 'object', properties: {} }
+  if (typeof parameters !== 'object' || Array.isArray(parameters)) return null
+  const schema: JsonSchema = { type: 'object', ...parameters }
+  if (schema.type !== 'object') return null
+  try {
+    createJsonCheck(schema)
+    return schema
+  } catch (error) {
+    if (error instanceof ServerError) return null
+    throw error
+  }
+}

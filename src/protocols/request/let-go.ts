@@ -1,0 +1,14 @@
+/** The lists of a body that can hold files, at any door. */
+const LISTS = ['files', 'messages', 'input'] as const
+
+/**
+ * For a body whose files are kept by now. A request holds its body as long as it is answered, and an answer can take minutes: a
+ * hundred megabytes of base64 must not wait for it. What was decoded from it before stays as it is.
+ */
+export function letGo(body: unknown): void {
+  if (typeof body !== 'object' || body === null) return
+  for (const name of LISTS) {
+    const list: unknown = Reflect.get(body, name)
+    if (Array.isArray(list)) list.length = 0
+  }
+}

@@ -1,0 +1,60 @@
+// A test's engine with a real keeper in a folder of its own. What reads files here reads text alone, and finds those damaged whose
+// name says so.
+
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ServerError } from '../../domain/errors.ts'
+import { type Extract, type FileRecord, isText } from '../../domain/file.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import type { Files } from '../../engine/files-port.ts'
+import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import { createFileKeeper } from '../../files/create-file-keeper.ts'
+import { createAttachments } from '../request/attachments.ts'
+
+export function openEngineWithFiles(options: TestEngineOptions = {}) {
+  async function read(file: FileRecord): Promise<Extract> {
+    if (file.name.startsWith('damaged')) throw new ServerError('file_unreadable', 'It is damaged.')
+    const text = isText(file.mimeType) ? await readFile(keeper.pathOf(file), 'utf8') : `words in ${file.name}`
+    return { sections: [{ label: '', text }], notes: [] }
+  }
+  const files: Files = {
+    record: (id) => opened.store.file(id),
+    read,
+    bytes: (file) => readFile(keeper.pathOf(file)),
+  }
+  const opened = openEngine({ files, ...options })
+  const { store, log, clock, ids } = opened
+  const dir = join(tmpdir(), `quarterdeck-doors-${ids.uuid()}`)
+  const keeper = createFileKeeper({
+    dir,
+    store,
+    commit: (command) => log.commit(command),
+    clock,
+    ids,
+    log: silentLogger,
+  })
+  const attachments = createAttachments({ files: keeper, readable: async (file) => void (await read(file)) })
+  return {
+    ...opened,
+    keeper,
+    attachments,
+    /** How many different files lie in the folder. */
+    async kept(): Promise<number> {
+      const found = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])
+      return found.filter((entry) => entry.isFile()).length
+    },
+    close: async () => {
+      await opened.close()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+export const base64 = (content: string | Uint8Array): string => Buffer.from(content).toString('base64')
+
+/** One pixel. */
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)

@@ -1,0 +1,80 @@
+// The doors of an agent whose tools ask first, with the real gate in front of them.
+
+import { createSystemClock } from '../../domain/clock.ts'
+import type { RunEventOf } from '../../domain/event.ts'
+import { type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
+import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { createGate } from '../../supervision/create-gate.ts'
+import { eventsOf, openDoors } from './open-doors.ts'
+import type { Frame } from './sse-reader.ts'
+
+const to = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'], additionalProperties: false }
+
+/**
+ * `send` asks an operator, `note` asks the session's owner too, `look` asks nobody. Their calls are in `delivered`. Time goes on
+ * as it does, and in leaps with `wait`. Ends with `await using`.
+ */
+export async function openGatedDoors(options: TestEngineOptions = {}) {
+  const delivered: unknown[] = []
+  const recording = (name: string, more: Partial<ReturnType<typeof testTool>>) =>
+    testTool({
+      name,
+      parameters: to,
+      effect: 'once',
+      call: async ({ arguments: args }) => {
+        delivered.push([name, args.to])
+        return { content: `${name}: ${String(args.to)}`, isError: false }
+      },
+      ...more,
+    })
+  let leap = 0
+  const real = createSystemClock()
+  const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
+  const fatal = (error: Error) => {
+    throw error
+  }
+  const store = createSqliteStore({ path: ':memory:', fatal })
+  const doors = await openDoors({
+    clock,
+    store,
+    gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants({ agent, sessionId, now }) }),
+    tools: [
+      recording('send', { risk: 'high' }),
+      recording('note', { risk: 'low', approval: { ask: 'always' } }),
+      testTool({ name: 'look', call: async () => ({ content: 'Nothing there.', isError: false }) }),
+    ],
+    ...options,
+    agent: {
+      approval: { ...testAgent.approval, default: { ask: 'risk', atLeast: 'high' }, by: 'owner' },
+      ...options.agent,
+    },
+  })
+  return {
+    ...doors,
+    delivered,
+    wait: (ms: number) => {
+      leap += ms
+    },
+  }
+}
+
+/** A model's answer that calls tools with one argument: `calls(['send', 'bob'])`. */
+export const calls = (...named: [tool: string, to?: string][]) => ({
+  parts: named.map(([name, to]) => ({ tool_call: { name, arguments: to === undefined ? {} : { to } } })),
+})
+
+export const says = (text: string) => ({ parts: [{ text }] })
+
+/** The interrupts that a run ended with. */
+export function interruptsOf(frames: readonly Frame[]): { id: string; toolCallId?: string | undefined }[] {
+  const last = eventsOf(frames).at(-1)
+  if (last?.type !== 'RUN_FINISHED' || last.outcome?.type !== 'interrupt') {
+    throw new Error(`this run has not ended with an interrupt: ${JSON.stringify(last)}`)
+  }
+  return last.outcome.interrupts
+}
+
+export const finished = (frames: readonly Frame[]): RunEventOf<'RUN_FINISHED'>['outcome'] | null => {
+  const last = eventsOf(frames).at(-1)
+  return last?.type === 'RUN_FINISHED' ? last.outcome : null
+}

@@ -1,0 +1,82 @@
+// The encoder of a thread with what it has to look up, and the same for who waits for the whole answer.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { ClientGone } from '../../http/client-gone.ts'
+import type { Request } from '../../http/route.ts'
+import { clientCallsOf } from '../answer/client-calls.ts'
+import { type RunAnswer, waitsFor } from '../answer/run-answer.ts'
+import { encodeEntry, prepareEncoder } from '../answer/stream-answer.ts'
+import { createThreadEncoder, type ThreadEncoder } from './encode.ts'
+import { followWork, startOfWork, type WorkDeps } from './follow-work.ts'
+
+/** How far back the results of the client are looked for. */
+const LOOK_BACK = 1_000
+
+export function createWorkEncoder(
+  engine: Pick<Engine, 'clientCall' | 'openClientCalls' | 'messages'>,
+  session: SessionRecord,
+  first: RunRecord,
+): ThreadEncoder {
+  const encoder = createThreadEncoder(session, first)
+  return {
+    ...encoder,
+    async beforeEnd(terminal) {
+      const calls = await clientCallsOf(engine, first.owner, terminal)
+      encoder.takeCalls(calls)
+      if (calls.length > 0) return
+      if (waitsFor(terminal).approvalIds.length > 0) {
+        // Beside what a person has to allow, the end of a run does not name what the client has to do.
+        const open = await engine.openClientCalls(session.id)
+        encoder.takeCalls(open.filter(({ createdAt }) => createdAt <= (terminal.timestamp ?? 0)))
+      }
+      if (encoder.clientCalls.size === 0) return
+      const messages = await engine.messages(session.id, LOOK_BACK)
+      encoder.takeResults(messages.filter(({ toolCallId }) => encoder.clientCalls.has(toolCallId ?? '')))
+    },
+  }
+}
+
+export interface CollectedWork {
+  answer: RunAnswer
+  /** The run that it ended with, as the wire calls it. */
+  runId: string
+  endedAt: number
+}
+
+/**
+ * Waits for the end of the work that this run began, over all tools of the client. Throws as `collectAnswer` does, and
+ * `cancelled` when it was stopped while it waited for the client.
+ */
+export async function collectWork(
+  deps: WorkDeps,
+  session: SessionRecord,
+  first: RunRecord,
+  { signal, log }: Pick<Request, 'signal' | 'log'>,
+): Promise<CollectedWork> {
+  const encoder = createWorkEncoder(deps.engine, session, first)
+  let end = { runId: first.wireId, endedAt: 0 }
+  const collecting: ThreadEncoder = {
+    ...encoder,
+    encode(event) {
+      if (event.type === 'RUN_STARTED') end = { ...end, runId: event.runId }
+      end = { ...end, endedAt: event.timestamp ?? end.endedAt }
+      return encoder.encode(event)
+    },
+  }
+  for await (const batch of followWork(deps, startOfWork(first), signal, log)) {
+    await prepareEncoder(collecting, batch)
+    for (const entry of batch) encodeEntry(collecting, entry)
+  }
+  if (signal.aborted) throw new ClientGone()
+  const answer = encoder.answer()
+  if (answer !== null) return { answer, ...end }
+  const { id } = await deps.engine.getRun(first.owner, first.id)
+  throw new ServerError(
+    'shutting_down',
+    `The server is stopping. The run goes on after its restart: read GET /runs/${id}/events.`,
+    { details: { run_id: id, retry_after_seconds: 5 } },
+  )
+}
