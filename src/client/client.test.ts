@@ -5,19 +5,19 @@ import { createAgentRoutes } from '../protocols/agent/routes.ts'
 import { openRoutes } from '../protocols/answer/testing/open-routes.ts'
 import { createSessionRoutes } from '../protocols/sessions/routes.ts'
 import { createGatedModel, stop, text } from '../protocols/testing/gated-model.ts'
-import type { Tool } from '../tools/tool.ts'
+import { serverTool } from '../tools/server-tool.ts'
 import { ClientError, type ClientOptions, createClient, type StreamEvent } from './client.ts'
 
 const agent = testAgent.name
 
-const look: Tool = {
+const look = serverTool({
   name: 'look',
   description: 'Looks out.',
   parameters: { type: 'object' },
   effect: 'read',
   timeoutMs: 1_000,
   call: async () => ({ content: 'a ship', isError: false }),
-}
+})
 
 const withTool: TestEngineOptions = {
   tools: [look],
@@ -104,6 +104,20 @@ describe('chat', () => {
       execution_time_ms: expect.any(Number),
     })
     expect(second.session_id).toBe(first.session_id)
+  })
+
+  test('brings files', async () => {
+    const told: unknown[] = []
+    await using server = await open({ onRequest: ({ messages }) => void told.push(messages.at(-1)?.content) })
+    const files = [{ content: btoa('Buy milk.'), mime_type: 'text/plain', filename: 'note.txt' }]
+
+    await server.client.chat(agent, 'Read.', { files })
+    const { run_id } = await server.client.send('other', 'Read this too.', { files })
+    await all(server.client.events({ run: run_id }))
+    expect(told).toEqual([
+      expect.stringMatching(/^Read\.[\s\S]*Buy milk\./),
+      expect.stringMatching(/^Read this too\.[\s\S]*Buy milk\./),
+    ])
   })
 
   test('throws what the run failed with', async () => {

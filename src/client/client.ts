@@ -5,7 +5,15 @@ import { type Call, createConnection } from './connection.ts'
 import type { SseMessage } from './read-sse.ts'
 import { resumingStream } from './resuming-stream.ts'
 import { randomKey, sleep } from './surroundings.ts'
-import type { ChatAnswer, LoggedEvent, Run, SentMessage, StreamEvent, StreamEventType } from './wire-types.ts'
+import type {
+  ChatAnswer,
+  FileToSend,
+  LoggedEvent,
+  Run,
+  SentMessage,
+  StreamEvent,
+  StreamEventType,
+} from './wire-types.ts'
 
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
 export type * from './wire-types.ts'
@@ -31,6 +39,8 @@ export interface StartOptions extends CallOptions {
   onBusy?: 'queue' | 'reject' | 'interrupt'
   /** Two calls with the same key and the same words start one run. Default: a new key for every call. */
   idempotencyKey?: string
+  /** At most 10, 100 MB in all. */
+  files?: readonly FileToSend[]
 }
 
 export interface ChatOptions extends StartOptions {
@@ -122,7 +132,7 @@ export function createClient(options: ClientOptions): Client {
         method: 'POST',
         path: `/sessions/${encodeURIComponent(session)}/messages`,
         headers: startHeaders(more),
-        body: { message, ...(more.agent === undefined ? {} : { agent: more.agent }) },
+        body: { message, ...filesIn(more), ...(more.agent === undefined ? {} : { agent: more.agent }) },
         signal: more.signal,
       }),
 
@@ -166,7 +176,7 @@ function chatCall(route: 'chat' | 'chat/stream', agent: string, message: string,
     method: 'POST',
     path: `/agent/${encodeURIComponent(agent)}/${route}`,
     headers: startHeaders(options),
-    body: { message, ...(options.session === undefined ? {} : { session_id: options.session }) },
+    body: { message, ...filesIn(options), ...(options.session === undefined ? {} : { session_id: options.session }) },
     signal: options.signal,
   }
 }
@@ -174,6 +184,9 @@ function chatCall(route: 'chat' | 'chat/stream', agent: string, message: string,
 function startHeaders({ idempotencyKey = randomKey(), onBusy }: StartOptions): Record<string, string> {
   return { 'Idempotency-Key': idempotencyKey, ...(onBusy === undefined ? {} : { 'X-On-Busy': onBusy }) }
 }
+
+const filesIn = ({ files = [] }: StartOptions): { files?: readonly FileToSend[] } =>
+  files.length === 0 ? {} : { files }
 
 const withHeaders = (call: Call, headers: Record<string, string>): Call => ({
   ...call,

@@ -9,6 +9,9 @@ export interface TokensUsed {
   total_tokens: number
 }
 
+/** Up to 10 MB as base64, or the id of what was uploaded to `/files` (up to 50 MB). */
+export type FileToSend = { content: string; mime_type: string; filename?: string } | { file_id: string }
+
 export interface ChatAnswer {
   /** Names the answer, and its run: `run(message_id)`. */
   message_id: string

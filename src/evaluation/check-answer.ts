@@ -1,0 +1,96 @@
+import { ServerError } from '../domain/errors.ts'
+import { createJsonCheck } from '../domain/json-schema.ts'
+import type { TestCheck } from '../domain/test-case.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { Finding } from './case-result.ts'
+import type { Judge } from './judge.ts'
+import { similarity } from './similarity.ts'
+
+/** What the checks of a case look at. */
+export interface Spoken {
+  /** All that the agent said in the last turn. */
+  answer: string
+  /** The last message of it: what came after the last tool. */
+  finalMessage: string
+  /** Turn by turn. */
+  conversation: readonly { user: string; agent: string }[]
+}
+
+/** A pattern can take time that grows with the square of the text or worse, and nothing can stop it. */
+const MAX_REGEX_CHARS = 100_000
+
+/** What is wrong with the answer, or null. Throws as the judge does, and `config_invalid` where one is needed and there is none. */
+export async function checkAnswer(
+  check: TestCheck,
+  spoken: Spoken,
+  judge: Judge | null,
+  signal: AbortSignal,
+): Promise<Finding | null> {
+  const { answer } = spoken
+  const unless = (ok: boolean, expected: string, found = quoted(answer)): Finding | null =>
+    ok ? null : { check: check.check, expected, found }
+  switch (check.check) {
+    case 'contains':
+      return unless(holds(answer, check), `an answer with ${quoted(check.text)}${caseNote(check)}`)
+    case 'not_contains':
+      return unless(!holds(answer, check), `an answer without ${quoted(check.text)}${caseNote(check)}`)
+    case 'regex': {
+      const expected = `an answer that matches /${check.pattern}/${check.flags}`
+      if (answer.length > MAX_REGEX_CHARS) {
+        return unless(false, expected, `${answer.length} characters; a pattern is tried on at most ${MAX_REGEX_CHARS}`)
+      }
+      return unless(patternOf(check).test(answer), expected)
+    }
+    case 'json_schema': {
+      const expected = 'JSON of the schema'
+      const value = jsonIn(spoken.finalMessage)
+      if (value === null) return unless(false, expected, `no JSON: ${quoted(spoken.finalMessage)}`)
+      const verdict = createJsonCheck(check.schema).check(value.json)
+      return verdict.ok ? null : unless(false, expected, verdict.problems.join('; '))
+    }
+    case 'similarity': {
+      const measured = similarity(answer, check.truth)
+      return unless(
+        measured >= check.atLeast,
+        `similarity of at least ${check.atLeast} to ${quoted(check.truth)}`,
+        `${measured.toFixed(2)}: ${quoted(answer)}`,
+      )
+    }
+    case 'judge': {
+      if (judge === null) throw noJudge()
+      const { pass, reason } = await judge({ conversation: spoken.conversation, ...check }, signal)
+      const expected = check.criteria.trim() === '' ? `agreement with ${quoted(check.truth ?? '')}` : check.criteria
+      return unless(pass, expected, `${reason} The answer: ${quoted(answer)}`)
+    }
+    default:
+      return unreachable(check)
+  }
+}
+
+const noJudge = (): ServerError =>
+  new ServerError(
+    'config_invalid',
+    'The agent has no model that judges, and its own does not judge itself. Write at the top of its file e.g. judge: ' +
+      '{ provider: openai, name: gpt-5-mini }',
+  )
+
+const holds = (answer: string, { text, ignoreCase }: { text: string; ignoreCase: boolean }): boolean =>
+  ignoreCase ? answer.toLowerCase().includes(text.toLowerCase()) : answer.includes(text)
+
+const caseNote = ({ ignoreCase }: { ignoreCase: boolean }): string => (ignoreCase ? ' (in any case)' : '')
+
+/** `g` and `y` make a pattern remember where it stopped; a check begins at the start. */
+const patternOf = ({ pattern, flags }: { pattern: string; flags: string }): RegExp =>
+  new RegExp(pattern, flags.replaceAll(/[gy]/g, ''))
+
+/** JSON alone or between fences, as models like to write it. */
+function jsonIn(text: string): { json: unknown } | null {
+  const [, fenced] = /^```(?:json)?\s*\n([\s\S]*)\n\s*```$/.exec(text.trim()) ?? []
+  try {
+    return { json: JSON.parse(fenced ?? text) }
+  } catch {
+    return null
+  }
+}
+
+const quoted = (text: string): string => JSON.stringify(text)

@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest'
+import { createSystemClock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { RunEvent } from '../domain/event.ts'
+import type { TestCase } from '../domain/test-case.ts'
+import { createManualClock } from '../models/testing/manual-clock.ts'
+import { type CaseDeps, runCase } from './run-case.ts'
+import { runCases } from './run-cases.ts'
+import { calls, createToldEngine, finished, says, type ToldEngine } from './testing/told-engine.ts'
+
+const never = new AbortController().signal
+
+const caseOf = (given: Partial<TestCase>): TestCase => ({
+  name: 'a case',
+  turns: ['Hi'],
+  files: [],
+  tools: [],
+  onlyTheseTools: false,
+  checks: [],
+  timeoutMs: 1_000,
+  ...given,
+})
+
+let ids = 0
+const depsOf = (engine: ToldEngine, given: Partial<CaseDeps> = {}): CaseDeps => ({
+  engine,
+  judge: () => null,
+  readText: async () => '',
+  clock: createManualClock(),
+  ids: { uuid: () => `id-${++ids}` },
+  ...given,
+})
+
+const contains = (text: string) => ({ check: 'contains', text, ignoreCase: false }) as const
+
+describe('a test case', () => {
+  test('takes its turns in one session of its own and checks the last answer and the calls of all', async () => {
+    const engine = createToldEngine((text) =>
+      text === 'Hi'
+        ? [...says('Hello'), ...calls('look', { at: 'sky' }), finished(10, 5)]
+        : [...says('I see.', 'm1'), ...calls('note', {}), ...says('It is blue.', 'm2'), finished(20, 7)],
+    )
+    const testCase = caseOf({
+      turns: ['Hi', 'And?'],
+      tools: [
+        { name: 'look', arguments: { at: 'sky' } },
+        { name: 'note', arguments: null },
+      ],
+      checks: [contains('I see.\n\nIt is blue.'), { check: 'not_contains', text: 'Hello', ignoreCase: false }],
+    })
+
+    expect(await runCase({ agent: 'tester', testCase }, depsOf(engine), never)).toEqual({
+      agent: 'tester',
+      name: 'a case',
+      outcome: 'passed',
+      findings: [],
+      durationMs: 0,
+      tokens: { input: 30, output: 12 },
+      answer: 'I see.\n\nIt is blue.',
+      calls: [
+        { name: 'look', arguments: { at: 'sky' }, bySubagent: false },
+        { name: 'note', arguments: {}, bySubagent: false },
+      ],
+    })
+    expect(engine.requests.map(({ agent, session }) => [agent, session])).toEqual([
+      ['tester', { create: { unlisted: true } }],
+      ['tester', { existing: expect.objectContaining({ id: 'session-1' }) }],
+    ])
+  })
+
+  test('leaves out what a sub-agent says and what broke off', async () => {
+    const attributed = (event: RunEvent): RunEvent => Object.assign(event, { subagentRunId: 'sub' })
+    const brokenOff = { metadata: { quarterdeck: { brokenOff: true } } }
+    const engine = createToldEngine(() => [
+      ...calls('tutor', {}).slice(0, 4),
+      ...[...says('Between us.', 's1'), ...calls('search', {})].map(attributed),
+      ...says('Half an ans', 'm1').slice(0, 2),
+      { type: 'TEXT_MESSAGE_END', messageId: 'm1', ...brokenOff },
+      ...calls('lost', {}).slice(0, 2),
+      { type: 'TOOL_CALL_END', toolCallId: 'lost', ...brokenOff },
+      ...says('A whole answer.', 'm2'),
+      finished(),
+    ])
+
+    const { answer, calls: made } = await runCase({ agent: 'a', testCase: caseOf({}) }, depsOf(engine), never)
+
+    expect(answer).toBe('A whole answer.')
+    expect(made).toEqual([
+      { name: 'tutor', arguments: {}, bySubagent: false },
+      { name: 'search', arguments: {}, bySubagent: true },
+    ])
+  })
+
+  test('sends its files behind the first message, each under its name', async () => {
+    const engine = createToldEngine((text) => [...says(text), finished()])
+    const testCase = caseOf({ turns: ['Read', 'Again'], files: ['/x/a.txt', '/x/b.md'] })
+    const deps = depsOf(engine, { readText: async (path) => `text of ${path}` })
+
+    await runCase({ agent: 'a', testCase }, deps, never)
+
+    expect(engine.requests.map(({ input }) => input.messages[0]?.content)).toEqual([
+      'Read\n\na.txt\ntext of /x/a.txt\n\nb.md\ntext of /x/b.md',
+      'Again',
+    ])
+  })
+
+  test.each<[string, RunEvent, 'failed' | 'error', string]>([
+    [
+      'an approval',
+      {
+        type: 'RUN_FINISHED',
+        threadId: 't',
+        runId: 'r',
+        outcome: { type: 'interrupt', interrupts: [{ id: 'i', reason: 'tool_call', toolCallId: 'pay' }] },
+      },
+      'failed',
+      'the run waits for approval of pay; nobody answers in a test',
+    ],
+    [
+      'a client tool',
+      { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success', pendingToolCallIds: ['pay'] } },
+      'failed',
+      'the run waits for pay to run at a client; a test has none',
+    ],
+    [
+      'an error',
+      { type: 'RUN_ERROR', message: 'The model is away.', code: 'model_unreachable' },
+      'error',
+      'the run failed with model_unreachable: The model is away.',
+    ],
+    [
+      'a cancellation',
+      { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'cancelled' } },
+      'error',
+      'the run was cancelled',
+    ],
+  ])('that ends with %s says so and takes no further turn', async (_, end, outcome, found) => {
+    const engine = createToldEngine(() => [...calls('pay', {}).slice(0, 4), end])
+    const testCase = caseOf({ turns: ['Pay', 'Thanks'], checks: [contains('paid')] })
+
+    const result = await runCase({ agent: 'a', testCase }, depsOf(engine), never)
+
+    expect([result.outcome, result.findings]).toEqual([
+      outcome,
+      [{ check: 'run', expected: 'an answer in turn 1', found }],
+    ])
+    expect(engine.requests).toHaveLength(1)
+  })
+
+  test('that takes too long fails and its run is stopped', async () => {
+    const clock = createManualClock()
+    const engine = createToldEngine(() => says('Wait'))
+    const running = runCase({ agent: 'a', testCase: caseOf({ timeoutMs: 30_000 }) }, depsOf(engine, { clock }), never)
+    await clock.advance(30_000)
+
+    expect(await running).toMatchObject({
+      outcome: 'failed',
+      findings: [{ check: 'time', expected: 'an end within 30 s', found: 'still at turn 1 of 1' }],
+      durationMs: 30_000,
+      answer: 'Wait',
+    })
+    expect(engine.cancelled).toEqual(['run-1'])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('that cannot be tried is an error, and a finding is bounded', async () => {
+    const engine = createToldEngine(() => [...says('x'.repeat(5_000)), finished()])
+    const refused = depsOf(engine, {
+      async readText() {
+        throw new ServerError('invalid_request', 'a.pdf cannot be sent: it is not UTF-8 text.')
+      },
+    })
+
+    expect(await runCase({ agent: 'a', testCase: caseOf({ files: ['/a.pdf'] }) }, refused, never)).toMatchObject({
+      outcome: 'error',
+      findings: [{ found: 'invalid_request: a.pdf cannot be sent: it is not UTF-8 text.' }],
+    })
+    const long = await runCase({ agent: 'a', testCase: caseOf({ checks: [contains('y')] }) }, depsOf(engine), never)
+    expect([long.answer.length, long.findings[0]?.found]).toEqual([5_000, `"${'x'.repeat(1_999)}… (5002 characters)`])
+  })
+
+  test('a bug is no result', async () => {
+    const engine = createToldEngine(() => [...says('Hello'), finished()])
+    const judge = () => {
+      throw new TypeError('bug')
+    }
+
+    await expect(
+      runCase({ agent: 'a', testCase: caseOf({ checks: [contains('x')] }) }, depsOf(engine, { judge }), never),
+    ).rejects.toThrow('bug')
+  })
+})
+
+describe('several test cases', () => {
+  const names = ['one', 'two', 'three', 'four', 'five']
+  const cases = names.map((name) => ({ agent: 'a', testCase: caseOf({ name, turns: [name] }) }))
+
+  test('run side by side up to the limit, and their results are in order', async () => {
+    let active = 0
+    let most = 0
+    const engine = createToldEngine((text) => [...says(text), finished()])
+    const deps = depsOf(engine, { clock: createSystemClock() })
+    const order: string[] = []
+
+    const results = await runCases(cases, deps, {
+      parallel: 2,
+      stop: never,
+      onBegin() {
+        active += 1
+        most = Math.max(most, active)
+      },
+      onResult({ name }) {
+        active -= 1
+        order.push(name)
+      },
+    })
+
+    expect(results.map(({ name, answer }) => [name, answer])).toEqual(names.map((name) => [name, name]))
+    expect([most, order.toSorted()]).toEqual([2, names.toSorted()])
+  })
+
+  test('stop: what has a result keeps it, what runs is stopped, the rest does not begin', async () => {
+    const stop = new AbortController()
+    const engine = createToldEngine((text) => (text === 'one' ? [...says('done'), finished()] : says('never ends')))
+    let begun = 0
+
+    const results = await runCases(cases, depsOf(engine), {
+      parallel: 1,
+      stop: stop.signal,
+      onBegin() {
+        begun += 1
+        if (begun === 2) setImmediate(() => stop.abort())
+      },
+    })
+
+    expect(results.map(({ outcome }) => outcome)).toEqual(['passed', 'stopped', 'stopped', 'stopped', 'stopped'])
+    expect([engine.requests.length, engine.cancelled]).toEqual([2, ['run-2']])
+  })
+})

@@ -1,0 +1,157 @@
+import { basename } from 'node:path'
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ids.ts'
+import type { TestCase } from '../domain/test-case.ts'
+import type { SessionChoice } from '../engine/engine.ts'
+import type { AgentCase, CaseResult, Finding } from './case-result.ts'
+import { checkAnswer } from './check-answer.ts'
+import { checkTools } from './expected-tools.ts'
+import type { Judge } from './judge.ts'
+import { type TestedEngine, type Turn, takeTurn } from './take-turn.ts'
+
+export interface CaseDeps {
+  engine: TestedEngine
+  /** The judge that is configured for this agent, or null. */
+  judge(agent: string): Judge | null
+  /** The text of a file that a case sends. Throws a `ServerError` that says what is wrong with it. */
+  readText(path: string): Promise<string>
+  clock: Clock
+  ids: Ids
+}
+
+/** A finding repeats what the model said; the answer itself is in the result in full. */
+const MAX_FINDING_CHARS = 2_000
+const BETWEEN_MESSAGES = '\n\n'
+
+/** Runs one case in a session of its own. Rejects only for a bug: whatever the agent does is a result. */
+export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, stop: AbortSignal): Promise<CaseResult> {
+  const began = deps.clock.mono()
+  const late = new AbortController()
+  const cancelTimer = deps.clock.after(testCase.timeoutMs, () => late.abort(), true)
+  const signal = AbortSignal.any([stop, late.signal])
+  const turns: (Turn & { user: string })[] = []
+
+  let judged: { outcome: CaseResult['outcome']; findings: Finding[] }
+  try {
+    await converse(agent, testCase, deps, turns, signal)
+    judged = await judgeCase(agent, testCase, turns, deps, signal)
+  } catch (error) {
+    if (!signal.aborted) {
+      if (!(error instanceof ServerError)) throw error
+      judged = failure('error', 'run', 'a case that can be run', `${error.code}: ${error.message}`)
+    } else {
+      judged = { outcome: 'failed', findings: [] }
+    }
+  } finally {
+    cancelTimer()
+  }
+  // What an aborted case came to says nothing: it may have failed because of the abort.
+  if (stop.aborted) judged = { outcome: 'stopped', findings: [] }
+  else if (late.signal.aborted) {
+    const judging = turns.at(-1)?.end.type === 'answered' && turns.length === testCase.turns.length
+    const doing = judging ? 'still being judged' : `still at turn ${turns.length} of ${testCase.turns.length}`
+    judged = failure('failed', 'time', `an end within ${testCase.timeoutMs / 1_000} s`, doing)
+  }
+
+  return {
+    agent,
+    name: testCase.name,
+    outcome: judged.outcome,
+    findings: judged.findings.map(bounded),
+    durationMs: Math.round(deps.clock.mono() - began),
+    tokens: tokensOf(turns),
+    answer: answerOf(turns.at(-1)),
+    calls: turns.flatMap(({ calls }) => calls),
+  }
+}
+
+/** Turn after turn until all are taken or one does not end with an answer. */
+async function converse(
+  agent: string,
+  testCase: TestCase,
+  { engine, readText, ids }: CaseDeps,
+  turns: (Turn & { user: string })[],
+  signal: AbortSignal,
+): Promise<void> {
+  let session: SessionChoice = { create: { unlisted: true } }
+  for (const [index, user] of testCase.turns.entries()) {
+    signal.throwIfAborted()
+    const text = index === 0 ? await withFiles(user, testCase.files, readText) : user
+    const turn = await takeTurn(engine, { agent, session, messageId: ids.uuid(), text }, signal)
+    turns.push({ ...turn, user: text })
+    if (turn.end.type !== 'answered') return
+    session = { existing: turn.session }
+  }
+}
+
+/** As the doors do it: the text of each file under its name, behind the message. */
+async function withFiles(message: string, files: readonly string[], readText: CaseDeps['readText']): Promise<string> {
+  const texts = await Promise.all(files.map(async (file) => `${basename(file)}\n${await readText(file)}`))
+  return [message, ...texts].join('\n\n')
+}
+
+async function judgeCase(
+  agent: string,
+  testCase: TestCase,
+  turns: readonly (Turn & { user: string })[],
+  deps: CaseDeps,
+  signal: AbortSignal,
+): Promise<{ outcome: CaseResult['outcome']; findings: Finding[] }> {
+  const last = turns.at(-1)
+  const end = last?.end ?? { type: 'cut_off' }
+  const expected = testCase.turns.length === 1 ? 'an answer' : `an answer in turn ${turns.length}`
+  if (end.type === 'waiting') return failure('failed', 'run', expected, waitText(end))
+  if (end.type === 'failed') {
+    return failure('error', 'run', expected, `the run failed with ${end.error.code}: ${end.error.message}`)
+  }
+  if (end.type !== 'answered') return failure('error', 'run', expected, 'the run was cancelled')
+
+  const findings = checkTools(
+    testCase,
+    turns.flatMap(({ calls }) => calls),
+  )
+  const spoken = {
+    answer: answerOf(last),
+    finalMessage: last?.messages.at(-1) ?? '',
+    conversation: turns.map((turn) => ({ user: turn.user, agent: answerOf(turn) })),
+  }
+  for (const check of testCase.checks) {
+    const finding = await checkAnswer(check, spoken, deps.judge(agent), signal)
+    if (finding !== null) findings.push(finding)
+  }
+  return { outcome: findings.length === 0 ? 'passed' : 'failed', findings }
+}
+
+function waitText({ approvals, clientTools }: Extract<Turn['end'], { type: 'waiting' }>): string {
+  return approvals.length > 0
+    ? `the run waits for approval of ${approvals.join(', ')}; nobody answers in a test`
+    : `the run waits for ${clientTools.join(', ')} to run at a client; a test has none`
+}
+
+const failure = (outcome: 'failed' | 'error', check: string, expected: string, found: string) => ({
+  outcome,
+  findings: [{ check, expected, found }],
+})
+
+const answerOf = (turn: Turn | undefined): string => turn?.messages.join(BETWEEN_MESSAGES) ?? ''
+
+function tokensOf(turns: readonly Turn[]): CaseResult['tokens'] {
+  const tokens = { input: 0, output: 0 }
+  for (const { inputTokens, outputTokens } of turns.flatMap(({ usage }) => usage)) {
+    tokens.input += inputTokens ?? 0
+    tokens.output += outputTokens ?? 0
+  }
+  return tokens
+}
+
+const bounded = ({ check, expected, found }: Finding): Finding => ({
+  check,
+  expected: cut(expected),
+  found: cut(found),
+})
+
+const cut = (text: string): string =>
+  text.length > MAX_FINDING_CHARS
+    ? `${text.slice(0, MAX_FINDING_CHARS).toWellFormed()}… (${text.length} characters)`
+    : text

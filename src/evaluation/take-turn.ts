@@ -1,0 +1,165 @@
+// One turn of a conversation with the agent under test: what was said and called until the run ended.
+
+import { type RunEvent, type RunEventOf, type RunEventType, type TokenUsage, typeOfEventText } from '../domain/event.ts'
+import type { RunError } from '../domain/run.ts'
+import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
+import type { Engine, SessionChoice } from '../engine/engine.ts'
+import type { MadeCall } from './case-result.ts'
+
+/** What a test needs of the engine. */
+export type TestedEngine = Pick<Engine, 'start' | 'follow' | 'cancel'>
+
+export interface Turn {
+  session: SessionRecord
+  /** What the agent itself said, message by message; a sub-agent speaks to the agent, not to the user. */
+  messages: string[]
+  calls: MadeCall[]
+  usage: TokenUsage[]
+  end:
+    | { type: 'answered' }
+    /** It waits for these: the names of tools. */
+    | { type: 'waiting'; approvals: string[]; clientTools: string[] }
+    | { type: 'failed'; error: RunError }
+    | { type: 'cancelled' }
+    /** The signal aborted before its end; it was asked to stop. */
+    | { type: 'cut_off' }
+}
+
+/** Says one thing to the agent and waits for the end of its answer. Throws as `Engine.start` does. */
+export async function takeTurn(
+  engine: TestedEngine,
+  request: { agent: string; session: SessionChoice; messageId: string; text: string },
+  signal: AbortSignal,
+): Promise<Turn> {
+  const { run, session } = await engine.start({
+    owner: LOCAL_USER,
+    agent: request.agent,
+    session: request.session,
+    input: {
+      messages: [{ id: request.messageId, role: 'user', content: request.text }],
+      instructions: [],
+      context: [],
+      clientTools: [],
+      // Nobody is there who could run one.
+      clientAnswers: 'none',
+    },
+    origin: 'background',
+    onBusy: 'reject',
+  })
+  const fold = createTurnFold()
+  const target = { sessionId: session.id, runId: run.id, after: 0, ...(run.firstSeq ? { firstSeq: run.firstSeq } : {}) }
+  for await (const batch of engine.follow(target, signal)) {
+    for (const { kind, data } of batch) {
+      if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))
+    }
+  }
+  const turn = fold.turn()
+  if (turn.end.type === 'cut_off') await engine.cancel(run, 'quarterdeck test')
+  return { session, ...turn }
+}
+
+const foldedTypes: ReadonlySet<RunEventType> = new Set<RunEventType>([
+  'TEXT_MESSAGE_CONTENT',
+  'TEXT_MESSAGE_END',
+  'TOOL_CALL_START',
+  'TOOL_CALL_ARGS',
+  'TOOL_CALL_END',
+  'RUN_FINISHED',
+  'RUN_ERROR',
+])
+
+interface OpenCall {
+  name: string
+  text: string
+  bySubagent: boolean
+}
+
+function createTurnFold() {
+  // Ids come from models. Maps, not objects: "__proto__" must be an ordinary key.
+  const said = new Map<string, string>()
+  const calls = new Map<string, OpenCall>()
+  let terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'> | null = null
+
+  function add(event: RunEvent): void {
+    switch (event.type) {
+      case 'TEXT_MESSAGE_CONTENT':
+        if (event.subagentRunId === undefined)
+          said.set(event.messageId, (said.get(event.messageId) ?? '') + event.delta)
+        break
+      case 'TEXT_MESSAGE_END':
+        // What broke off is said again by the message after it.
+        if (isBrokenOff(event.metadata)) said.delete(event.messageId)
+        break
+      case 'TOOL_CALL_START': {
+        const bySubagent = event.subagentRunId !== undefined
+        calls.set(event.toolCallId, { name: event.toolCallName, text: '', bySubagent })
+        break
+      }
+      case 'TOOL_CALL_ARGS': {
+        const call = calls.get(event.toolCallId)
+        if (call !== undefined) call.text += event.delta
+        break
+      }
+      case 'TOOL_CALL_END':
+        // Arguments that stopped half-way are no call.
+        if (isBrokenOff(event.metadata)) calls.delete(event.toolCallId)
+        break
+      case 'RUN_FINISHED':
+      case 'RUN_ERROR':
+        terminal = event
+        break
+      default:
+        break
+    }
+  }
+
+  return {
+    add,
+    turn: (): Omit<Turn, 'session'> => ({
+      messages: [...said.values()],
+      calls: [...calls.values()].map(({ name, text, bySubagent }) => ({
+        name,
+        arguments: objectOf(text),
+        bySubagent,
+      })),
+      usage: terminal?.usage ?? [],
+      end: endOf(terminal, (id) => calls.get(id)?.name ?? id),
+    }),
+  }
+}
+
+function endOf(
+  terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'> | null,
+  toolOf: (callId: string) => string,
+): Turn['end'] {
+  if (terminal === null) return { type: 'cut_off' }
+  if (terminal.type === 'RUN_ERROR') {
+    return { type: 'failed', error: { code: terminal.code ?? 'internal_error', message: terminal.message } }
+  }
+  const { outcome } = terminal
+  if (outcome?.type === 'cancelled') return { type: 'cancelled' }
+  if (outcome?.type === 'interrupt') {
+    const approvals = outcome.interrupts.map(({ toolCallId, reason }) =>
+      toolCallId === undefined ? reason : toolOf(toolCallId),
+    )
+    return { type: 'waiting', approvals, clientTools: [] }
+  }
+  const pending = outcome?.pendingToolCallIds ?? []
+  return pending.length === 0
+    ? { type: 'answered' }
+    : { type: 'waiting', approvals: [], clientTools: pending.map(toolOf) }
+}
+
+function objectOf(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+  } catch {
+    return null
+  }
+}
+
+function isBrokenOff(metadata: Record<string, unknown> | undefined): boolean {
+  const own = metadata?.quarterdeck
+  return typeof own === 'object' && own !== null && 'brokenOff' in own && own.brokenOff === true
+}
