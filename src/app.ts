@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ServerSettings } from './config/server-settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'
 import { type Clock, createSystemClock } from './domain/clock.ts'
+import { fileLimits } from './domain/file.ts'
 import { createIds } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
 import { createEngine } from './engine/create-engine.ts'
@@ -12,6 +13,9 @@ import type { Engine } from './engine/engine.ts'
 import { createJanitor } from './engine/janitor.ts'
 import { createEventLog } from './engine/middleware/event-log.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
+import { createAttachedFiles } from './files/attached-files.ts'
+import { createFileKeeper } from './files/create-file-keeper.ts'
+import { createFileReader } from './files/create-file-reader.ts'
 import { createAuth } from './http/auth.ts'
 import { registerEngineMetrics } from './http/engine-metrics.ts'
 import { createGuard } from './http/guard.ts'
@@ -27,24 +31,32 @@ import { readTlsPair } from './http/tls-pair.ts'
 import { openTokenFile, type TokenFile } from './http/token-file.ts'
 import { createWelcomeRoutes } from './http/welcome/routes.ts'
 import { createSessionLog } from './log/session-log.ts'
+import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/http-stream.ts'
 import { createAgUiRoutes } from './protocols/ag-ui/routes.ts'
 import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
 import { createAgentCoreRoutes } from './protocols/agent-core/routes.ts'
+import { createApprovalRoutes } from './protocols/approvals/routes.ts'
 import { chatErrorShape } from './protocols/chat/error-shape.ts'
 import { createChatRoutes } from './protocols/chat/routes.ts'
 import { joinChatRoutes } from './protocols/chat-door/join-chat-routes.ts'
 import { createCopilotKitRoutes } from './protocols/copilotkit/routes.ts'
+import { createFileRoutes } from './protocols/files/routes.ts'
 import { createOpenApiRoutes } from './protocols/open-api/routes.ts'
 import { openAiErrorShape } from './protocols/openai/error-shape.ts'
 import { ErrorBodySchema } from './protocols/openai/route-schemas.ts'
 import { createOpenAiRoutes } from './protocols/openai/routes.ts'
+import { createAttachments, type FetchFile } from './protocols/request/attachments.ts'
 import { createSessionRoutes } from './protocols/sessions/routes.ts'
 import { threadErrorShape } from './protocols/threads/error-shape.ts'
 import { createThreadRoutes } from './protocols/threads/routes.ts'
+import { createToolRoutes } from './protocols/tools/routes.ts'
 import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
 import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
+import { createGate } from './supervision/create-gate.ts'
+import { createToolbox } from './tools/create-toolbox.ts'
+import { createProcessGroups } from './tools/process/process-groups.ts'
 import type { Tool } from './tools/tool.ts'
 
 export interface AppOptions {
@@ -57,9 +69,11 @@ export interface AppOptions {
   /** Ends the process: a disk that cannot sync is no place for promises. */
   exit: (code: number) => never
   clock?: Clock
-  /** Tools given in code, by agent; those of the agent files come with their kinds. */
+  /** Tools given in code, by agent, beside those of the agent files. */
   tools?: Readonly<Record<string, readonly Tool[]>>
   middleware?: readonly Middleware[]
+  /** Counts the starts in one process: function modules are loaded anew for each number. */
+  reload?: number
 }
 
 export interface App {
@@ -77,6 +91,13 @@ export interface App {
 
 export const DISK_FAILED = 74
 
+/** Loaded only where files may be fetched. */
+async function fileFetcher(): Promise<FetchFile> {
+  const { createFetchFile } = await import('./tools/http/fetch-file.ts')
+  const { createServiceHttp, systemLookup } = await import('./tools/http/service-http.ts')
+  return createFetchFile(createServiceHttp({ lookup: systemLookup, maxBytes: fileLimits.base64Bytes }))
+}
+
 export async function createApp(options: AppOptions): Promise<App> {
   const { agents, settings, dataDir, version, log } = options
   const clock = options.clock ?? createSystemClock()
@@ -88,19 +109,33 @@ export async function createApp(options: AppOptions): Promise<App> {
   // All that can be wrong with keys and files is found before the data directory is touched.
   const modelHttp = createModelHttp({ clock })
   undo.defer(() => modelHttp.close())
+  const processes = createProcessGroups({ clock, process })
+  const agentDescription = (name: string) => agents.find((one) => one.name === name)?.description ?? null
   const parts = await Promise.all(
-    agents.map(async (definition) => ({
-      definition,
-      model: await createModel(definition.model, {
+    agents.map(async (definition) => {
+      const { directory } = definition
+      const model = await createModel(definition.model, {
         http: modelHttp,
         clock,
         ids,
         random: Math.random,
         log,
-        directory: definition.directory,
-      }),
-      tools: new Map((options.tools?.[definition.name] ?? []).map((tool) => [tool.name, tool])),
-    })),
+        directory,
+      })
+      const toolbox = await createToolbox(definition.tools, {
+        clock,
+        log,
+        version,
+        processes,
+        environment: process.env,
+        agentDescription,
+        complete: createComplete(model),
+        extra: options.tools?.[definition.name] ?? [],
+        ...(options.reload === undefined ? {} : { reload: options.reload }),
+      })
+      undo.defer(() => toolbox.close())
+      return { definition, model, toolbox }
+    }),
   )
   const tls = settings.tls === null ? null : readTlsPair(settings.tls)
 
@@ -114,6 +149,18 @@ export async function createApp(options: AppOptions): Promise<App> {
   undo.defer(() => store.close())
   const sessionLog = createSessionLog({ store, clock })
   undo.defer(() => sessionLog.close())
+  const keeper = createFileKeeper({
+    dir: join(dataDir, 'files'),
+    store,
+    commit: (command) => sessionLog.commit(command),
+    clock,
+    ids,
+    log,
+  })
+  const cacheDir = join(dataDir, 'extracts')
+  const reader = createFileReader({ cacheDir, clock, log, environment: process.env })
+  undo.defer(() => reader.close())
+  const files = createAttachedFiles({ keeper, reader, cacheDir, store })
   const engine = createEngine({
     agents: parts,
     store,
@@ -121,6 +168,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     clock,
     ids,
     logger: log,
+    files,
+    gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants({ agent, sessionId, now }) }),
     middleware: [...(options.middleware ?? []), ...(settings.log.content ? [createEventLog(log)] : [])],
     limits: {
       activeRuns: settings.limits.activeRuns,
@@ -130,7 +179,15 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   })
   undo.defer(() => engine.close())
-  const janitor = createJanitor({ engine, store, log: sessionLog, clock, logger: log, sessions: settings.sessions })
+  const janitor = createJanitor({
+    engine,
+    files,
+    store,
+    log: sessionLog,
+    clock,
+    logger: log,
+    sessions: settings.sessions,
+  })
 
   const tokens = openTokenFile({
     dataDir,
@@ -149,7 +206,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   const answering = parts.find((one) => one.definition.name === engine.agent(null).name)
   const checkModel = async () => answering?.model.check(AbortSignal.timeout(3_000))
 
-  const services = { engine, clock, version }
+  const attachments = createAttachments({
+    files: keeper,
+    readable: async (file, signal) => void (await files.read(file, signal)),
+    fetchFile: settings.files.urls ? await fileFetcher() : null,
+  })
+  const services = { engine, clock, version, attachments }
   const documented = [
     ...healthRoutes({
       version,
@@ -167,6 +229,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),
+    ...createApprovalRoutes(services),
+    ...createToolRoutes(services),
+    ...createFileRoutes({ files: keeper }),
     ...createAgentRoutes({ ...services, ids }),
     ...createAgentCoreRoutes(services),
     ...joinChatRoutes(

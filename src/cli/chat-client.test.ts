@@ -11,12 +11,16 @@ async function serve(answer: Parameters<typeof startFakeServer>[0]): Promise<Fak
   return server
 }
 
-const clientFor = (baseUrl: string, more: { agent?: string; token?: string } = {}): ChatClient =>
+const clientFor = (
+  baseUrl: string,
+  more: { agent?: string; token?: string; operatorToken?: string } = {},
+): ChatClient =>
   createChatClient({
     baseUrl,
     agent: more.agent ?? null,
     threadId: 'talk',
     token: more.token ?? null,
+    operatorToken: more.operatorToken ?? null,
     ids: createIds(() => Date.UTC(2026, 10, 15)),
     clock: instantClock(),
     fetch,
@@ -171,5 +175,170 @@ describe('a chat with a server', () => {
 
     expect(events).toEqual([shown('Once upon'), { type: 'finished', outcome: 'cancelled' }])
     expect(server.seen[1]).toMatchObject({ method: 'POST', path: `/runs/${runIdOf(server.seen[0])}/cancel`, body: {} })
+  })
+})
+
+describe('answers to what a conversation waits for', () => {
+  const approval = (id: string) => ({
+    approval_id: id,
+    tool_call_id: `call-${id}`,
+    tool: 'send',
+    arguments: { to: id },
+    risk: 'high',
+    answerable_by: 'operator',
+    run_id: 'waiting',
+    title: 'Call send',
+  })
+  const interrupt = (...ids: string[]) => ({
+    ...finished,
+    outcome: { type: 'interrupt', interrupts: ids.map((id) => ({ id, reason: 'tool_call' })) },
+  })
+  const asked = (request: SeenRequest) => [request.method, request.path, request.headers.authorization, request.body]
+
+  /** A server at which only the user of `owner` finds the runs of the conversation. */
+  const waitingServer = (owner: string) =>
+    serve((request, response) => {
+      const json = (status: number, body: unknown) =>
+        void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      if (request.path.startsWith('/approvals?')) return json(200, { approvals: [approval('b'), approval('a')] })
+      if (request.path === '/runs/waiting') {
+        return json(request.headers.authorization === `Bearer ${owner}` ? 200 : 404, {})
+      }
+      const decided = /^\/approvals\/(.+)$/.exec(request.path)?.[1]
+      if (decided !== undefined) return json(200, { continuation_run_id: `after-${decided}` })
+      const send = openSse(response)
+      send(1, { type: 'RUN_STARTED', runId: 'told' })
+      send(2, text(request.path))
+      send(3, request.path === '/runs/after-a/events' ? interrupt('b') : finished)
+      response.end()
+    })
+
+  test('lists what waits, the oldest first', async () => {
+    const server = await waitingServer('op')
+
+    expect(await clientFor(server.url, { token: 'me' }).approvals()).toEqual(
+      ['a', 'b'].map((id) => ({
+        id,
+        callId: `call-${id}`,
+        tool: 'send',
+        arguments: { to: id },
+        risk: 'high',
+        answerableBy: 'operator',
+        message: 'Call send',
+      })),
+    )
+    expect(server.seen.map(asked)).toEqual([['GET', '/approvals?session_id=talk&limit=100', 'Bearer me', null]])
+  })
+
+  test('finds nothing in a conversation that has not begun', async () => {
+    const server = await serve((_, response) => void response.writeHead(404).end('{}'))
+
+    expect(await clientFor(server.url).approvals()).toEqual([])
+  })
+
+  test('go into one AG-UI run, with the operator’s token', async () => {
+    const server = await waitingServer('op')
+    const client = clientFor(server.url, { token: 'me', operatorToken: 'op' })
+    await client.approvals()
+
+    const events = await collect(
+      client.answer(
+        [
+          { id: 'a', approved: true, arguments: { to: 'c' } },
+          { id: 'b', approved: false, reason: 'No.' },
+        ],
+        never,
+      ),
+    )
+    await client.cancel()
+
+    expect(events).toEqual([shown('/'), { type: 'finished', outcome: 'success' }])
+    expect(server.seen.slice(1).map(asked)).toEqual([
+      ['GET', '/runs/waiting', 'Bearer op', null],
+      [
+        'POST',
+        '/',
+        'Bearer op',
+        {
+          threadId: 'talk',
+          runId: expect.any(String),
+          protocolVersion: '1.0',
+          messages: [],
+          resume: [
+            { interruptId: 'a', status: 'resolved', payload: { approved: true, editedArgs: { to: 'c' } } },
+            { interruptId: 'b', status: 'resolved', payload: { approved: false, reason: 'No.' } },
+          ],
+        },
+      ],
+      // What is shown is what the server says that it is: somebody else may have answered first.
+      ['POST', '/runs/told/cancel', 'Bearer me', {}],
+    ])
+  })
+
+  test('that are to be remembered go first, each by itself, and all is shown as one answer', async () => {
+    const server = await waitingServer('op')
+    const client = clientFor(server.url, { token: 'me', operatorToken: 'op' })
+    await client.approvals()
+
+    const events = await collect(
+      client.answer(
+        [
+          { id: 'b', approved: true },
+          { id: 'a', approved: true, remember: true },
+        ],
+        never,
+      ),
+    )
+
+    expect(events).toEqual([shown('/runs/after-a/events'), shown('/'), { type: 'finished', outcome: 'success' }])
+    expect(server.seen.slice(2).map(asked)).toEqual([
+      ['POST', '/approvals/a', 'Bearer op', { decision: 'approve', remember: 'session' }],
+      ['GET', '/runs/after-a/events', 'Bearer me', null],
+      ['POST', '/', 'Bearer op', expect.objectContaining({ resume: [expect.objectContaining({ interruptId: 'b' })] })],
+    ])
+  })
+
+  test('of an operator who is not the one who talks are given one by one, where any session can be answered', async () => {
+    const server = await waitingServer('me')
+    const client = clientFor(server.url, { token: 'me', operatorToken: 'op' })
+    await client.approvals()
+
+    await collect(
+      client.answer(
+        [
+          { id: 'a', approved: true },
+          { id: 'b', approved: false, reason: 'No.' },
+        ],
+        never,
+      ),
+    )
+
+    expect(server.seen.slice(2).map(asked)).toEqual([
+      ['POST', '/approvals/a', 'Bearer op', { decision: 'approve' }],
+      ['GET', '/runs/after-a/events', 'Bearer me', null],
+      ['POST', '/approvals/b', 'Bearer op', { decision: 'reject', reason: 'No.' }],
+      ['GET', '/runs/after-b/events', 'Bearer me', null],
+    ])
+  })
+
+  test('may be given by whoever talks where they own the question, otherwise by an operator alone', async () => {
+    const [own, operators] = (['owner', 'operator'] as const).map((answerableBy) => ({
+      ...{ id: 'a', callId: '', tool: '', arguments: {}, risk: 'low', message: '' },
+      answerableBy,
+    }))
+    const seen = (client: ChatClient) => [own, operators].map((one) => one !== undefined && client.mayAnswer(one))
+
+    expect(seen(clientFor('http://x'))).toEqual([true, false])
+    expect(seen(clientFor('http://x', { operatorToken: 'op' }))).toEqual([true, true])
+  })
+
+  test('with a wrong operator’s token are refused with the variable to set', async () => {
+    const server = await serve((_, response) => void response.writeHead(401).end('{"detail":"No."}'))
+
+    await expect(
+      collect(clientFor(server.url, { operatorToken: 'op' }).answer([{ id: 'a', approved: true }], never)),
+    ).rejects.toMatchObject({
+      mend: ['Set QUARTERDECK_OPERATOR_TOKEN to the "operator_token" in tokens.json of the server’s data directory.'],
+    })
   })
 })

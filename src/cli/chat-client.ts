@@ -1,5 +1,6 @@
 import { type Clock, sleep } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
+import { type ApprovalAnswer, fields, fromApproval, type PendingApproval } from './chat-approval.ts'
 import { type ChatEvent, decodeChatEvent, endsRun } from './chat-event.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -14,7 +15,13 @@ export interface ChatClient {
    * taken up again where it stopped. Throws `CliError` when the server refuses or cannot be reached.
    */
   send(message: string, signal: AbortSignal): AsyncGenerator<ChatEvent>
-  /** Stops the run that `send` is showing; it then ends with the outcome `cancelled`. */
+  /** What this conversation waits for, the oldest first. */
+  approvals(): Promise<PendingApproval[]>
+  /** Whether an answer from here would count. */
+  mayAnswer(approval: PendingApproval): boolean
+  /** Gives answers to what the conversation waits for and yields how it goes on, like `send`. */
+  answer(answers: readonly ApprovalAnswer[], signal: AbortSignal): AsyncGenerator<ChatEvent>
+  /** Stops the run that is being shown; it then ends with the outcome `cancelled`. */
   cancel(): Promise<void>
 }
 
@@ -24,91 +31,183 @@ export interface ChatClientOptions {
   agent: string | null
   threadId: string
   token: string | null
+  /** Used for answers alone. */
+  operatorToken: string | null
   ids: Ids
   clock: Clock
   fetch: typeof fetch
 }
 
 const RECONNECTS = 5
+const MOST_APPROVALS = 100
+
+type Sent = RequestInit & { headers: Record<string, string> }
 
 export function createChatClient(options: ChatClientOptions): ChatClient {
   const { threadId, ids, clock } = options
   const base = options.baseUrl.replace(/\/+$/, '')
-  const authorization: Record<string, string> =
-    options.token === null ? {} : { authorization: `Bearer ${options.token}` }
+  const answering = options.operatorToken ?? options.token
   let runId: string | null = null
 
-  async function request(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Response> {
-    let response: Response
+  const mendOf = (token: string | null): string =>
+    token !== null && token === options.operatorToken
+      ? 'Set QUARTERDECK_OPERATOR_TOKEN to the "operator_token" in tokens.json of the server’s data directory.'
+      : 'Set QUARTERDECK_TOKEN to the token that the server printed at its start.'
+
+  async function reach(path: string, init: Sent, token = options.token): Promise<Response> {
+    const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
     try {
-      response = await options.fetch(`${base}${path}`, { ...init, headers: { ...authorization, ...init.headers } })
+      return await options.fetch(`${base}${path}`, { ...init, headers: { ...authorization, ...init.headers } })
     } catch (error) {
       if (init.signal?.aborted) throw error
       throw new CliError(exitCodes.unavailable.code, `No server answers at ${base} (${reasonOf(error)}).`, [
         'Start one: quarterdeck serve',
       ])
     }
-    if (!response.ok) throw await refusal(response)
+  }
+
+  async function request(path: string, init: Sent, token = options.token): Promise<Response> {
+    const response = await reach(path, init, token)
+    if (!response.ok) throw await refusal(response, mendOf(token))
     return response
   }
 
-  const post = (path: string, body: unknown, signal?: AbortSignal): Promise<Response> =>
-    request(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify(body),
-      ...(signal === undefined ? {} : { signal }),
+  const post = (path: string, body: unknown, signal?: AbortSignal, token = options.token): Promise<Response> =>
+    request(
+      path,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify(body),
+        ...(signal === undefined ? {} : { signal }),
+      },
+      token,
+    )
+
+  const eventsOf = (id: string, lastId: string | null, signal: AbortSignal): Promise<Response> =>
+    request(`/runs/${encodeURIComponent(id)}/events`, {
+      headers: { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) },
+      signal,
     })
+
+  /** A run as AG-UI takes it, and its stream. */
+  function begin(input: Record<string, unknown>, signal: AbortSignal, token = options.token): Promise<Response> {
+    runId = ids.uuid()
+    const door = options.agent === null ? '/' : `/agents/${encodeURIComponent(options.agent)}`
+    return post(door, { threadId, runId, protocolVersion: '1.0', ...input }, signal, token)
+  }
+
+  /** Yields the events of a run, which `first` begins, to its end. */
+  async function* watch(first: Response, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+    let response = first
+    let lastId: string | null = null
+    for (let attempt = 0; ; attempt += 1) {
+      let broken: unknown = 'the stream ended early'
+      try {
+        for await (const sse of readSse(bodyOf(response))) {
+          lastId = sse.id
+          attempt = 0
+          const event = decodeChatEvent(sse.data)
+          if (event === null) continue
+          if (event.type === 'started') {
+            // An answer that somebody else gave first shows what that one has started.
+            if (event.runId !== '') runId = event.runId
+            continue
+          }
+          yield event
+          if (endsRun(event)) return
+        }
+      } catch (error) {
+        if (signal.aborted) throw error
+        broken = error
+      }
+      if (attempt === RECONNECTS || runId === null) {
+        throw new CliError(exitCodes.unavailable.code, `The connection to ${base} broke (${reasonOf(broken)}).`, [
+          `The answer goes on there and is kept: quarterdeck chat ${base} --session ${threadId}`,
+        ])
+      }
+      await sleep(clock, 250 * 2 ** attempt, signal)
+      const resumed = await eventsOf(runId, lastId, signal).catch((error: unknown) => {
+        if (error instanceof CliError && error.exitCode === exitCodes.unavailable.code) return null
+        throw error
+      })
+      if (resumed !== null) response = resumed
+    }
+  }
+
+  /** Through AG-UI an operator answers in their own conversations alone; the server passes over what is somebody else's. */
+  async function answersInTalk(): Promise<boolean> {
+    if (answering === options.token) return true
+    if (runId === null) return false
+    const response = await reach(`/runs/${encodeURIComponent(runId)}`, { headers: {} }, answering)
+    await response.body?.cancel()
+    return response.ok
+  }
+
+  const resume = (answers: readonly ApprovalAnswer[], signal: AbortSignal): Promise<Response> => {
+    const entries = answers.map(({ id, approved, reason, arguments: editedArgs }) => ({
+      interruptId: id,
+      status: 'resolved',
+      payload: { approved, ...(reason === undefined ? {} : { reason }), ...(editedArgs && { editedArgs }) },
+    }))
+    return begin({ messages: [], resume: entries }, signal, answering)
+  }
+
+  async function decide(answer: ApprovalAnswer, signal: AbortSignal): Promise<Response> {
+    const { id, approved, reason, arguments: edited, remember } = answer
+    const decision = {
+      decision: approved ? 'approve' : 'reject',
+      ...(reason === undefined ? {} : { reason }),
+      ...(edited === undefined ? {} : { arguments: edited }),
+      ...(remember === true ? { remember: 'session' } : {}),
+    }
+    const response = await post(`/approvals/${encodeURIComponent(id)}`, decision, signal, answering)
+    const { continuation_run_id: next } = fields(await response.json())
+    if (typeof next !== 'string') {
+      throw new CliError(exitCodes.failed.code, `${base} took the answer and does not say how it goes on.`)
+    }
+    runId = next
+    return await eventsOf(next, null, signal)
+  }
 
   return {
     threadId,
     async *send(message, signal) {
-      const id = ids.uuid()
-      runId = id
-      let response = await post(
-        options.agent === null ? '/' : `/agents/${encodeURIComponent(options.agent)}`,
-        {
-          threadId,
-          runId: id,
-          protocolVersion: '1.0',
-          messages: [{ id: ids.uuid(), role: 'user', content: message }],
-        },
-        signal,
-      )
-      let lastId: string | null = null
-      for (let attempt = 0; ; attempt += 1) {
-        let broken: unknown = 'the stream ended early'
-        try {
-          for await (const sse of readSse(bodyOf(response))) {
-            lastId = sse.id
-            attempt = 0
-            const event = decodeChatEvent(sse.data)
-            if (event === null) continue
-            yield event
-            if (endsRun(event)) return
-          }
-        } catch (error) {
-          if (signal.aborted) throw error
-          broken = error
+      const messages = [{ id: ids.uuid(), role: 'user', content: message }]
+      yield* watch(await begin({ messages }, signal), signal)
+    },
+    async approvals() {
+      const query = new URLSearchParams({ session_id: threadId, limit: String(MOST_APPROVALS) })
+      const response = await reach(`/approvals?${query}`, { headers: {} })
+      // Nothing has been said in it yet.
+      if (response.status === 404) return []
+      if (!response.ok) throw await refusal(response, mendOf(options.token))
+      const { approvals } = fields(await response.json())
+      const found = Array.isArray(approvals) ? approvals : []
+      const { run_id: waiting } = fields(found[0])
+      if (typeof waiting === 'string') runId = waiting
+      return found.flatMap((one) => fromApproval(one) ?? []).toReversed()
+    },
+    mayAnswer: ({ answerableBy }) => options.operatorToken !== null || answerableBy === 'owner',
+    async *answer(answers, signal) {
+      const inTalk = await answersInTalk()
+      // AG-UI has no word for what is to be remembered.
+      const alone = answers.filter(({ remember }) => remember === true || !inTalk)
+      const together = answers.filter((one) => !alone.includes(one))
+      const requests = alone.map((one) => () => decide(one, signal))
+      if (together.length > 0) requests.push(() => resume(together, signal))
+      for (const [index, send] of requests.entries()) {
+        for await (const event of watch(await send(), signal)) {
+          // It still waits for those that are sent next.
+          const goesOn = event.type === 'finished' && event.outcome === 'interrupt' && index < requests.length - 1
+          if (goesOn) break
+          yield event
+          if (endsRun(event)) return
         }
-        if (attempt === RECONNECTS) {
-          throw new CliError(exitCodes.unavailable.code, `The connection to ${base} broke (${reasonOf(broken)}).`, [
-            `The answer goes on there and is kept: quarterdeck chat ${base} --session ${threadId}`,
-          ])
-        }
-        await sleep(clock, 250 * 2 ** attempt, signal)
-        const resumed: Response | null = await request(`/runs/${id}/events`, {
-          headers: { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) },
-          signal,
-        }).catch((error: unknown) => {
-          if (error instanceof CliError && error.exitCode === exitCodes.unavailable.code) return null
-          throw error
-        })
-        if (resumed !== null) response = resumed
       }
     },
     async cancel() {
-      if (runId !== null) await post(`/runs/${runId}/cancel`, {})
+      if (runId !== null) await post(`/runs/${encodeURIComponent(runId)}/cancel`, {})
     },
   }
 }
@@ -119,7 +218,7 @@ async function* bodyOf(response: Response): AsyncGenerator<Uint8Array> {
 }
 
 /** The server's own explanation, whatever shape it came in. */
-async function refusal(response: Response): Promise<CliError> {
+async function refusal(response: Response, tokenMend: string): Promise<CliError> {
   const text = await response.text().catch(() => '')
   let detail = ''
   try {
@@ -128,8 +227,7 @@ async function refusal(response: Response): Promise<CliError> {
   } catch {
     // Not one of our servers; its status has to do.
   }
-  const mend =
-    response.status === 401 ? ['Set QUARTERDECK_TOKEN to the token that the server printed at its start.'] : []
+  const mend = response.status === 401 ? [tokenMend] : []
   const code = response.status === 503 ? exitCodes.unavailable.code : exitCodes.failed.code
   return new CliError(code, terminalText(detail) || `The server answered ${response.status}.`, mend)
 }

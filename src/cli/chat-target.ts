@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { variable } from '../config/env-file.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
 import { isClientId } from '../domain/ids.ts'
+import type { HowToAnswer } from './chat-desk.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io } from './io.ts'
@@ -17,6 +18,9 @@ export interface ChatTarget {
   /** Null: the server's default. */
   agent: string | null
   token: string | null
+  /** What answers for the agent's operator; null: the person cannot. */
+  operatorToken: string | null
+  howToAnswer: HowToAnswer
   description: string
   close(): Promise<void>
 }
@@ -54,7 +58,19 @@ function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarg
   // The link that a server prints carries its token behind the #, which is never sent.
   const token = new URLSearchParams(url.hash.slice(1)).get('token') ?? variable(io.env, 'QUARTERDECK_TOKEN') ?? null
   const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-  return { url: base, agent: agent ?? null, token, description: `Talking to ${base}`, close: async () => {} }
+  return {
+    url: base,
+    agent: agent ?? null,
+    token,
+    operatorToken: variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ?? null,
+    howToAnswer: (id) => [
+      `POST ${base}/approvals/${id} {"decision": "approve"} or {"decision": "reject", "reason": "…"}`,
+      'with the operator’s token: "operator_token" in tokens.json of the server’s data directory, unless one is set there.',
+      'With QUARTERDECK_OPERATOR_TOKEN set to it, a chat at a terminal asks you.',
+    ],
+    description: `Talking to ${base}`,
+    close: async () => {},
+  }
 }
 
 async function serveHere(
@@ -82,7 +98,9 @@ async function serveHere(
       const { url } = await app.listen()
       const kept = keep ? 'The session is kept' : 'Nothing is kept; --session <name> keeps it'
       const description = `Talking to ${agent.name} (${agent.model.provider}/${agent.model.name}). ${kept}`
-      return { url, agent: agent.name, token: null, description, close }
+      const howToAnswer = () => answerLater(where, options)
+      const operatorToken = app.operatorToken()
+      return { url, agent: agent.name, token: null, operatorToken, howToAnswer, description, close }
     } catch (error) {
       await close()
       throw error
@@ -93,11 +111,28 @@ async function serveHere(
   }
 }
 
+/** Its server ends with the chat: before it can be answered, another one must have the session. */
+function answerLater(where: string | undefined, { session, dataDir }: ChatTargetOptions): string[] {
+  if (session === undefined) {
+    return [
+      'Nobody can answer it any more: it ends with this command. At a terminal you are asked; --session keeps it.',
+    ]
+  }
+  const words = [...(where === undefined ? [] : [where]), '--session', session]
+  if (dataDir !== undefined) words.push('--data-dir', dataDir)
+  const written = words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word)))
+  return [`At a terminal: quarterdeck chat ${written.join(' ')}, and there /approvals`]
+}
+
 function chooseAgent(agents: readonly AgentDefinition[], name: string | undefined): AgentDefinition {
-  const chosen = agents.find((agent) => (name === undefined ? agent.default : agent.name === name))
+  const served = agents.filter(({ internal }) => !internal)
+  const chosen = served.find((agent) => (name === undefined ? agent.default : agent.name === name))
   if (chosen !== undefined) return chosen
-  const names = agents.map((agent) => agent.name).join(', ')
-  throw new CliError(exitCodes.usage.code, `There is no agent ${JSON.stringify(name)}.`, [`There is: ${names}`])
+  const shown = JSON.stringify(name)
+  const isSubagent = agents.some((agent) => agent.name === name)
+  const problem = isSubagent ? `${shown} is a sub-agent: only other agents talk to it.` : `There is no agent ${shown}.`
+  const names = served.map((agent) => agent.name).join(', ')
+  throw new CliError(exitCodes.usage.code, problem, [`There is: ${names}`])
 }
 
 /** The same agents on a port of this machine that nobody was told about, whatever the settings say for the real server. */

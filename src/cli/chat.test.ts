@@ -7,7 +7,7 @@ import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
 import { main } from './main.ts'
 import { openSse, startFakeServer } from './testing/fake-server.ts'
 import { tempFolder } from './testing/temp-folder.ts'
-import { createTestIo, type TestIoOptions } from './testing/test-io.ts'
+import { createTestIo, type TestIo, type TestIoOptions } from './testing/test-io.ts'
 
 const SCRIPT = `
 answers:
@@ -113,7 +113,192 @@ describe('quarterdeck chat with a file', () => {
   })
 })
 
+const GATED = `
+answers:
+  - when: { tool: pay }
+    parts: [{ text: The bill is settled. }]
+  - when: pay
+    parts: [{ text: I will. }, { tool_call: { name: pay, arguments: { amount: 5 } } }]
+  - when: hello
+    parts: [{ text: Hello yourself. }]
+`
+
+/** A folder with an agent that has to ask before it pays, and with one that is only its sub-agent. */
+async function gatedAgent(): Promise<string> {
+  const cwd = await tempFolder()
+  const model = 'model: { provider: scripted, script: answers.yaml, retries: 0 }\n'
+  await writeFile(join(cwd, 'answers.yaml'), GATED)
+  await writeFile(
+    join(cwd, 'pay.mjs'),
+    `export const pay = ({ amount }) => 'paid ' + amount
+pay.parameters = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] }
+`,
+  )
+  await writeFile(
+    join(cwd, 'helper.yaml'),
+    `name: helper\ndescription: Helps with everything else.\n${model}instructions: You help.\n`,
+  )
+  await writeFile(
+    join(cwd, 'agent.yaml'),
+    `name: clerk\n${model}instructions: You pay.\ntools:
+  - { type: function, name: pay, description: Pays an amount of money., file: pay.mjs }
+  - { type: agent, name: ask_helper, agent: helper.yaml }
+`,
+  )
+  return cwd
+}
+
+describe('quarterdeck chat with a tool that a person must allow', () => {
+  const terminalIo = (cwd: string, stdin: PassThrough) =>
+    createTestIo({ cwd, stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
+
+  /** Resolves when the person has been asked so often. */
+  async function askedTimes(io: TestIo, times: number): Promise<void> {
+    while (io.printed().split('Allow it? ').length <= times) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  test('asks the person at the terminal, who is the operator of a file', async () => {
+    const cwd = await gatedAgent()
+    const stdin = new PassThrough()
+    const io = terminalIo(cwd, stdin)
+
+    const left = main(['chat'], io)
+    await io.until('/help')
+    stdin.write('pay\r')
+    await askedTimes(io, 1)
+    stdin.write('e\r')
+    await io.until('{"amount":5}')
+    stdin.write('\x7f\x7f6}\r')
+    await io.until('The bill is settled.')
+    stdin.write('pay\r')
+    await askedTimes(io, 2)
+    stdin.write('\x03')
+    await io.until('/approvals asks again.')
+    stdin.write('/approvals\r')
+    await askedTimes(io, 3)
+    stdin.write('s\r')
+    await io.until('paid 5')
+    stdin.write('pay\r/quit\r')
+
+    expect(await left).toBe(0)
+    const told = io
+      .printed()
+      .split('\n')
+      .filter((line) => /^(⚙| {2}→|The )/.test(line))
+    const asks = 'The agent asks to call pay (risk high):'
+    const paid = ['⚙ pay({"amount":5})', '  → paid 5', 'The bill is settled.']
+    expect(told).toEqual([
+      asks,
+      '⚙ pay({"amount":6})',
+      expect.stringContaining('paid 6'),
+      'The bill is settled.',
+      asks,
+      asks,
+      ...paid,
+      // It was said for the session, so that nobody is asked.
+      ...paid,
+    ])
+  })
+
+  test('through a pipe says on stderr what waits, ends with 0, and a later talk can answer', async () => {
+    const cwd = await gatedAgent()
+
+    const { exitCode, out, err } = await chat(['-m', 'pay', '--session', 'work'], { cwd })
+
+    expect([exitCode, out]).toEqual([0, 'I will.\n'])
+    expect(err).toMatch(
+      /^The agent asks to call pay \(risk high\):\n {2}amount: 5\n {2}Approval [0-9a-f-]{36}\n {2}At a terminal: quarterdeck chat --session work, and there \/approvals\n$/,
+    )
+    expect(await chat(['-m', 'hello', '--session', 'work'], { cwd })).toMatchObject({
+      exitCode: 1,
+      out: '',
+      err: expect.stringMatching(/^quarterdeck: The session waits .+\nThe agent asks to call pay/),
+    })
+    const stdin = new PassThrough()
+    const io = terminalIo(cwd, stdin)
+    const left = main(['chat', '--session', 'work'], io)
+    await io.until('/help')
+    stdin.write('/approvals\r')
+    await io.until('Allow it?')
+    stdin.write('n\r')
+    await io.until('Why not?')
+    stdin.write('Too much\r')
+    await io.until('The bill is settled.')
+    stdin.write('/quit\r')
+    expect(await left).toBe(0)
+    expect(io.printed()).toContain('A person refused this call, so it was not run. Reason: Too much')
+  })
+
+  test('that nobody kept cannot be answered any more, and says so', async () => {
+    const cwd = await gatedAgent()
+
+    expect(await chat(['-m', 'pay'], { cwd })).toMatchObject({
+      exitCode: 0,
+      err: expect.stringContaining('Nobody can answer it any more: it ends with this command.'),
+    })
+  })
+
+  test('a sub-agent is nobody to talk to', async () => {
+    const cwd = await gatedAgent()
+
+    expect(await chat(['--agent', 'helper', '-m', 'x'], { cwd })).toMatchObject({
+      exitCode: 2,
+      err: 'quarterdeck: "helper" is a sub-agent: only other agents talk to it.\n  There is: clerk\n',
+    })
+  })
+})
+
 describe('quarterdeck chat with a server', () => {
+  test('of which the person is no operator is told how the operator answers', async () => {
+    const interrupt = { id: 'a1', metadata: { quarterdeck: { tool: 'pay', arguments: { amount: 5 }, risk: 'high' } } }
+    const server = await startFakeServer((_, response) => {
+      const send = openSse(response)
+      send(1, { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [interrupt] } })
+      response.end()
+    })
+    onTestFinished(() => server.close())
+    const stdin = new PassThrough()
+    const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
+
+    expect(await main(['chat', server.url, '-m', 'pay'], io)).toBe(0)
+
+    expect(io.complained()).toBe(`The agent asks to call pay (risk high):
+  amount: 5
+  Approval a1
+  POST ${server.url}/approvals/a1 {"decision": "approve"} or {"decision": "reject", "reason": "…"}
+  with the operator’s token: "operator_token" in tokens.json of the server’s data directory, unless one is set there.
+  With QUARTERDECK_OPERATOR_TOKEN set to it, a chat at a terminal asks you.
+`)
+  })
+
+  test('answers with the operator’s token of the environment', async () => {
+    const server = await startFakeServer((request, response) => {
+      if (request.method === 'GET') return void response.writeHead(200).end('{}')
+      const send = openSse(response)
+      const { resume } = Object(request.body)
+      const interrupts = [{ id: 'a1', metadata: { quarterdeck: { tool: 'pay' } } }]
+      send(1, { type: 'RUN_FINISHED', outcome: resume === undefined ? { type: 'interrupt', interrupts } : undefined })
+      response.end()
+    })
+    onTestFinished(() => server.close())
+    const stdin = new PassThrough()
+    const env = { QUARTERDECK_TOKEN: 'mine', QUARTERDECK_OPERATOR_TOKEN: 'theirs' }
+    const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env })
+
+    const left = main(['chat', server.url, '-m', 'pay'], io)
+    await io.until('Allow it?')
+    stdin.write('y\r')
+
+    expect(await left).toBe(0)
+    expect(
+      server.seen.map(({ method, headers, body }) => [method, headers.authorization, Object(body).resume]),
+    ).toEqual([
+      ['POST', 'Bearer mine', undefined],
+      ['GET', 'Bearer theirs', undefined],
+      ['POST', 'Bearer theirs', [{ interruptId: 'a1', status: 'resolved', payload: { approved: true } }]],
+    ])
+  })
+
   test('talks to its default agent with the token of the link or of the environment', async () => {
     const server = await startFakeServer((_, response) => {
       const send = openSse(response)

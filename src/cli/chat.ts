@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { createIds } from '../domain/ids.ts'
 import { createChatClient } from './chat-client.ts'
+import { createPipeDesk, createTerminalDesk } from './chat-desk.ts'
 import { answer, chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
 import { type ChatTarget, openChatTarget } from './chat-target.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -34,7 +35,8 @@ export function createChatCommand(startApp: StartApp, io: Io, settle: Settle): C
     .addHelpText(
       'after',
       `
-A server that asks for a token: set QUARTERDECK_TOKEN, or give the link with #token=… that it printed.
+A server that asks for a token: set QUARTERDECK_TOKEN, or give the link with #token=… that it printed. Calls that an
+operator must allow can be answered here when QUARTERDECK_OPERATOR_TOKEN is set; of a file, you are the operator.
 
 Examples:
   $ quarterdeck chat agent.yaml
@@ -67,21 +69,29 @@ async function talk(target: ChatTarget, { session, message }: ChatOptions, io: I
       baseUrl: target.url,
       agent: target.agent,
       token: target.token,
+      operatorToken: target.operatorToken,
       threadId: name ?? ids.uuid(),
       ids,
       clock: io.clock,
       fetch,
     })
+  const { howToAnswer } = target
+  const openPrompt = (label: string, draft?: string) => createTerminalPrompt(io, label, draft)
+  const atTerminal = io.stdin.isTTY === true && io.stdout.isTTY === true
 
   if (message !== undefined) {
-    const outcome = await answer(open(session ?? null), message, io)
+    const desk = atTerminal
+      ? createTerminalDesk({ openPrompt, howToAnswer, again: howToAnswer }, io)
+      : createPipeDesk(howToAnswer, io)
+    const outcome = await answer(open(session ?? null), message, desk, io)
     if (outcome.type === 'left') return outcome.exitCode
     return outcome.type === 'answered' ? exitCodes.ok.code : exitCodes.failed.code
   }
-  if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) return await chatThroughPipe(open(session ?? null), io)
+  if (!atTerminal) return await chatThroughPipe(open(session ?? null), createPipeDesk(howToAnswer, io), io)
 
   const style = styleFor(io.stdout, io.env)
   io.stdout.write(`${style.dim(`${target.description}. /help shows the commands, Ctrl-C stops an answer.`)}\n`)
-  const prompt = createTerminalPrompt(io, style.bold('> '))
-  return await chatAtTerminal(open, session ?? null, prompt, io)
+  const again = () => ['/approvals asks again.']
+  const desk = createTerminalDesk({ openPrompt, howToAnswer, again }, io)
+  return await chatAtTerminal(open, session ?? null, openPrompt(style.bold('> ')), desk, io)
 }

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -5,6 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
 import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
 import { checkClock, checkDataDir, checkNode } from './doctor-checks.ts'
+import { checkTools } from './doctor-tools.ts'
+import { loadConfig } from './load-config.ts'
 import { main } from './main.ts'
 import { startFakeServer } from './testing/fake-server.ts'
 import { tempFolder } from './testing/temp-folder.ts'
@@ -112,7 +115,152 @@ ok    Clock   N
   })
 })
 
+describe('quarterdeck doctor with tools', () => {
+  const fakeServer = (mode: string) =>
+    `command: ${process.execPath}, args: ["${join(import.meta.dirname, '../tools/mcp/testing/fake-server.ts')}", "${mode}"]`
+
+  /** What it says of the tools. */
+  async function toolLines(files: Record<string, string>, tools: string) {
+    const cwd = await tempFolder()
+    for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text)
+    await writeFile(
+      join(cwd, 'agent.yaml'),
+      `name: crow\nmodel: { provider: demo }\ninstructions: You repeat.\ntools:\n${tools}`,
+    )
+    const { exitCode, out } = await doctor(cwd, '--port', '0', '--json')
+    const { checks }: { checks: { name: string; detail: string }[] } = JSON.parse(out)
+    return {
+      exitCode,
+      checks: checks
+        .filter(({ name }) => name === 'Tools' || name === 'MCP')
+        .map((check) => ({ ...check, detail: check.detail.replaceAll(cwd, '').replace(/\(\d+ ms\)/, '(N ms)') })),
+    }
+  }
+
+  test('says how many there are when modules load, documents are read and servers answer', async () => {
+    const openapi = {
+      openapi: '3.0.3',
+      paths: { '/a': { get: { operationId: 'a' } }, '/b': { get: { operationId: 'b' } } },
+    }
+    const files = {
+      'add.mjs': 'export const add = () => 1\nadd.parameters = { type: "object" }\n',
+      'api.json': JSON.stringify({ ...openapi, servers: [{ url: 'https://example.com' }] }),
+    }
+
+    expect(
+      await toolLines(
+        files,
+        `  - { type: function, name: add, description: Adds two numbers., file: add.mjs }
+  - { type: http, name: api, openapi: api.json }
+  - { type: mcp, name: fake, ${fakeServer('plain')}, allow: [pid, gone, 'c*'] }
+`,
+      ),
+    ).toEqual({
+      exitCode: 0,
+      checks: [
+        { name: 'Tools', status: 'ok', detail: 'crow: 3 tools' },
+        { name: 'MCP', status: 'ok', detail: 'fake of crow: 3 tools (N ms)' },
+        {
+          name: 'MCP',
+          status: 'warn',
+          detail: 'fake of crow: The configuration names a tool that the MCP server does not offer. gone',
+          mend: 'Correct the server in the agent file (`allow`, `tools`, `prefix`), or do without.',
+        },
+      ],
+    })
+  })
+
+  test('names every one that is not there, with a mend', async () => {
+    const mend = 'Correct the tool in the agent file, or the file that it names.'
+    const closed = await startFakeServer(() => {})
+    await closed.close()
+    const { exitCode, checks } = await toolLines(
+      { 'add.mjs': 'export const other = 1\n', 'api.json': '{}' },
+      `  - { type: function, name: add, description: Adds two numbers., file: add.mjs }
+  - { type: http, name: api, openapi: api.json }
+  - { type: mcp, name: fake, ${fakeServer('exit')} }
+  - { type: mcp, name: none, command: /no/such/command }
+  - { type: mcp, name: far, url: "${closed.url}/mcp" }
+`,
+    )
+
+    expect(exitCode).toBe(1)
+    expect(checks).toEqual([
+      { name: 'Tools', status: 'fail', detail: expect.stringMatching(/^crow: .*add\.mjs.*tool add: /), mend },
+      { name: 'Tools', status: 'fail', detail: expect.stringMatching(/^crow: .*api\.json/), mend },
+      ...['exit code 4', 'there is no command', 'ECONNREFUSED'].map((reason) => ({
+        name: 'MCP',
+        status: 'fail',
+        detail: expect.stringContaining(reason),
+        mend: expect.stringMatching(/^Try its (command|url) by itself\. /),
+      })),
+    ])
+  })
+
+  test('finds names that clash', async () => {
+    const paths = { '/add': { get: { operationId: 'add' } } }
+    const { checks } = await toolLines(
+      {
+        'add.mjs': 'export const add = () => 1\nadd.parameters = { type: "object" }\n',
+        'api.json': JSON.stringify({ openapi: '3.0.3', servers: [{ url: 'https://example.com' }], paths }),
+      },
+      `  - { type: function, name: add, description: Adds two numbers., file: add.mjs }
+  - { type: http, name: api, openapi: api.json }
+`,
+    )
+
+    expect(checks).toEqual([
+      {
+        name: 'Tools',
+        status: 'fail',
+        detail: expect.stringMatching(/^crow: Two tools have the name add: /),
+        mend: 'Correct the tool in the agent file, or the file that it names.',
+      },
+    ])
+  })
+})
+
 describe('the checks', () => {
+  test('a server that never says what it offers is not waited for, and is ended', async () => {
+    const cwd = await tempFolder()
+    await writeFile(
+      join(cwd, 'agent.yaml'),
+      `name: crow\nmodel: { provider: demo }\ninstructions: You repeat.\ntools: [{ type: mcp, name: fake, command: ${process.execPath}, args: [-e, 'require("fs").writeFileSync("pid", String(process.pid)); setInterval(() => {}, 1000)'] }]\n`,
+    )
+    const real = createSystemClock()
+    // Time that passes as soon as the process is there.
+    const started = async () => {
+      while (!existsSync(join(cwd, 'pid'))) await new Promise((resolve) => setImmediate(resolve))
+    }
+    const clock = {
+      ...real,
+      after(ms: number, fire: () => void) {
+        if (ms < 10_000) return real.after(ms, fire)
+        let wanted = true
+        void started().then(() => wanted && fire())
+        return () => {
+          wanted = false
+        }
+      },
+    }
+    const io = createTestIo({ cwd, clock })
+    const { agents } = loadConfig({ files: [], flags: {} }, io)
+    const [agent] = agents
+
+    const checks = agent === undefined ? [] : await checkTools(agent, { agents, version: '1', io })
+
+    expect(checks).toEqual([
+      {
+        name: 'MCP',
+        status: 'fail',
+        detail: expect.stringMatching(/^fake of crow.* within \d+ s/),
+        mend: expect.stringMatching(/^Try its command by itself\./),
+      },
+    ])
+    const pid = Number(readFileSync(join(cwd, 'pid'), 'utf8'))
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
+
   test('Node before 24 is too old', () => {
     expect([checkNode('24.0.0').status, checkNode('26.1.0').status, checkNode('20.20.2')]).toEqual([
       'ok',

@@ -7,6 +7,7 @@ import { type LoadedConfig, loadConfig } from './load-config.ts'
 import { addSettingFlags, settingFlagsOf } from './setting-flags.ts'
 import { styleFor } from './style.ts'
 import { terminalText } from './terminal-text.ts'
+import { readVersion } from './version.ts'
 
 export interface DoctorOptions {
   config?: string
@@ -17,7 +18,8 @@ export function createDoctorCommand(io: Io, settle: Settle): Command {
   const command = new Command('doctor')
     .summary('look for what would keep a server from working')
     .description(
-      'Looks at Node, the configuration, the key, the model, the port, the data directory, the disk and the clock.',
+      'Looks at Node, the configuration, the key, the model, the tools, the port, the data directory, the disk and the clock. ' +
+        'MCP servers are started, asked for their tools and ended.',
     )
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
@@ -71,7 +73,13 @@ async function examine(
     )
   }
   if (config !== null) {
-    for (const agent of config.agents) checks.push(...(await checkModel(agent, io)))
+    const { agents } = config
+    for (const agent of agents) checks.push(...(await checkModel(agent, io)))
+    if (agents.some(({ tools }) => tools.length > 0)) {
+      const { checkTools } = await import('./doctor-tools.ts')
+      const deps = { agents, version: await readVersion(), io }
+      for (const agent of agents) checks.push(...(await checkTools(agent, deps)))
+    }
     checks.push(await checkPort(config.settings))
     if (config.settings.store === ':memory:') checks.push({ name: 'Data', status: 'ok', detail: 'in memory' })
     else checks.push(await checkDataDir(config.dataDir))

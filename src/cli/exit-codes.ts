@@ -3,17 +3,23 @@ import type { ErrorCode } from '../domain/errors.ts'
 /** The codes a command ends with. `docs/cli.md` lists the same ones; the numbers follow sysexits.h where it has one. */
 export const exitCodes = {
   ok: { code: 0, meaning: 'done; for `serve`, stopped as asked' },
-  failed: { code: 1, meaning: 'the command ran and the answer is no (a failed check, a failed run)' },
-  usage: { code: 2, meaning: 'a wrong flag, argument, setting or agent file' },
+  failed: {
+    code: 1,
+    meaning: 'the command ran and the answer is no (a failed check, test case or run, a broken audit trail)',
+  },
+  usage: { code: 2, meaning: 'a wrong flag, argument, setting or agent file, or nothing to do (no test cases)' },
   unavailable: { code: 69, meaning: 'the port is taken, or the server or model cannot be reached' },
   internal: { code: 70, meaning: 'a bug in Quarterdeck; what was acknowledged is stored' },
   cannotCreate: {
     code: 73,
-    meaning: 'a folder cannot be used: the data directory is locked or newer, `init` would overwrite',
+    meaning: 'a file or folder cannot be used: the data directory is locked or newer, `init` would overwrite',
   },
   disk: { code: 74, meaning: 'the disk is full or fails' },
-  interrupted: { code: 130, meaning: 'a second Ctrl-C (SIGINT) ended it at once' },
-  terminated: { code: 143, meaning: 'a second SIGTERM ended it at once' },
+  interrupted: {
+    code: 130,
+    meaning: 'Ctrl-C (SIGINT) ended it before it was done; `serve` at once, at the second one',
+  },
+  terminated: { code: 143, meaning: 'SIGTERM ended it before it was done; `serve` at once, at the second one' },
 } as const
 
 const byErrorCode: Partial<Record<ErrorCode, number>> = {

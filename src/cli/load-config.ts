@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { agentFromEnvironment } from '../config/agent-from-environment.ts'
 import { ConfigError, type ConfigIssue } from '../config/config-error.ts'
-import { diskFiles } from '../config/config-files.ts'
+import { type ConfigFiles, diskFiles } from '../config/config-files.ts'
 import { readEnvironment } from '../config/env-file.ts'
 import { loadAgents } from '../config/load-agents.ts'
 import { resolveSettings } from '../config/resolve-settings.ts'
 import type { ServerSettings } from '../config/server-settings.ts'
 import type { SettingFlags } from '../config/settings.ts'
 import { findSettingsFile, readSettingsFile } from '../config/settings-file.ts'
+import type { AgentDefaults } from '../config/surroundings.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
 import type { Io } from './io.ts'
 
@@ -18,6 +19,8 @@ export interface ConfigRequest {
   flags: SettingFlags
   /** The settings file; undefined looks for `quarterdeck.yaml` here and beside the agent. */
   settingsFile?: string
+  /** Where all of it is read; the disk when left out. */
+  source?: ConfigFiles
 }
 
 export interface LoadedConfig {
@@ -29,7 +32,8 @@ export interface LoadedConfig {
 }
 
 /** Everything a server needs, or a `ConfigError` with everything that is wrong in all of it. */
-export function loadConfig({ files, flags, settingsFile }: ConfigRequest, io: Io): LoadedConfig {
+export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
+  const { files, flags, settingsFile, source = diskFiles } = request
   const paths = agentPaths(files, io)
   const [first] = paths
   const folder = first === undefined ? io.cwd : agentFolder(first)
@@ -44,7 +48,7 @@ export function loadConfig({ files, flags, settingsFile }: ConfigRequest, io: Io
     }
   }
 
-  const surroundings = readEnvironment(folder, io.env, diskFiles)
+  const surroundings = readEnvironment(folder, io.env, source)
   const env = surroundings.env
   // Agent files bring what is wrong with the `.env` beside them.
   if (paths.length === 0) issues.push(...surroundings.issues)
@@ -54,22 +58,29 @@ export function loadConfig({ files, flags, settingsFile }: ConfigRequest, io: Io
       env,
       file:
         settingsFile === undefined
-          ? (findSettingsFile(io.cwd) ?? findSettingsFile(folder))
-          : readSettingsFile(pathFor(settingsFile, io)),
+          ? (findSettingsFile(io.cwd, source) ?? findSettingsFile(folder, source))
+          : readSettingsFile(pathFor(settingsFile, io), source),
       onTerminal: io.stderr.isTTY === true,
     }),
   )
-  const options = resolved === null ? {} : { defaults: { ...resolved.settings.context, ...resolved.settings.sessions } }
+  const options = resolved === null ? {} : { defaults: defaultsFrom(resolved.settings) }
   const agents = collect(() =>
     paths.length === 0
       ? [agentFromEnvironment(env, { directory: io.cwd, ...options })]
-      : loadAgents(paths, { env: io.env, ...options }),
+      : loadAgents(paths, { env: io.env, files: source, ...options }),
   )
   if (issues.length > 0 || resolved === null || agents === null) throw new ConfigError(issues)
 
   const dataDir = resolve(io.cwd, resolved.settings.dataDir ?? join(agents[0]?.directory ?? folder, '.quarterdeck'))
   return { agents, settings: { ...resolved.settings, dataDir }, dataDir, warnings: resolved.warnings }
 }
+
+/** What agents and tools have where their files say nothing. */
+const defaultsFrom = ({ context, sessions, tools }: ServerSettings): AgentDefaults => ({
+  ...context,
+  ...sessions,
+  toolTimeoutMs: tools.timeoutMs,
+})
 
 /** The paths that were named, or the agent of this folder if it has one. */
 export function agentPaths(files: readonly string[], io: Io): string[] {

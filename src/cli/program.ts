@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { createAuditCommand } from './audit.ts'
 import { createChatCommand } from './chat.ts'
 import { createDoctorCommand } from './doctor.ts'
 import { createInitCommand } from './init.ts'
@@ -8,6 +9,7 @@ import { createServeCommand } from './serve.ts'
 import { createSessionsCommand } from './sessions.ts'
 import type { StartApp } from './start-app.ts'
 import { styleFor } from './style.ts'
+import { createTestCommand } from './test.ts'
 import { createValidateCommand } from './validate.ts'
 
 /** The whole command line as data: what it does, its help, and what `docs/cli.md` is compared with. */
@@ -47,9 +49,11 @@ quarterdeck <command> --help says more.`,
     createChatCommand(startApp, io, settle),
     createInitCommand(io, settle),
     createValidateCommand(io, settle),
+    createTestCommand(version, io, settle),
     createDoctorCommand(io, settle),
     createSchemaCommand(io, settle),
     createSessionsCommand(io, settle),
+    createAuditCommand(io, settle),
   ]
   for (const command of commands) {
     inherit(command, program)

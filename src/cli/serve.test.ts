@@ -25,7 +25,15 @@ function fakeApp(url: string, newToken: string | null) {
   const started: Parameters<StartApp>[] = []
   const start: StartApp = async (...given) => {
     started.push(given)
-    return { listen: async () => ({ url }), activeRuns: () => 0, close: async () => {}, newToken, doors: ['ag-ui'] }
+    return {
+      listen: async () => ({ url }),
+      activeRuns: () => 0,
+      close: async () => {},
+      newToken,
+      operatorToken: () => null,
+      tokenFile: '/data/tokens.json',
+      doors: ['ag-ui'],
+    }
   }
   return { start, started }
 }

@@ -3,19 +3,23 @@ import { Command } from 'commander'
 import type { SettingFlags } from '../config/settings.ts'
 import { banner } from './banner.ts'
 import type { Io, Settle } from './io.ts'
-import { loadConfig } from './load-config.ts'
+import { type LoadedConfig, loadConfig } from './load-config.ts'
 import { isPortInUse, portInUse } from './port-in-use.ts'
 import { createServerLog } from './server-log.ts'
 import { addSettingFlags, settingFlagsOf } from './setting-flags.ts'
 import { shownUrl } from './shown-url.ts'
-import type { StartApp } from './start-app.ts'
+import type { RunningApp, StartApp } from './start-app.ts'
 import { untilStopped } from './stop.ts'
 import { styleFor } from './style.ts'
+import { type Started, watchAndRestart } from './watch.ts'
+import { recordReading, watchTargets } from './watch-targets.ts'
 
 export interface ServeRequest {
   files: readonly string[]
   flags: SettingFlags
   config?: string
+  /** Starts anew when a file of the agents or of the settings changes. */
+  watch?: boolean
 }
 
 export function createServeCommand(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
@@ -27,6 +31,7 @@ export function createServeCommand(version: string, startApp: StartApp, io: Io, 
     )
     .argument('[files...]', 'agent files, or folders of them')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
+    .option('--watch', 'start anew, on the same port, when a file of an agent or the settings file changes')
   return addSettingFlags(command)
     .addHelpText(
       'after',
@@ -37,10 +42,16 @@ and QUARTERDECK_OPERATOR_TOKEN, or take those that the first start makes and kee
 Examples:
   $ quarterdeck serve
   $ quarterdeck serve agent.yaml --port 8080 --open
+  $ quarterdeck serve agent.yaml --watch
   $ quarterdeck serve agents/ --host 0.0.0.0 --allowed-hosts agent.example.com`,
     )
-    .action(async (files: string[], { config }: { config?: string }) => {
-      const request = { files, flags: settingFlagsOf(command), ...(config === undefined ? {} : { config }) }
+    .action(async (files: string[], { config, watch }: { config?: string; watch?: boolean }) => {
+      const request = {
+        files,
+        flags: settingFlagsOf(command),
+        watch: watch === true,
+        ...(config === undefined ? {} : { config }),
+      }
       settle(await serve(request, version, startApp, io))
     })
 }
@@ -48,44 +59,66 @@ Examples:
 /** Starts a server, says where it is and stays until it is stopped. */
 export async function serve(request: ServeRequest, version: string, startApp: StartApp, io: Io): Promise<number> {
   const began = io.clock.mono()
-  const config = loadConfig(
-    {
-      files: request.files,
-      flags: request.flags,
-      ...(request.config === undefined ? {} : { settingsFile: request.config }),
-    },
-    io,
-  )
-  const { settings, agents } = config
-  const style = styleFor(io.stderr, io.env)
-  for (const warning of config.warnings) io.stderr.write(`${style.yellow('warning:')} ${warning}\n`)
-
-  const log = createServerLog(config, io)
-  const app = await startApp(config, log, io)
-  let url: string
-  try {
-    url = shownUrl((await app.listen()).url, networkInterfaces())
-  } catch (error) {
-    await app.close({ drainMs: 0 })
-    throw isPortInUse(error) ? await portInUse(settings.host, settings.port) : error
+  let read: string[] = []
+  const warned = new Set<string>()
+  function load(): LoadedConfig {
+    const reading = recordReading()
+    try {
+      const settingsFile = request.config === undefined ? {} : { settingsFile: request.config }
+      return loadConfig({ files: request.files, flags: request.flags, source: reading.source, ...settingsFile }, io)
+    } finally {
+      read = reading.paths()
+    }
   }
+  async function start(config: LoadedConfig, reload: number): Promise<Started> {
+    const style = styleFor(io.stderr, io.env)
+    for (const warning of config.warnings) {
+      if (!warned.has(warning)) io.stderr.write(`${style.yellow('warning:')} ${warning}\n`)
+      warned.add(warning)
+    }
+    const app = await startApp(config, createServerLog(config, io), io, ...(request.watch ? [reload] : []))
+    return { app, config, url: await listen(app, config), reload }
+  }
+
+  const first = await start(load(), 0)
+  const { app, url, config } = first
+  const { settings } = config
+  const server = request.watch
+    ? watchAndRestart(first, { load, start, targets: (now) => watchTargets(request.files, now, read, io), io })
+    : app
   // Whoever reads that it is ready may stop it the next moment.
-  const stopped = untilStopped(app, settings.shutdown.drainMs, log, io)
+  const stopped = untilStopped(server, settings.shutdown.drainMs, createServerLog(config, io), io)
   io.stdout.write(
     banner(
       {
         version,
         url,
-        agents,
+        agents: config.agents,
         protocols: app.doors,
         dataDir: settings.store === ':memory:' ? null : config.dataDir,
         newToken: settings.auth.required ? app.newToken : null,
+        operatorTokenFile: settings.auth.operatorToken === null ? app.tokenFile : null,
         readyMs: io.clock.mono() - began,
       },
       io,
     ),
   )
+  if (request.watch) io.stdout.write(watchNote(settings.store))
   if (settings.open)
     io.openUrl(app.newToken === null || !settings.auth.required ? url : `${url}/#token=${app.newToken}`)
   return await stopped
+}
+
+async function listen(app: RunningApp, { settings }: LoadedConfig): Promise<string> {
+  try {
+    return shownUrl((await app.listen()).url, networkInterfaces())
+  } catch (error) {
+    await app.close({ drainMs: 0 })
+    throw isPortInUse(error) ? await portInUse(settings.host, settings.port) : error
+  }
+}
+
+function watchNote(store: LoadedConfig['settings']['store']): string {
+  const memory = store === ':memory:' ? ' The store is in memory: each restart begins with no sessions.' : ''
+  return `Watching the agents’ files; a change starts the server anew.${memory}\n`
 }

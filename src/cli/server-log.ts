@@ -4,6 +4,7 @@ import { createLogger } from '../http/logger.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { styleFor } from './style.ts'
+import { toolSecrets } from './tool-secrets.ts'
 
 /** The server's log goes to stderr: stdout is for what the person asked for. */
 export function createServerLog({ settings, agents }: LoadedConfig, io: Io): Logger {
@@ -22,7 +23,11 @@ export function createServerLog({ settings, agents }: LoadedConfig, io: Io): Log
   })
 }
 
-const keysOf = ({ model }: AgentDefinition): string[] => modelKeys(model)
+const keysOf = ({ model, judge, tools }: AgentDefinition): string[] => [
+  ...modelKeys(model),
+  ...(judge === null ? [] : modelKeys(judge)),
+  ...tools.flatMap(toolSecrets),
+]
 
 const modelKeys = ({ apiKey, fallback }: ModelSettings): string[] => [
   ...(apiKey === undefined ? [] : [apiKey]),

@@ -10,13 +10,33 @@ describe('an archive of sessions', () => {
     expect(readArchiveLine(archiveLine(session), 2)).toEqual(session)
   })
 
+  test('says that it holds no files', () => {
+    expect(JSON.parse(archiveHeader(0))).toEqual({
+      archive: 'quarterdeck-sessions',
+      version: 2,
+      exported_at: '1970-01-01T00:00:00.000Z',
+      files: 'left out',
+    })
+  })
+
   test('is told apart from other files and from archives of later versions', () => {
     for (const line of ['', 'hello', '[]', '{"archive":"other","version":1}']) {
       expect(() => readArchiveHeader(line)).toThrow('This is no file of `quarterdeck sessions export`')
     }
-    expect(() => readArchiveHeader('{"archive":"quarterdeck-sessions","version":2}')).toThrow(
-      'This archive has version 2; this Quarterdeck reads up to 1.',
+    expect(() => readArchiveHeader('{"archive":"quarterdeck-sessions","version":3}')).toThrow(
+      'This archive has version 3; this Quarterdeck reads up to 2.',
     )
+  })
+
+  test('of version 1 is read: nobody waited then, and each session had one agent', () => {
+    const { waits: _waits, session, ...rest } = sampleSession(1)
+    const { activeAgent: _activeAgent, ...old } = session
+
+    readArchiveHeader('{"archive":"quarterdeck-sessions","version":1}')
+    expect(readArchiveLine(JSON.stringify({ session: old, ...rest }), 2)).toEqual({
+      session: { ...old, activeAgent: null },
+      ...rest,
+    })
   })
 
   test.each([
@@ -45,6 +65,20 @@ describe('an archive of sessions', () => {
       "another session's run",
       () => archiveLine({ ...sampleSession(1), runs: sampleSession(2).runs }),
       'Line 7: runs: one is of another session.',
+    ],
+    [
+      'a wait of no run',
+      () => archiveLine({ ...sampleSession(1), waits: sampleSession(2).waits ?? [] }),
+      'Line 7: waits: one is of another session or of no known run.',
+    ],
+    [
+      'a wait that nobody could answer',
+      () =>
+        archiveLine({
+          ...sampleSession(1),
+          waits: (sampleSession(1).waits ?? []).map((wait) => ({ ...wait, status: 'pending' as const })),
+        }),
+      'Line 7: waits: one is pending on a run that has ended.',
     ],
     [
       'an unknown key',

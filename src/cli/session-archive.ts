@@ -4,13 +4,16 @@
 import { z } from 'zod'
 import { parseUuid } from '../domain/ids.ts'
 import type { ContentPart, StoredMessage, ToolCall } from '../domain/message.ts'
-import type { RunInput, RunRecord } from '../domain/run.ts'
+import { isFinished, type RunInput, type RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
+import { risks } from '../domain/tool-settings.ts'
+import { type Approval, approvalStatuses, type ClientCall, type Wait } from '../domain/wait.ts'
 import type { ImportSession, StoredEntry } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 
-export const ARCHIVE_VERSION = 1
+/** 2: sessions have `activeAgent` and `waits`, messages have `lane`. Archives of version 1 are read as they are. */
+export const ARCHIVE_VERSION = 2
 
 export type ArchivedSession = Omit<ImportSession, 'type'>
 
@@ -19,6 +22,8 @@ export const archiveHeader = (now: number): string =>
     archive: 'quarterdeck-sessions',
     version: ARCHIVE_VERSION,
     exported_at: new Date(now).toISOString(),
+    // Messages name the files that came with them; where the archive is read, those names lead nowhere.
+    files: 'left out',
   })
 
 export const archiveLine = (session: ArchivedSession): string => JSON.stringify(session)
@@ -75,6 +80,7 @@ const session: z.ZodType<SessionRecord> = z
     id: uuid,
     owner: z.string().min(1),
     agent: z.string().min(1),
+    activeAgent: z.string().min(1).nullable().default(null),
     status: z.enum(['created', 'active', 'paused', 'terminated', 'interrupted']),
     createdAt: time,
     lastActivity: time,
@@ -129,6 +135,7 @@ const message: z.ZodType<StoredMessage> = z.strictObject({
   agentName: z.string().exactOptional(),
   encryptedValue: z.string().exactOptional(),
   brokenOff: z.boolean().exactOptional(),
+  lane: z.string().min(1).exactOptional(),
   supersededBy: z.string().exactOptional(),
   metadata: object.exactOptional(),
 })
@@ -142,13 +149,71 @@ const entry: z.ZodType<StoredEntry> = z.strictObject({
   spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
 })
 
+const waitBase = {
+  id: uuid,
+  sessionId: uuid,
+  owner: z.string().min(1),
+  agent: z.string().min(1),
+  runId: uuid,
+  callId: z.string(),
+  tool: z.string().min(1),
+  arguments: z.string(),
+  lane: z.string().nullable(),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  continuationRunId: uuid.nullable(),
+}
+
+const approval: z.ZodType<Approval> = z.strictObject({
+  ...waitBase,
+  wait: z.literal('approval'),
+  status: z.enum(approvalStatuses),
+  kind: z.literal('tool_call'),
+  title: z.string(),
+  description: z.string(),
+  risk: z.enum(risks),
+  digest: z.string().min(1),
+  policyVersion: z.string(),
+  answerableBy: z.enum(['owner', 'operator']),
+  beforeHash: z.string().nullable(),
+  afterHash: z.string().nullable(),
+  messageRefs: z.record(z.string(), z.string()),
+  decidedAt: time.nullable(),
+  decidedBy: z.string().nullable(),
+  reason: z.string().nullable(),
+  editedArguments: z.string().nullable(),
+  consumedAt: time.nullable(),
+})
+
+const clientCall: z.ZodType<ClientCall> = z.strictObject({
+  ...waitBase,
+  wait: z.literal('client_call'),
+  status: z.enum(['pending', 'answered', 'expired', 'interrupted']),
+  onExpiry: z.enum(['continue', 'complete']),
+  answeredAt: time.nullable(),
+})
+
+const wait: z.ZodType<Wait> = z.union([approval, clientCall])
+
 const sessionLine: z.ZodType<ArchivedSession> = z
-  .strictObject({ session, runs: z.array(run), messages: z.array(message), entries: z.array(entry) })
+  .strictObject({
+    session,
+    runs: z.array(run),
+    messages: z.array(message),
+    entries: z.array(entry),
+    waits: z.array(wait).exactOptional(),
+  })
   .superRefine((value, context) => {
     const problem = (path: string, text: string) => context.addIssue({ code: 'custom', path: [path], message: text })
     if (value.runs.some(({ sessionId }) => sessionId !== value.session.id)) problem('runs', 'one is of another session')
     if (value.entries.some(({ seq }, i) => seq <= (value.entries[i - 1]?.seq ?? 0))) problem('entries', 'out of order')
-    const runs = new Set(value.runs.map(({ id }) => id))
+    const runs = new Map(value.runs.map(({ id, status }) => [id, status]))
     if (value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
       problem('entries', 'one is of no known run')
+    const waits = value.waits ?? []
+    if (waits.some(({ sessionId, runId }) => sessionId !== value.session.id || !runs.has(runId)))
+      problem('waits', 'one is of another session or of no known run')
+    // Nobody could answer it, and nothing would ever end it.
+    if (waits.some(({ status, runId }) => status === 'pending' && isFinished(runs.get(runId) ?? 'completed')))
+      problem('waits', 'one is pending on a run that has ended')
   })

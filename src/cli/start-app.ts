@@ -1,4 +1,5 @@
 import type { Logger } from '../domain/logger.ts'
+import { giveMemoryBack } from './give-memory-back.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { Stoppable } from './stop.ts'
@@ -9,29 +10,53 @@ export interface RunningApp extends Stoppable {
   listen(): Promise<{ url: string }>
   /** The users' token, when this start has made it; null when it was there already. */
   newToken: string | null
+  /** What decides; null when the file has none. */
+  operatorToken(): string | null
+  /** Where the tokens that no setting gives are kept. */
+  tokenFile: string
   /** The protocols that can be spoken to it. */
   doors: readonly string[]
 }
 
-/** Makes the app; it does not listen yet. */
-export type StartApp = (config: LoadedConfig, log: Logger, io: Io) => Promise<RunningApp>
+/** Makes the app; it does not listen yet. `reload`: see `AppOptions`. */
+export type StartApp = (config: LoadedConfig, log: Logger, io: Io, reload?: number) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {
-  return async ({ agents, settings, dataDir }, log, io) => {
+  return async ({ agents, settings, dataDir }, log, io, reload) => {
     // The rest of the program is worth loading only when a server is wanted.
     const { createApp } = await import('../app.ts')
     const exit = (code: number): never => {
       io.exit(code)
       throw new Error(`the process did not end with ${code}`)
     }
-    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock: io.clock })
+    const again = reload === undefined ? {} : { reload }
+    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock: io.clock, ...again })
     const user = app.tokens.tokens().find(({ role }) => role === 'user')
+    let stopLooking = () => {}
     return {
       newToken: app.tokens.created && settings.auth.token === null ? (user?.token ?? null) : null,
+      operatorToken: () => app.tokens.tokens().find(({ role }) => role === 'operator')?.token ?? null,
+      tokenFile: app.tokens.path,
       doors: app.doors,
-      listen: () => app.listen(),
+      async listen() {
+        const address = await app.listen()
+        // There when the launcher has started us; embedded in another program, memory is that program's matter.
+        const { gc } = globalThis
+        if (gc !== undefined) {
+          stopLooking = giveMemoryBack({
+            clock: io.clock,
+            runs: () => app.engine.stats(),
+            residentBytes: () => process.memoryUsage.rss(),
+            collect: () => void gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+          })
+        }
+        return address
+      },
       activeRuns: () => app.engine.stats().activeRuns,
-      close: (options) => app.close(options),
+      close(options) {
+        stopLooking()
+        return app.close(options)
+      },
     }
   }
 }

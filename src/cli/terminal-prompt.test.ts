@@ -33,6 +33,15 @@ describe('the prompt', () => {
     expect(await prompt.ask()).toEqual({ type: 'line', line: 'hello' })
   })
 
+  test('begins with a draft that can be changed', async () => {
+    const stdin = new PassThrough()
+    const prompt = createTerminalPrompt(createTestIo({ stdin, terminal: true }), '> ', 'good morning')
+
+    stdin.write('\x17evening\r')
+
+    expect(await prompt.ask()).toEqual({ type: 'line', line: 'good evening' })
+  })
+
   test('tells Ctrl-C from Ctrl-D', async () => {
     const { stdin, prompt } = setUp()
 

@@ -10,11 +10,12 @@ export type Asked = { type: 'line'; line: string } | { type: 'interrupt' } | { t
 
 /**
  * The line editor lives only while it asks: between two questions the terminal is its normal self, so that Ctrl-C during
- * an answer is an ordinary signal. Lines that were pasted together are kept and given one by one.
+ * an answer is an ordinary signal. Lines that were pasted together are kept and given one by one. `draft` stands there to
+ * be changed.
  */
-export function createTerminalPrompt(io: Io, label: string): Prompt {
+export function createTerminalPrompt(io: Io, label: string, draft = ''): Prompt {
   const pasted: string[] = []
-  let unfinished = ''
+  let unfinished = draft
   let history: string[] = []
 
   const edit = () =>

@@ -29,6 +29,18 @@ describe('quarterdeck validate', () => {
     })
   })
 
+  test('marks agents that only others talk to', async () => {
+    const cwd = await tempFolder()
+    const tools = 'tools: [{ type: agent, name: ask, agent: b.yaml }, { type: mcp, name: files, command: x }]\n'
+    await writeFile(join(cwd, 'a.yaml'), `name: crow\n${AGENT}${tools}`)
+    await writeFile(join(cwd, 'b.yaml'), `name: parrot\ndescription: Repeats everything.\n${AGENT}`)
+
+    expect((await validate(cwd, 'a.yaml')).out).toBe(
+      'ok  crow: demo/demo, 1 tool, 1 MCP server, 11 characters of instructions\n' +
+        'ok  parrot (sub-agent): demo/demo, 0 tools, 11 characters of instructions\n',
+    )
+  })
+
   test('names file, line and column of everything that is wrong, in agents and settings', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), `name: crow\ncolour: black\n${AGENT}`)
@@ -50,7 +62,12 @@ describe('quarterdeck validate', () => {
     const good = await validate(cwd, '--json')
     expect([good.exitCode, JSON.parse(good.out)]).toEqual([
       0,
-      { ok: true, agents: [{ name: 'crow', default: true, model: 'demo/demo', tools: 0 }], issues: [], warnings: [] },
+      {
+        ok: true,
+        agents: [{ name: 'crow', default: true, internal: false, model: 'demo/demo', tools: 0 }],
+        issues: [],
+        warnings: [],
+      },
     ])
     const bad = await validate(cwd, 'nowhere.yaml', '--json')
     expect([bad.exitCode, JSON.parse(bad.out)]).toEqual([

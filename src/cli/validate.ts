@@ -5,6 +5,7 @@ import { exitCodes } from './exit-codes.ts'
 import type { Io, Settle } from './io.ts'
 import { loadConfig } from './load-config.ts'
 import { styleFor } from './style.ts'
+import { toolCount } from './tool-count.ts'
 
 export interface ValidateOptions {
   config?: string
@@ -59,11 +60,13 @@ export function validate(files: readonly string[], options: ValidateOptions, io:
 const summary = (agent: AgentDefinition) => ({
   name: agent.name,
   default: agent.default,
+  internal: agent.internal,
   model: `${agent.model.provider}/${agent.model.name}`,
   tools: agent.tools.length,
 })
 
 function describe(agent: AgentDefinition): string {
-  const { name, model, tools } = summary(agent)
-  return `${name}: ${model}, ${tools} ${tools === 1 ? 'tool' : 'tools'}, ${agent.instructions.length} characters of instructions`
+  const { name, model } = summary(agent)
+  const role = agent.internal ? ' (sub-agent)' : ''
+  return `${name}${role}: ${model}, ${toolCount(agent.tools)}, ${agent.instructions.length} characters of instructions`
 }

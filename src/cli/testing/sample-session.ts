@@ -6,7 +6,7 @@ export const SAMPLE_NOW = Date.UTC(2026, 10, 15)
 
 /**
  * A finished conversation, the `n`-th newest: used `n` days before `SAMPLE_NOW`. Its first answer is superseded by the
- * second, and its last run calls a tool in a message without text.
+ * second, and its last run calls a tool in a message without text, after somebody said yes to that. A sub-agent spoke too.
  */
 export function sampleSession(n: number, owner = 'local_user'): ArchivedSession {
   const hex = n.toString(16).padStart(4, '0')
@@ -45,11 +45,23 @@ export function sampleSession(n: number, owner = 'local_user'): ArchivedSession 
     kind: 'event' as const,
     data: JSON.stringify(data),
   })
+  const wait = (number: number) => ({
+    id: `0199a000-0000-7000-800${number}-00000000${hex}`,
+    status: 'pending' as const,
+    sessionId: id,
+    owner,
+    runId: firstRun,
+    continuationRunId: secondRun,
+    createdAt: at,
+    expiresAt: at + DAY,
+    agent: 'assistant',
+  })
   return {
     session: {
       id,
       owner,
       agent: 'assistant',
+      activeAgent: 'tutor',
       status: 'active',
       createdAt: at,
       lastActivity: at,
@@ -81,6 +93,7 @@ export function sampleSession(n: number, owner = 'local_user'): ArchivedSession 
         createdAt: at,
         toolCalls: [{ id: 't1', type: 'function', function: { name: 'add', arguments: '{}' } }],
       },
+      { id: 'p1', role: 'assistant', content: 'Three?', runId: secondRun, createdAt: at, lane: 't1' },
       { id: 'r1', role: 'tool', content: '3', runId: secondRun, createdAt: at, toolCallId: 't1' },
     ],
     entries: [
@@ -94,6 +107,43 @@ export function sampleSession(n: number, owner = 'local_user'): ArchivedSession 
       event(5, secondRun, { type: 'TOOL_CALL_START', toolCallId: 't1', toolCallName: 'add', parentMessageId: 'a2' }),
       event(6, secondRun, { type: 'TOOL_CALL_RESULT', toolCallId: 't1', messageId: 'r1', content: '3' }),
       event(7, secondRun, { type: 'RUN_FINISHED', threadId: `talk-${n}`, runId: secondRun }),
+    ],
+    waits: [
+      {
+        wait: 'approval',
+        ...wait(3),
+        status: 'consumed',
+        callId: 't1',
+        tool: 'add',
+        arguments: '{}',
+        lane: null,
+        kind: 'tool_call',
+        title: 'Add',
+        description: '',
+        risk: 'high',
+        digest: 'd1',
+        policyVersion: 'p1',
+        answerableBy: 'owner',
+        beforeHash: null,
+        afterHash: null,
+        messageRefs: { slack: 'C1/2' },
+        decidedAt: at,
+        decidedBy: owner,
+        reason: null,
+        editedArguments: null,
+        consumedAt: at,
+      },
+      {
+        wait: 'client_call',
+        ...wait(4),
+        status: 'answered',
+        callId: 't2',
+        tool: 'beep',
+        arguments: '{}',
+        lane: 't1',
+        onExpiry: 'continue',
+        answeredAt: at,
+      },
     ],
   }
 }

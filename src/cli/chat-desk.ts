@@ -1,0 +1,52 @@
+import type { ApprovalAnswer, PendingApproval } from './chat-approval.ts'
+import type { ChatClient } from './chat-client.ts'
+import { askAboutCall, callLines, type OpenPrompt } from './chat-question.ts'
+import type { Io } from './io.ts'
+import { styleFor } from './style.ts'
+
+/** Where a conversation's open questions go. Gives the answers that there are; none leaves everything pending. */
+export type Desk = (
+  approvals: readonly PendingApproval[],
+  client: Pick<ChatClient, 'mayAnswer'>,
+) => Promise<ApprovalAnswer[]>
+
+/** In lines, what to do about an approval that cannot be answered here. */
+export type HowToAnswer = (approvalId: string) => string[]
+
+/** Nobody is there to be asked: stderr says what waits and how it is answered. */
+export function createPipeDesk(howToAnswer: HowToAnswer, io: Io): Desk {
+  return async (approvals) => {
+    for (const approval of approvals) tell(approval, howToAnswer, io)
+    return []
+  }
+}
+
+/** Asks the person at the terminal, one call after the other. `again` says what to do about what they left unanswered. */
+export function createTerminalDesk(
+  { openPrompt, howToAnswer, again }: { openPrompt: OpenPrompt; howToAnswer: HowToAnswer; again: HowToAnswer },
+  io: Io,
+): Desk {
+  return async (approvals, client) => {
+    const mine = approvals.filter((approval) => client.mayAnswer(approval))
+    for (const approval of approvals) if (!mine.includes(approval)) tell(approval, howToAnswer, io)
+    const answers: ApprovalAnswer[] = []
+    for (const approval of mine) {
+      const answer = await askAboutCall(approval, openPrompt, io)
+      if (answer === null) {
+        // Whoever breaks off wants nothing to happen, also of what they have said just before.
+        const ids = mine.map(({ id }) => id)
+        const what = ids.length === 1 ? 'It stays pending: approval' : 'They stay pending, unanswered: approvals'
+        io.stdout.write(`\n${[`${what} ${ids.join(', ')}`, ...new Set(ids.flatMap(again))].join('\n  ')}\n`)
+        return []
+      }
+      answers.push(answer)
+    }
+    return answers
+  }
+}
+
+function tell(approval: PendingApproval, howToAnswer: HowToAnswer, io: Io): void {
+  const [head = '', ...rest] = callLines(approval)
+  const advice = [`Approval ${approval.id}`, ...howToAnswer(approval.id)].map((line) => `  ${line}`)
+  io.stderr.write(`${[styleFor(io.stderr, io.env).yellow(head), ...rest, ...advice].join('\n')}\n`)
+}

@@ -1,0 +1,33 @@
+import type { PendingApproval } from '../chat-approval.ts'
+import type { OpenPrompt } from '../chat-question.ts'
+import type { Asked, Prompt } from '../terminal-prompt.ts'
+
+/** A person who says these things, one at each question; then they leave. */
+export function scriptedPrompt(...script: (string | Asked)[]): Prompt {
+  const queue = script.map((entry): Asked => (typeof entry === 'string' ? { type: 'line', line: entry } : entry))
+  return { ask: async () => queue.shift() ?? { type: 'end' } }
+}
+
+/** The same, for whoever opens a prompt at each question. What was asked, and what stood there to be changed, is kept. */
+export function scriptedPrompts(...script: (string | Asked)[]): { open: OpenPrompt; asked: string[][] } {
+  const prompt = scriptedPrompt(...script)
+  const asked: string[][] = []
+  return {
+    asked,
+    open(label, draft) {
+      asked.push(draft === undefined ? [label] : [label, draft])
+      return prompt
+    },
+  }
+}
+
+export const pendingApproval = (id: string, more: Partial<PendingApproval> = {}): PendingApproval => ({
+  id,
+  callId: `call-${id}`,
+  tool: 'send',
+  arguments: { to: 'bob' },
+  risk: 'high',
+  answerableBy: 'operator',
+  message: 'Call send',
+  ...more,
+})

@@ -1,0 +1,16 @@
+import type { ToolSettings } from '../domain/tool-settings.ts'
+
+/** `2 tools, 1 MCP server`: how many tools a server or a document has is known only when it is asked. */
+export function toolCount(tools: readonly ToolSettings[]): string {
+  const servers = tools.filter(({ type }) => type === 'mcp').length
+  const documents = tools.filter(({ type }) => type === 'openapi').length
+  const single = tools.length - servers - documents
+  const parts = [
+    ...(single > 0 || tools.length === 0 ? [counted(single, 'tool')] : []),
+    ...(servers > 0 ? [counted(servers, 'MCP server')] : []),
+    ...(documents > 0 ? [counted(documents, 'OpenAPI file')] : []),
+  ]
+  return parts.join(', ')
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
