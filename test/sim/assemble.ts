@@ -9,6 +9,8 @@ import type { Engine } from '../../src/engine/engine.ts'
 import { createJanitor, type Janitor } from '../../src/engine/janitor.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
 import type { NewEntry, Store } from '../../src/store/store.ts'
+import { createGate } from '../../src/supervision/create-gate.ts'
+import { createStaticToolbox } from '../../src/tools/static-toolbox.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
 import type { Kernel } from './kernel.ts'
@@ -17,7 +19,7 @@ import type { SimProcess } from './process.ts'
 import type { Random } from './random.ts'
 import { createSimModel } from './sim-model.ts'
 import { createSimStore } from './sim-store.ts'
-import { createSimTools } from './sim-tools.ts'
+import { agentNames, createSimTools } from './sim-tools.ts'
 
 export interface Serving {
   process: SimProcess
@@ -81,7 +83,7 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
   const log = mutant?.log?.(plainLog, world) ?? plainLog
   const tools = createSimTools({
     random: draw.fork('tools'),
-    faults: faults.tool,
+    faults,
     history,
     kernel,
     clock,
@@ -89,14 +91,18 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
     timeoutMs: deps.toolTimeoutMs,
     isCalm,
   })
+  const gate = createGate({ grantsFor: (agent, sessionId, now) => store.grants({ agent, sessionId, now }) })
+  const rules = draw.fork('rules').chance(faults.rulesChange) ? process.number : 0
   const plainEngine = createEngine({
-    agents: [
-      {
-        definition: mutant?.definition?.(deps.definition) ?? deps.definition,
-        model: createSimModel({ random: draw.fork('model'), faults: faults.model, history, clock, isCalm }),
-        tools: mutant?.tools?.(tools) ?? tools,
-      },
-    ],
+    agents: agentNames.map((name) => {
+      const definition = definitionOf(deps.definition, name, rules)
+      return {
+        definition: mutant?.definition?.(definition) ?? definition,
+        model: createSimModel({ random: draw.fork(`model ${name}`), faults: faults.model, history, clock, isCalm }),
+        toolbox: createStaticToolbox(mutant?.tools?.(tools[name]) ?? tools[name]),
+      }
+    }),
+    gate: mutant?.gate?.(gate, world) ?? gate,
     store,
     log,
     clock,
@@ -108,6 +114,13 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
   const ttlSeconds = (faults.compactAfterMs ?? 1e9) / 1_000
   const janitor = createJanitor({ engine, store, log, clock, logger, sessions: { ttlSeconds, retentionDays: 0 } })
   return { process, engine, janitor, log, inner, showable }
+}
+
+/** `rules` numbers the version of what has to be asked about. */
+function definitionOf(root: AgentDefinition, name: string, rules: number): AgentDefinition {
+  const approval: AgentDefinition['approval'] =
+    rules === 0 ? root.approval : { ...root.approval, default: { ask: 'when', any: [{ n: { equals: -rules } }] } }
+  return name === root.name ? { ...root, approval } : { ...root, approval, name, default: false, internal: true }
 }
 
 /** The server's own words, in the trace of the trial. */

@@ -27,8 +27,8 @@ export interface ClientOptions {
 
 /** Whoever gets one of these tries again: nothing was done, or nobody knows. */
 const again = new Set(['refused', 'lost', 'shutting_down', 'storage_full', 'storage_failed', 'too_many_runs'])
-/** The session was busy and the client had said what to do then. */
-const busy = new Set(['run_in_progress', 'queue_full'])
+/** The session was busy and the client had said what to do then, or it waits for an answer. */
+const busy = new Set(['run_in_progress', 'queue_full', 'approval_pending'])
 
 /** Resolves when it has nothing more to say and its readers are through. */
 export async function talk(deps: ClientDeps, { name, owner, threads, messages }: ClientOptions): Promise<void> {
@@ -121,6 +121,8 @@ export async function talk(deps: ClientDeps, { name, owner, threads, messages }:
     const options: DoorOptions = {
       origin: random.pick(['reader', 'background']),
       onBusy: random.pick(['queue', 'queue', 'reject', 'interrupt']),
+      whenWaiting: random.pick(['refuse', 'abandon']),
+      clientAnswers: random.pick(['none', 'next_request', 'in_stream']),
     }
     const isProven = send.key !== null || send.wireRunId !== null
     const twice = isProven && random.chance(faults.net.twice)

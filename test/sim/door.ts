@@ -7,6 +7,8 @@ import type { Send } from './history.ts'
 export interface DoorOptions {
   origin: 'reader' | 'background'
   onBusy: 'queue' | 'reject' | 'interrupt'
+  whenWaiting?: 'refuse' | 'abandon'
+  clientAnswers?: 'none' | 'next_request' | 'in_stream'
   /** Another body under the same key. */
   otherDigest?: boolean
 }
@@ -26,9 +28,11 @@ export async function startRun(engine: Engine, send: Send, options: DoorOptions)
       context: [],
       clientTools: [],
       wireThreadId: thread,
+      ...(options.clientAnswers === undefined ? {} : { clientAnswers: options.clientAnswers }),
     },
     origin: options.origin,
     onBusy: options.onBusy,
+    ...(options.whenWaiting === undefined ? {} : { whenWaiting: options.whenWaiting }),
     ...(key === null ? {} : { idempotency: { key, digest: options.otherDigest === true ? `not ${text}` : text } }),
   })
 }

@@ -1,11 +1,14 @@
 // What the checkers are given: the history, and the log that is left, read from the disk and not through the engine.
 
 import type { AgentDefinition } from '../../src/domain/agent.ts'
+import type { AuditEntry } from '../../src/domain/audit.ts'
 import type { Entry, Fact } from '../../src/domain/entry.ts'
 import type { RunEvent } from '../../src/domain/event.ts'
+import type { Grant } from '../../src/domain/grant.ts'
 import type { StoredMessage } from '../../src/domain/message.ts'
 import type { RunRecord } from '../../src/domain/run.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
+import type { Wait } from '../../src/domain/wait.ts'
 import { type MemoryDisk, replay } from '../../src/store/memory/memory-disk.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
 import { withoutCompaction } from './disk-history.ts'
@@ -20,6 +23,9 @@ export interface Evidence {
   unfinished: readonly string[]
   sessions: ReadonlyMap<string, SessionEvidence>
   runs: ReadonlyMap<string, RunRecord>
+  waits: ReadonlyMap<string, Wait>
+  grants: ReadonlyMap<string, Grant>
+  audit: readonly AuditEntry[]
 }
 
 export interface SessionEvidence {
@@ -43,7 +49,7 @@ export interface Checker {
   check(evidence: Evidence): string[]
 }
 
-export function readDisk(disk: MemoryDisk): Pick<Evidence, 'sessions' | 'runs'> {
+export function readDisk(disk: MemoryDisk): Pick<Evidence, 'sessions' | 'runs' | 'waits' | 'grants' | 'audit'> {
   const now = replay(disk)
   const written = replay(withoutCompaction(disk))
   const sessions = new Map<string, SessionEvidence>()
@@ -57,7 +63,8 @@ export function readDisk(disk: MemoryDisk): Pick<Evidence, 'sessions' | 'runs'> 
       runs: session.runs,
     })
   }
-  return { sessions, runs: now.runs }
+  const { runs, waits, grants, audit } = now
+  return { sessions, runs, waits, grants, audit }
 }
 
 export const judge = (checkers: readonly Checker[], evidence: Evidence): Finding[] =>

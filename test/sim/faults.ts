@@ -44,6 +44,27 @@ export interface Faults {
     reasons: number
   }
   tool: { ms: number; fails: number; throws: number; hangs: number; throwsLate: number }
+  /** What the agents have beside free tools of their own. */
+  offers: { gated: boolean; client: boolean; agents: boolean }
+  /** Those who answer: operators, owners, clients that run tools. */
+  people: {
+    /** Longest time before they look again. */
+    thinkMs: number
+    /** They let something lie; then it expires, or is answered when the trial has calmed down. */
+    ignores: number
+    rejects: number
+    edits: number
+    remembers: number
+    /** Two answers at once, which need not agree. */
+    twice: number
+    /** An answer to what has been answered. */
+    late: number
+    /** Share of the answers that come as a request of the conversation. */
+    inConversation: number
+    expiresSeconds: number
+  }
+  /** Probability that a new process has other rules. */
+  rulesChange: number
   net: {
     ms: number
     /** The server did what was asked and its answer is lost. */
@@ -91,6 +112,22 @@ const themes: readonly [(faults: Faults) => void, ...((faults: Faults) => void)[
     faults.compactAfterMs = 100
     Object.assign(faults.model, { calls: 0.9, long: 0, chunkMs: 2 })
     Object.assign(faults.reader, { leaves: 0.4, rewinds: 0.8, givesUp: 0 })
+  },
+  function supervised(faults) {
+    faults.offers = { gated: true, client: true, agents: true }
+    Object.assign(faults.model, { calls: 0.9, long: 0, chunkMs: 2, hangs: 0, dies: 0 })
+    Object.assign(faults.people, { thinkMs: 150, ignores: 0.05, expiresSeconds: 3_600 })
+    faults.process.crashEveryMs = 1_200
+    faults.cancels = 0.1
+  },
+  function inDoubt(faults) {
+    faults.offers.gated = true
+    Object.assign(faults.model, { calls: 0.9, long: 0, chunkMs: 0, hangs: 0, dies: 0 })
+    Object.assign(faults.people, { thinkMs: 60, ignores: 0, rejects: 0.2, twice: 0.4 })
+    Object.assign(faults.disk, { callMs: 4, syncMs: [20, 50] })
+    Object.assign(faults.tool, { ms: 100, hangs: 0, throwsLate: 0 })
+    Object.assign(faults.process, { crashEveryMs: 500, powerCuts: 0.5 })
+    faults.cancels = 0
   },
   function fullDisk({ disk, model, tool, process }) {
     disk.fullEveryMs = 400
@@ -154,6 +191,19 @@ function drawEach(random: Random): Faults {
       hangs: maybe(random, 0.2),
       throwsLate: maybe(random, 0.2),
     },
+    offers: { gated: random.chance(0.6), client: random.chance(0.4), agents: random.chance(0.4) },
+    people: {
+      thinkMs: random.pick([50, 200, 1_500]),
+      ignores: maybe(random, 0.5),
+      rejects: random.float() * 0.6,
+      edits: maybe(random, 0.4),
+      remembers: maybe(random, 0.3),
+      twice: maybe(random, 0.4),
+      late: maybe(random, 0.4),
+      inConversation: random.pick([0, 0.3, 0.7, 1]),
+      expiresSeconds: random.pick([1, 3, 3_600]),
+    },
+    rulesChange: maybe(random, 0.5),
     net: { ms: random.pick([0, 1, 10]), lostAnswer: maybe(random, 0.3), twice: maybe(random, 0.4) },
     reader: {
       leaves: maybe(random, 0.4),
@@ -211,6 +261,30 @@ export const faultKinds: Readonly<Record<string, (faults: Faults) => void>> = {
   },
   'tool-faults': (faults) => {
     Object.assign(faults.tool, { fails: 0, throws: 0, hangs: 0, throwsLate: 0 })
+  },
+  gates: (faults) => {
+    faults.offers.gated = false
+  },
+  'client-tools': (faults) => {
+    faults.offers.client = false
+  },
+  'other-agents': (faults) => {
+    faults.offers.agents = false
+  },
+  'answers-twice': (faults) => {
+    Object.assign(faults.people, { twice: 0, late: 0 })
+  },
+  'in-conversation': (faults) => {
+    faults.people.inConversation = 0
+  },
+  ignores: (faults) => {
+    Object.assign(faults.people, { ignores: 0, expiresSeconds: 3_600 })
+  },
+  edits: (faults) => {
+    Object.assign(faults.people, { edits: 0, remembers: 0 })
+  },
+  'rules-change': (faults) => {
+    faults.rulesChange = 0
   },
   reasoning: (faults) => {
     faults.model.reasons = 0

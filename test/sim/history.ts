@@ -11,6 +11,8 @@ export interface History {
   /** Statuses that a client was told. */
   statuses: { runId: string; status: RunStatus; at: number }[]
   toolStarts: ToolStart[]
+  decisions: DecisionAttempt[]
+  clientAnswers: ClientAnswer[]
   /** The user texts that a model was shown. */
   modelSaw: Set<string>
   modelCalls: number
@@ -85,6 +87,30 @@ export interface CancelRecord {
   status: RunStatus
 }
 
+/** One answer of one person to one approval, whatever became of it. */
+export interface DecisionAttempt {
+  approvalId: string
+  sessionId: string
+  /** Another name at every attempt, so that the winner can be told. */
+  by: string
+  decision: 'approve' | 'reject'
+  /** Arguments that it gave, as JSON. */
+  edited: string | null
+  remember: boolean
+  /** Null: no answer came, so it may have counted. */
+  won: boolean | null
+  /** The run that it was told of. */
+  runId: string | null
+}
+
+/** One result of a client tool that was sent, whatever became of it. */
+export interface ClientAnswer {
+  callId: string
+  sessionId: string
+  content: string
+  won: boolean | null
+}
+
 export interface ToolStart {
   tool: string
   effect: Tool['effect']
@@ -117,6 +143,8 @@ export const createHistory = (): History => ({
   cancels: [],
   statuses: [],
   toolStarts: [],
+  decisions: [],
+  clientAnswers: [],
   modelSaw: new Set(),
   modelCalls: 0,
   ends: new Map(),

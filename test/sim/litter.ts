@@ -19,7 +19,7 @@ export interface LitterDeps {
 const again = new Set(['refused', 'lost', 'shutting_down', 'storage_full', 'storage_failed', 'too_many_runs'])
 /** Answers that make sense where a session may be deleted at any time. */
 const isFair = (code: string): boolean =>
-  again.has(code) || code === 'session_not_found' || code === 'run_not_found' || code === 'events_gone'
+  again.has(code) || ['session_not_found', 'run_not_found', 'events_gone', 'approval_pending'].includes(code)
 
 /** Resolves when its sessions are deleted and its streams have ended. */
 export async function litter(

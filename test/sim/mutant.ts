@@ -3,6 +3,7 @@
 import type { AgentDefinition } from '../../src/domain/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import type { Gate } from '../../src/engine/gate.ts'
 import type { SessionLog } from '../../src/log/session-log.ts'
 import type { MemoryDisk } from '../../src/store/memory/memory-disk.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -34,7 +35,8 @@ export interface Mutant {
   log?: (log: SessionLog, world: MutantWorld) => SessionLog
   engine?: (engine: Engine, world: MutantWorld) => Engine
   definition?: (definition: AgentDefinition) => AgentDefinition
-  tools?: (tools: ReadonlyMap<string, Tool>) => ReadonlyMap<string, Tool>
+  tools?: (tools: readonly Tool[]) => readonly Tool[]
+  gate?: (gate: Gate, world: MutantWorld) => Gate
 }
 
 export interface MutantWorld {

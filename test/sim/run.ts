@@ -85,12 +85,23 @@ async function main(): Promise<number> {
       ? new Set([...known, ...Array.from({ length: count }, (_, i) => first + i)])
       : [wholeNumber('seed', values.seed)]
   const began = performance.now()
-  const total = { seeds: 0, crashes: 0, runs: 0, shown: 0, resumes: 0, simulatedMs: 0 }
+  const total = {
+    seeds: 0,
+    crashes: 0,
+    runs: 0,
+    shown: 0,
+    resumes: 0,
+    asked: 0,
+    decided: 0,
+    consumed: 0,
+    simulatedMs: 0,
+  }
   const failed: number[] = []
   for (const seed of seeds) {
     const trial = await runTrial(optionsOf(seed, values.off))
     total.seeds += 1
-    for (const key of ['crashes', 'runs', 'shown', 'resumes', 'simulatedMs'] as const) total[key] += trial.stats[key]
+    for (const key of ['crashes', 'runs', 'shown', 'resumes', 'asked', 'decided', 'consumed', 'simulatedMs'] as const)
+      total[key] += trial.stats[key]
     if (trial.findings.length === 0) continue
     failed.push(seed)
     say(describeFailure(trial, { withLines: !values.trace && !values['keep-going'] }))
@@ -108,6 +119,7 @@ async function main(): Promise<number> {
   say(
     `${total.seeds} seeds in ${seconds.toFixed(1)} s (${(total.seeds / seconds).toFixed(1)}/s): ${failed.length} failed, ` +
       `${total.crashes} crashes, ${total.runs} runs, ${total.shown} entries shown, ${total.resumes} resumes, ` +
+      `${total.asked} waits, ${total.decided} decisions, ${total.consumed} approvals used, ` +
       `${(total.simulatedMs / 3_600_000).toFixed(2)} simulated hours`,
   )
   if (failed.length > 1) say(`failed: ${failed.join(' ')}`)

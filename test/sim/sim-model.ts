@@ -6,7 +6,7 @@ import type { Model, ModelPart, ModelRequest } from '../../src/models/model.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
 import type { Random } from './random.ts'
-import { toolNames } from './sim-tools.ts'
+import { gatedTools, NO_TOOL } from './sim-tools.ts'
 
 export interface SimModelDeps {
   random: Random
@@ -28,11 +28,12 @@ const PARTS_PER_LONG_CHUNK = 40
 export function createSimModel({ random, faults, history, clock, isCalm }: SimModelDeps): Model {
   let lastCalls: PlannedCall[] = []
 
-  function planCalls(): PlannedCall[] {
+  function planCalls(names: readonly string[]): PlannedCall[] {
     if (lastCalls.length > 0 && random.chance(faults.repeats)) return lastCalls
     const count = random.chance(0.1) ? random.between(8, 12) : random.between(1, 3)
+    const gated = names.filter((name) => gatedTools.has(name))
     lastCalls = Array.from({ length: count }, () => ({
-      name: random.pick(toolNames),
+      name: random.pick([NO_TOOL, ...names, ...names, ...gated]),
       args: random.chance(0.05) ? '{"broken' : JSON.stringify({ n: random.below(1_000) }),
     }))
     return lastCalls
@@ -73,8 +74,8 @@ export function createSimModel({ random, faults, history, clock, isCalm }: SimMo
     return random.chance(0.5) ? each : [each.flat()]
   }
 
-  function plan(): ModelPart[][] {
-    const calls = random.chance(isCalm() ? faults.calls / 4 : faults.calls) ? planCalls() : []
+  function plan(names: readonly string[]): ModelPart[][] {
+    const calls = random.chance(isCalm() ? faults.calls / 4 : faults.calls) ? planCalls(names) : []
     const text = textParts()
     const half = text.length >> 1
     // Some models think again in the middle of an answer.
@@ -94,13 +95,16 @@ export function createSimModel({ random, faults, history, clock, isCalm }: SimMo
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     history.modelCalls += 1
-    for (const message of request.messages) if (message.role === 'user') history.modelSaw.add(message.content)
+    for (const message of request.messages) {
+      // The question to a sub-agent is not a user's.
+      if (message.role === 'user' && !message.content.startsWith('{')) history.modelSaw.add(message.content)
+    }
     if (!isCalm() && random.chance(faults.refuses)) {
       await sleep(clock, random.below(20), signal)
       throw new ServerError('model_refused', 'The model refused.')
     }
     const hangsAt = random.chance(faults.hangs) ? random.below(6) : -1
-    for (const [i, parts] of plan().entries()) {
+    for (const [i, parts] of plan(request.tools.map(({ name }) => name)).entries()) {
       // A hanging answer hangs on when the faults are over: a limit of the run must end it.
       if (i === hangsAt && !isCalm()) await untilAborted(signal)
       await sleep(clock, random.float() * faults.chunkMs, signal)

@@ -27,12 +27,13 @@ describe('the fault simulator', () => {
 
   test('finds no seed that breaks a promise', { timeout: 120_000 }, async () => {
     const until = performance.now() + SECONDS * 1_000
-    const total = { crashes: 0, runs: 0, shown: 0, resumes: 0 }
+    const total = { crashes: 0, runs: 0, shown: 0, resumes: 0, asked: 0, decided: 0, consumed: 0 }
     let seed = FROM
     for (; performance.now() < until; seed += 1) {
       const trial = await runTrial({ seed })
       expectSound(trial)
-      for (const key of ['crashes', 'runs', 'shown', 'resumes'] as const) total[key] += trial.stats[key]
+      for (const key of ['crashes', 'runs', 'shown', 'resumes', 'asked', 'decided', 'consumed'] as const)
+        total[key] += trial.stats[key]
     }
     process.stdout.write(`fault simulator: seeds ${FROM} to ${seed - 1} in ${SECONDS} s, ${JSON.stringify(total)}\n`)
   })

@@ -12,6 +12,7 @@ import { litter } from './litter.ts'
 import type { Mutant } from './mutant.ts'
 import { unleash } from './nemesis.ts'
 import { createNet } from './net.ts'
+import { answerCalls, decideOn } from './people.ts'
 import type { Wall } from './process.ts'
 import { createRandom, type Random } from './random.ts'
 import { createServer } from './server.ts'
@@ -45,6 +46,9 @@ export interface TrialStats {
   entries: number
   shown: number
   resumes: number
+  asked: number
+  decided: number
+  consumed: number
 }
 
 const STEP_MS = 500
@@ -64,7 +68,7 @@ export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: 
   })
   const history = createHistory()
   const wall: Wall = { offset: 0 }
-  const definition = drawAgent(random.fork('agent'))
+  const definition = drawAgent(random.fork('agent'), faults)
   let calm = false
   const isCalm = () => calm
   const shared = { kernel, faults, history, isCalm }
@@ -103,6 +107,12 @@ export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: 
       .then(() => unfinished.delete(name))
       .catch(report)
   }
+
+  const peopleDeps = { ...shared, net, faults: faults.people }
+  if (faults.offers.gated || faults.offers.agents) {
+    for (const name of ['o0', 'o1']) decideOn({ ...peopleDeps, random: random.fork(name) }, name).catch(report)
+  }
+  if (faults.offers.client) answerCalls({ ...peopleDeps, random: random.fork('caller') }, 'caller').catch(report)
 
   async function pass(until: number): Promise<void> {
     for (let time = kernel.time + STEP_MS; time <= until; time += STEP_MS) {
@@ -179,12 +189,13 @@ function drawClients(random: Random): ClientOptions[] {
   })
 }
 
-function drawAgent(random: Random): AgentDefinition {
+function drawAgent(random: Random, { people, offers }: Faults): AgentDefinition {
   return {
     name: 'sim',
     description: 'The agent of the simulator.',
     directory: '.',
     default: true,
+    internal: false,
     instructions: 'You are a test.',
     model: {
       provider: 'sim',
@@ -197,21 +208,30 @@ function drawAgent(random: Random): AgentDefinition {
     tools: [],
     responseFormat: null,
     limits: {
-      steps: random.between(2, 8),
+      steps: random.between(2, 8) + (offers.agents ? 4 : 0),
       tokens: random.chance(0.5) ? null : random.between(100, 800),
       durationMs: random.between(2_000, 12_000),
       cost: null,
       toolCalls: random.between(3, 14),
       identicalCalls: random.between(1, 3),
+      parallelCalls: random.between(1, 8),
+      toolResultChars: 50_000,
       storedMessageChars: 1_000_000,
     },
     context: { maxMessages: 50 },
     sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
-    approval: { default: 'never', by: 'operator', expiresSeconds: 3_600 },
+    approval: {
+      default: { ask: 'never' },
+      policy: [],
+      by: random.pick(['operator', 'owner']),
+      expiresSeconds: people.expiresSeconds,
+    },
+    testCases: [],
+    judge: null,
   }
 }
 
-function statsOf({ history, sessions, runs }: Evidence, simulatedMs: number, items: number): TrialStats {
+function statsOf({ history, sessions, runs, waits }: Evidence, simulatedMs: number, items: number): TrialStats {
   const views = history.readers.flatMap((reader) => reader.views)
   const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
   return {
@@ -222,5 +242,8 @@ function statsOf({ history, sessions, runs }: Evidence, simulatedMs: number, ite
     entries: sum([...sessions.values()].map(({ log }) => log.length)),
     shown: sum(views.map(({ shown }) => shown.length)),
     resumes: sum(views.map(({ resumes }) => resumes.length)),
+    asked: waits.size,
+    decided: history.decisions.filter(({ won }) => won === true).length,
+    consumed: [...waits.values()].filter(({ status }) => status === 'consumed').length,
   }
 }

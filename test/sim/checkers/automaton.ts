@@ -26,13 +26,15 @@ function checkRun({ log, stored }: SessionEvidence, run: RunRecord): string[] {
   }
   problems.push(...checkTimes(events))
   const last = events.at(-1)
-  if (last === undefined || statusOf(last) !== run.status) {
+  if (last === undefined || !statusesOf(last).includes(run.status)) {
     problems.push(`its status is ${run.status} and its last event ${JSON.stringify(last)}`)
   }
   if (last?.type === 'RUN_ERROR' && last.code !== run.error?.code) {
     problems.push(`its error is ${run.error?.code} and its event says ${last.code}`)
   }
-  if (run.firstSeq !== entries[0]?.seq || run.lastSeq !== entries.at(-1)?.seq) {
+  // A run that waited had its last event before the request to cancel it.
+  const ends = [entries.at(-1)?.seq, entriesOf(log, run.id).at(-1)?.seq]
+  if (run.firstSeq !== entries[0]?.seq || !ends.slice(0, waited(last) ? 2 : 1).includes(run.lastSeq ?? undefined)) {
     problems.push(
       `its record says ${run.firstSeq} to ${run.lastSeq}; its events are ${entries[0]?.seq} to ${entries.at(-1)?.seq}`,
     )
@@ -43,26 +45,38 @@ function checkRun({ log, stored }: SessionEvidence, run: RunRecord): string[] {
   return problems
 }
 
-function statusOf(event: RunEvent): RunRecord['status'] | null {
+/** It ended on the wire, and what became of it was decided later. */
+const waited = (event: RunEvent | undefined): boolean =>
+  event?.type === 'RUN_FINISHED' &&
+  (event.outcome?.type === 'interrupt' ||
+    (event.outcome?.type === 'success' && event.outcome.pendingToolCallIds !== undefined))
+
+/** What the record of a run that has ended for good may say behind such an event. */
+function statusesOf(event: RunEvent): RunRecord['status'][] {
+  if (waited(event)) return ['completed', 'cancelled']
   if (event.type === 'RUN_FINISHED') {
-    if (event.outcome?.type === 'success') return 'completed'
-    return event.outcome?.type === 'cancelled' ? 'cancelled' : null
+    if (event.outcome?.type === 'success') return ['completed']
+    return event.outcome?.type === 'cancelled' ? ['cancelled'] : []
   }
-  if (event.type !== 'RUN_ERROR') return null
-  return event.code === 'interrupted' || event.code === 'needs_review' ? 'interrupted' : 'failed'
+  if (event.type !== 'RUN_ERROR') return []
+  return [event.code === 'interrupted' || event.code === 'needs_review' ? 'interrupted' : 'failed']
 }
 
 /**
- * Whatever the wall clock does, a run's events never go back in time; but for the results of parallel calls, of which one
- * that could not be committed at first is written after the others, with the time at which it came.
+ * Whatever the wall clock does, an agent's events never go back in time; but for the results of parallel calls, of which one
+ * that could not be committed at first is written after the others, with the time at which it came. So it is with agents that
+ * work side by side.
  */
 function checkTimes(events: readonly RunEvent[]): string[] {
   const ordered = events.filter(({ type }) => type !== 'TOOL_CALL_RESULT')
-  const times = ordered.map(({ timestamp }) => timestamp ?? 0)
-  const back = times.findIndex((time, i) => time < (times[i - 1] ?? 0))
-  if (back === -1) return []
-  const ms = (times[back - 1] ?? 0) - (times[back] ?? 0)
-  return [`${ordered[back]?.type} is ${ms} ms before the event before it`]
+  const byAgent = Map.groupBy(ordered, (event) => ('subagentRunId' in event ? event.subagentRunId : undefined))
+  return [...byAgent.values()].flatMap((own) => {
+    const times = own.map(({ timestamp }) => timestamp ?? 0)
+    const back = times.findIndex((time, i) => time < (times[i - 1] ?? 0))
+    if (back === -1) return []
+    const ms = (times[back - 1] ?? 0) - (times[back] ?? 0)
+    return [`${own[back]?.type} is ${ms} ms before the event before it`]
+  })
 }
 
 /** A run that was cancelled while it was queued never had a turn; its two events stand wherever it was. */

@@ -6,9 +6,10 @@ import { type Checker, type Evidence, entriesOf, type SessionEvidence } from '..
 export const budgets: Checker = {
   name: 'budgets',
   check: (evidence) =>
-    [...evidence.sessions.values()].flatMap((session) =>
-      session.runs.flatMap((run) => checkRun(evidence, session, run).map((problem) => `run ${run.id}: ${problem}`)),
-    ),
+    [...evidence.sessions.values()].flatMap((session) => [
+      ...session.runs.flatMap((run) => checkRun(evidence, session, run).map((problem) => `run ${run.id}: ${problem}`)),
+      ...checkRepeats(evidence, session),
+    ]),
 }
 
 function checkRun({ history, definition }: Evidence, session: SessionEvidence, run: RunRecord): string[] {
@@ -18,11 +19,6 @@ function checkRun({ history, definition }: Evidence, session: SessionEvidence, r
   if (started.size > limits.toolCalls) problems.push(`${started.size} tool calls, ${limits.toolCalls} allowed`)
 
   let tokens = 0
-  let streak = 0
-  let last = ''
-  const calls = new Map(
-    session.messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => [call.id, call.function] as const)),
-  )
   for (const entry of entriesOf(session.log, run.id)) {
     if (entry.kind === 'event') {
       const { event } = entry
@@ -38,14 +34,28 @@ function checkRun({ history, definition }: Evidence, session: SessionEvidence, r
     if (fact.fact === 'step_finished') {
       tokens = fact.usage.reduce((sum, { inputTokens = 0, outputTokens = 0 }) => sum + inputTokens + outputTokens, 0)
     }
-    if (fact.fact !== 'tool_intent') continue
-    const { name, arguments: args } = calls.get(fact.call) ?? { name: fact.tool, arguments: fact.call }
-    const call = `${name} ${args}`
-    streak = call === last ? streak + 1 : 1
-    last = call
-    if (streak > limits.identicalCalls && started.has(fact.call)) {
-      problems.push(`${streak} identical calls in a row were started, ${limits.identicalCalls} allowed`)
-    }
   }
   return problems
+}
+
+/** In each conversation, since the user's last word, however many runs it took. */
+function checkRepeats({ history, definition }: Evidence, { messages }: SessionEvidence): string[] {
+  const allowed = definition.limits.identicalCalls
+  const started = new Set(history.toolStarts.map(({ callId }) => callId))
+  return [...Map.groupBy(messages, ({ lane }) => lane).values()].flatMap((lane) => {
+    let streak = 0
+    let last = ''
+    return lane.flatMap(({ role, toolCalls = [], brokenOff, supersededBy }) => {
+      if (role === 'user') last = ''
+      if (brokenOff === true || supersededBy !== undefined) return []
+      return toolCalls.flatMap((call) => {
+        const said = `${call.function.name} ${call.function.arguments}`
+        streak = said === last ? streak + 1 : 1
+        last = said
+        return streak > allowed && started.has(call.id)
+          ? [`${call.id}: ${streak} identical calls in a row were started, ${allowed} allowed`]
+          : []
+      })
+    })
+  })
 }

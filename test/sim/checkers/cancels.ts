@@ -9,7 +9,7 @@ const HEED_AFTER_FAILURE_MS = 13_000
 
 export const cancels: Checker = {
   name: 'cancels',
-  check: (evidence) => [...checkHeeded(evidence), ...checkRecovered(evidence)],
+  check: (evidence) => [...checkHeeded(evidence), ...checkRecovered(evidence), ...checkWaiting(evidence)],
 }
 
 function checkHeeded({ history, faults }: Evidence): string[] {
@@ -43,4 +43,25 @@ function checkRecovered({ sessions }: Evidence): string[] {
       return []
     }),
   )
+}
+
+/** What was cancelled while it waited, or before it could wait, is not gone on with by anybody. */
+function checkWaiting({ history, sessions, runs }: Evidence): string[] {
+  return history.cancels.flatMap(({ runId, status }) => {
+    const run = runs.get(runId)
+    if (run === undefined || isFinished(status)) return []
+    if (run.status === 'waiting') return [`run ${runId} was cancelled and still waits`]
+    const log = sessions.get(run.sessionId)?.log ?? []
+    const asked = log.find(
+      (entry) => entry.runId === runId && entry.kind === 'fact' && entry.fact.fact === 'cancel_requested',
+    )
+    const next = log.find(
+      ({ kind, data, seq }) =>
+        kind === 'event' &&
+        seq > (asked?.seq ?? Number.POSITIVE_INFINITY) &&
+        data.startsWith('{"type":"RUN_STARTED"') &&
+        JSON.parse(data).parentRunId === run.wireId,
+    )
+    return next === undefined ? [] : [`run ${runId} was cancelled, and run ${next.runId} went on for it`]
+  })
 }

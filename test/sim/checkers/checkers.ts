@@ -1,7 +1,10 @@
 import type { Checker } from '../evidence.ts'
 import { acknowledged } from './acknowledged.ts'
+import { approvals } from './approvals.ts'
+import { audit } from './audit.ts'
 import { automaton } from './automaton.ts'
 import { budgets } from './budgets.ts'
+import { calls } from './calls.ts'
 import { cancels } from './cancels.ts'
 import { deletions } from './deletions.ts'
 import { effects } from './effects.ts'
@@ -16,6 +19,9 @@ export const checkers: readonly Checker[] = [
   messages,
   views,
   effects,
+  approvals,
+  calls,
+  audit,
   budgets,
   cancels,
   presence,

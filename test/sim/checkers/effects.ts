@@ -1,4 +1,4 @@
-// P7 as far as it goes without approvals: the ledger of what really began against what the log says about it.
+// P7: the ledger of what really began against what the log says about it.
 
 import type { RunRecord } from '../../../src/domain/run.ts'
 import { type Checker, type Evidence, entriesOf, eventsIn, factsIn } from '../evidence.ts'

@@ -2,7 +2,7 @@
 
 import type { RunEvent } from '../../../src/domain/event.ts'
 
-type Space = 'text' | 'tool call' | 'reasoning' | 'reasoning message' | 'step'
+type Space = 'text' | 'tool call' | 'reasoning' | 'reasoning message' | 'step' | 'sub-agent'
 
 /** What is wrong with the events of one run; nothing when a client accepts them. */
 export function checkGrammar(events: readonly RunEvent[]): string[] {
@@ -25,6 +25,9 @@ export function checkGrammar(events: readonly RunEvent[]): string[] {
     const isTerminal = event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR'
     if ((event.type === 'RUN_STARTED') !== (i === 0)) problems.push(`event ${i} is ${event.type}`)
     if (isTerminal && i !== events.length - 1) problems.push(`${event.type} is followed by ${events[i + 1]?.type}`)
+    if ('subagentRunId' in event && event.subagentRunId !== undefined && event.type !== 'SUBAGENT_STARTED') {
+      goesOn('sub-agent', event.subagentRunId)
+    }
     switch (event.type) {
       case 'TEXT_MESSAGE_START':
         opens('text', event.messageId)
@@ -61,10 +64,17 @@ export function checkGrammar(events: readonly RunEvent[]): string[] {
         closes('reasoning message', event.messageId)
         break
       case 'STEP_STARTED':
-        opens('step', event.stepName)
+        opens('step', stepOf(event))
         break
       case 'STEP_FINISHED':
-        closes('step', event.stepName)
+        closes('step', stepOf(event))
+        break
+      case 'SUBAGENT_STARTED':
+        opens('sub-agent', event.subagentRunId)
+        break
+      case 'SUBAGENT_FINISHED':
+      case 'SUBAGENT_ERROR':
+        closes('sub-agent', event.subagentRunId)
         break
       case 'RUN_FINISHED':
         for (const item of open) problems.push(`${item} is still open when the run finishes`)
@@ -75,3 +85,7 @@ export function checkGrammar(events: readonly RunEvent[]): string[] {
   }
   return problems
 }
+
+/** Sub-agents number their steps for themselves. */
+const stepOf = ({ stepName, subagentRunId = '' }: { stepName: string; subagentRunId?: string | undefined }): string =>
+  `${stepName} ${subagentRunId}`

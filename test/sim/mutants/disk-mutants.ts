@@ -32,7 +32,7 @@ export const diskMutants: readonly Mutant[] = [
   },
   {
     name: 'ignores-sync-failure',
-    seed: 7,
+    seed: 8,
     bug: 'a disk that failed to sync is trusted afterwards',
     foundBy: ['acknowledged', 'views', 'effects', 'automaton'],
     faults(faults) {
@@ -45,7 +45,7 @@ export const diskMutants: readonly Mutant[] = [
   },
   {
     name: 'opens-unsynced',
-    seed: 84,
+    seed: 17,
     bug: 'what a killed process wrote and did not sync is shown by the next one as if it were safe',
     foundBy: ['views', 'acknowledged', 'deletions'],
     faults(faults) {
@@ -57,7 +57,7 @@ export const diskMutants: readonly Mutant[] = [
   },
   {
     name: 'kill-takes-unsynced',
-    seed: 5,
+    seed: 21,
     bug: 'text in flight is only in the memory of the process when it is shown',
     foundBy: ['views'],
     killTakesUnsynced: true,

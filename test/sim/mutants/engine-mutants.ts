@@ -11,7 +11,7 @@ const noteAsRepeatable = (entry: NewEntry): NewEntry =>
 export const engineMutants: readonly Mutant[] = [
   {
     name: 'intent-of-no-effect',
-    seed: 3,
+    seed: 19,
     bug: 'a tool that may run once is noted as one that may be repeated',
     foundBy: ['effects'],
     log: (log) => ({
@@ -36,7 +36,7 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'recovers-at-start-only',
-    seed: 54,
+    seed: 12,
     bug: 'what could not be recovered at the start is never looked at again',
     foundBy: ['liveness'],
     faults(faults) {
@@ -69,7 +69,7 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'no-limits',
-    seed: 7,
+    seed: 6,
     bug: 'the limits of a run are not looked at',
     foundBy: ['budgets'],
     definition: (definition) => ({
@@ -79,18 +79,18 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'other-call-ids',
+    seed: 2,
     bug: 'a repeated call does not look like the same call to its tool',
     foundBy: ['effects'],
     tools: (tools) =>
-      new Map(
-        [...tools].map(([name, tool]) => {
-          let count = 0
-          const call: typeof tool.call = (request, signal) => {
-            count += 1
-            return tool.call({ ...request, callId: `${request.callId}#${count}` }, signal)
-          }
-          return [name, { ...tool, call }]
-        }),
-      ),
+      tools.map((tool) => {
+        if (tool.location !== 'server') return tool
+        let count = 0
+        const call: typeof tool.call = (request, signal) => {
+          count += 1
+          return tool.call({ ...request, callId: `${request.callId}#${count}` }, signal)
+        }
+        return { ...tool, call }
+      }),
   },
 ]

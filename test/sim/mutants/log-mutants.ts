@@ -19,21 +19,21 @@ const reading = (log: SessionLog, change: (sessionId: string, after: number) => 
 export const logMutants: readonly Mutant[] = [
   {
     name: 'skips-on-resume',
-    seed: 3,
+    seed: 2,
     bug: 'who comes back misses the next event',
     foundBy: ['views'],
     log: (log) => reading(log, (sessionId, after) => log.watch(sessionId, after > 1 ? after + 1 : after)),
   },
   {
     name: 'repeats-on-resume',
-    seed: 3,
+    seed: 1,
     bug: 'who comes back is shown the last event again',
     foundBy: ['views'],
     log: (log) => reading(log, (sessionId, after) => log.watch(sessionId, Math.max(0, after - 1))),
   },
   {
     name: 'publishes-before-commit',
-    seed: 3,
+    seed: 2,
     bug: 'readers are shown what is about to be committed',
     foundBy: ['views'],
     log: publishEarly,
@@ -60,7 +60,7 @@ export const logMutants: readonly Mutant[] = [
   },
   {
     name: 'unbounded-buffer',
-    seed: 2,
+    seed: 4,
     bug: 'everything that a slow reader does not take is kept for it in memory',
     foundBy: ['memory'],
     faults(faults) {

@@ -1,7 +1,14 @@
 import type { Mutant } from '../mutant.ts'
+import { approvalMutants } from './approval-mutants.ts'
 import { diskMutants } from './disk-mutants.ts'
 import { engineMutants } from './engine-mutants.ts'
 import { logMutants } from './log-mutants.ts'
 import { storeMutants } from './store-mutants.ts'
 
-export const mutants: readonly Mutant[] = [...diskMutants, ...storeMutants, ...logMutants, ...engineMutants]
+export const mutants: readonly Mutant[] = [
+  ...diskMutants,
+  ...storeMutants,
+  ...logMutants,
+  ...engineMutants,
+  ...approvalMutants,
+]

@@ -12,7 +12,7 @@ const changing = (store: Store, change: (command: Command) => Command): Store =>
 export const storeMutants: readonly Mutant[] = [
   {
     name: 'loses-keys',
-    seed: 5,
+    seed: 3,
     bug: 'idempotency keys are not kept',
     foundBy: ['acknowledged', 'client'],
     store: (store) =>
@@ -24,7 +24,7 @@ export const storeMutants: readonly Mutant[] = [
   },
   {
     name: 'forgets-keys-on-restart',
-    seed: 7,
+    seed: 9,
     bug: 'idempotency keys live in memory only',
     foundBy: ['acknowledged', 'client'],
     store: (store, { process }) =>
@@ -68,7 +68,7 @@ export const storeMutants: readonly Mutant[] = [
   },
   {
     name: 'compaction-forgets-spans',
-    seed: 88,
+    seed: 135,
     bug: 'a compacted entry does not know which deltas it holds',
     foundBy: ['views'],
     faults(faults) {
