@@ -27,6 +27,7 @@ export async function seedLog(dataDir: string, events: number): Promise<number> 
           id,
           owner: LOCAL_USER,
           agent: 'crash',
+          activeAgent: null,
           status: 'active',
           createdAt: now,
           lastActivity: now,

@@ -61,6 +61,10 @@ export interface YardOptions {
   answers?: readonly ScriptedAnswer[]
   /** Instead of the scripted model. */
   model?: Record<string, unknown>
+  /** More keys of agent.yaml. */
+  agent?: Record<string, unknown>
+  /** Files beside agent.yaml, by name. */
+  files?: Readonly<Record<string, string>>
 }
 
 const program = fileURLToPath(new URL('../../../bin/quarterdeck.js', import.meta.url))
@@ -80,7 +84,9 @@ export async function openYard(onEnd: (clean: () => Promise<void>) => void, opti
     name: 'crash',
     model: options.model ?? { provider: 'scripted', name: 'script', script: 'script.json' },
     instructions: { inline: 'You are a test.' },
+    ...options.agent,
   }
+  for (const [name, text] of Object.entries(options.files ?? {})) await writeFile(join(directory, name), text)
   // JSON is YAML.
   await writeFile(join(directory, 'agent.yaml'), JSON.stringify(agent))
 
