@@ -35,7 +35,11 @@ const all = (page: string, pattern: RegExp): string[] => [...page.matchAll(patte
 
 /** Written by hand; `docs/agent-yaml.md`, `settings.md`, `cli.md` and `errors.md` are compared with their tables elsewhere. */
 const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
-  .concat(['ARCHITECTURE', 'ag-ui', 'clients', 'doors', 'http', 'models', 'operations'].map((name) => `docs/${name}`))
+  .concat(
+    ['ARCHITECTURE', 'ag-ui', 'approvals', 'clients', 'doors', 'files', 'http', 'models', 'operations', 'tools'].map(
+      (name) => `docs/${name}`,
+    ),
+  )
   .map((name) => `${name}.md`)
 const everyPage = globSync(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root })
 
@@ -87,7 +91,7 @@ describe('examples in YAML', () => {
         const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
         const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(code))
         const whole = [...missing.map(([, line]) => line), code].join('\n')
-        const files = createMemoryFiles({ '/agent.yaml': whole, '/answers.yaml': 'answers: []' })
+        const files = createMemoryFiles({ '/agent.yaml': whole, '/answers.yaml': 'answers: []', '/tools.ts': '' })
         return checkAgent('/agent.yaml', { env: {}, files }).issues.map(formatIssue)
       }
       case 'settings':
@@ -177,6 +181,7 @@ function curl(command: string, variables: Record<string, string>): Request {
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === '-N') continue
     if (word === '-X') request.method = words.shift() ?? ''
+    else if (word === '-F') Object.assign(request, { method: 'POST', form: words.shift() })
     else if (word === '-d') Object.assign(request, { method: 'POST', body: words.shift() })
     else if (word === '-H') {
       const [name = '', value = ''] = (words.shift() ?? '').split(/: (.*)/)
@@ -307,6 +312,13 @@ describe('names', () => {
       'EVENT_ID',
       'SESSION_ID',
       'THREAD_ID',
+      'APPROVAL_ID',
+      'GRANT_ID',
+      'OPERATOR_TOKEN',
+      'SHOP_TOKEN',
+      'FILE_ID',
+      'QUARTERDECK_OCR_LANGUAGES',
+      'HAND_BACK',
       'CUT_BY_LENGTH',
       'KEY_VARIABLES',
     ]
@@ -336,10 +348,7 @@ describe('names', () => {
 describe('docs/operations.md', () => {
   // What proves that something is still unused: no source outside `config` mentions it.
   const traces: Record<string, RegExp> = {
-    'tools.timeout_seconds': /settings\.tools/,
     protocols: /door: 'mcp'/,
-    approval: /\.approval\b/,
-    response_format: /(?:ServerError\(|code: )'invalid_answer'/,
   }
 
   test('lists the settings that do nothing yet, and none that does something', () => {
@@ -364,6 +373,7 @@ test('the picture in README.md shows what a start prints', async () => {
     protocols: example.app.doors,
     dataDir,
     newToken: null,
+    operatorTokenFile: `${dataDir}/tokens.json`,
     readyMs: 600,
   }
   const printed = banner(facts, createTestIo()).split('\n')

@@ -18,6 +18,7 @@ const allowed: Record<string, readonly string[]> = {
   engine: ['domain', 'log', 'store/store.ts', 'models/model.ts', 'tools/tool.ts'],
   client: ['domain'],
   supervision: ['domain', 'engine'],
+  evaluation: ['domain', 'engine', 'models/model.ts'],
   operators: ['domain', 'supervision'],
   http: ['domain'],
   protocols: [
@@ -25,6 +26,7 @@ const allowed: Record<string, readonly string[]> = {
     'engine',
     'supervision',
     'http',
+    'files/file-keeper.ts',
     'protocols/ag-ui-wire',
     'protocols/answer',
     'protocols/request',

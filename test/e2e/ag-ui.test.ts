@@ -3,7 +3,7 @@
 import { HttpAgent as HttpAgent1 } from '@ag-ui/client'
 import { HttpAgent as HttpAgent0 } from '@ag-ui/client-0'
 import { describe, expect, test } from 'vitest'
-import type { Tool } from '../../src/tools/tool.ts'
+import { serverTool } from '../../src/tools/server-tool.ts'
 import { createResumingFetch } from './resuming-fetch.ts'
 import { startScriptedApp } from './scripted-app.ts'
 
@@ -44,14 +44,14 @@ const clients: [string, (options: Options) => Agent, (options: Options) => Agent
   ['0.0.59', (options) => new HttpAgent0(options) as Agent, (options) => new BinaryAgent0(options) as Agent],
 ]
 
-const look: Tool = {
+const look = serverTool({
   name: 'look',
   description: 'Looks out.',
   parameters: { type: 'object', properties: { where: { type: 'string' } } },
   effect: 'read',
   timeoutMs: 1_000,
   call: async ({ arguments: { where } }) => ({ content: `a ship to ${where}`, isError: false }),
-}
+})
 
 const answers = [
   { when: { user: 'hello' }, parts: [{ text: 'Good ' }, { text: 'day.' }, { usage: { input: 5, output: 2 } }] },

@@ -1,8 +1,11 @@
 // CopilotKit's own client is the referee: what its React components are built on, without a browser.
 
-import { CopilotKitCore, ProxiedCopilotRuntimeAgent } from '@copilotkit/core'
+import { CopilotKitCore, ProxiedCopilotRuntimeAgent, ɵInterruptState } from '@copilotkit/core'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { serverTool } from '../../src/tools/server-tool.ts'
 import type { Tool } from '../../src/tools/tool.ts'
+import { startAgentFiles } from './agent-files-app.ts'
 import { startScriptedApp } from './scripted-app.ts'
 
 const answers = [
@@ -11,6 +14,14 @@ const answers = [
   { when: { user: 'look' }, parts: [{ text: 'Let me see.' }, { tool_call: { name: 'look', arguments: {} } }] },
   { when: { user: 'fail' }, parts: [{ text: 'Well' }, { error: { code: 'model_rate_limited' as const } }] },
   { when: { user: 'wait' }, parts: [{ text: 'Waiting' }, { hang: true as const }] },
+  { when: { tool: 'pick' }, parts: [{ text: 'A fine colour.' }] },
+  {
+    when: { user: 'pick' },
+    parts: [
+      { tool_call: { name: 'look', arguments: {} } },
+      { tool_call: { name: 'pick', arguments: { from: 'red' } } },
+    ],
+  },
   { when: { user: 'again' }, times: 1, parts: [{ text: 'First answer.' }] },
   { when: { user: 'again' }, parts: [{ text: 'Second answer.' }] },
 ]
@@ -45,6 +56,7 @@ function openPage({ url, transport, threadId = 'thread', agentId = 'default', he
   core.subscribe({ onError: ({ code, error }) => void errors.push(`${code}: ${error.message}`) })
   return {
     agent,
+    core,
     /** What the page would show as an error. */
     errors,
     requests,
@@ -71,14 +83,15 @@ function openPage({ url, transport, threadId = 'thread', agentId = 'default', he
   }
 }
 
-const toolNamed = (name: string, call: () => Promise<string>): Tool => ({
-  name,
-  description: 'Looks out.',
-  parameters: { type: 'object' },
-  effect: 'read',
-  timeoutMs: 5_000,
-  call: async () => ({ content: await call(), isError: false }),
-})
+const toolNamed = (name: string, call: () => Promise<string>): Tool =>
+  serverTool({
+    name,
+    description: 'Looks out.',
+    parameters: { type: 'object' },
+    effect: 'read',
+    timeoutMs: 5_000,
+    call: async () => ({ content: await call(), isError: false }),
+  })
 
 describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s', (transport) => {
   test('reads answers and sends its history again without doubling it', async () => {
@@ -248,6 +261,147 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect(page.errors).toEqual([])
   })
 })
+
+describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the transport %s', (transport) => {
+  test('runs a tool of the page and goes on by itself', async () => {
+    await using app = await startScriptedApp(answers, [toolNamed('look', async () => 'a ship')])
+    const page = openPage({ url: app.url, transport })
+    const asked: unknown[] = []
+    page.core.addTool({
+      name: 'pick',
+      description: 'Lets the user pick.',
+      parameters: z.object({ from: z.string() }),
+      handler: async (given) => {
+        asked.push(given)
+        return 'red'
+      },
+    })
+
+    await page.say('pick')
+
+    expect(asked).toEqual([{ from: 'red' }])
+    expect(page.said()).toEqual([
+      ['user', 'pick'],
+      ['assistant', undefined],
+      ['tool', 'a ship'],
+      ['tool', 'red'],
+      ['assistant', 'A fine colour.'],
+    ])
+    expect(page.errors).toEqual([])
+    const session = await app.engine.getSession('local_user', 'thread')
+    const stored = await app.engine.messages(session.id, 100)
+    expect(stored.map(({ role }) => role).toSorted()).toEqual(['assistant', 'assistant', 'tool', 'tool', 'user'])
+  })
+
+  test('tells the model that a tool of the page failed', async () => {
+    await using app = await startScriptedApp(answers, [toolNamed('look', async () => 'a ship')])
+    const page = openPage({ url: app.url, transport })
+    page.core.addTool({
+      name: 'pick',
+      parameters: z.object({ from: z.string() }),
+      handler: async () => {
+        throw new Error('The palette is empty.')
+      },
+    })
+
+    await page.say('pick')
+
+    expect(page.said().at(-1)).toEqual(['tool', 'Error: The palette is empty.'])
+    await page.runAgain()
+    expect(page.said().at(-1)).toEqual(['assistant', 'A fine colour.'])
+  })
+
+  test('goes on after a reload with a tool that waits for its user', async () => {
+    await using app = await startScriptedApp(answers, [toolNamed('look', async () => 'a ship')])
+    const before = openPage({ url: app.url, transport })
+    const parameters = z.object({ from: z.string() })
+    before.core.addTool({ type: 'human-in-the-loop', name: 'pick', parameters, handler: () => new Promise(() => {}) })
+    void before.say('pick')
+    await before.until('a ship')
+
+    const after = openPage({ url: app.url, transport })
+    after.core.addTool({ type: 'human-in-the-loop', name: 'pick', parameters, handler: async () => 'red' })
+    const answered = after.until('A fine colour.')
+    await after.join()
+    await answered
+
+    expect(after.said().slice(-2)).toEqual([
+      ['tool', 'red'],
+      ['assistant', 'A fine colour.'],
+    ])
+    expect(after.errors).toEqual([])
+  })
+
+  test('asks its user where a tool wants to be allowed, after a reload too', async () => {
+    await using app = await startAgentFiles(asking)
+    const page = openPage({ url: app.url, transport })
+    await page.say('note it')
+    expect(page.agent.pendingInterrupts).toHaveLength(1)
+
+    const again = openPage({ url: app.url, transport })
+    await again.join()
+    expect(again.agent.pendingInterrupts).toEqual(page.agent.pendingInterrupts)
+    await answerOn(again, { approved: true })
+
+    // CopilotKit keeps the answer as a tool message of its own beside what the tool said.
+    expect(again.said().filter(([role]) => role !== 'tool')).toEqual([
+      ['user', 'note it'],
+      ['assistant', undefined],
+      ['assistant', 'Noted.'],
+    ])
+    expect(again.said()).toContainEqual(['tool', 'noted bob'])
+    expect(again.agent.pendingInterrupts).toEqual([])
+    expect([...page.errors, ...again.errors]).toEqual([])
+
+    await again.say('hello')
+    expect(again.said().at(-1)).toEqual(['assistant', 'Good day.'])
+    expect(again.errors).toEqual([])
+  })
+
+  test('says no for its user', async () => {
+    await using app = await startAgentFiles(asking)
+    const page = openPage({ url: app.url, transport })
+    await page.say('note it')
+
+    await answerOn(page, { approved: false, reason: 'Bob has left.' })
+
+    expect(page.said()).toContainEqual(['tool', expect.stringContaining('Reason: Bob has left.')])
+    expect(page.said().at(-1)).toEqual(['assistant', 'Noted.'])
+    expect(page.errors).toEqual([])
+  })
+})
+
+const asking = {
+  'agent.yaml': `
+name: clerk
+description: Notes things.
+model: { provider: scripted, script: script.json }
+instructions: Note.
+approval: { by: owner }
+tools:
+  - { type: function, name: note, file: tools.js, parameters: { to: { type: string } }, risk: low, approval: always }
+`,
+  'tools.js': `export const note = { description: 'Notes something down.', run: ({ to }) => 'noted ' + to }`,
+  'script.json': {
+    answers: [
+      { when: { user: 'hello' }, parts: [{ text: 'Good day.' }] },
+      { when: { tool: 'note' }, parts: [{ text: 'Noted.' }] },
+      { when: { user: 'note it' }, parts: [{ tool_call: { name: 'note', arguments: { to: 'bob' } } }] },
+    ],
+  },
+}
+
+/** What `useInterrupt` of CopilotKit's React does when its user has answered. */
+async function answerOn({ agent, core }: ReturnType<typeof openPage>, payload: unknown): Promise<void> {
+  const state = new ɵInterruptState()
+  state.setStandard(agent.pendingInterrupts)
+  const action = state.resolve(payload)
+  if (action.kind !== 'resume') throw new Error(`CopilotKit wants to ${action.kind}`)
+  for (const { toolCallId, content } of action.toolResults) {
+    agent.addMessage({ id: `answer to ${toolCallId}`, role: 'tool', toolCallId, content })
+  }
+  await core.runAgent({ agent, resume: action.resume })
+}
 
 test('CopilotKit finds the routes by itself', async () => {
   await using app = await startScriptedApp(answers)

@@ -8,25 +8,30 @@ import { resolveSettings } from '../../src/config/resolve-settings.ts'
 import type { AgentDefinition } from '../../src/domain/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
+import type { ToolRules } from '../../src/domain/tool-settings.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
-import type { Tool } from '../../src/tools/tool.ts'
+import { serverTool } from '../../src/tools/server-tool.ts'
 import { startModelServer } from './model-server.ts'
 
 export type House = Awaited<ReturnType<typeof openHouse>>
 
 export type AgentPlan = Pick<AgentDefinition, 'name'> & Partial<Pick<AgentDefinition, 'default'>>
 
-const look: Tool = {
+const look = serverTool({
   name: 'look',
   description: 'Looks out.',
   parameters: { type: 'object' },
   effect: 'read',
   timeoutMs: 1_000,
   call: async () => ({ content: 'a ship', isError: false }),
-}
+})
 
-/** Ends with `await using`. Every agent has a model of its own name and the tool `look`. */
-export async function openHouse(agents: readonly AgentPlan[] = [{ name: 'tester' }], clock?: Clock) {
+/** Ends with `await using`. Every agent has a model of its own name and the tool `look`, under these rules. */
+export async function openHouse(
+  agents: readonly AgentPlan[] = [{ name: 'tester' }],
+  clock?: Clock,
+  rules: Partial<ToolRules> = {},
+) {
   await using undo = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-doors-'))
   undo.defer(() => rm(dataDir, { recursive: true }))
@@ -47,7 +52,7 @@ export async function openHouse(agents: readonly AgentPlan[] = [{ name: 'tester'
     exit: (code) => {
       throw new Error(`the server wanted to exit with ${code}`)
     },
-    tools: Object.fromEntries(agents.map(({ name }) => [name, [look]])),
+    tools: Object.fromEntries(agents.map(({ name }) => [name, [{ ...look, ...rules }]])),
   })
   undo.defer(() => app.close({ drainMs: 0 }))
   const { url } = await app.listen()

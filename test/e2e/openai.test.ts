@@ -1,20 +1,20 @@
 // The official client and the AI SDK's provider are the referees.
 
 import { createOpenAI } from '@ai-sdk/openai'
-import { generateText, type LanguageModel, type ModelMessage, streamText } from 'ai'
+import { generateText, jsonSchema, type LanguageModel, type ModelMessage, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import type { Tool } from '../../src/tools/tool.ts'
+import { serverTool } from '../../src/tools/server-tool.ts'
 import { startScriptedApp } from './scripted-app.ts'
 
-const look: Tool = {
+const look = serverTool({
   name: 'look',
   description: 'Looks out.',
   parameters: { type: 'object' },
   effect: 'read',
   timeoutMs: 1_000,
   call: async () => ({ content: 'a ship', isError: false }),
-}
+})
 
 const answers = [
   { when: { user: 'hello' }, parts: [{ text: 'Good ' }, { text: 'day.' }, { usage: { input: 5, output: 2 } }] },
@@ -24,7 +24,25 @@ const answers = [
   { when: { user: 'refuse' }, parts: [{ text: 'Well' }, { error: { code: 'model_refused' as const } }] },
   { when: { user: 'wait' }, parts: [{ text: 'Waiting' }, { hang: true as const }] },
   { when: { user: 'again' }, parts: [{ text: 'Said again.' }] },
+  { when: { tool: 'paint' }, parts: [{ text: 'It is ' }, { text: 'red.' }] },
+  {
+    when: { user: 'paint' },
+    parts: [
+      { text: 'Here goes.' },
+      { tool_call: { name: 'look', arguments: {} } },
+      { tool_call: { name: 'paint', arguments: { colour: 'red', part: 'door' } } },
+      { tool_call: { name: 'paint', arguments: { colour: 'red', part: 'wall' } } },
+    ],
+  },
 ]
+
+const paintSchema = {
+  type: 'object' as const,
+  properties: { colour: { type: 'string' as const }, part: { type: 'string' as const } },
+  required: ['colour', 'part'],
+  additionalProperties: false as const,
+}
+const bothParts = ['red door', 'red wall']
 
 const open = () => startScriptedApp(answers, [look])
 
@@ -196,9 +214,75 @@ describe('the official client', () => {
       client.chat.completions.create({
         model: 'tester',
         messages: say('hello'),
-        tools: [{ type: 'function', function: { name: 'look' } }],
+        tools: [{ type: 'custom', custom: { name: 'paint' } }],
       }),
-    ).rejects.toMatchObject({ status: 501, code: 'not_available_yet' })
+    ).rejects.toMatchObject({ status: 400, code: 'invalid_request', param: 'tools[0]' })
+    await expect(
+      client.responses.create({ model: 'tester', input: 'hello', tool_choice: 'required' }),
+    ).rejects.toMatchObject({ status: 400, code: 'invalid_request', param: 'tool_choice' })
+  })
+
+  test.each([
+    ['whole', {}, {}],
+    ['in a stream', { stream: true }, {}],
+    ['whole, in a conversation that is kept', {}, { 'X-Session-Id': 'talk' }],
+    ['in a stream, in a conversation that is kept', { stream: true }, { 'X-Session-Id': 'talk' }],
+  ])('runs its tools between two chat completions: %s', async (_how, how, headers) => {
+    await using app = await open()
+    const painted: unknown[] = []
+    const paint = (args: { colour: string; part: string }) => {
+      painted.push(`${args.colour} ${args.part}`)
+      return `The ${args.part} is ${args.colour}.`
+    }
+    const request = {
+      model: 'tester',
+      messages: say('paint'),
+      tools: [
+        {
+          type: 'function' as const,
+          function: {
+            name: 'paint',
+            description: 'Paints a part.',
+            parameters: paintSchema,
+            parse: JSON.parse,
+            function: paint,
+          },
+        },
+      ],
+      ...how,
+    }
+
+    const { completions } = connect(app.url).chat
+    const runner =
+      'stream' in request
+        ? completions.runTools({ ...request, stream: true }, { headers })
+        : completions.runTools(request, { headers })
+
+    expect(await runner.finalContent()).toBe('It is red.')
+    expect(painted).toEqual(bothParts)
+    const runs = runner.allChatCompletions().map(({ choices }) => choices[0]?.finish_reason)
+    expect(runs).toEqual(['tool_calls', 'stop'])
+  })
+
+  test('runs its tools between two responses', async () => {
+    await using app = await open()
+    const { responses } = connect(app.url)
+    const tools = [{ type: 'function' as const, name: 'paint', parameters: paintSchema, strict: true }]
+
+    const first = await responses.stream({ model: 'tester', input: 'paint', tools }).finalResponse()
+    const calls = first.output.filter((item) => item.type === 'function_call')
+    const second = await responses.create({
+      model: 'tester',
+      previous_response_id: first.id,
+      input: calls.map(({ call_id }) => ({ type: 'function_call_output', call_id, output: 'Done.' })),
+      tools,
+    })
+
+    expect(calls.map(({ arguments: args }) => JSON.parse(args))).toEqual([
+      { colour: 'red', part: 'door' },
+      { colour: 'red', part: 'wall' },
+    ])
+    expect(second.output_text).toBe('It is red.')
   })
 
   test('gets the whole text over a connection that breaks', async () => {
@@ -288,6 +372,29 @@ describe.each(providers)('the AI SDK over %s', (_name, modelAt) => {
     const second = await generateText({ model, messages: [...messages, ...first.response.messages, ...say('again')] })
 
     expect(second.text).toBe('Said again.')
+  })
+
+  test.each(['generates', 'streams'])('runs its tools in a loop: %s', async (how) => {
+    await using app = await open()
+    const painted: string[] = []
+    const paint = tool({
+      description: 'Paints a part.',
+      inputSchema: jsonSchema<{ colour: string; part: string }>(paintSchema),
+      execute: async ({ colour, part }) => {
+        painted.push(`${colour} ${part}`)
+        return `The ${part} is ${colour}.`
+      },
+    })
+    const request = { model: modelAt(app.url), prompt: 'paint', tools: { paint }, stopWhen: stepCountIs(5) }
+
+    const result = how === 'generates' ? await generateText(request) : streamText(request)
+
+    expect(await result.text).toBe('It is red.')
+    expect((await result.steps).map(({ finishReason, text }) => [finishReason, text])).toEqual([
+      ['tool-calls', 'Here goes.'],
+      ['stop', 'It is red.'],
+    ])
+    expect(painted).toEqual(bothParts)
   })
 
   test('hears of a failure inside a stream', async () => {

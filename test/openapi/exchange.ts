@@ -17,7 +17,12 @@ export function createKnownIds(agent: string): KnownIds {
   const agents = [agent, 'default']
   const sessions = [FIRST_THREAD]
   const runs: string[] = []
+  const approvals: string[] = []
+  const grants: string[] = []
   const keys = new Map([
+    ['approval_id', approvals],
+    ['grant_id', grants],
+    ['continuation_run_id', runs],
     ['session_id', sessions],
     ['thread_id', sessions],
     ['threadId', sessions],
@@ -26,6 +31,8 @@ export function createKnownIds(agent: string): KnownIds {
   ])
   const poolOf = (path: string, name: string) => {
     if (name === 'name' || path.startsWith('/v1/models')) return agents
+    if (path.startsWith('/approvals')) return approvals
+    if (path.startsWith('/grants')) return grants
     return path.startsWith('/runs') ? runs : sessions
   }
   return {
@@ -34,6 +41,9 @@ export function createKnownIds(agent: string): KnownIds {
       return pool[index % pool.length] ?? agent
     },
     learn(body) {
+      // A list has what it shows under its name.
+      if (isJson(body))
+        for (const list of [body.approvals, body.grants]) if (Array.isArray(list)) list.forEach(this.learn)
       for (const [key, pool] of keys) {
         const id = isJson(body) ? body[key] : undefined
         // A URL resolves dots away.

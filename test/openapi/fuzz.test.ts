@@ -13,15 +13,47 @@ const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const numRuns = Number(process.env.FUZZ_RUNS ?? 2_500)
 const path = process.env.FUZZ_PATH
 
-test(`no request finds a 5xx, a status or a body that the document does not know (seed ${seed})`, {
-  timeout: 60_000 + 50 * numRuns,
-}, async () => {
-  await using app = await openApp()
+test(
+  `no request finds a 5xx, a status or a body that the document does not know (seed ${seed})`,
+  {
+    timeout: 60_000 + 50 * numRuns,
+  },
+  () => fuzz(false, numRuns),
+)
+
+test(
+  `nor where the agent waits for a person every third time (seed ${seed})`,
+  {
+    timeout: 60_000 + 50 * numRuns,
+  },
+  () => fuzz(true, Math.ceil(numRuns / 2)),
+)
+
+async function fuzz(asking: boolean, runs: number): Promise<void> {
+  await using app = await openApp({ asking })
   const api = readApi(await (await fetch(`${app.url}/openapi.json`)).json())
   const known = createKnownIds(testAgent.name)
   const asked = fc.oneof(...api.operations.map((operation) => requestOf(operation, api)))
-  const property = fc.asyncProperty(asked, async (one) => {
-    expect(await exchange(app.url, one, api, known)).toEqual([])
+  const property = fc.asyncProperty(asked, fc.boolean(), async (one, asOperator) => {
+    const headers = asking && asOperator ? { ...one.headers, ...app.asOperator } : one.headers
+    expect(await exchange(app.url, { ...one, headers }, api, known)).toEqual([])
   })
-  await fc.assert(property, { seed, numRuns, endOnFailure: true, ...(path === undefined ? {} : { path }) })
-})
+  const wake = asking ? setInterval(() => void rejectOldest(app), 1_000) : undefined
+  try {
+    await fc.assert(property, { seed, numRuns: runs, endOnFailure: true, ...(path === undefined ? {} : { path }) })
+  } finally {
+    clearInterval(wake)
+  }
+}
+
+/** Who has queued behind a run that waits for a person waits with it: somebody must answer now and then. */
+async function rejectOldest({ url, asOperator }: { url: string; asOperator: Record<string, string> }): Promise<void> {
+  const headers = { ...asOperator, 'Content-Type': 'application/json' }
+  const listed = await fetch(`${url}/approvals?limit=100`, { headers }).catch(() => null)
+  if (listed?.ok !== true) return
+  const { approvals }: { approvals: { approval_id: string }[] } = JSON.parse(await listed.text())
+  const body = JSON.stringify({ decision: 'reject' })
+  for (const { approval_id: id } of approvals) {
+    await fetch(`${url}/approvals/${id}`, { method: 'POST', headers, body }).catch(() => null)
+  }
+}

@@ -7,16 +7,41 @@ import { createApp } from '../../src/app.ts'
 import { resolveSettings } from '../../src/config/resolve-settings.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
+import { serverTool } from '../../src/tools/server-tool.ts'
 
-/** Ends with `await using`. */
-export async function openApp() {
+const to = { type: 'object', properties: { to: { type: 'string' } } }
+
+const note = serverTool({
+  name: 'note',
+  description: 'Notes something down.',
+  parameters: to,
+  effect: 'once',
+  risk: 'low',
+  approval: { ask: 'always' },
+  timeoutMs: 1_000,
+  call: async ({ arguments: args }) => ({ content: `Noted ${String(args.to)}.`, isError: false }),
+})
+
+const hello = { parts: [{ text: 'Hello ' }, { text: 'you.' }] }
+const asks = { parts: [{ tool_call: { name: 'note', arguments: { to: 'bob' } } }] }
+
+/** With `asking`, every third answer wants to be allowed something. Ends with `await using`. */
+export async function openApp({ asking = false } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-openapi-'))
   const script = join(dataDir, 'script.json')
-  await writeFile(script, JSON.stringify({ loop: true, answers: [{ parts: [{ text: 'Hello ' }, { text: 'you.' }] }] }))
+  await writeFile(script, JSON.stringify({ loop: true, answers: asking ? [hello, asks, hello] : [hello] }))
   const flags = { port: '0', store: ':memory:' }
   const { settings } = resolveSettings({ flags, env: {}, file: null, onTerminal: false })
   const app = await createApp({
-    agents: [{ ...testAgent, directory: dataDir, model: { ...testAgent.model, script } }],
+    agents: [
+      {
+        ...testAgent,
+        directory: dataDir,
+        model: { ...testAgent.model, script },
+        approval: { ...testAgent.approval, by: 'owner' },
+      },
+    ],
+    tools: { [testAgent.name]: asking ? [note] : [] },
     settings,
     dataDir,
     version: '0.0.0-test',
@@ -26,8 +51,11 @@ export async function openApp() {
     },
   })
   const { url } = await app.listen()
+  const operator = app.tokens.tokens().find(({ role }) => role === 'operator')
   return {
     url,
+    /** The header that makes an operator. */
+    asOperator: { authorization: `Bearer ${operator?.token}` },
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })
       await rm(dataDir, { recursive: true })

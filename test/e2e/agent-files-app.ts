@@ -1,0 +1,42 @@
+// The whole server on agent files in a folder of its own, as `serve agent.yaml` starts it, on a free port of this machine.
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createApp } from '../../src/app.ts'
+import { loadAgents } from '../../src/config/load-agents.ts'
+import { resolveSettings } from '../../src/config/resolve-settings.ts'
+import { silentLogger } from '../../src/domain/logger.ts'
+
+/** `files` are texts by path, or what becomes JSON; `agent.yaml` is the agent. Ends with `await using`. */
+export async function startAgentFiles(files: Readonly<Record<string, unknown>>) {
+  const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-e2e-'))
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, path)), { recursive: true })
+    await writeFile(join(directory, path), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  const { settings } = resolveSettings({ flags: { port: '0' }, env: {}, file: null, onTerminal: false })
+  const app = await createApp({
+    agents: loadAgents([join(directory, 'agent.yaml')], { env: {} }),
+    settings,
+    dataDir: join(directory, 'data'),
+    version: '0.0.0-test',
+    log: silentLogger,
+    exit: (code) => {
+      throw new Error(`the server wanted to exit with ${code}`)
+    },
+  })
+  const { url } = await app.listen()
+  const operator = app.tokens.tokens().find(({ role }) => role === 'operator')
+  return {
+    url,
+    directory,
+    engine: app.engine,
+    /** The header that makes an operator. */
+    asOperator: { Authorization: `Bearer ${operator?.token}` },
+    [Symbol.asyncDispose]: async () => {
+      await app.close({ drainMs: 0 })
+      await rm(directory, { recursive: true })
+    },
+  }
+}

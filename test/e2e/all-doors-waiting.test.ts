@@ -1,0 +1,111 @@
+// A person has to decide: every door says so in its own words, none lets anything else in meanwhile, and what comes of the
+// decision is the same at each.
+
+import { describe, expect, test } from 'vitest'
+import { framesOf, streamingDoors, waitingDoors } from './doors.ts'
+import { ok, viewsOf } from './history-views.ts'
+import { type House, openHouse } from './open-house.ts'
+
+const operator = { user: 'ada', role: 'operator' as const }
+const asking = () => openHouse(undefined, undefined, { approval: { ask: 'always' } })
+
+async function pendingOf({ engine }: House) {
+  const found = await engine.approvals({ by: operator, status: 'pending', limit: 10 })
+  expect(found).toHaveLength(1)
+  const [approval] = found
+  if (approval === undefined) throw new Error('nobody is asked')
+  return approval
+}
+
+/** The run that took the decision, once it has ended. */
+async function decide(house: House, decision: 'approve' | 'reject'): Promise<void> {
+  const { id } = await pendingOf(house)
+  const { run } = await house.engine.decide(operator, id, { decision })
+  await (await house.get(`/runs/${run.id}/events`)).text()
+}
+
+async function historyOf(house: House) {
+  const { histories } = await viewsOf(house, 'talk')
+  const all = Object.values(histories)
+  for (const one of all) expect(one).toEqual(all[0])
+  return all[0]
+}
+
+const approved = [
+  { role: 'user', content: 'look' },
+  { role: 'assistant', content: 'Let me see.' },
+  { role: 'tool', content: 'a ship' },
+  { role: 'assistant', content: 'I see a ship.' },
+]
+
+/** How each stream ends that waits; AG-UI has a word for it, the others' last events say more than their name. */
+const ends: Record<string, [string, RegExp]> = {
+  'POST /agent/{name}/chat/stream': ['success', /"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]/],
+  'POST /chat in a thread': ['success', /"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]/],
+  'POST /v1/chat/completions': ['[DONE]', /^\[DONE\]$/],
+  'POST /v1/responses': ['error approval_pending', /approval ID/],
+}
+const agUiEnd: [string, RegExp] = ['interrupt', /"interrupts":\[\{"id":"ID"/]
+
+describe.each(streamingDoors)('$name', (door) => {
+  test('ends its stream with what is waited for, and what was approved is done once', async () => {
+    await using house = await asking()
+    let end: string | null = null
+    let last = ''
+    for await (const frame of framesOf(await door.open(house, { session: await begun(house), message: 'look' }))) {
+      end = door.endOf(frame) ?? end
+      last = frame.data
+    }
+
+    const { id } = await pendingOf(house)
+    const [expected, words] = ends[door.name] ?? agUiEnd
+    expect(end).toBe(expected)
+    expect(last.replaceAll(id, 'ID')).toMatch(words)
+    const refused = await door.open(house, { session: 'talk', message: 'And?' })
+    const status = door.name.includes('/v1/') ? 422 : 409
+    expect([refused.status, await refused.text()]).toEqual([status, expect.stringContaining('approval_pending')])
+
+    await decide(house, 'approve')
+
+    expect((await historyOf(house))?.slice(2)).toEqual(approved)
+  })
+})
+
+/** What stands in the place of an answer. */
+const waits: Record<string, [number, RegExp]> = {
+  'POST /v1/chat/completions, whole': [422, /"code":"approval_pending"/],
+  'POST /v1/responses, whole': [422, /"code":"approval_pending"/],
+}
+const accepted: [number, RegExp] = [202, /^\{"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]\}$/]
+
+describe.each(waitingDoors)('$name', (door) => {
+  test('answers with what is waited for, and what was refused is never done', async () => {
+    await using house = await asking()
+
+    const response = await door.ask(house, { session: await begun(house), message: 'look' })
+
+    const { id } = await pendingOf(house)
+    const [status, words] = waits[door.name] ?? accepted
+    expect(response.status).toBe(status)
+    expect((await response.text()).replaceAll(id, 'ID')).toMatch(words)
+    const again = await door.ask(house, { session: 'talk', message: 'And?' })
+    expect(again.status).toBe(door.name.includes('/v1/') ? 422 : 409)
+
+    await decide(house, 'reject')
+
+    const history = await historyOf(house)
+    expect(history?.[4]).toMatchObject({ role: 'tool', content: expect.stringContaining('refused this call') })
+    const next = await ok(await door.ask(house, { session: 'talk', message: 'And?' }))
+    expect(door.textOf(next)).toBe('tester: And?')
+  })
+})
+
+/** A session that every door can name. */
+async function begun(house: House): Promise<string> {
+  const [first] = streamingDoors
+  if (first === undefined) throw new Error('there are no doors')
+  for await (const _frame of framesOf(await first.open(house, { session: 'talk', message: 'hello' }))) {
+    // Read to the end.
+  }
+  return 'talk'
+}
