@@ -102,6 +102,7 @@ function sessionOf(alias: string, number: number, exchanges: number, at: number)
       id,
       owner: LOCAL_USER,
       agent: AGENT,
+      activeAgent: null,
       status: 'active',
       createdAt: at,
       lastActivity: at,
