@@ -16,6 +16,7 @@ import type { Middleware } from './engine/middleware/middleware.ts'
 import { createAttachedFiles } from './files/attached-files.ts'
 import { createFileKeeper } from './files/create-file-keeper.ts'
 import { createFileReader } from './files/create-file-reader.ts'
+import type { FileKeeper } from './files/file-keeper.ts'
 import { createAuth } from './http/auth.ts'
 import { registerEngineMetrics } from './http/engine-metrics.ts'
 import { createGuard } from './http/guard.ts'
@@ -79,6 +80,8 @@ export interface AppOptions {
 export interface App {
   readonly engine: Engine
   readonly tokens: TokenFile
+  /** What is attached to messages. */
+  readonly files: FileKeeper
   /** The open ones that lead somewhere. */
   readonly doors: readonly Door[]
   /** The whole table, closed doors included. */
@@ -295,6 +298,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   return {
     engine,
     tokens,
+    files: keeper,
     doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
     routes,
     async listen() {

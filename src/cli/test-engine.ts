@@ -1,12 +1,14 @@
+import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { diskFiles, readText } from '../config/config-files.ts'
-import { ServerError } from '../domain/errors.ts'
+import { type FileRecord, fileLimits } from '../domain/file.ts'
 import { createIds } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import { LOCAL_USER } from '../domain/session.ts'
 import { createJudge, type Judge } from '../evaluation/judge.ts'
 import type { CaseDeps } from '../evaluation/run-case.ts'
+import type { FileKeeper } from '../files/file-keeper.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 
@@ -63,16 +65,16 @@ export async function openTestEngine(
   return {
     engine: app.engine,
     judge: (agent) => judges.get(agent) ?? null,
-    readText: readTestFile,
+    attach: (path) => attachFile(app.files, path),
     clock,
     ids,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 
-/** Other kinds of files would reach the agent without their content, and the case would test something else. */
-async function readTestFile(path: string): Promise<string> {
-  const { text, problem } = readText(diskFiles, path)
-  if (text !== null) return text
-  throw new ServerError('invalid_request', `${basename(path)} cannot be sent: ${problem}. A test sends text files.`)
+/** As a door takes it. */
+function attachFile(files: FileKeeper, path: string): Promise<FileRecord> {
+  const maxBytes = fileLimits.multipartBytes
+  const content = createReadStream(path)
+  return files.add({ owner: LOCAL_USER, name: basename(path), mimeType: null, content, maxBytes })
 }

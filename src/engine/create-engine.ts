@@ -4,7 +4,7 @@
 import type { AgentDefinition } from '../domain/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { factText } from '../domain/entry.ts'
-import { runNotFound, ServerError, sessionNotFound } from '../domain/errors.ts'
+import { runNotFound, ServerError } from '../domain/errors.ts'
 import { type Ids, parseUuid } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import { isFinished, type RunRecord } from '../domain/run.ts'
@@ -24,6 +24,7 @@ import type { AgentParts } from './run-scope.ts'
 import { runStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
 import { createRunner } from './runner.ts'
+import { createSessionBook } from './session-book.ts'
 import { createSteadyTime } from './steady-time.ts'
 
 export interface EngineOptions {
@@ -47,7 +48,6 @@ export interface EngineOptions {
   }
 }
 
-const TOUCH_MS = 60_000
 const MOST_WAITS = 1_000
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
 
@@ -73,6 +73,14 @@ export function createEngine(options: EngineOptions): Engine {
   }
   const { startNext } = runner
   const desk = createAnswerDesk({ store, log, ids, gate, agents, now: answerTime, take, startNext })
+  const book = createSessionBook({
+    store,
+    log,
+    clock,
+    logger,
+    rulesOf: (session) => (agents.get(session.agent)?.definition ?? fallbackAgent)?.sessions,
+    isDraining: () => runner.draining,
+  })
   let runsStarted = 0
 
   function agent(name: string | null): AgentDefinition {
@@ -84,50 +92,6 @@ export function createEngine(options: EngineOptions): Engine {
       })
     }
     return found
-  }
-
-  async function findSession(owner: string, reference: string): Promise<SessionRecord | null> {
-    const mine = (session: SessionRecord | null): session is SessionRecord =>
-      session !== null && session.owner === owner && session.status !== 'terminated'
-    const id = parseUuid(reference)
-    const byId = id === null ? null : await store.session(id)
-    const found = mine(byId) ? byId : await store.sessionByAlias(owner, reference)
-    if (!mine(found)) return null
-    // What is closed stays closed, however often it is asked for.
-    if (!(await isExpired(found))) touch(found)
-    return found
-  }
-
-  async function isExpired(session: SessionRecord): Promise<boolean> {
-    const rules = (agents.get(session.agent)?.definition ?? fallbackAgent)?.sessions
-    if (rules?.onExpiry !== 'close' || clock.now() - session.lastActivity < rules.ttlSeconds * 1_000) return false
-    return (await store.openRuns(session.id)).length === 0
-  }
-
-  /** Where a session stands in its owner's list. Not `findSession`, which would move it to the top. */
-  async function placeOf(owner: string, reference: string): Promise<SessionRecord> {
-    const id = parseUuid(reference)
-    const byId = id === null ? null : await store.session(id)
-    const found = byId?.owner === owner ? byId : await store.sessionByAlias(owner, reference)
-    if (found === null || found.status === 'terminated') throw sessionNotFound(reference)
-    return found
-  }
-
-  /** Whoever asks for a session keeps it from growing old. To the minute is enough, and nobody waits for it. */
-  function touch(session: SessionRecord): void {
-    const lastActivity = clock.now()
-    if (lastActivity - session.lastActivity < TOUCH_MS || runner.draining) return
-    log
-      .commit({ type: 'update_session', sessionId: session.id, lastActivity })
-      .catch((error: unknown) => logger.warn('a session could not be touched', { session_id: session.id, error }))
-  }
-
-  /** A client may call its session what it likes, but not by an id that we gave to somebody else's. */
-  async function refuseForeign(request: StartRequest): Promise<void> {
-    const name = 'create' in request.session ? (request.session.create.id ?? request.session.create.alias) : undefined
-    const id = name === undefined ? null : parseUuid(name)
-    const taken = id === null ? null : await store.session(id)
-    if (name !== undefined && taken !== null && taken.owner !== request.owner) throw sessionNotFound(name)
   }
 
   function newSession(request: TakenBy, agentName: string, now: number): SessionRecord {
@@ -323,21 +287,10 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     agents: definitions,
     agent,
-    findSession,
-
-    async getSession(owner, reference) {
-      const session = await findSession(owner, reference)
-      if (session !== null) return session
-      if (parseUuid(reference) !== null) throw sessionNotFound(reference)
-      throw new ServerError('malformed_id', 'A session id is a UUID, a ULID, or a name that its client gave it.')
-    },
-
-    async sessions({ before, ...query }) {
-      const place = typeof before === 'string' ? await placeOf(query.owner, before) : before
-      return store.sessions({ ...query, ...(place === undefined ? {} : { before: place }) })
-    },
-
-    isExpired,
+    findSession: book.findSession,
+    getSession: book.getSession,
+    sessions: book.sessions,
+    isExpired: book.isExpired,
 
     async start(request): Promise<AcceptedRun> {
       refuseWhileDraining()
@@ -352,7 +305,7 @@ export function createEngine(options: EngineOptions): Engine {
           { details: { retry_after_seconds: 1 } },
         )
       }
-      await refuseForeign(request)
+      await book.refuseForeign(request)
       return take(request, settled)
     },
 

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { RunEvent } from '../domain/event.ts'
+import type { FileRecord } from '../domain/file.ts'
+import { filePart } from '../domain/file-part.ts'
 import type { TestCase } from '../domain/test-case.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import { type CaseDeps, runCase } from './run-case.ts'
@@ -9,6 +11,17 @@ import { runCases } from './run-cases.ts'
 import { calls, createToldEngine, finished, says, type ToldEngine } from './testing/told-engine.ts'
 
 const never = new AbortController().signal
+
+const fileAt = (path: string): FileRecord => ({
+  id: path,
+  owner: 'local_user',
+  sessionId: null,
+  name: path,
+  mimeType: 'text/plain',
+  bytes: 1,
+  sha256: '',
+  createdAt: 0,
+})
 
 const caseOf = (given: Partial<TestCase>): TestCase => ({
   name: 'a case',
@@ -25,7 +38,7 @@ let ids = 0
 const depsOf = (engine: ToldEngine, given: Partial<CaseDeps> = {}): CaseDeps => ({
   engine,
   judge: () => null,
-  readText: async () => '',
+  attach: async (path) => fileAt(path),
   clock: createManualClock(),
   ids: { uuid: () => `id-${++ids}` },
   ...given,
@@ -91,16 +104,18 @@ describe('a test case', () => {
     ])
   })
 
-  test('sends its files behind the first message, each under its name', async () => {
+  test('sends its files with the first message', async () => {
     const engine = createToldEngine((text) => [...says(text), finished()])
     const testCase = caseOf({ turns: ['Read', 'Again'], files: ['/x/a.txt', '/x/b.md'] })
-    const deps = depsOf(engine, { readText: async (path) => `text of ${path}` })
 
-    await runCase({ agent: 'a', testCase }, deps, never)
+    await runCase({ agent: 'a', testCase }, depsOf(engine), never)
 
-    expect(engine.requests.map(({ input }) => input.messages[0]?.content)).toEqual([
-      'Read\n\na.txt\ntext of /x/a.txt\n\nb.md\ntext of /x/b.md',
-      'Again',
+    expect(engine.requests.map(({ files, input }) => [files, input.messages[0]?.content])).toEqual([
+      [
+        ['/x/a.txt', '/x/b.md'],
+        [{ type: 'text', text: 'Read' }, filePart(fileAt('/x/a.txt')), filePart(fileAt('/x/b.md'))],
+      ],
+      [undefined, 'Again'],
     ])
   })
 
@@ -166,7 +181,7 @@ describe('a test case', () => {
   test('that cannot be tried is an error, and a finding is bounded', async () => {
     const engine = createToldEngine(() => [...says('x'.repeat(5_000)), finished()])
     const refused = depsOf(engine, {
-      async readText() {
+      async attach() {
         throw new ServerError('invalid_request', 'a.pdf cannot be sent: it is not UTF-8 text.')
       },
     })

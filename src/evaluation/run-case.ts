@@ -1,6 +1,6 @@
-import { basename } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
+import type { FileRecord } from '../domain/file.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { TestCase } from '../domain/test-case.ts'
 import type { SessionChoice } from '../engine/engine.ts'
@@ -14,8 +14,8 @@ export interface CaseDeps {
   engine: TestedEngine
   /** The judge that is configured for this agent, or null. */
   judge(agent: string): Judge | null
-  /** The text of a file that a case sends. Throws a `ServerError` that says what is wrong with it. */
-  readText(path: string): Promise<string>
+  /** Takes in a file that a case sends. Throws a `ServerError` that says what is wrong with it. */
+  attach(path: string): Promise<FileRecord>
   clock: Clock
   ids: Ids
 }
@@ -70,25 +70,19 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
 async function converse(
   agent: string,
   testCase: TestCase,
-  { engine, readText, ids }: CaseDeps,
+  { engine, attach, ids }: CaseDeps,
   turns: (Turn & { user: string })[],
   signal: AbortSignal,
 ): Promise<void> {
   let session: SessionChoice = { create: { unlisted: true } }
   for (const [index, user] of testCase.turns.entries()) {
     signal.throwIfAborted()
-    const text = index === 0 ? await withFiles(user, testCase.files, readText) : user
-    const turn = await takeTurn(engine, { agent, session, messageId: ids.uuid(), text }, signal)
-    turns.push({ ...turn, user: text })
+    const files = index === 0 ? await Promise.all(testCase.files.map(attach)) : []
+    const turn = await takeTurn(engine, { agent, session, messageId: ids.uuid(), text: user, files }, signal)
+    turns.push({ ...turn, user })
     if (turn.end.type !== 'answered') return
     session = { existing: turn.session }
   }
-}
-
-/** As the doors do it: the text of each file under its name, behind the message. */
-async function withFiles(message: string, files: readonly string[], readText: CaseDeps['readText']): Promise<string> {
-  const texts = await Promise.all(files.map(async (file) => `${basename(file)}\n${await readText(file)}`))
-  return [message, ...texts].join('\n\n')
 }
 
 async function judgeCase(

@@ -1,6 +1,8 @@
 // One turn of a conversation with the agent under test: what was said and called until the run ended.
 
 import { type RunEvent, type RunEventOf, type RunEventType, type TokenUsage, typeOfEventText } from '../domain/event.ts'
+import type { FileRecord } from '../domain/file.ts'
+import { contentWith } from '../domain/file-part.ts'
 import type { RunError } from '../domain/run.ts'
 import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
 import type { Engine, SessionChoice } from '../engine/engine.ts'
@@ -28,7 +30,7 @@ export interface Turn {
 /** Says one thing to the agent and waits for the end of its answer. Throws as `Engine.start` does. */
 export async function takeTurn(
   engine: TestedEngine,
-  request: { agent: string; session: SessionChoice; messageId: string; text: string },
+  request: { agent: string; session: SessionChoice; messageId: string; text: string; files: readonly FileRecord[] },
   signal: AbortSignal,
 ): Promise<Turn> {
   const { run, session } = await engine.start({
@@ -36,7 +38,7 @@ export async function takeTurn(
     agent: request.agent,
     session: request.session,
     input: {
-      messages: [{ id: request.messageId, role: 'user', content: request.text }],
+      messages: [{ id: request.messageId, role: 'user', content: contentWith(request.text, request.files) }],
       instructions: [],
       context: [],
       clientTools: [],
@@ -45,6 +47,7 @@ export async function takeTurn(
     },
     origin: 'background',
     onBusy: 'reject',
+    ...(request.files.length === 0 ? {} : { files: request.files.map(({ id }) => id) }),
   })
   const fold = createTurnFold()
   const target = { sessionId: session.id, runId: run.id, after: 0, ...(run.firstSeq ? { firstSeq: run.firstSeq } : {}) }

@@ -1,9 +1,10 @@
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import type { FileRecord } from '../../domain/file.ts'
+import { filePart } from '../../domain/file-part.ts'
 import type { ContentPart } from '../../domain/message.ts'
 import type { NewMessage } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import { type Attachments, partOf, refuseExcess } from '../request/attachments.ts'
+import { type Attachments, refuseExcess } from '../request/attachments.ts'
 import { jsonPointer } from '../request/input-problems.ts'
 import type { SentFile } from '../request/sent-file.ts'
 import type { FilePart } from './decode-part.ts'
@@ -45,7 +46,7 @@ export async function keepFiles(
       const isFree = file?.sessionId === null || file?.sessionId === session?.id
       if (file === undefined || !isFree) throw new ServerError('file_not_found', 'It belongs to another session.')
       files.push(file)
-      return [partOf(file)]
+      return [filePart(file)]
     } catch (error) {
       if (!(error instanceof ServerError) || !skipped.has(error.code)) throw error
       const why = error.problems[0]?.detail ?? error.code

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { FileRecord } from '../../domain/file.ts'
-import { contentWith, createAttachments, refuseExcess, startFiles } from './attachments.ts'
+import { contentWith } from '../../domain/file-part.ts'
+import { createAttachments, refuseExcess, startFiles } from './attachments.ts'
 import type { SentFile } from './sent-file.ts'
 
 const sent = (bytes: number): SentFile => ({

@@ -4,7 +4,6 @@
 import type { ModelInput } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { type FileRecord, fileLimits, isImage } from '../../domain/file.ts'
-import type { ContentPart } from '../../domain/message.ts'
 import type { FileKeeper } from '../../files/file-keeper.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import type { MultipartFile } from '../../http/multipart.ts'
@@ -112,18 +111,6 @@ export function refuseExcess(sent: readonly SentFile[]): void {
     if (total > totalBytes) throw allTooLarge(totalBytes)
   }
 }
-
-/** What a message says: its words, then its files. Without files it is the words alone. */
-export function contentWith(words: string, files: readonly FileRecord[]): string | ContentPart[] {
-  if (files.length === 0) return words
-  return [...(words === '' ? [] : [{ type: 'text' as const, text: words }]), ...files.map(partOf)]
-}
-
-export const partOf = ({ id, mimeType, name }: FileRecord): ContentPart => ({
-  type: isImage(mimeType) ? 'image' : 'document',
-  source: { type: 'file', value: id, mimeType },
-  metadata: { filename: name },
-})
 
 /** For `engine.start`; nothing where there are none. */
 export const startFiles = (files: readonly FileRecord[]): { files?: string[] } =>
