@@ -88,6 +88,8 @@ export interface App {
   readonly routes: readonly Route[]
   /** Recovers what a crash left behind, then takes connections. */
   listen(): Promise<{ host: string; port: number; url: string }>
+  /** Nothing happens just now: lets go of memory that is held for speed alone. */
+  rest(): void
   /** Orderly end: no new work, running work drained, the rest suspended or marked, the store closed. May be called again. */
   close(options?: { drainMs?: number }): Promise<void>
 }
@@ -301,6 +303,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     files: keeper,
     doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
     routes,
+    rest: () => store.rest(),
     async listen() {
       await engine.recover()
       state.advance('ready')

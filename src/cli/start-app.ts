@@ -4,6 +4,9 @@ import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { Stoppable } from './stop.ts'
 
+/** Of requests, 10 KB each. Node would keep a thousand after a burst. */
+const IDLE_PARSERS = 50
+
 /** A server in this process. */
 export interface RunningApp extends Stoppable {
   /** Resolves when it takes requests. */
@@ -43,11 +46,15 @@ export function createAppStarter(version: string): StartApp {
         // There when the launcher has started us; embedded in another program, memory is that program's matter.
         const { gc } = globalThis
         if (gc !== undefined) {
+          process.getBuiltinModule('node:http').setMaxIdleHTTPParsers(IDLE_PARSERS)
           stopLooking = giveMemoryBack({
             clock: io.clock,
             runs: () => app.engine.stats(),
             residentBytes: () => process.memoryUsage.rss(),
-            collect: () => void gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+            collect() {
+              app.rest()
+              gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+            },
           })
         }
         return address

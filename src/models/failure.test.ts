@@ -255,6 +255,7 @@ describe('failure of a connection', () => {
     ['ENOTFOUND', 'its name cannot be resolved'],
     ['ECONNRESET', 'connection reset'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is not trusted: DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['BAD_HTTP', 'its answer is no valid HTTP/1.1'],
     [undefined, 'network error'],
   ])('%s: names the host and asks whether it runs', (code, reason) => {
     const error = unreachable({ code }, target)
@@ -283,7 +284,7 @@ describe('failure inside a 200', () => {
   })
 
   test('a page instead of a stream points at base_url; an error object is taken for what it is', () => {
-    const page = notAStream({ status: 200, headers: {}, body: '<html>' }, target)
+    const page = notAStream({ status: 200, headers: { 'content-encoding': 'identity' }, body: '<html>' }, target)
     expect({ code: page.code, message: page.message }).toEqual({
       code: 'model_bad_request',
       message:
@@ -291,5 +292,18 @@ describe('failure inside a 200', () => {
     })
     const error = notAStream({ status: 200, headers: {}, body: '{"error":{"type":"overloaded_error"}}' }, target)
     expect(error.code).toBe('model_failed')
+  })
+
+  test('a compressed answer is called one', () => {
+    const { code, message, details } = notAStream(
+      { status: 200, headers: { 'content-encoding': 'gzip' }, body: '' },
+      target,
+    )
+    expect({ code, message, details }).toEqual({
+      code: 'model_bad_request',
+      message:
+        'The server at model.test compressed its answer (gzip) without being asked to. Switch that off there, or in the proxy before it.',
+      details: { provider: 'test', model: 'test-model', retryable: false, status: 200 },
+    })
   })
 })

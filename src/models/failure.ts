@@ -86,6 +86,15 @@ export function dropped(target: ModelTarget, cause?: unknown): ServerError {
 export function notAStream(answer: HttpAnswer, target: ModelTarget): ServerError {
   const body = parseObject(answer.body)
   if (body?.error !== undefined) return reportedFailure(body.error, target)
+  const encoding = answer.headers['content-encoding']
+  if (typeof encoding === 'string' && encoding !== '' && encoding.toLowerCase() !== 'identity') {
+    return modelFailure(
+      'model_bad_request',
+      `The server at ${target.host} compressed its answer (${quote(encoding, target)}) without being asked to. Switch that off there, or in the proxy before it.`,
+      target,
+      { retryable: false, status: answer.status },
+    )
+  }
   return modelFailure(
     'model_bad_request',
     `The server at ${target.host} did not answer with an event stream. Check that base_url is the address of a model API (most end in /v1).`,
@@ -256,6 +265,8 @@ function connectionReason(code: unknown): string {
       return 'connection reset'
     case 'ETIMEDOUT':
       return 'no answer'
+    case 'BAD_HTTP':
+      return 'its answer is no valid HTTP/1.1'
     case 'CERT_HAS_EXPIRED':
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':

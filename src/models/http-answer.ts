@@ -1,6 +1,5 @@
 // How an HTTP exchange fails, still without a word about models: `failure.ts` gives it a meaning.
 
-import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../domain/clock.ts'
 import type { HttpAnswer } from './failure.ts'
 
@@ -37,22 +36,36 @@ export class HttpConnectionError extends Error {
 const MAX_ERROR_BODY = 64 * 1024
 const ERROR_BODY_MS = 5_000
 
-/** The beginning of a body that is worth reading for its error message. Never throws, never waits long. */
-export function readBody(message: IncomingMessage, clock: Clock, first?: Buffer): Promise<string> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = first === undefined ? [] : [first]
-    let size = first?.length ?? 0
-    const finish = () => {
-      cancel()
-      resolve(Buffer.concat(chunks).toString('utf8', 0, MAX_ERROR_BODY))
-    }
-    const cancel = clock.after(ERROR_BODY_MS, () => message.destroy())
-    message.on('data', (bytes: Buffer) => {
-      chunks.push(bytes)
+/** What the body of an answer goes to. */
+export interface BodyTaker {
+  /** To be read during the call: the memory is used again. */
+  body(bytes: Buffer): void
+  end(): void
+  /** The connection broke in the middle. */
+  lost(error: NodeJS.ErrnoException): void
+}
+
+/** Gives, once, the beginning of a body that is worth reading for its error message. Never waits long. */
+export function collectBody(clock: Clock, done: (body: string) => void): BodyTaker & { cancel(): void } {
+  const pieces: Buffer[] = []
+  let size = 0
+  let isDone = false
+  const finish = () => {
+    if (isDone) return
+    isDone = true
+    cancel()
+    done(Buffer.concat(pieces).toString('utf8', 0, MAX_ERROR_BODY))
+  }
+  const cancel = clock.after(ERROR_BODY_MS, finish)
+  return {
+    body(bytes) {
+      if (isDone) return
+      pieces.push(Buffer.from(bytes))
       size += bytes.length
-      if (size > MAX_ERROR_BODY) message.destroy()
-    })
-    message.on('error', () => {})
-    message.once('close', finish)
-  })
+      if (size > MAX_ERROR_BODY) finish()
+    },
+    end: finish,
+    lost: finish,
+    cancel,
+  }
 }

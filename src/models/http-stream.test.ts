@@ -1,4 +1,6 @@
+import { getEventListeners } from 'node:events'
 import type http from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
 import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
@@ -97,6 +99,23 @@ describe('model HTTP', () => {
       // The timer that would close it is cancelled once the response has ended.
       await until(() => clock.pending === 0)
     }
+    expect(server.sockets).toHaveLength(1)
+  })
+
+  test('a release reads on where nobody had taken the payloads, so that the connection comes back', async () => {
+    const clock = createManualClock()
+    const { server, pool } = await setUp((response, _, count) => {
+      sendStream(
+        response,
+        Array.from({ length: count === 1 ? 2_000 : 1 }, () => 'x'.repeat(1_000)),
+      )
+    }, clock)
+    const stream = pool.stream({ url: server.url, headers: {}, body: {} }, never)
+    await stream[Symbol.asyncIterator]().next()
+    await unchanged(() => server.sockets[0]?.bytesWritten ?? 0)
+    stream.release()
+    await until(() => clock.pending === 0)
+    expect(await read(pool, server.url)).toHaveLength(1)
     expect(server.sockets).toHaveLength(1)
   })
 
@@ -213,6 +232,74 @@ describe('model HTTP', () => {
     expect(await failing).toMatchObject({ name: 'HttpStatusError', answer: { status: 500, body: 'half' } })
   })
 
+  test('an abort while the body of an error is read leaves nothing behind, of a stream and of a probe', async () => {
+    const clock = createManualClock()
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(500)
+      response.write('half')
+    }, clock)
+    const controller = new AbortController()
+    const reading = read(pool, server.url, controller.signal)
+    const probing = pool.probe({ url: server.url, headers: {} }, controller.signal)
+    await until(() => clock.pending === 2)
+    controller.abort()
+    expect([await reading, await probing]).toEqual([[], undefined])
+    expect([clock.pending, getEventListeners(controller.signal, 'abort')]).toEqual([0, []])
+    await until(() => server.sockets.every((socket) => socket.destroyed))
+  })
+
+  test('throws the status also when the body of the error is cut off', async () => {
+    const clock = createManualClock()
+    const { server, pool } = await setUp((response, request) => {
+      response.writeHead(503, { 'content-length': '100' })
+      response.write('half', () => request.socket.destroy())
+    }, clock)
+    const expected = { name: 'HttpStatusError', answer: { status: 503, body: 'half' } }
+    expect(await failureFrom(read(pool, server.url))).toMatchObject(expected)
+    expect(await failureFrom(pool.probe({ url: server.url, headers: {} }, never))).toMatchObject(expected)
+    expect(clock.pending).toBe(0)
+  })
+
+  test.each([301, 302, 307, 308])('does not follow a redirect (%i)', async (status) => {
+    const { server, pool } = await setUp((response) => response.writeHead(status, { location: '/elsewhere' }).end())
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({
+      name: 'HttpStatusError',
+      answer: { status, headers: { location: '/elsewhere' }, body: '' },
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test.each(['text/event-stream', 'application/json'])('throws for a compressed answer of type %s', async (type) => {
+    const { server, pool } = await setUp((response, _, count) => {
+      response.writeHead(count === 1 ? 200 : 400, { 'content-type': type, 'content-encoding': 'gzip' })
+      response.end(gzipSync(sse(['x'])))
+    })
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({
+      name: 'HttpContentError',
+      answer: { status: 200, headers: { 'content-encoding': 'gzip' }, body: '' },
+    })
+    await until(() => server.sockets[0]?.destroyed === true)
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({
+      name: 'HttpStatusError',
+      answer: { status: 400 },
+    })
+  })
+
+  test('reads an answer that says that it is not compressed', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'Identity' })
+      response.end(sse(['x']))
+    })
+    expect(await read(pool, server.url)).toEqual(['x'])
+    expect(Object.keys(server.requests[0]?.headers ?? {}).sort()).toEqual([
+      'accept',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+    ])
+  })
+
   test.each([
     ['text/html', '<!doctype html><title>Welcome</title>'],
     ['application/json', ' {"error":{"message":"no"}}'],
@@ -250,6 +337,69 @@ describe('model HTTP', () => {
     const { server, pool } = await setUp(() => {})
     await server.close()
     expect(await failureFrom(read(pool, server.url))).toMatchObject({ begun: false, code: 'ECONNREFUSED' })
+  })
+
+  test('throws for an answer that is no HTTP: before it began, and in the middle of it', async () => {
+    const { server, pool } = await setUp((response, request, count) => {
+      if (count === 1) return void request.socket.end('220 mail.test ESMTP\r\n')
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(sse(['x']), () => request.socket.write('no chunk\r\n'))
+    })
+    const framing = { name: 'HttpConnectionError', code: 'BAD_HTTP' }
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({ ...framing, begun: false })
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({ ...framing, begun: true })
+  })
+
+  test('throws for a key that cannot be sent, and forgets the signal', async () => {
+    const { server, pool } = await setUp(() => {})
+    const { signal } = new AbortController()
+    const request = { url: server.url, headers: { authorization: 'Bearer a\nb' }, body: {} }
+    const iterator = pool.stream(request, signal)[Symbol.asyncIterator]()
+    expect(await failureFrom(iterator.next())).toMatchObject({ code: 'ERR_INVALID_CHAR' })
+    expect(await failureFrom(pool.probe(request, signal))).toMatchObject({ code: 'ERR_INVALID_CHAR' })
+    expect([getEventListeners(signal, 'abort'), server.sockets]).toEqual([[], []])
+  })
+
+  test('a release leaves no timer: before the first pull, after the last, and when the connection breaks', async () => {
+    const clock = createManualClock()
+    const { server, pool } = await setUp((response, _, count) => {
+      if (count === 1) return sendStream(response.setHeader('connection', 'close'), ['x'])
+      if (count === 2) return
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(sse(['x']))
+    }, clock)
+    const open = () => pool.stream({ url: server.url, headers: {}, body: {} }, never)
+    const done = { done: true, value: undefined }
+    const unused = open()
+    unused.release()
+    expect([await unused[Symbol.asyncIterator]().next(), clock.pending]).toEqual([done, 0])
+
+    const complete = open()
+    for await (const _ of complete);
+    complete.release()
+    expect(clock.pending).toBe(0)
+
+    for (const [count, pulled] of [
+      [2, done],
+      [3, { done: false, value: ['x'] }],
+    ] as const) {
+      const stream = open()
+      const pull = stream[Symbol.asyncIterator]().next()
+      if (count === 3) await pull
+      await until(() => server.requests.length === count)
+      stream.release()
+      expect([await pull, clock.pending]).toEqual([pulled, 1])
+      server.sockets[count - 1]?.destroy()
+      await until(() => clock.pending === 0)
+    }
+  })
+
+  test('refuses an event that only its end makes too large', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(Buffer.concat([Buffer.alloc(10 * 1024 * 1024, 'x'), Buffer.from([0xc3])]))
+    })
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({ name: 'SseEventTooLarge' })
   })
 
   test('refuses an event without end', async () => {

@@ -1,13 +1,9 @@
 // The socket side of the model wires: one POST, its server-sent events, a pool of connections. Knows no provider.
 
-import type { ClientRequest, OutgoingHttpHeaders } from 'node:http'
 import type { Clock } from '../domain/clock.ts'
-import { HttpConnectionError, HttpStatusError, readBody } from './http-answer.ts'
+import { type ConnectionPool, createConnectionPool } from './http/connection-pool.ts'
+import { type BodyTaker, collectBody, HttpConnectionError, HttpStatusError } from './http-answer.ts'
 import { createPayloadStream, type PayloadStream } from './payload-stream.ts'
-
-// As an ES module node:http brings all of undici along: 13 MB and 50 ms that nobody here uses.
-const http = process.getBuiltinModule('node:http')
-const https = process.getBuiltinModule('node:https')
 
 export interface HttpRequest {
   url: string
@@ -29,68 +25,61 @@ export interface ModelHttp {
 }
 
 export function createModelHttp({ clock }: { clock: Clock }): ModelHttp {
-  const options = { keepAlive: true, scheduling: 'lifo', maxFreeSockets: 256 } as const
-  const plain = new http.Agent(options)
-  const secure = new https.Agent(options)
-
-  const send = (url: string, method: string, headers: OutgoingHttpHeaders, body?: string): ClientRequest => {
-    const request = url.startsWith('https:')
-      ? https.request(url, { method, headers, agent: secure })
-      : http.request(url, { method, headers, agent: plain })
-    request.end(body)
-    return request
-  }
-
+  const pool = createConnectionPool({ clock })
   return {
-    stream(request, signal) {
-      const body = JSON.stringify(request.body)
-      const headers = {
-        ...request.headers,
-        accept: 'text/event-stream',
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      }
-      return createPayloadStream(() => send(request.url, 'POST', headers, body), clock, signal)
+    stream({ url, headers, body }, signal) {
+      const request = {
+        method: 'POST',
+        url,
+        headers: { ...headers, accept: 'text/event-stream', 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      } as const
+      return createPayloadStream((handlers) => pool.send(request, handlers), clock, signal)
     },
-    probe: (request, signal) => probe(() => send(request.url, 'GET', request.headers), clock, signal),
-    close() {
-      plain.destroy()
-      secure.destroy()
-    },
+    probe: (request, signal) => probe(pool, request, clock, signal),
+    close: pool.close,
   }
 }
 
-function probe(send: () => ClientRequest, clock: Clock, signal: AbortSignal): Promise<void> {
+function probe(
+  pool: ConnectionPool,
+  request: Omit<HttpRequest, 'body'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return resolve()
-    const begin = (again: boolean) => {
-      const request = send()
-      const abort = () => {
-        request.destroy()
-        resolve()
-      }
-      const settled = () => signal.removeEventListener('abort', abort)
-      signal.addEventListener('abort', abort)
-      request.once('response', (message) => {
-        const answer = { status: message.statusCode ?? 0, headers: message.headers }
-        if (answer.status >= 200 && answer.status < 300) {
-          settled()
-          message.on('error', () => {})
-          message.resume()
-          resolve()
-          return
-        }
-        void readBody(message, clock).then((body) => {
-          settled()
-          reject(new HttpStatusError({ ...answer, body }))
-        })
-      })
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        settled()
-        if (again && request.reusedSocket && error.code === 'ECONNRESET') begin(false)
-        else reject(new HttpConnectionError(error, false))
-      })
+    let taker: (BodyTaker & { cancel(): void }) | null = null
+    const settle = (error: Error | null) => {
+      signal.removeEventListener('abort', abort)
+      if (error === null) resolve()
+      else reject(error)
     }
-    begin(true)
+    const exchange = pool.send(
+      { method: 'GET', ...request },
+      {
+        head(head) {
+          const isGood = head.status >= 200 && head.status < 300
+          if (isGood) settle(null)
+          // Also read when nobody wants it: then the connection can be used again.
+          taker = collectBody(clock, (body) => {
+            exchange.destroy()
+            if (!isGood) settle(new HttpStatusError({ ...head, body }))
+          })
+        },
+        body: (bytes) => taker?.body(bytes),
+        end: () => taker?.end(),
+        failed(error) {
+          if (taker === null) settle(new HttpConnectionError(error, false))
+          else taker.lost(error)
+        },
+      },
+    )
+    const abort = () => {
+      taker?.cancel()
+      exchange.destroy()
+      settle(null)
+    }
+    signal.addEventListener('abort', abort)
   })
 }

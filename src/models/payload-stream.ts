@@ -1,6 +1,7 @@
-import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Clock } from '../domain/clock.ts'
-import { HttpConnectionError, HttpContentError, HttpStatusError, readBody } from './http-answer.ts'
+import type { AnswerHead } from './http/answer-head.ts'
+import type { Exchange, ExchangeHandlers } from './http/connection-pool.ts'
+import { type BodyTaker, collectBody, HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
 import { createSseParser } from './sse-parser.ts'
 
 /** The payloads of one answer's events. Each array holds what one or more reads of the socket completed. */
@@ -20,10 +21,15 @@ type Taken = IteratorResult<readonly string[], undefined>
 const DONE: Taken = { done: true, value: undefined }
 
 /** A push-to-pull bridge by hand: one promise per read of the socket, none while payloads are waiting. */
-export function createPayloadStream(send: () => ClientRequest, clock: Clock, signal: AbortSignal): PayloadStream {
+export function createPayloadStream(
+  send: (handlers: ExchangeHandlers) => Exchange,
+  clock: Clock,
+  signal: AbortSignal,
+): PayloadStream {
   const parser = createSseParser()
-  let request: ClientRequest | null = null
-  let response: IncomingMessage | null = null
+  let exchange: Exchange | null = null
+  let taker: BodyTaker | null = null
+  let cancelTimer = () => {}
   let queue: string[] = []
   let queuedBytes = 0
   let paused = false
@@ -52,7 +58,7 @@ export function createPayloadStream(send: () => ClientRequest, clock: Clock, sig
     queuedBytes = 0
     if (paused) {
       paused = false
-      response?.resume()
+      exchange?.resume()
     }
     return { done: false, value }
   }
@@ -62,6 +68,7 @@ export function createPayloadStream(send: () => ClientRequest, clock: Clock, sig
     if (ended) return
     ended = true
     failure = error
+    cancelTimer()
     signal.removeEventListener('abort', abort)
     settle()
   }
@@ -69,72 +76,96 @@ export function createPayloadStream(send: () => ClientRequest, clock: Clock, sig
   const abort = () => {
     queue = []
     end(null)
-    request?.destroy()
+    exchange?.destroy()
   }
 
-  const read = (message: IncomingMessage) => {
-    response = message
-    const answer = { status: message.statusCode ?? 0, headers: message.headers }
-    if (answer.status < 200 || answer.status >= 300) {
-      void readBody(message, clock).then((body) => end(new HttpStatusError({ ...answer, body })))
-      return
+  const fail = (error: unknown) => {
+    end(error instanceof Error ? error : new Error(String(error)))
+    exchange?.destroy()
+  }
+
+  const takeStream = (bytes: Buffer) => {
+    if (ended) return
+    try {
+      parser.push(bytes, queue)
+    } catch (error) {
+      return fail(error)
     }
-    let isStream = message.headers['content-type']?.includes('event-stream') === true
-    const onData = (bytes: Buffer) => {
+    if (waiting !== null) return settle()
+    queuedBytes += bytes.length
+    if (queuedBytes > MAX_QUEUED_BYTES && !paused) {
+      paused = true
+      exchange?.pause()
+    }
+  }
+
+  const eventStream: BodyTaker = {
+    body: takeStream,
+    end() {
       if (ended) return
-      if (!isStream) {
-        // Some servers label their stream wrongly, so the content decides: no event begins with these.
-        if (/^\s*[{[<]/.test(bytes.toString('latin1', 0, 64))) {
-          message.off('data', onData)
-          message.off('end', onEnd)
-          void readBody(message, clock, bytes).then((body) => end(new HttpContentError({ ...answer, body })))
-          return
-        }
-        isStream = true
-      }
       try {
-        parser.push(bytes, queue)
+        parser.end(queue)
       } catch (error) {
-        end(error instanceof Error ? error : new Error(String(error)))
-        request?.destroy()
-        return
+        return fail(error)
       }
-      if (waiting !== null) return settle()
-      queuedBytes += bytes.length
-      if (queuedBytes > MAX_QUEUED_BYTES && !paused) {
-        paused = true
-        message.pause()
-      }
-    }
-    const onEnd = () => {
-      if (ended) return
-      parser.end(queue)
       end(null)
-    }
-    message.on('data', onData)
-    message.on('end', onEnd)
-    message.on('error', (error) => end(new HttpConnectionError(error, true)))
+    },
+    lost: (error) => end(new HttpConnectionError(error, true)),
   }
 
-  const begin = (again: boolean) => {
-    const sent = send()
-    request = sent
-    sent.once('response', read)
-    sent.on('error', (error: NodeJS.ErrnoException) => {
-      // The server may close an idle connection in the moment we use it again. That is nobody's failure: ask once more.
-      const stale = sent.reusedSocket && response === null && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-      if (stale && again && !ended) begin(false)
-      else end(new HttpConnectionError(error, response !== null))
+  const wholeAnswer = (failureOf: (body: string) => Error): BodyTaker => {
+    const collector = collectBody(clock, (body) => {
+      fail(failureOf(body))
+    })
+    cancelTimer = collector.cancel
+    return collector
+  }
+
+  const takerOf = (head: AnswerHead): BodyTaker => {
+    if (head.status < 200 || head.status >= 300) return wholeAnswer((body) => new HttpStatusError({ ...head, body }))
+    if (head.headers['content-type']?.includes('event-stream') === true) return eventStream
+    return {
+      ...eventStream,
+      body(bytes) {
+        // Some servers label their stream wrongly, so the content decides: no event begins with these.
+        const isContent = /^\s*[{[<]/.test(bytes.toString('latin1', 0, 64))
+        taker = isContent ? wholeAnswer((body) => new HttpContentError({ ...head, body })) : eventStream
+        taker.body(bytes)
+      },
+    }
+  }
+
+  const begin = () => {
+    exchange = send({
+      head(head) {
+        if (ended) return
+        if (isCompressed(head)) fail(new HttpContentError({ ...head, body: '' }))
+        else taker = takerOf(head)
+      },
+      body: (bytes) => taker?.body(bytes),
+      end() {
+        cancelTimer()
+        taker?.end()
+      },
+      failed(error) {
+        cancelTimer()
+        if (taker === null) end(new HttpConnectionError(error, false))
+        else taker.lost(error)
+      },
     })
   }
 
   const next = (): Promise<Taken> => {
-    if (request === null && !ended) {
+    if (exchange === null && !ended) {
       if (signal.aborted) {
         ended = true
       } else {
         signal.addEventListener('abort', abort)
-        begin(true)
+        try {
+          begin()
+        } catch (error) {
+          fail(error)
+        }
       }
     }
     if (queue.length > 0) return Promise.resolve(take())
@@ -157,10 +188,16 @@ export function createPayloadStream(send: () => ClientRequest, clock: Clock, sig
       if (ended) return
       queue = []
       end(null)
+      if (exchange === null) return
       // Read to its end, or the pool does not get the connection back.
-      response?.resume()
-      const cancel = clock.after(RELEASE_MS, () => request?.destroy())
-      response?.once('close', cancel)
+      exchange.resume()
+      cancelTimer = clock.after(RELEASE_MS, () => exchange?.destroy())
     },
   }
+}
+
+/** Nobody asked for it. An error's status says enough without its body. */
+function isCompressed({ status, headers }: AnswerHead): boolean {
+  const encoding = headers['content-encoding'] ?? ''
+  return status >= 200 && status < 300 && encoding !== '' && encoding.toLowerCase() !== 'identity'
 }

@@ -80,6 +80,8 @@ export interface Store {
 
   /** Proves that the store can read and write; throws `storage_failed` otherwise. */
   check(): Promise<void>
+  /** Nothing happens just now: lets go of what is held for speed alone. Whoever comes next brings it back. */
+  rest(): void
   close(): Promise<void>
 }
 

@@ -74,6 +74,7 @@ export function createSimStore({ inner, process, random, callMs, fails, onShowab
     grants: (...args) => far(() => inner.grants(...args)),
     audit: (...args) => far(() => inner.audit(...args)),
     check: () => far(() => inner.check()),
+    rest: () => inner.rest(),
     close: () => far(() => inner.close()),
   }
 }

@@ -45,6 +45,24 @@ export function describeKeeping(open: OpenStore): void {
       expect(await readSession(await reopen(), session, runs)).toEqual(before)
     })
 
+    test('is there after a rest, and goes on as if there had been none', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
+      await done(store, append(run, [text('a')]))
+      const before = await readSession(store, session, [run])
+
+      store.rest()
+
+      expect(await readSession(store, session, [run])).toEqual(before)
+      await done(store, append(run, [text('b')]))
+      store.rest()
+      store.rest()
+      await done(store, finish(run, { messages: [newMessage('ab', { role: 'assistant' })] }))
+      expect((await store.run(run.id))?.status).toBe('completed')
+      expect((await store.entries(session.id, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
+    })
+
     test('is a copy: what the caller does with it later changes nothing', async () => {
       const { store } = await openForTest(open)
       const session = newSession({ metadata: { a: 1 } })

@@ -6,7 +6,7 @@ import type { SessionQuery, Store, StoredEntry } from '../store.ts'
 import { isGrantedAt } from './apply-wait.ts'
 import { headOf, isShown, type MemorySession, type MemoryState, nameOf, openRunsOf } from './memory-state.ts'
 
-export type Reads = Omit<Store, 'commit' | 'check' | 'close'>
+export type Reads = Omit<Store, 'commit' | 'check' | 'rest' | 'close'>
 /** The same questions, answered at once. */
 export type MemoryReads = { [K in keyof Reads]: (...args: Parameters<Reads[K]>) => Awaited<ReturnType<Reads[K]>> }
 

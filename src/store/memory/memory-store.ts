@@ -169,6 +169,7 @@ export function createMemoryStore({
         throw new ServerError('storage_failed', 'The store cannot be written to.', { cause })
       }
     },
+    rest() {},
     async close() {
       closed = true
     },

@@ -11,7 +11,8 @@ export interface CheckpointFailure {
 }
 
 const db = new DatabaseSync(String(workerData))
-db.exec('PRAGMA busy_timeout = 1000; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0')
+// What it moves passes by its cache.
+db.exec('PRAGMA busy_timeout = 1000; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 0')
 const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
 
 parentPort?.on('message', () => {

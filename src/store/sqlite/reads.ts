@@ -10,7 +10,7 @@ import { createWaitReads } from './wait-reads.ts'
 
 export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
 
-export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'commit' | 'check' | 'close'> {
+export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'commit' | 'check' | 'rest' | 'close'> {
   const arrays = (sql: string): StatementSync => {
     const statement = db.prepare(sql)
     statement.setReturnArrays(true)

@@ -97,6 +97,12 @@ export function createSqliteStore({ path, fatal, disk }: SqliteOptions): Store {
       }
     },
 
+    rest() {
+      // Its page cache; every page comes back from the file.
+      db.exec('PRAGMA shrink_memory')
+      checkpoints?.rest()
+    },
+
     async close() {
       await checkpoints?.close()
       await sync?.close()
