@@ -5,6 +5,7 @@ import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } fro
 import { countAt, isObject, textAt } from '../json.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
 import type { StreamDecoder } from '../stream-decoder.ts'
+import { createTextFrames } from './text-frames.ts'
 
 interface Chunk {
   choices?: unknown
@@ -44,9 +45,22 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
   let declined = ''
   let reason: FinishReason | null = null
   let finished = false
+  const frames = createTextFrames()
 
   const decode = (payload: string, into: ModelPart[]) => {
     if (finished) return
+    const framed = frames.read(payload)
+    if (framed !== null) {
+      if (framed.delta !== '') into.push(framed)
+      return
+    }
+    const known = into.length
+    parse(payload, into)
+    const part = into.length === known + 1 ? into[known] : undefined
+    if (part?.type === 'text' || part?.type === 'reasoning') frames.learn(payload, part.delta)
+  }
+
+  const parse = (payload: string, into: ModelPart[]) => {
     if (payload === '[DONE]') return finish(into)
     const chunk: Chunk | null = JSON.parse(payload)
     if (chunk === null || typeof chunk !== 'object') return
