@@ -85,3 +85,26 @@ test('with a certificate the app is reached over https', async () => {
   })
   expect(health).toMatchObject({ status: 'healthy', agent_name: agent.name })
 })
+
+test('uploads are held to what is set until they are sent with a message', async () => {
+  const app = await open(emptyFolder(), { 'files.unsent_bytes': '10' })
+  const { url } = await app.listen()
+  const upload = async (content: string) => {
+    const body = new FormData()
+    body.append('file', new File([content], 'a.txt'))
+    const response = await fetch(`${url}/files`, { method: 'POST', body })
+    const { file_id = '', code = '' }: { file_id?: string; code?: string } = JSON.parse(await response.text())
+    return { status: response.status, file_id, code }
+  }
+
+  const { status, file_id } = await upload('12345678')
+  expect(status).toBe(201)
+  expect(await upload('abcdefgh')).toMatchObject({ status: 429, code: 'too_many_uploads' })
+  const sent = await fetch(`${url}/sessions/thread/messages`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ message: 'Look.', files: [{ file_id }] }),
+  })
+  expect(sent.status).toBe(202)
+  expect(await upload('abcdefgh')).toMatchObject({ status: 201 })
+})

@@ -161,6 +161,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     clock,
     ids,
     log,
+    unsent: { bytes: settings.files.unsentBytes, ttlSeconds: settings.files.unsentTtlSeconds },
   })
   const cacheDir = join(dataDir, 'extracts')
   const reader = createFileReader({ cacheDir, clock, log, environment: process.env })
@@ -192,6 +193,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     clock,
     logger: log,
     sessions: settings.sessions,
+    unsentFileSeconds: settings.files.unsentTtlSeconds,
   })
 
   const tokens = openTokenFile({

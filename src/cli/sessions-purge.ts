@@ -34,8 +34,9 @@ export async function listPurgeable(store: Store, before: number, io: Io): Promi
 export async function purgeSessions(store: Store, before: number, io: Io): Promise<number> {
   let removed = 0
   for (;;) {
+    const now = io.clock.now()
     const { results, synced } = await store.commit([
-      { type: 'purge_sessions', before, unlistedBefore: before, now: io.clock.now(), limit: BATCH },
+      { type: 'purge_sessions', before, unlistedBefore: before, unsentBefore: before, now, limit: BATCH },
     ])
     await synced
     const [result] = results

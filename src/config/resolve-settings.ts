@@ -93,7 +93,11 @@ function assemble(read: Read, isGiven: (key: SettingKey) => boolean, onTerminal:
     sessions: { ttlSeconds: read('sessions.ttl'), retentionDays: read('sessions.retention_days') },
     shutdown: { drainMs: read('shutdown.drain') * 1000 },
     publicDocs: read('public_docs'),
-    files: { urls: read('files.urls') },
+    files: {
+      urls: read('files.urls'),
+      unsentBytes: read('files.unsent_bytes'),
+      unsentTtlSeconds: read('files.unsent_ttl'),
+    },
     tls: cert === null || key === null ? null : { cert, key },
     open: read('open'),
   }

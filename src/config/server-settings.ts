@@ -50,8 +50,13 @@ export interface ServerSettings {
   sessions: { ttlSeconds: number; retentionDays: number }
   shutdown: { drainMs: number }
   publicDocs: boolean
-  /** `urls`: files that a message names by an address are fetched. */
-  files: { urls: boolean }
+  files: {
+    /** Files that a message names by an address are fetched. */
+    urls: boolean
+    /** Of one user; null = no limit. */
+    unsentBytes: number | null
+    unsentTtlSeconds: number
+  }
   /** Paths of PEM files. */
   tls: { cert: string; key: string } | null
   open: boolean

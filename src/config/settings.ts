@@ -294,6 +294,26 @@ const table = {
     flag: '--file-urls',
     env: ['QUARTERDECK_FILES_URLS'],
   }),
+  'files.unsent_bytes': setting({
+    schema: limit(),
+    description:
+      'Bytes of uploaded files that one user may have without having sent them with a message; more are refused (429).',
+    expected: LIMIT,
+    example: 1_000_000_000,
+    default: 1_000_000_000,
+    flag: '--max-unsent-bytes <number>',
+    env: ['QUARTERDECK_FILES_UNSENT_BYTES'],
+  }),
+  'files.unsent_ttl': setting({
+    schema: span(false),
+    description: 'How long an uploaded file is kept that is not sent with a message; looked at once an hour.',
+    expected: durationExpectation(false),
+    example: '24h',
+    default: 86_400,
+    defaultText: '86400 s',
+    flag: '--unsent-ttl <time>',
+    env: ['QUARTERDECK_FILES_UNSENT_TTL'],
+  }),
   'tls.cert': setting({
     schema: path(),
     description: 'Certificate file (PEM); with `tls.key` the server speaks https.',

@@ -46,6 +46,7 @@ export const errorCodes = [
   'queue_full',
   'too_many_runs',
   'too_many_sessions',
+  'too_many_uploads',
   'rate_limited',
   // inside a run
   'budget_exceeded',

@@ -36,7 +36,7 @@ export interface FileRecord {
   /** UUIDv7. */
   id: string
   owner: string
-  /** Null: uploaded and not yet sent with a message; then it is purged after a day. */
+  /** Null: uploaded and not yet sent with a message; then it is purged after a while, a day unless the server is set otherwise. */
   sessionId: string | null
   /** As it is shown: one line, no path, no control or direction marks. */
   name: string
@@ -45,6 +45,15 @@ export interface FileRecord {
   bytes: number
   sha256: string
   createdAt: number
+}
+
+/** What somebody has uploaded and not sent with a message yet. */
+export interface UnsentFiles {
+  files: number
+  /** On disk: the same content counts once. */
+  bytes: number
+  /** When the first of them came; null when there is none. */
+  oldest: number | null
 }
 
 /** The words of a file, in the order in which a person reads them. */

@@ -49,7 +49,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
   const answerInTheOpen = openAnswer(isResumed ? await readHistory(LOOK_BACK) : [], budget)
   if (answerInTheOpen !== null) {
     const caller = scope.agents.get(answerInTheOpen.agentName ?? '') ?? agent
-    const tools = withReadFile(scope, lane, caller, await offeredTools(scope, lane, caller))
+    const tools = withReadFile(scope, caller, await offeredTools(scope, lane, caller))
     const pending = takeOver(await runToolCalls(scope, lane, caller, tools, answerInTheOpen.calls, { waits }))
     if (pending !== null) return { type: 'waiting', pending, agent }
   }

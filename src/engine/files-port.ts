@@ -2,8 +2,6 @@ import type { Extract, FileRecord } from '../domain/file.ts'
 
 /** What the engine needs of the files that people attach; what it may see of them is its own to check. */
 export interface Files {
-  /** Null: there is none of that id. */
-  record(id: string): Promise<FileRecord | null>
   /** The words in it. Throws `file_unreadable` with a sentence for people. Reading the same bytes again is cheap. */
   read(file: FileRecord, signal: AbortSignal, onProgress?: (done: number, total: number) => void): Promise<Extract>
   bytes(file: FileRecord): Promise<Buffer>

@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest'
+import type { FileRecord } from '../domain/file.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
-import { createJanitor } from './janitor.ts'
+import { createJanitor, type JanitorDeps } from './janitor.ts'
 import { openEngine, outline, testAgent } from './testing/open-engine.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 /** Time stands still in these tests, so what waits for it is moved on by hand. */
-async function openHouse(agent: Parameters<typeof openEngine>[0] = {}) {
+async function openHouse(agent: Parameters<typeof openEngine>[0] = {}, more: Partial<JanitorDeps> = {}) {
   const clock = createManualClock()
   const house = openEngine({ clock, answers: [{ parts: [{ text: 'tick ', repeat: 50 }] }], ...agent })
-  const janitor = createJanitor({ ...house, logger: silentLogger, sessions: { ttlSeconds: 1_800, retentionDays: 30 } })
+  const sessions = { ttlSeconds: 1_800, retentionDays: 30 }
+  const janitor = createJanitor({ ...house, logger: silentLogger, sessions, ...more })
   const settle = async <T>(work: Promise<T>): Promise<T> => {
     let done = false
     void work.finally(() => {
@@ -61,5 +63,36 @@ test('sessions are kept for as long as their agent says', async () => {
     ['old', 'new'].map(async (alias) => (await engine.findSession('local_user', alias)) !== null),
   )
   expect(left).toEqual([false, true])
+  await settle(close())
+})
+
+test.each<[string, Partial<JanitorDeps>, number]>([
+  ['for a day', {}, DAY],
+  ['for as long as is set', { unsentFileSeconds: 3 * 3_600 }, 3 * HOUR],
+])('a file that is never sent is kept %s, then its bytes are swept up', async (_how, more, kept) => {
+  let swept = 0
+  const files = {
+    async sweep() {
+      swept += 1
+    },
+  }
+  const { store, log, ids, sweep, settle, clock, close } = await openHouse({}, { files, ...more })
+  const file: FileRecord = {
+    id: ids.uuid(),
+    owner: 'local_user',
+    sessionId: null,
+    name: 'a.txt',
+    mimeType: 'text/plain',
+    bytes: 1,
+    sha256: 'f'.repeat(64),
+    createdAt: clock.now(),
+  }
+  await settle(log.commit({ type: 'add_file', file }))
+  await clock.advance(kept - HOUR)
+  await sweep()
+  expect([await store.file(file.id), swept]).toEqual([file, 1])
+  await clock.advance(HOUR + 1_000)
+  await sweep()
+  expect([await store.file(file.id), swept]).toEqual([null, 2])
   await settle(close())
 })

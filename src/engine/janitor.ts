@@ -28,6 +28,8 @@ export interface JanitorDeps {
   logger: Logger
   /** For sessions of agents that are no longer served; an agent's own settings go first. */
   sessions: Pick<SessionSettings, 'ttlSeconds' | 'retentionDays'>
+  /** How long a file is kept that was uploaded and not sent. Left out: a day. */
+  unsentFileSeconds?: number
 }
 
 const SWEEP_MS = 10_000
@@ -38,7 +40,8 @@ const PURGE_BATCH = 200
 const READ_BATCH = 1_000
 const WAITS_PER_SWEEP = 200
 
-export function createJanitor({ engine, files = null, store, log, clock, logger, sessions }: JanitorDeps): Janitor {
+export function createJanitor(deps: JanitorDeps): Janitor {
+  const { engine, files = null, store, log, clock, logger, sessions, unsentFileSeconds = DAY_MS / 1_000 } = deps
   let stopTimer = () => {}
   let stopped = false
   let nextPurge = clock.mono()
@@ -91,6 +94,7 @@ export function createJanitor({ engine, files = null, store, log, clock, logger,
       type: 'purge_sessions',
       before: days === 0 ? null : now - days * DAY_MS,
       unlistedBefore: now - DAY_MS,
+      unsentBefore: now - unsentFileSeconds * 1_000,
       now,
       limit: PURGE_BATCH,
       ...(agent === undefined ? {} : { agent }),

@@ -5,7 +5,6 @@ import type { FileReader } from './file-reader.ts'
 import { sweepExtracts } from './reader/extract-cache.ts'
 
 export interface AttachedFiles {
-  record(id: string): Promise<FileRecord | null>
   /** Throws `file_unreadable`, and what else `FileReader` throws. */
   read(file: FileRecord, signal: AbortSignal, onProgress?: (done: number, total: number) => void): Promise<Extract>
   bytes(file: FileRecord): Promise<Buffer>
@@ -18,16 +17,12 @@ export interface AttachedFilesDeps {
   reader: FileReader
   /** Where the reader keeps the words. */
   cacheDir: string
-  store: {
-    file(id: string): Promise<FileRecord | null>
-    knownHashes(hashes: readonly string[]): Promise<string[]>
-  }
+  store: { knownHashes(hashes: readonly string[]): Promise<string[]> }
 }
 
 /** Keeper and reader as the engine sees them: what a session has, and what is in it. */
 export function createAttachedFiles({ keeper, reader, cacheDir, store }: AttachedFilesDeps): AttachedFiles {
   return {
-    record: (id) => store.file(id),
     read: (file, signal, onProgress) => {
       const { mimeType, bytes, sha256 } = file
       return reader.read({ path: keeper.pathOf(file), mimeType, bytes, sha256 }, signal, onProgress)

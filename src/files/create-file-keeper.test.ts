@@ -14,14 +14,14 @@ import { docxOf, pptxOf, xlsxOf, zipOf } from './keep/testing/zip-of.ts'
 
 const HOUR = 60 * 60 * 1000
 
-interface KeeperOptions extends Partial<Pick<FileKeeperDeps, 'disk'>> {
+interface KeeperOptions extends Partial<Pick<FileKeeperDeps, 'disk' | 'unsent'>> {
   /** Called before a record is stored. */
   onCommit?: (file: FileRecord) => Promise<void>
   /** Called when the store knows its answer, before it gives it. */
   onKnownHashes?: () => Promise<void>
 }
 
-async function open({ disk, onCommit, onKnownHashes }: KeeperOptions = {}) {
+async function open({ disk, unsent, onCommit, onKnownHashes }: KeeperOptions = {}) {
   const folder = await fs.mkdtemp(join(tmpdir(), 'quarterdeck-keeper-'))
   onTestFinished(() => fs.rm(folder, { recursive: true }))
   const dir = join(folder, 'files')
@@ -32,6 +32,11 @@ async function open({ disk, onCommit, onKnownHashes }: KeeperOptions = {}) {
     dir,
     store: {
       file: async (id) => records.get(id) ?? null,
+      async unsentFiles(owner) {
+        const found = [...records.values()].filter((file) => file.owner === owner && file.sessionId === null)
+        const bytes = found.reduce((sum, file) => sum + file.bytes, 0)
+        return { files: found.length, bytes, oldest: found[0]?.createdAt ?? null }
+      },
       async knownHashes(hashes) {
         const held = new Set(records.values().map(({ sha256 }) => sha256))
         const known = hashes.filter((hash) => held.has(hash))
@@ -47,6 +52,7 @@ async function open({ disk, onCommit, onKnownHashes }: KeeperOptions = {}) {
     ids: createIds(clock.now),
     log: silentLogger,
     ...(disk === undefined ? {} : { disk }),
+    ...(unsent === undefined ? {} : { unsent }),
   })
   return {
     keeper,
@@ -286,6 +292,132 @@ describe('what it is', () => {
         message: '"a.docx" cannot be read. The archive is damaged, cut off, or made to do harm.',
       })
     }
+  })
+})
+
+describe('what it is called', () => {
+  test.each<[string, string | Uint8Array, string | null]>([
+    ['image.png', png, null],
+    ['image.jpg', Buffer.from('\xff\xd8\xff\xe0', 'latin1'), null],
+    ['image.gif', 'GIF89a', null],
+    ['image.webp', Buffer.from('RIFF\0\0\0\0WEBPVP8 ', 'latin1'), null],
+    ['document.pdf', pdf, null],
+    ['document.docx', docxOf(), null],
+    ['workbook.xlsx', xlsxOf(), null],
+    ['presentation.pptx', pptxOf(), null],
+    ['text.txt', 'hello', null],
+    ['table.csv', '1;2', 'text/csv'],
+    ['text.md', '# Hi', 'text/markdown'],
+  ])('%s, by its content, where nobody named it', async (expected, content, mimeType) => {
+    const { keeper } = await open()
+
+    for (const name of [null, '', '../', 'blob']) {
+      expect((await keeper.add(incoming({ name, mimeType, content: pieces(content) }))).name).toBe(expected)
+    }
+    expect((await keeper.add(incoming({ name: 'x', mimeType, content: pieces(content) }))).name).toBe('x')
+  })
+
+  test('is "file" in a refusal, as long as nothing is known of it', async () => {
+    const { keeper } = await open()
+
+    expect((await refusal(keeper.add(incoming({ name: null, content: pieces() })))).message).toBe('"file" is empty.')
+  })
+})
+
+describe('files that are not sent', () => {
+  const unsent = { bytes: 1_000, ttlSeconds: 86_400 }
+  const sized = (bytes: number) => incoming({ content: pieces(Buffer.alloc(bytes, 'x')) })
+  const FULL = {
+    code: 'too_many_uploads',
+    message:
+      'Uploaded files that are not sent with a message may be 0.001 MB at most, and with this one they would be more. ' +
+      'Send those with messages, or wait until they are removed, 24 h after they came.',
+  }
+
+  test('are taken up to the limit of their owner, and those that were sent do not count', async () => {
+    const { keeper, records, paths } = await open({ unsent })
+    const first = await keeper.add(sized(600))
+    await keeper.add(sized(400))
+
+    expect(await refusal(keeper.add(sized(1)))).toEqual(FULL)
+    expect((await keeper.add({ ...sized(1), owner: 'bob' })).bytes).toBe(1)
+    records.set(first.id, { ...first, sessionId: 'session' })
+    expect((await keeper.add(sized(600))).bytes).toBe(600)
+    expect(await refusal(keeper.add(sized(1)))).toEqual(FULL)
+    expect((await paths()).toSorted()).toEqual([600, 400, 1].map((size) => blobPath('x'.repeat(size))).toSorted())
+  })
+
+  test('say when there is room again', async () => {
+    const { keeper, advance } = await open({ unsent })
+    await keeper.add(sized(1_000))
+    advance(23 * HOUR)
+
+    await expect(keeper.add(sized(1))).rejects.toMatchObject({
+      details: { max_bytes: 1_000, retry_after_seconds: expect.closeTo(3_600, -1) },
+    })
+    advance(2 * HOUR)
+    await expect(keeper.add(sized(1))).rejects.toMatchObject({ details: { retry_after_seconds: 60 } })
+  })
+
+  test('are refused without reading a byte where there is no room, and while they come where there is too little', async () => {
+    const { keeper, records, paths } = await open({ unsent })
+    let read = 0
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) {
+        read += 100
+        yield Buffer.alloc(100, 'x')
+      }
+    }
+
+    expect(await refusal(keeper.add(incoming({ content: endless() })))).toEqual(FULL)
+    expect([read, records.size, await paths()]).toEqual([1_100, 0, []])
+    await keeper.add(sized(1_000))
+    expect(await refusal(keeper.add(incoming({ content: endless() })))).toEqual(FULL)
+    expect(read).toBe(1_100)
+  })
+
+  test('that come at the same time have the room together', async () => {
+    const { keeper, records, paths } = await open({ unsent })
+
+    const ends = await Promise.allSettled([400, 401, 402, 403].map((size) => keeper.add(sized(size))))
+
+    const kept = [...records.values()].reduce((sum, { bytes }) => sum + bytes, 0)
+    expect(kept).toBeLessThanOrEqual(1_000)
+    expect(ends.filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(2)
+    expect((await paths()).length).toBe(records.size)
+    // Nothing of those that were refused is counted any more.
+    records.clear()
+    expect((await keeper.add(sized(1_000))).bytes).toBe(1_000)
+  })
+
+  test('find the room taken by one that ended while they came', async () => {
+    const { keeper, records } = await open({ unsent })
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      yield Buffer.alloc(100, 'y')
+      await keeper.add(sized(800))
+      yield Buffer.alloc(200, 'y')
+    }
+
+    expect(await refusal(keeper.add(incoming({ content: slow() })))).toEqual(FULL)
+    expect([...records.values()].map(({ bytes }) => bytes)).toEqual([800])
+  })
+
+  test('are no more than ten thousand, however small they are', async () => {
+    const { keeper, records } = await open({ unsent: { ...unsent, bytes: 1_000_000 } })
+    const file = await keeper.add(sized(1))
+    for (let count = 1; count < 10_000; count += 1) records.set(`${count}`, file)
+
+    await expect(keeper.add(sized(1))).rejects.toMatchObject({
+      code: 'too_many_uploads',
+      message: expect.stringContaining('may be 10,000 files at most'),
+      details: { max_files: 10_000 },
+    })
+  })
+
+  test('have no limit where none is set', async () => {
+    const { keeper } = await open({ unsent: { ...unsent, bytes: null } })
+
+    for (const bytes of [600, 700]) expect((await keeper.add(sized(bytes))).bytes).toBe(bytes)
   })
 })
 

@@ -1,21 +1,24 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../domain/clock.ts'
 import { fileNotFound, ServerError } from '../domain/errors.ts'
-import type { FileRecord } from '../domain/file.ts'
+import type { FileRecord, UnsentFiles } from '../domain/file.ts'
 import { type Ids, parseUuid } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { FileKeeper, IncomingFile } from './file-keeper.ts'
 import { declaredType } from './keep/agreed-type.ts'
 import { createBlobFolder, type Disk } from './keep/blob-folder.ts'
 import { createClaims, type RemoveUnclaimed } from './keep/claims.ts'
+import { nameByType } from './keep/name-by-type.ts'
 import { safeName } from './keep/safe-name.ts'
 import { createTypeSniffer } from './keep/type-sniffer.ts'
+import { createUnsentAllowance } from './keep/unsent-allowance.ts'
 
 export interface FileKeeperDeps {
   /** Where the bytes lie; made when the first file comes. */
   dir: string
   store: {
     file(id: string): Promise<FileRecord | null>
+    unsentFiles(owner: string): Promise<UnsentFiles>
     knownHashes(hashes: readonly string[]): Promise<string[]>
   }
   /** Resolves when the record is on disk. */
@@ -23,6 +26,8 @@ export interface FileKeeperDeps {
   clock: Clock
   ids: Ids
   log: Logger
+  /** What one user may have that was not sent. Left out, or null bytes: no limit. */
+  unsent?: { bytes: number | null; ttlSeconds: number }
   disk?: Disk
 }
 
@@ -31,22 +36,38 @@ const GRACE_MS = 60 * 60 * 1000
 /** What is hashed at once: a file that comes in one piece must not hold up everybody else. */
 const SLICE_BYTES = 64 * 1024
 
-export function createFileKeeper({ dir, store, commit, clock, ids, log, disk }: FileKeeperDeps): FileKeeper {
+/** What a file is called in refusals as long as nothing is known of it. */
+const UNNAMED = 'file'
+
+export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
+  const { dir, store, commit, clock, ids, log, unsent, disk } = deps
   const blobs = createBlobFolder(dir, disk)
   const claims = createClaims()
+  const allowance =
+    unsent === undefined || unsent.bytes === null
+      ? null
+      : createUnsentAllowance({
+          unsentFiles: (owner) => store.unsentFiles(owner),
+          maxBytes: unsent.bytes,
+          ttlSeconds: unsent.ttlSeconds,
+          clock,
+        })
   let sweeping: Promise<void> | null = null
 
   async function add({ owner, name: label, mimeType, content, maxBytes }: IncomingFile): Promise<FileRecord> {
-    const name = safeName(label)
+    const given = safeName(label)
+    const name = given ?? UNNAMED
     const sniffer = createTypeSniffer(declaredType(mimeType, name), name)
     const hash = createHash('sha256')
     let bytes = 0
     const id = ids.uuid()
+    using arrival = allowance === null ? null : await allowance.begin(owner)
     const blob = await blobs.begin(id)
     try {
       for await (const slice of slicesOf(content)) {
         bytes += slice.length
         if (bytes > maxBytes) throw tooLarge(name, maxBytes)
+        arrival?.take(slice.length)
         sniffer.take(slice)
         hash.update(slice)
         await blob.write(slice)
@@ -57,13 +78,14 @@ export function createFileKeeper({ dir, store, commit, clock, ids, log, disk }: 
       const type = await sniffer.end(blob.path)
       const sha256 = hash.digest('hex')
       await blob.sync()
+      await arrival?.end()
       using _ = await claims.claim(sha256)
       await blob.keepAs(sha256)
       const file: FileRecord = {
         id,
         owner,
         sessionId: null,
-        name,
+        name: given ?? nameByType[type],
         mimeType: type,
         bytes,
         sha256,

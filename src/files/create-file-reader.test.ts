@@ -53,6 +53,9 @@ async function written(bytes: Uint8Array | string, mimeType: FileType): Promise<
 const textOf = async (reading: Promise<{ sections: { text: string }[] }>): Promise<string> =>
   (await reading).sections.map(({ text }) => text).join('\n')
 
+const keptResults = async (): Promise<string[]> =>
+  (await readdir(cacheDir)).filter((name) => name.endsWith('.ndjson')).map((name) => name.slice(0, 64))
+
 const childrenFolders = async (): Promise<string[]> =>
   (await readdir(cacheDir)).filter((name) => name.startsWith('work-'))
 
@@ -157,6 +160,31 @@ describe('a file that is too much', () => {
 
     await expect(reader.read(told(what), never)).rejects.toMatchObject({ code: 'file_unreadable', message })
     expect(await textOf(reader.read(told('next'), never))).toMatch(/^next: job/)
+    // A faster or less busy machine might have read it: it is tried again when it is asked for again.
+    expect(await keptResults()).toEqual([told('next').sha256])
+  })
+
+  test('is not read again when its content was refused, in this life or the next', async () => {
+    const why = (reader: FileReader) =>
+      reader.read(told('refuse'), never).then(
+        () => 'read',
+        (error) => [error.code, error.message],
+      )
+    const reader = open({}, misbehaving)
+    const first = await why(reader)
+    const second = await why(reader)
+    await reader.close()
+
+    expect(first).toEqual(['file_unreadable', expect.stringMatching(/^refuse: job 1 of \d+$/)])
+    expect([second, await why(open({}, misbehaving))]).toEqual([first, first])
+  })
+
+  test('is read again when something else than its content was to blame', async () => {
+    const reader = open({}, misbehaving)
+
+    await expect(reader.read(told('falter'), never)).rejects.toThrow(/^falter: job 1 /)
+    await expect(reader.read(told('falter'), never)).rejects.toThrow(/^falter: job 2 /)
+    expect(await keptResults()).toEqual([])
   })
 
   test('what a child says is read with care', async () => {
@@ -234,5 +262,7 @@ describe('hostile files', () => {
 
     expect(results).toEqual(Object.fromEntries(types.map((type) => [type, 'file_unreadable'])))
     expect(await childrenFolders()).toHaveLength(1)
+    // All of them were refused for what is in them, and none is read a second time.
+    expect(await keptResults()).toHaveLength(types.length)
   })
 })

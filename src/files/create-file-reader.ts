@@ -8,7 +8,7 @@ import type { Logger } from '../domain/logger.ts'
 import type { FileReader, ReadableFile } from './file-reader.ts'
 import { extractCharacters } from './office/extract-limit.ts'
 import { unreadable } from './office/unreadable.ts'
-import { createExtractCache } from './reader/extract-cache.ts'
+import { createExtractCache, isRefusal } from './reader/extract-cache.ts'
 import { findOcrLanguages, ocrLanguageNames } from './reader/ocr-languages.ts'
 import { type ReaderChildDeps, startReaderChild } from './reader/reader-child.ts'
 import { createReaderPool } from './reader/reader-pool.ts'
@@ -97,6 +97,7 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
 
   async function readAnew(file: ReadableFile, signal: AbortSignal, onProgress: Progress): Promise<Extract> {
     const cached = await cache.find(file)
+    if (cached !== null && isRefusal(cached)) throw unreadable(cached.refused)
     if (cached !== null) return cached
     const { path, mimeType } = file
     return pool.run({
@@ -108,6 +109,11 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
         if (extract === null) throw unreadable('The file could not be read: it is damaged, or not what it seems to be.')
         return extract
       },
+      refused: (sentence) =>
+        cache.keepRefusal(file, sentence).catch((error: unknown) => {
+          // It is refused all the same, and read again next time.
+          log.debug('that a file cannot be read was not kept', { error: String(error) })
+        }),
     })
   }
 

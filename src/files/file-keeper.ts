@@ -4,7 +4,8 @@ import type { FileRecord } from '../domain/file.ts'
 export interface FileKeeper {
   /**
    * Takes a file in, streamed to disk while it is hashed. Throws `file_too_large` as soon as that is known (without reading on),
-   * `unsupported_media_type` when the content is none of our types or not what it is said to be, `file_unreadable` when it is empty.
+   * `unsupported_media_type` when the content is none of our types or not what it is said to be, `file_unreadable` when it is empty,
+   * `too_many_uploads` when its owner has too much already that was not sent. One without a name is called after its type.
    */
   add(file: IncomingFile): Promise<FileRecord>
   /** Throws `file_not_found`, also for somebody else's. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PdfSurroundings, readPdf } from './read-pdf.ts'
+import { isLastingFailure } from './reader/lasting-failure.ts'
 import type { Ocr } from './reader/ocr.ts'
 import { createOcr } from './reader/ocr.ts'
 import { findOcrLanguages } from './reader/ocr-languages.ts'
@@ -48,6 +49,14 @@ describe('a PDF', () => {
       [1, 2],
       [2, 2],
     ])
+  })
+
+  test('is not called damaged because the machine was too slow for its first page', async () => {
+    const reading = read(pdfOf([{ lines: ['Report'] }]), { timeLeft: () => 0 })
+
+    const error = await reading.catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'file_unreadable', message: expect.stringMatching(/^Not one page /) })
+    expect(isLastingFailure(error)).toBe(false)
   })
 
   test('that was written from the bottom up is read from the top down', async () => {

@@ -23,7 +23,7 @@ export async function readPdf(path: string, around: PdfSurroundings): Promise<Ex
   try {
     const pages = await readPages(pdf, around)
     const broken = pages.filter(({ text }) => text === null).length
-    if (broken === pages.length) throw damaged()
+    if (broken === pages.length) throw around.timeLeft() > 0 ? damaged(pages[0]?.failure) : outOfTime()
     const scans = await readPdfScans(
       pdf,
       pages.flatMap(({ number, text }) => (text === '' ? [number] : [])),
@@ -65,30 +65,38 @@ interface PageRead {
   number: number
   /** Null: damaged. Empty: a scan, or an empty page. */
   text: string | null
+  failure?: unknown
 }
+
+/** How fast the machine was decided it, not the file: the cause says so. */
+const outOfTime = () =>
+  unreadable(
+    'Not one page of the PDF could be read in the time there is for a file: split it, or try again later.',
+    new DOMException('out of time', 'TimeoutError'),
+  )
 
 async function readPages(pdf: PDFDocumentProxy, around: PdfSurroundings): Promise<PageRead[]> {
   const pages: PageRead[] = []
   const last = Math.min(pdf.numPages, MAX_PAGES)
   let characters = 0
   for (let number = 1; number <= last && around.timeLeft() > 0; number++) {
-    const text = await textOf(pdf, number)
-    characters += text?.length ?? 0
+    const page = await readPage(pdf, number)
+    characters += page.text?.length ?? 0
     if (characters > around.characters && pages.length > 0) break
-    pages.push({ number, text })
+    pages.push(page)
     around.onProgress(number, last)
   }
   return pages
 }
 
-async function textOf(pdf: PDFDocumentProxy, number: number): Promise<string | null> {
+async function readPage(pdf: PDFDocumentProxy, number: number): Promise<PageRead> {
   try {
     const page = await pdf.getPage(number)
     const text = await pageText(page)
     page.cleanup()
-    return text
-  } catch {
+    return { number, text }
+  } catch (failure) {
     // The other pages are worth having.
-    return null
+    return { number, text: null, failure }
   }
 }

@@ -42,6 +42,7 @@ export const statusOf: Record<ErrorCode, number> = {
   queue_full: 429,
   too_many_runs: 429,
   too_many_sessions: 429,
+  too_many_uploads: 429,
   rate_limited: 429,
   budget_exceeded: 422,
   interrupted: 503,

@@ -2,7 +2,7 @@ import type { AuditEntry, AuditRecord } from '../domain/audit.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import type { ServerError } from '../domain/errors.ts'
 import type { TokenUsage } from '../domain/event.ts'
-import type { FileRecord } from '../domain/file.ts'
+import type { FileRecord, UnsentFiles } from '../domain/file.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { StoredMessage } from '../domain/message.ts'
 import type { RunError, RunRecord, RunStatus } from '../domain/run.ts'
@@ -72,6 +72,7 @@ export interface Store {
   file(id: string): Promise<FileRecord | null>
   /** In the order in which they came. */
   filesOf(sessionId: string): Promise<FileRecord[]>
+  unsentFiles(owner: string): Promise<UnsentFiles>
   /** Those of the hashes that a file has. */
   knownHashes(hashes: readonly string[]): Promise<string[]>
 
@@ -317,13 +318,14 @@ export interface DeleteSession {
   now: number
 }
 
-/** Removes what was idle or terminated before `before` (unlisted: `unlistedBefore`) and has no open run; expired idempotency keys and grants; and files that came before `unlistedBefore` and were never sent. */
+/** Removes what was idle or terminated before `before` (unlisted: `unlistedBefore`) and has no open run; expired idempotency keys and grants; and files that came before `unsentBefore` and were never sent. */
 export interface PurgeSessions {
   type: 'purge_sessions'
   /** Only sessions of this agent; all when left out. */
   agent?: string
   before: number | null
   unlistedBefore: number
+  unsentBefore: number
   now: number
   limit: number
 }

@@ -51,6 +51,7 @@ export function createSimStore({ inner, process, random, callMs, fails, onShowab
     head: (...args) => far(() => inner.head(...args)),
     file: (...args) => far(() => inner.file(...args)),
     filesOf: (...args) => far(() => inner.filesOf(...args)),
+    unsentFiles: (...args) => far(() => inner.unsentFiles(...args)),
     knownHashes: (...args) => far(() => inner.knownHashes(...args)),
     session: (...args) => far(() => inner.session(...args)),
     sessionByAlias: (...args) => far(() => inner.sessionByAlias(...args)),

@@ -61,10 +61,16 @@ describe('read_file', () => {
       { file: 'other.pdf' },
       /^There is no file "other\.pdf" in this conversation\. The files: a\.txt \(id .*, text\/plain, 5 bytes\); /,
     ],
+    ['a name that two files have', { file: 'same.csv' }, /\n\[file: same\.csv\]\n\[characters 0 to 1 of 1\]\n1$/],
     [
-      'a name that two files have',
-      { file: 'same.csv' },
-      /^2 files have this name\. Say which by its id: same\.csv \(id .*\); same\.csv \(id /,
+      'the second file of that name',
+      { file: 'SAME (2).csv' },
+      /\n\[file: same \(2\)\.csv\]\n\[characters 0 to 1 of 1\]\n2$/,
+    ],
+    [
+      'a third file of that name',
+      { file: 'same (3).csv' },
+      /^There is no file "same \(3\)\.csv" .*; same\.csv \(id .*; same \(2\)\.csv \(id /,
     ],
     [
       'a part that is not there',

@@ -3,6 +3,7 @@
 import type { Extract, ExtractSection, FileRecord } from '../../domain/file.ts'
 import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
 import type { ServerTool, ToolOutcome } from '../../tools/tool.ts'
+import { nameKey } from './distinct-names.ts'
 import { labelOf, lengthOf, nameSections, renderFrom } from './render-extract.ts'
 import { isUnreadable, type RunFiles } from './run-files.ts'
 
@@ -17,7 +18,7 @@ const place = (description: string) => ({ type: ['string', 'integer'], descripti
 const parameters = {
   type: 'object',
   properties: {
-    file: { type: 'string', description: 'The name of the file, or its id.' },
+    file: { type: 'string', description: 'The name of the file as it is shown, or its id.' },
     from: place('Where to begin: the number of a page, sheet or slide, or its label. Default: the beginning.'),
     to: place('Where to end, in the same way. Default: the end.'),
     offset: {
@@ -68,24 +69,17 @@ export function createReadFileTool(files: RunFiles, name: string, limit: number)
 
 const failed = (content: string): ToolOutcome => ({ content, isError: true })
 
-/** The name as it was shown counts too. A sentence when it is not clear which is meant. */
+/** No two have the same name. A sentence when there is none of that name. */
 function find(files: readonly FileRecord[], wanted: string): FileRecord | string {
-  const byId = files.find(({ id }) => id === wanted)
-  if (byId !== undefined) return byId
-  const plain = (text: string) => oneLine(text).toLowerCase()
-  const exact = files.filter((file) => file.name === wanted)
-  const same = exact.length > 0 ? exact : files.filter((file) => plain(file.name) === plain(wanted))
-  const [only, ...others] = same
-  if (only !== undefined && others.length === 0) return only
-  const shown = (list: readonly FileRecord[]) =>
-    list
-      .slice(-MOST_NAMES)
-      .map((file) => `${oneLine(file.name)} (id ${file.id}, ${file.mimeType}, ${file.bytes} bytes)`)
-      .join('; ')
-  if (only !== undefined) return `${same.length} files have this name. Say which by its id: ${shown(same)}.`
-  return files.length === 0
-    ? 'No file was attached in this conversation.'
-    : `There is no file ${JSON.stringify(oneLine(wanted))} in this conversation. The files: ${shown(files)}.`
+  const key = nameKey(wanted)
+  const found = files.find(({ id }) => id === wanted) ?? files.find(({ name }) => nameKey(name) === key)
+  if (found !== undefined) return found
+  if (files.length === 0) return 'No file was attached in this conversation.'
+  const shown = files
+    .slice(-MOST_NAMES)
+    .map((file) => `${oneLine(file.name)} (id ${file.id}, ${file.mimeType}, ${file.bytes} bytes)`)
+    .join('; ')
+  return `There is no file ${JSON.stringify(oneLine(wanted))} in this conversation. The files: ${shown}.`
 }
 
 function choose(all: readonly ExtractSection[], from: unknown, to: unknown): ExtractSection[] | string {

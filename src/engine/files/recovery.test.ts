@@ -21,7 +21,7 @@ describe('after a crash', () => {
   function openAt(place: string, read: Files['read'], options: TestEngineOptions = {}) {
     const server = openEngine({
       path: join(folder, place, 'test.db'),
-      files: { record: (id) => server.store.file(id), bytes: async () => Buffer.alloc(0), read },
+      files: { bytes: async () => Buffer.alloc(0), read },
       ...options,
     })
     return server

@@ -7,10 +7,11 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'
 import type { Pen } from '../run-writer.ts'
+import { withDistinctNames } from './distinct-names.ts'
 import type { FilePart } from './file-parts.ts'
 
 export interface RunFiles {
-  /** In the order in which they came. */
+  /** In the order in which they came, under names that tell them apart. */
   ofSession(): Promise<readonly FileRecord[]>
   /** The file that a message of this session refers to. */
   find(part: FilePart): Promise<FileRecord | Unreadable>
@@ -49,7 +50,6 @@ export function createRunFiles(
   run: Pick<RunRecord, 'id' | 'sessionId' | 'owner'>,
   log: Logger,
 ): RunFiles {
-  const records = new Map<string, Promise<FileRecord | Unreadable>>()
   const extracts = new Map<string, Promise<Extract | Unreadable>>()
   const told = new Map<string, string>()
   let attaches = true
@@ -105,10 +105,14 @@ export function createRunFiles(
   }
 
   async function lookUp({ id }: FilePart): Promise<FileRecord | Unreadable> {
-    const file = await files.record(id)
     // A client may write any id into its message.
-    const isOurs = file !== null && file.sessionId === run.sessionId && file.owner === run.owner
-    return isOurs ? file : { reason: 'It is not there any more.' }
+    const file = (await ofSession()).find((one) => one.id === id && one.owner === run.owner)
+    return file ?? { reason: 'It is not there any more.' }
+  }
+
+  function ofSession(): Promise<readonly FileRecord[]> {
+    listed ??= store.filesOf(run.sessionId).then(withDistinctNames)
+    return listed
   }
 
   return {
@@ -119,16 +123,8 @@ export function createRunFiles(
       attaches = false
     },
 
-    ofSession() {
-      listed ??= store.filesOf(run.sessionId)
-      return listed
-    },
-
-    find(part) {
-      const found = records.get(part.id) ?? lookUp(part)
-      records.set(part.id, found)
-      return found
-    },
+    ofSession,
+    find: lookUp,
 
     read(file, signal, options = {}) {
       const reading = extracts.get(file.id) ?? readOnce(file, signal, options)

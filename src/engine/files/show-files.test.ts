@@ -85,6 +85,23 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
+  test('has a name of its own beside others of that name, for the model and for the client', async () => {
+    const server = openWithFiles({ input: ['text', 'image'], contextWindow: 12_000 })
+    const image = (words: string) => server.add('image.png', 'image/png', text(words))
+    const { accepted, events } = await server.say('Look.', [await image('One'), await image('Two')])
+    await server.say('And this?', [await image('Three')], accepted)
+    const names = (at: number) =>
+      users(server.requests[at]).flatMap(({ content }) => content.match(/^\[file: .*\]$/gm) ?? [])
+    expect(names(0)).toEqual(['[file: image.png]', '[file: image (2).png]'])
+    expect(names(1)).toEqual(['[file: image.png]', '[file: image (2).png]', '[file: image (3).png]'])
+    const attached = users(server.requests[0]).flatMap((message) =>
+      message.role === 'user' ? (message.attachments ?? []) : [],
+    )
+    expect(attached.map(({ name }) => name)).toEqual(['image.png', 'image (2).png'])
+    expect(activities(events).map(({ content }) => content.name)).toEqual(['image.png', 'image (2).png'])
+    await server.close()
+  })
+
   test('is the text in it where the model does not see images', async () => {
     const server = openWithFiles({ input: ['text', 'pdf'] })
     await server.say('Look.', [await server.add('photo.png', 'image/png', text('EXIT'))])
@@ -210,7 +227,6 @@ describe('a file that comes with a message', () => {
       reading = resolve
     })
     const hung: Files = {
-      record: (id) => server.store.file(id),
       bytes: async () => Buffer.alloc(0),
       read: (_file, signal) => {
         reading()

@@ -119,14 +119,14 @@ async function showParts(
   /** What is only known once it is read is read together, when all else is decided. */
   const texts: (FileText | (() => Promise<FileText>))[] = []
   for (const part of parts) {
-    if (share < LEAST_SHARE * correction && pen === null) {
-      const line = `There is no room to show it here; read it with ${tool}.`
-      texts.push({ as: 'line', name: part.name, line, isLeftOut: true })
-      continue
-    }
     const file = await files.find(part)
     if (isUnreadable(file)) {
       texts.push(unreadable(part.name, file))
+      continue
+    }
+    if (share < LEAST_SHARE * correction && pen === null) {
+      const line = `There is no room to show it here; read it with ${tool}.`
+      texts.push({ as: 'line', name: file.name, line, isLeftOut: true })
       continue
     }
     const attachment = await attach(files, file, bytesLeft - attachedBytes, options)

@@ -1,5 +1,6 @@
 // The files of a conversation at one step of the model: what it is shown, and whether it can ask for more.
 
+import type { FileRecord } from '../../domain/file.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunInput } from '../../domain/run.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -7,6 +8,7 @@ import { roomFor } from '../build-request.ts'
 import { modelTools } from '../offered-tools.ts'
 import type { AgentParts, Lane, RunScope } from '../run-scope.ts'
 import { filePartsOf } from './file-parts.ts'
+import { filesText } from './file-text.ts'
 import { createReadFileTool, readFileName } from './read-file-tool.ts'
 import { noFiles, type ShownFiles, showFiles } from './show-files.ts'
 
@@ -16,7 +18,10 @@ export interface StepFiles {
   tools: ReadonlyMap<string, Tool>
 }
 
-/** `limit`: how many messages were asked for. Only the session's own conversation has files. */
+/** Of the newest files: how many a sub-agent is told by name. */
+const MOST_NAMED = 20
+
+/** `limit`: how many messages were asked for. */
 export async function stepFiles(
   scope: RunScope,
   lane: Lane,
@@ -27,10 +32,16 @@ export async function stepFiles(
   input: Pick<RunInput, 'instructions' | 'context'>,
 ): Promise<StepFiles> {
   const { files } = scope
+  if (files === null) return { shown: noFiles, tools }
+  if (lane.id !== null) {
+    const ofSession = await files.ofSession()
+    if (ofSession.length === 0) return { shown: noFiles, tools }
+    return { shown: named(ofSession, history, readFileName(tools)), tools: withReadFile(scope, agent, tools) }
+  }
   const hasParts = history.some((message) => filePartsOf(message).length > 0)
   // A conversation that is short and has no files must not cost a look into the store.
-  if (files === null || lane.id !== null || (!hasParts && history.length < limit)) return { shown: noFiles, tools }
-  const all = withReadFile(scope, lane, agent, tools)
+  if (!hasParts && history.length < limit) return { shown: noFiles, tools }
+  const all = withReadFile(scope, agent, tools)
   const correction = agent.correction.value
   const shown = await showFiles(files, history, {
     takes: agent.definition.model.input ?? [],
@@ -47,14 +58,29 @@ export async function stepFiles(
   return { shown, tools: hasMore ? all : tools }
 }
 
+/** A sub-agent was asked in words, so it is told behind the question which files there are, and reads those that it needs. */
+function named(files: readonly FileRecord[], history: readonly StoredMessage[], tool: string): ShownFiles {
+  const question = history.find((message) => message.role === 'user')
+  if (question === undefined) return noFiles
+  const lines = files.slice(-MOST_NAMED).map(({ name, mimeType, bytes }) => ({
+    as: 'line' as const,
+    name,
+    line: `Attached in this conversation (${mimeType}, ${bytes} bytes); read it with ${tool}.`,
+    isLeftOut: true,
+  }))
+  const older = files.length - lines.length
+  const more = older === 0 ? '' : `\n\n[${older} older ${older === 1 ? 'file is' : 'files are'} not named here]`
+  const text = filesText(lines, 0, tool).text + more
+  return { messages: new Map([[question.id, { text, attachments: [] }]]), isLeftOut: true }
+}
+
 /** A name of the agent's own wins. */
 export function withReadFile(
   { files }: RunScope,
-  lane: Lane,
   { definition }: AgentParts,
   tools: ReadonlyMap<string, Tool>,
 ): ReadonlyMap<string, Tool> {
-  if (files === null || lane.id !== null) return tools
+  if (files === null) return tools
   const name = readFileName(tools)
   // A result must leave room for others beside it: a character for each token is a quarter of the window.
   const limit = Math.min(definition.limits.toolResultChars, definition.model.contextWindow)

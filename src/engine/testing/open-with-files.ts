@@ -28,7 +28,7 @@ export const pages = (count: number, size: number): Extract => ({
   notes: [],
 })
 
-export interface FilesOptions extends Pick<TestEngineOptions, 'agent' | 'tools' | 'model'> {
+export interface FilesOptions extends Pick<TestEngineOptions, 'agent' | 'tools' | 'model' | 'others' | 'gate'> {
   answers?: ScriptedOptions['answers']
   input?: ('text' | 'image' | 'pdf')[]
   contextWindow?: number
@@ -47,7 +47,6 @@ export function openWithFiles(options: FilesOptions = {}) {
     return found
   }
   const files: Files = {
-    record: async (id) => (id === '' ? null : server.store.file(id)),
     async read(file, signal, onProgress) {
       signal.throwIfAborted()
       reads.push(file.name)
@@ -71,6 +70,8 @@ export function openWithFiles(options: FilesOptions = {}) {
     ...(options.answers === undefined ? {} : { answers: options.answers }),
     ...(options.tools === undefined ? {} : { tools: options.tools }),
     ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.others === undefined ? {} : { others: options.others }),
+    ...(options.gate === undefined ? {} : { gate: options.gate }),
     onRequest: (request) => requests.push(request),
   })
 

@@ -5,16 +5,18 @@ const MAX_EXTENSION_CHARS = 12
 /** What cannot be seen, or changes how what is around it is seen: controls, direction marks, zero-width characters. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/gu
 
+/** What browsers call content that has no name. */
+const NO_NAME = 'blob'
+
 /**
  * A file's name as people are shown it: the last part of a path, in one line, without what cannot be seen, at most 120
- * characters; `file` when nothing is left. It is a label: no path is ever made of it.
+ * characters; null when nothing is left that names it. It is a label: no path is ever made of it.
  */
-export function safeName(text: string | null): string {
+export function safeName(text: string | null): string | null {
   const [base = ''] = (text ?? '').split(/[/\\]/).slice(-1)
   const visible = base.replaceAll(/[\t-\r\p{Z}]/gu, ' ').replaceAll(INVISIBLE, '')
   const line = visible.normalize('NFC').replaceAll(/ +/g, ' ').trim()
-  const name = /^\.*$/.test(line) ? 'file' : line
-  return shortened([...name])
+  return /^\.*$/.test(line) || line === NO_NAME ? null : shortened([...line])
 }
 
 function shortened(chars: readonly string[]): string {

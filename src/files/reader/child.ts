@@ -5,6 +5,7 @@ import { setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { ServerError } from '../../domain/errors.ts'
 import { writeExtract } from './extract-file.ts'
+import { isLastingFailure } from './lasting-failure.ts'
 import { createOcr, type Ocr } from './ocr.ts'
 import type { ChildMessage, ReadJob } from './protocol.ts'
 import { readByType } from './read-by-type.ts'
@@ -38,11 +39,12 @@ async function run(job: ReadJob): Promise<void> {
 
 function failureOf(error: unknown): ChildMessage {
   const cause = error instanceof Error ? String(error.cause ?? error.stack ?? error).slice(0, 2_000) : String(error)
-  if (error instanceof ServerError) return { type: 'failed', message: error.message, cause }
+  const failed = { type: 'failed', cause, lasting: isLastingFailure(error) } as const
+  if (error instanceof ServerError) return { ...failed, message: error.message }
   if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') {
-    return { type: 'failed', message: "The server's disk is full: nothing can be read until there is room.", cause }
+    return { ...failed, message: "The server's disk is full: nothing can be read until there is room." }
   }
-  return { type: 'failed', message: 'The file could not be read: it is damaged, or not what it seems to be.', cause }
+  return { ...failed, message: 'The file could not be read: it is damaged, or not what it seems to be.' }
 }
 
 process.on('message', (job: ReadJob) => {

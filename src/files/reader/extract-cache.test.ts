@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -8,6 +8,8 @@ import type { Extract } from '../../domain/file.ts'
 import type { ReadableFile } from '../file-reader.ts'
 import { createExtractCache, sweepExtracts } from './extract-cache.ts'
 import { writeExtract } from './extract-file.ts'
+
+const DAY = 86_400_000
 
 let folder: string
 let now: number
@@ -43,6 +45,39 @@ test('what was kept is found by its hash, its type and how it was read', async (
   expect(await open(1_000_000, 'eng+deu').find(file('a'))).toBe(null)
 })
 
+test('that a file cannot be read is kept for a day, or until it can', async () => {
+  const cache = open()
+  await cache.keepRefusal(file('a'), 'It is\nlocked.')
+  const found = async () => [await cache.find(file('a')), await cache.find(file('b'))]
+  const refused = [{ refused: 'It is locked.' }, null]
+
+  expect(await found()).toEqual(refused)
+  expect(await open(1_000_000, 'eng+deu').find(file('a'))).toBe(null)
+  now += DAY - 1_000
+  expect(await found()).toEqual(refused)
+  now += 2_000
+  expect(await found()).toEqual([null, null])
+  await cache.keepRefusal(file('a'), 'It is locked.')
+  expect(await keep(cache, 'a', 'ahoy')).toEqual(words('ahoy'))
+  expect(await found()).toEqual([words('ahoy'), null])
+})
+
+test('the words of a file are not taken for a refusal', async () => {
+  const cache = open()
+  await keep(cache, 'a', 'refused: x\n')
+
+  expect(await cache.find(file('a'))).toEqual(words('refused: x\n'))
+})
+
+test('a refusal that was not written to its end is none', async () => {
+  const cache = open()
+  await cache.keepRefusal(file('a'), 'It is locked.')
+  const [name = ''] = await readdir(folder)
+  await truncate(join(folder, name), 12)
+
+  expect(await cache.find(file('a'))).toBe(null)
+})
+
 test('nothing is kept of what was not written to its end', async () => {
   expect(await open().keep(file('a'), join(folder, 'nothing'))).toBe(null)
   expect(await readdir(folder)).toEqual([])
@@ -64,9 +99,10 @@ test('what was used last stays when there is no room for all', async () => {
   expect(left).toEqual([false, false, true, true])
 })
 
-test('the words of files that are gone go too', async () => {
+test('the words of files that are gone go too, and that they could not be read', async () => {
   const cache = open()
-  for (const digit of ['a', 'b', 'c']) await keep(cache, digit, digit)
+  for (const digit of ['a', 'b']) await keep(cache, digit, digit)
+  await cache.keepRefusal(file('c'), 'It is locked.')
   const asked: (readonly string[])[] = []
   await sweepExtracts(folder, async (hashes) => {
     asked.push(hashes.toSorted())

@@ -1,7 +1,8 @@
-// Extracts on disk, by the hash of the file they come from. The least recently used go first when there are too many.
+// Extracts on disk, by the hash of the file they come from, and in the place of one that there is none. The least recently used go
+// first when there are too many.
 
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
 import type { Extract } from '../../domain/file.ts'
@@ -14,11 +15,27 @@ const EXTRACTOR_VERSION = 1
 /** More than any extract within its limits. Who wrote it has read a hostile file. */
 const MAX_EXTRACT_BYTES = 64_000_000
 
+/**
+ * What a reader refused is tried again after this time: a child that other files have left in a bad state may have been wrong
+ * about this one.
+ */
+const REFUSAL_MS = 24 * 60 * 60 * 1000
+const REFUSAL_CHARACTERS = 1_000
+
 export interface ExtractCache {
-  find(file: ReadableFile): Promise<Extract | null>
+  find(file: ReadableFile): Promise<Extract | Refusal | null>
   /** Moves a written extract into the cache, and reads it. Null when it is not whole. */
   keep(file: ReadableFile, writtenAt: string): Promise<Extract | null>
+  /** Keeps for a day that the file cannot be read. For what its content decides alone. */
+  keepRefusal(file: ReadableFile, sentence: string): Promise<void>
 }
+
+/** Why it cannot be read: a sentence for people. */
+export interface Refusal {
+  refused: string
+}
+
+export const isRefusal = (found: Extract | Refusal): found is Refusal => 'refused' in found
 
 export function createExtractCache(deps: {
   folder: string
@@ -57,9 +74,28 @@ export function createExtractCache(deps: {
     bytesKept = total
   }
 
+  function count(bytes: number): Promise<void> | null {
+    if (bytesKept !== null) bytesKept += bytes
+    if (bytesKept === null || bytesKept > maxBytes) {
+      pruning ??= prune().finally(() => {
+        pruning = null
+      })
+    }
+    return pruning
+  }
+
+  async function refusalAt(path: string): Promise<Refusal | null> {
+    const about = await stat(path).catch(() => null)
+    if (about === null || about.size > 4 * REFUSAL_CHARACTERS || clock.now() - about.mtimeMs >= REFUSAL_MS) return null
+    const text = await readFile(path, 'utf8').catch(() => '')
+    return text.startsWith(REFUSAL) && text.endsWith(END) ? { refused: text.slice(REFUSAL.length, -END.length) } : null
+  }
+
   return {
     async find(file) {
       const path = pathOf(file)
+      const refusal = await refusalAt(path)
+      if (refusal !== null) return refusal
       const extract = await readExtract(path)
       const now = new Date(clock.now())
       // Another server on the same folder may have removed it in the meantime.
@@ -74,17 +110,25 @@ export function createExtractCache(deps: {
       if (extract === null) return null
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await rename(writtenAt, pathOf(file))
-      if (bytesKept !== null) bytesKept += size
-      if (bytesKept === null || bytesKept > maxBytes) {
-        pruning ??= prune().finally(() => {
-          pruning = null
-        })
-        await pruning
-      }
+      await count(size)
       return extract
+    },
+
+    async keepRefusal(file, sentence) {
+      const path = pathOf(file)
+      const text = `${REFUSAL}${sentence.replaceAll(/\s+/g, ' ').slice(0, REFUSAL_CHARACTERS)}${END}`
+      const now = new Date(clock.now())
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await writeFile(path, text, { mode: 0o600 })
+      await utimes(path, now, now)
+      await count(text.length)
     },
   }
 }
+
+/** No line of an extract begins with it, and what breaks off half-way has no end. */
+const REFUSAL = 'refused: '
+const END = '\n'
 
 /** The hash of the file that a cached extract comes from; null for other files. */
 function hashOf(name: string): string | null {

@@ -25,8 +25,8 @@ export interface OcrLanguage {
 export type ChildMessage =
   | { type: 'progress'; done: number; total: number }
   | { type: 'done' }
-  /** `message` is a sentence for people; `cause` is for the log. */
-  | { type: 'failed'; message: string; cause: string }
+  /** `message` is a sentence for people; `cause` is for the log. `lasting`: the same bytes would fail again. */
+  | { type: 'failed'; message: string; cause: string; lasting: boolean }
 
 /** What a child says is not trusted: it reads hostile files. Null for anything else. */
 export function childMessageOf(value: unknown): ChildMessage | null {
@@ -38,7 +38,8 @@ export function childMessageOf(value: unknown): ChildMessage | null {
   }
   if (value.type === 'failed' && 'message' in value && 'cause' in value) {
     const { message, cause } = value
-    return typeof message === 'string' && typeof cause === 'string' ? { type: 'failed', message, cause } : null
+    if (typeof message !== 'string' || typeof cause !== 'string') return null
+    return { type: 'failed', message, cause, lasting: 'lasting' in value && value.lasting === true }
   }
   return null
 }

@@ -21,7 +21,8 @@ export interface ReaderChild {
 
 export type JobEnd =
   | { kind: 'done' }
-  | { kind: 'failed'; message: string; cause: string }
+  /** `lasting`: by what is in the file, not by how the machine was. */
+  | { kind: 'failed'; message: string; cause: string; lasting: boolean }
   | { kind: 'too-long' }
   | { kind: 'too-much-memory' }
   /** It ended by itself, or was killed; `log` is the end of what it wrote. */
@@ -82,8 +83,10 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
       const onMessage = (value: unknown): void => {
         const message = childMessageOf(value)
         if (message?.type === 'progress') onProgress(message.done, message.total)
-        else if (message?.type === 'failed') resolve({ kind: 'failed', message: message.message, cause: message.cause })
-        else if (message?.type === 'done') resolve({ kind: 'done' })
+        else if (message?.type === 'failed') {
+          const { message: sentence, cause, lasting } = message
+          resolve({ kind: 'failed', message: sentence, cause, lasting })
+        } else if (message?.type === 'done') resolve({ kind: 'done' })
       }
       child.on('message', onMessage)
       gone.then(() => resolve({ kind: 'gone', log }))

@@ -23,6 +23,8 @@ export interface PoolWork<T> {
   signal: AbortSignal
   onProgress(done: number, total: number): void
   take(resultPath: string): Promise<T>
+  /** Hears of a failure that would come again with the same bytes, before it is thrown. */
+  refused?(sentence: string): Promise<void>
 }
 
 export interface PoolLimits {
@@ -142,6 +144,7 @@ export function createReaderPool(deps: {
     if (result !== undefined) return result.value
     work.signal.throwIfAborted()
     if (closed) throw shuttingDown()
+    if (end.kind === 'failed' && end.lasting) await work.refused?.(end.message)
     throw failureOf(end, work)
   }
 

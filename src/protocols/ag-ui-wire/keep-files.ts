@@ -27,7 +27,7 @@ const skipped: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 const MAX_WARNINGS = 10
 
-/** Keeps the files of messages that are new. Throws `too_many_files`, `file_too_large` and what the disk fails with. */
+/** Keeps the files of messages that are new. Throws `too_many_files`, `file_too_large`, `too_many_uploads` and what the disk fails with. */
 export async function keepFiles(
   attachments: Pick<Attachments, 'take'>,
   owner: string,

@@ -31,6 +31,7 @@ export const startErrors = [
 export const fileErrors = [
   'file_too_large',
   'too_many_files',
+  'too_many_uploads',
   'file_unreadable',
   'file_not_found',
 ] as const satisfies readonly ErrorCode[]

@@ -19,7 +19,7 @@ const FileSchema = z
 export const describeUpload: RouteDescription = {
   tag,
   description:
-    'The id can be sent with a message at every door; the file then belongs to that session and goes with it. One that is not sent within a day is removed.',
+    'The id can be sent with a message at every door; the file then belongs to that session and goes with it. One that is not sent is removed after a day, unless the server is set otherwise; what one user may have of these is limited.',
   form: {
     schema: z.strictObject({
       file: z
@@ -47,7 +47,7 @@ export const describeUpload: RouteDescription = {
       },
     },
   },
-  errors: ['storage_full', 'storage_failed'],
+  errors: ['too_many_uploads', 'storage_full', 'storage_failed'],
 }
 
 export const describeDownload: RouteDescription = {

@@ -124,6 +124,35 @@ describe('POST /files', () => {
     expect(json.status).toBe(415)
   })
 
+  test('refuses more than a user may have unsent, and says when there is room again', async () => {
+    await using opened = await openFiles({ unsent: { bytes: 10, ttlSeconds: 86_400 } })
+    await post(opened.url, formOf(['a.txt', '12345']))
+    await post(opened.url, formOf(['the same.txt', '12345']))
+
+    const response = await fetch(`${opened.url}/files`, { method: 'POST', body: formOf(['b.txt', '123456']) })
+
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(86_000)
+    expect(await response.json()).toMatchObject({
+      code: 'too_many_uploads',
+      max_bytes: 10,
+      detail: expect.stringMatching(
+        /Send those with messages, or wait until they are removed, 24 h after they came\.$/,
+      ),
+    })
+    expect(await opened.kept()).toEqual([sha256('12345')])
+    expect(await post(opened.url, formOf(['b.txt', '123456']), asAda)).toMatchObject({ status: 201 })
+    expect(await post(opened.url, formOf(['c.txt', '67890']))).toMatchObject({ status: 201 })
+  })
+
+  test('names what comes without a name by what it is', async () => {
+    await using opened = await openFiles()
+    const form = new FormData()
+    form.append('file', new Blob(['%PDF-1.7 hello']))
+
+    expect(await post(opened.url, form)).toMatchObject({ status: 201, body: { name: 'document.pdf' } })
+  })
+
   test('leaves nothing of an upload that breaks off', async () => {
     await using opened = await openFiles()
     const client = await openRaw(opened.server.port)

@@ -25,7 +25,7 @@ const note = url('Buy milk.', 'text/plain')
 
 describe('files', () => {
   test.each<[string, string, object, RegExp]>([
-    ['an image', CHAT, chat({ type: 'image_url', image_url: { url: picture, detail: 'low' } }), /words in file/],
+    ['an image', CHAT, chat({ type: 'image_url', image_url: { url: picture, detail: 'low' } }), /words in image\.png/],
     ['a file', CHAT, chat({ type: 'file', file: { file_data: note, filename: 'note.txt' } }), /note\.txt\][\s\S]*Buy/],
     [
       'a file in bare base64',
@@ -33,7 +33,12 @@ describe('files', () => {
       chat({ type: 'file', file: { file_data: base64('Bare.'), filename: 'bare.txt' } }),
       /bare\.txt\][\s\S]*Bare\./,
     ],
-    ['an image', RESPONSES, response({ type: 'input_image', image_url: picture, detail: 'auto' }), /words in file/],
+    [
+      'an image',
+      RESPONSES,
+      response({ type: 'input_image', image_url: picture, detail: 'auto' }),
+      /words in image\.png/,
+    ],
     [
       'a file',
       RESPONSES,

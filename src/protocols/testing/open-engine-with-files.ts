@@ -19,7 +19,6 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     return { sections: [{ label: '', text }], notes: [] }
   }
   const files: Files = {
-    record: (id) => opened.store.file(id),
     read,
     bytes: (file) => readFile(keeper.pathOf(file)),
   }

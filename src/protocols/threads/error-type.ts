@@ -53,6 +53,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   queue_full: later('limit'),
   too_many_runs: later('limit'),
   too_many_sessions: later('limit'),
+  too_many_uploads: later('limit'),
   rate_limited: later('limit'),
   budget_exceeded: never('limit'),
   interrupted: later('shutdown'),

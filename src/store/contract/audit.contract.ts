@@ -73,7 +73,15 @@ export function describeAudit(open: OpenStore): void {
       const before = await store.audit(0, 10)
 
       await done(store, remove(session.id))
-      await done(store, { type: 'purge_sessions', before: NOW * 2, unlistedBefore: NOW * 2, now: NOW, limit: 10 })
+      const later = NOW * 2
+      await done(store, {
+        type: 'purge_sessions',
+        before: later,
+        unlistedBefore: later,
+        unsentBefore: later,
+        now: NOW,
+        limit: 10,
+      })
 
       expect(await store.session(session.id)).toBe(null)
       for await (const current of beforeAndAfter(store, reopen)) expect(await current.audit(0, 10)).toEqual(before)

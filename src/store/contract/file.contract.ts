@@ -150,6 +150,29 @@ export function describeFiles(open: OpenStore): void {
       }
     })
 
+    test('that were not sent are counted for their owner, the same content once', async () => {
+      const { store, reopen } = await openForTest(open)
+      const [a, b, c] = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)]
+      const sent = newFile({ sha256: c, bytes: 1_000, createdAt: 3 })
+      await commit(
+        store,
+        addFile(newFile({ sha256: a, bytes: 10, createdAt: 7 })),
+        addFile(newFile({ sha256: a, bytes: 10, createdAt: 5 })),
+        addFile(newFile({ sha256: b, bytes: 100, createdAt: 6 })),
+        addFile(sent),
+        addFile(newFile({ owner: 'bob', sha256: b, bytes: 100, createdAt: 4 })),
+      )
+      expect(await store.unsentFiles(sent.owner)).toEqual({ files: 4, bytes: 1_110, oldest: 3 })
+
+      await acceptedRun(store, accept(newSession(), { files: [sent.id] }))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.unsentFiles(sent.owner)).toEqual({ files: 3, bytes: 110, oldest: 5 })
+        expect(await current.unsentFiles('bob')).toEqual({ files: 1, bytes: 100, oldest: 4 })
+        expect(await current.unsentFiles('eve')).toEqual({ files: 0, bytes: 0, oldest: null })
+      }
+    })
+
     test('go with their session, when it is deleted and when it is purged', async () => {
       const { store, reopen } = await openForTest(open)
       const sessions = [newSession(), newSession({ lastActivity: 1 }), newSession()]
@@ -163,14 +186,14 @@ export function describeFiles(open: OpenStore): void {
       const [deleted, , left] = sessions
 
       await done(store, remove(deleted?.id ?? ''))
-      await done(store, { type: 'purge_sessions', before: 2, unlistedBefore: 0, now: NOW, limit: 10 })
+      await done(store, { type: 'purge_sessions', before: 2, unlistedBefore: 0, unsentBefore: 0, now: NOW, limit: 10 })
 
       for await (const current of beforeAndAfter(store, reopen)) {
         expect(await filesIn(current, files)).toEqual([null, null, { ...files[2], sessionId: left?.id }])
       }
     })
 
-    test('that were never sent are cleared away with what is unlisted, whichever agent is purged', async () => {
+    test('that were never sent are cleared away, whichever agent is purged', async () => {
       const { store } = await openForTest(open)
       const [old, young] = [newFile({ createdAt: 9 }), newFile({ createdAt: 10 })]
       const sent = newFile({ createdAt: 9 })
@@ -181,7 +204,8 @@ export function describeFiles(open: OpenStore): void {
         type: 'purge_sessions',
         agent: 'nobody',
         before: null,
-        unlistedBefore: 10,
+        unlistedBefore: 0,
+        unsentBefore: 10,
         now: NOW,
         limit: 10,
       })

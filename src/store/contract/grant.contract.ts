@@ -103,7 +103,14 @@ export function describeGrants(open: OpenStore): void {
       const [lasting, over, soon] = [newGrant(), newGrant({ expiresAt: NOW }), newGrant({ expiresAt: NOW + 1 })]
       await grant(store, lasting, over, soon)
 
-      await done(store, { type: 'purge_sessions', before: null, unlistedBefore: 0, now: NOW, limit: 10 })
+      await done(store, {
+        type: 'purge_sessions',
+        before: null,
+        unlistedBefore: 0,
+        unsentBefore: 0,
+        now: NOW,
+        limit: 10,
+      })
 
       expect(await Promise.all([lasting, over, soon].map(({ id }) => store.grant(id)))).toEqual([lasting, null, soon])
     })

@@ -147,6 +147,7 @@ export function describeRemoval(open: OpenStore): void {
       type: 'purge_sessions',
       before: null,
       unlistedBefore: 0,
+      unsentBefore: 0,
       now: NOW,
       limit: 100,
       ...values,

@@ -98,7 +98,7 @@ export function describeRepeating(open: OpenStore): void {
     test('forgets a key once it has expired and was purged, not before', async () => {
       const { store } = await openForTest(open)
       const first = await acceptedRun(store, accept(newSession(), { idempotency }))
-      const purge = { type: 'purge_sessions', before: null, unlistedBefore: 0, limit: 10 } as const
+      const purge = { type: 'purge_sessions', before: null, unlistedBefore: 0, unsentBefore: 0, limit: 10 } as const
       const again = (createdAt: number) => accept(newSession(), { idempotency, run: { createdAt } })
 
       await done(store, { ...purge, now: NOW + 999 })

@@ -68,7 +68,7 @@ export function purgeSessions(state: MemoryState, command: port.PurgeSessions): 
     if (expiresAt <= command.now) state.idempotency.delete(name)
   }
   for (const [id, grant] of state.grants) if (!isGrantedAt(grant, command.now)) state.grants.delete(id)
-  removeUnsentFiles(state, command.unlistedBefore)
+  removeUnsentFiles(state, command.unsentBefore)
   return { ok: true, firstSeq: 0, count }
 }
 

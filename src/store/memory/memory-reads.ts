@@ -111,6 +111,15 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
         .sort(byAge),
     file: (id) => state.files.get(id) ?? null,
     filesOf: (sessionId) => [...state.files.values()].filter((file) => file.sessionId === sessionId),
+    unsentFiles(owner) {
+      const unsent = [...state.files.values()].filter((file) => file.owner === owner && file.sessionId === null)
+      const byHash = new Map(unsent.map(({ sha256, bytes }) => [sha256, bytes]))
+      return {
+        files: unsent.length,
+        bytes: byHash.values().reduce((sum, bytes) => sum + bytes, 0),
+        oldest: unsent.length === 0 ? null : Math.min(...unsent.map(({ createdAt }) => createdAt)),
+      }
+    },
     knownHashes(hashes) {
       const held = new Set(state.files.values().map(({ sha256 }) => sha256))
       return [...new Set(hashes)].filter((hash) => held.has(hash))

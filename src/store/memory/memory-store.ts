@@ -159,6 +159,7 @@ export function createMemoryStore({
     grants: (query) => answer(() => reads.grants(query)),
     file: (id) => answer(() => reads.file(id)),
     filesOf: (sessionId) => answer(() => reads.filesOf(sessionId)),
+    unsentFiles: (owner) => answer(() => reads.unsentFiles(owner)),
     knownHashes: (hashes) => answer(() => reads.knownHashes(hashes)),
     audit: (n, limit) => answer(() => reads.audit(n, limit)),
 

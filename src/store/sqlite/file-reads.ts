@@ -3,10 +3,15 @@ import type { Store } from '../store.ts'
 import { FILE_COLUMNS } from './file-table.ts'
 import { toFile } from './rows.ts'
 
-export function createFileReads(db: DatabaseSync): Pick<Store, 'file' | 'filesOf' | 'knownHashes'> {
+export function createFileReads(db: DatabaseSync): Pick<Store, 'file' | 'filesOf' | 'unsentFiles' | 'knownHashes'> {
   const fileById = db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`)
   const ofSession = db.prepare(
     `SELECT ${FILE_COLUMNS} WHERE files.sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY files.fid`,
+  )
+  const unsent = db.prepare(
+    `SELECT total(n) AS files, total(bytes) AS bytes, min(oldest) AS oldest FROM (
+       SELECT count(*) AS n, max(bytes) AS bytes, min(created_at) AS oldest FROM files
+       WHERE owner = ? AND sid IS NULL GROUP BY sha256)`,
   )
   const known = db.prepare('SELECT DISTINCT sha256 FROM files WHERE sha256 IN (SELECT value FROM json_each(?))')
 
@@ -17,6 +22,10 @@ export function createFileReads(db: DatabaseSync): Pick<Store, 'file' | 'filesOf
     },
     async filesOf(sessionId) {
       return ofSession.all(sessionId).map(toFile)
+    },
+    async unsentFiles(owner) {
+      const { files = 0, bytes = 0, oldest = null } = unsent.get(owner) ?? {}
+      return { files: Number(files), bytes: Number(bytes), oldest: oldest === null ? null : Number(oldest) }
     },
     async knownHashes(hashes) {
       return hashes.length === 0 ? [] : known.all(JSON.stringify(hashes)).map((row) => String(row.sha256))

@@ -177,6 +177,9 @@ const migrations: readonly string[] = [
   CREATE INDEX files_hash ON files (sha256);
   CREATE INDEX files_unsent ON files (created_at) WHERE sid IS NULL;
   `,
+  `
+  CREATE INDEX files_unsent_owner ON files (owner, sha256, bytes, created_at, sid) WHERE sid IS NULL;
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

@@ -88,7 +88,7 @@ export function createSessionCommands({ db, state, writer, records, waits, grant
     purgeSessions(command) {
       sql.expireKeys.run(command.now)
       grants.removeExpired(command.now)
-      files.removeUnsent(command.unlistedBefore)
+      files.removeUnsent(command.unsentBefore)
       const rows = sql.toPurge.all(command.before ?? 0, command.unlistedBefore, command.limit, command.agent ?? null)
       for (const row of rows) {
         eraseContent(Number(row.sid))

@@ -35,6 +35,11 @@ async function behave(job: ReadJob): Promise<void> {
   if (what === 'lie') process.send?.({ type: 'done' })
   if (what === 'babble') process.send?.({ type: 'nonsense', path: '/etc/passwd' })
   if (what === 'hang') return
+  if (what === 'refuse' || what === 'falter') {
+    const message = `${what}: job ${jobs} of ${process.pid}`
+    process.send?.({ type: 'failed', message, cause: '', lasting: what === 'refuse' })
+    return
+  }
   if (what === 'progress') process.send?.({ type: 'progress', done: 1, total: 2 })
   if (what === 'confess') {
     await answer(

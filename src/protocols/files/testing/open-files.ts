@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
-import { createFileKeeper } from '../../../files/create-file-keeper.ts'
+import { createFileKeeper, type FileKeeperDeps } from '../../../files/create-file-keeper.ts'
 import { startServer } from '../../../http/server.fixture.ts'
 import { createSessionLog } from '../../../log/session-log.ts'
 import { createSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { createFileRoutes } from '../routes.ts'
 
 /** Ends with `await using`. */
-export async function openFiles() {
+export async function openFiles(options: Pick<FileKeeperDeps, 'unsent'> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-files-'))
   const clock = createSystemClock()
   const ids = createIds(clock.now)
@@ -30,6 +30,7 @@ export async function openFiles() {
     clock,
     ids,
     log: silentLogger,
+    ...options,
   })
   const server = await startServer({ routes: createFileRoutes({ files }) })
   return {
