@@ -33,11 +33,10 @@ const dataOf = (pdfjs: string) => ({
   wasmUrl: join(pdfjs, 'wasm') + sep,
 })
 
-/** The whole pdf.js comes with officeparser. Null: it does not any more; then text is read, but not every scan. */
+/** Null: the whole pdf.js is not installed; then text is read, but not every scan. */
 function pdfjsFolder(): string | null {
   try {
-    const office = createRequire(import.meta.url).resolve('officeparser')
-    return dirname(createRequire(office).resolve('pdfjs-dist/package.json'))
+    return dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
   } catch {
     return null
   }

@@ -3,9 +3,13 @@ import type { Extract, ExtractSection } from '../../domain/file.ts'
 /** Far above any context window. It bounds what a file that repeats one long text by reference can ask for. */
 export const extractCharacters = 4_000_000
 
-/** Leaves out what lies beyond the limit, at a line's end, and says so. */
-export function limitExtract(extract: Extract, characters: number = extractCharacters): Extract {
-  const total = extract.sections.reduce((sum, section) => sum + section.text.length, 0)
+/**
+ * Leaves out what lies beyond the limit, at a line's end, and says so. `held`: what the file holds, where a reader did not keep
+ * all of it.
+ */
+export function limitExtract(extract: Extract, characters: number = extractCharacters, held = 0): Extract {
+  const kept = extract.sections.reduce((sum, section) => sum + section.text.length, 0)
+  const total = Math.max(kept, held)
   if (total <= characters) return extract
   const sections: ExtractSection[] = []
   let left = characters

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { type HostileFile, hostileFiles, zipBombs } from './testing/hostile-files.ts'
+import { type HostileFile, heavyDocuments, hostileFiles, zipBombs } from './testing/hostile-files.ts'
 import type { HostileReport } from './testing/read-hostile.ts'
 
 /** All of them in one process, one after another. */
-async function readAll(files: readonly HostileFile[]): Promise<HostileReport> {
+async function readAll(files: readonly Omit<HostileFile, 'refusal'>[]): Promise<HostileReport> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'quarterdeck-hostile-'))
   const jobs = await Promise.all(
     files.map(async ({ name, kind, bytes }, at) => {
@@ -47,5 +47,15 @@ describe('hostile Office files', () => {
     expect(outcomes(report, hostileFiles)).toEqual(expected(hostileFiles))
     expect(report.results.filter(({ milliseconds }) => milliseconds > 5_000)).toEqual([])
     expect(report.peak).toBeLessThan(250)
+  })
+
+  test('Word documents that ask for more than they hold are read within five seconds, and memory does not grow with it', async () => {
+    const report = await readAll(heavyDocuments)
+
+    expect(report.results.map(({ name, code, message }) => ({ name, code, message }))).toEqual(
+      heavyDocuments.map(({ name }) => ({ name, code: 'read', message: '' })),
+    )
+    expect(report.results.filter(({ milliseconds }) => milliseconds > 5_000)).toEqual([])
+    expect(report.peak).toBeLessThan(300)
   })
 })

@@ -19,12 +19,19 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
 
 const lineOf = (cells: string[]): string => `| ${cells.map(tableCell).join(' | ')} |`
 
+/** Line by line, because an expression for the blanks around a break takes the square of their number. */
 const tableCell = (text: string): string =>
   text
     .trim()
     .replace(/\\(?=\||$)/g, '\\\\')
     .replaceAll('|', '\\|')
-    .replace(/\s*[\r\n\v\u2028]+\s*/g, '<br>')
+    .split(/[\r\n\v\u2028]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('<br>')
+
+/** Of a link's target. Browsers take no longer ones, and a long one may be used often. */
+export const maxLink = 2_083
 
 /** `depth` counts from 0; `number` makes a numbered item. Lines after the first are indented below it. */
 export function listItem(text: string, depth: number, number?: number): string {

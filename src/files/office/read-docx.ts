@@ -1,90 +1,79 @@
-import { readFile } from 'node:fs/promises'
-import type { OfficeContentNode } from 'officeparser'
-import { ServerError } from '../../domain/errors.ts'
+import { posix } from 'node:path'
 import type { Extract } from '../../domain/file.ts'
-import { archiveLimits } from '../safe-archive.ts'
-import { renderDocx } from './docx-markdown.ts'
-import { limitExtract } from './extract-limit.ts'
-import { type OfficePackage, openOfficePackage } from './office-package.ts'
-import { readChart } from './read-chart.ts'
-import { damaged, unreadable } from './unreadable.ts'
+import { createDocxNotes, type NoteKind } from './docx-notes.ts'
+import { readDocxNumbering } from './docx-numbering.ts'
+import { readDocxStyles } from './docx-styles.ts'
+import { extractCharacters, limitExtract } from './extract-limit.ts'
+import { joinBlocks } from './markdown.ts'
+import { type OfficePackage, openOfficePackage, type Relationship } from './office-package.ts'
+import { readChart, readDiagram } from './read-chart.ts'
+import { type DocxContext, scanDocument } from './scan-document.ts'
+import { createTextBudget } from './text-budget.ts'
 
 /**
- * The parser holds a tree: 150,000 elements (120,000 words in plain paragraphs) were measured at 430 MB, 400,000 at 700 MB, which
- * is all that a reading process may have. 250,000 are some 800 pages as Word writes them.
- */
-const maxXmlElements = 250_000
-
-/**
- * One section: headings, nested and numbered lists, tables, links, bold and italic, footnotes below the text, the numbers
- * behind charts, descriptions of pictures. Headers, footers, comments and deleted text are left out.
+ * One section: headings, nested and numbered lists, tables, links, bold and italic, text boxes behind the paragraph they hang
+ * on, formulas, the numbers behind charts, descriptions of pictures; footnotes, endnotes and comments below the text. Tracked
+ * changes are read as accepted. Headers, footers and hidden text are left out.
  */
 export async function readDocx(path: string): Promise<Extract> {
   const pack = await openOfficePackage(path, 'docx')
   try {
-    await countElements(pack)
-    const content = await parse(path)
-    const charts = await chartsOf(pack, content)
-    const { text, pictures } = renderDocx(content, charts)
-    const notes: string[] = []
-    if (pictures > 0) {
-      notes.push(`${pictures === 1 ? 'One picture' : `${pictures} pictures`} without a description could not be read.`)
+    const relationships = await pack.relationshipsOf(pack.main)
+    const partOf = (type: string) => namedPart(pack, relationships, type)
+    const styles = await readDocxStyles(pack, partOf('styles'))
+    const numbering = await readDocxNumbering(pack, partOf('numbering'), (style) => styles.ofParagraph(style).list)
+    const budget = createTextBudget(extractCharacters)
+    const context: DocxContext = { pack, styles, numbering, notes: createDocxNotes(), budget }
+    const figures = await readFigures(pack, relationships)
+    const { blocks, pictures, chunks } = await scanDocument(context, { name: pack.main, relationships, figures })
+    for (const kind of noteKinds) {
+      const name = partOf(`${kind}s`)
+      if (name === undefined) continue
+      const own = await pack.relationshipsOf(name)
+      await scanDocument(context, { name, relationships: own, figures: new Map(), notes: kind })
     }
-    return limitExtract({ sections: [{ label: '', text }], notes })
+    const text = joinBlocks([...blocks, { text: joinBlocks(context.notes.blocks()), item: false }])
+    const extract = { sections: [{ label: '', text }], notes: notesOn(pictures, chunks) }
+    return limitExtract(extract, extractCharacters, budget.asked())
   } finally {
     pack.close()
   }
 }
 
-/** Before the tree is built: finds too many elements, and nesting so deep that the parser's recursion would not end well. */
-async function countElements(pack: OfficePackage): Promise<void> {
-  let elements = 0
-  for (const part of pack.parts) {
-    if (part !== pack.main && !/^word\/[^/]+\.xml$/.test(part)) continue
-    await pack.scan(part, {
-      open() {
-        elements += 1
-        if (elements > maxXmlElements) throw tooMuch()
-      },
-    })
-  }
+const noteKinds: readonly NoteKind[] = ['footnote', 'endnote', 'comment']
+
+/** Some writers leave relationships out, or name parts that are not there; every program writes these names. */
+function namedPart(pack: OfficePackage, relationships: Map<string, Relationship>, type: string): string | undefined {
+  const named = [...relationships.values()].find((one) => one.type === type && !one.external)?.target
+  const usual = posix.join(posix.dirname(pack.main), `${type}.xml`)
+  return [named, usual].find((part) => part !== undefined && pack.has(part))
 }
 
-async function parse(path: string): Promise<OfficeContentNode[]> {
-  const { OfficeParser } = await import('officeparser')
-  try {
-    const parsed = await OfficeParser.parseOffice(await readFile(path), {
-      fileType: 'docx',
-      ignoreHeadersAndFooters: true,
-      ignoreComments: true,
-      decompressionLimits: {
-        maxUncompressedBytes: archiveLimits.bytes,
-        maxZipEntries: archiveLimits.entries,
-        maxTableCells: 200_000,
-        maxXmlElements,
-      },
-    })
-    return parsed.content
-  } catch (error) {
-    if (error instanceof ServerError) throw error
-    throw String(error).includes('LIMIT_EXCEEDED') ? tooMuch() : damaged(error)
+/** Each part once, however often the document shows it. */
+async function readFigures(
+  pack: OfficePackage,
+  relationships: Map<string, Relationship>,
+): Promise<Map<string, string>> {
+  const figures = new Map<string, string>()
+  const known = new Map<string, string>()
+  for (const [id, { type, target, external }] of relationships) {
+    const read = type === 'chart' ? readChart : type === 'diagramData' ? readDiagram : undefined
+    if (read === undefined || external || !pack.has(target)) continue
+    const text = known.get(target) ?? (await read(pack, target))
+    known.set(target, text)
+    figures.set(id, text)
   }
+  return figures
 }
 
-async function chartsOf(pack: OfficePackage, content: readonly OfficeContentNode[]): Promise<Map<string, string>> {
-  const charts = new Map<string, string>()
-  const collect = (nodes: readonly OfficeContentNode[]): void => {
-    for (const node of nodes) {
-      if (node.type === 'chart' && node.metadata !== undefined) charts.set(node.metadata.attachmentName, '')
-      if (node.children !== undefined) collect(node.children)
-    }
+function notesOn(pictures: number, chunks: number): string[] {
+  const notes: string[] = []
+  if (pictures > 0) {
+    notes.push(`${pictures === 1 ? 'One picture' : `${pictures} pictures`} without a description could not be read.`)
   }
-  collect(content)
-  for (const name of charts.keys()) {
-    const part = `word/charts/${name}`
-    if (pack.has(part)) charts.set(name, await readChart(pack, part))
+  if (chunks > 0) {
+    const what = chunks === 1 ? 'One embedded document' : `${chunks} embedded documents`
+    notes.push(`${what} could not be read: open the file in Word, save it anew and attach it again.`)
   }
-  return charts
+  return notes
 }
-
-const tooMuch = () => unreadable('The document holds more than is read: split it into several, or attach it as a PDF.')

@@ -24,6 +24,20 @@ describe('readPptx', () => {
     ])
   })
 
+  test('leaves a link out that is too long to be one, however often it is used', async () => {
+    const target = `https://example.com/${'a'.repeat(200_000)}`
+    const run = '<a:r><a:rPr><a:hlinkClick r:id="l1"/></a:rPr><a:t>x</a:t></a:r>'
+    const { sections } = await read([
+      {
+        part: 'slide1',
+        relationships: [{ id: 'l1', type: 'hyperlink', target, external: true }],
+        shapes: shape(`<a:p>${run.repeat(20_000)}</a:p>`),
+      },
+    ])
+
+    expect(sections).toEqual([{ label: 'slide 1', text: 'x'.repeat(20_000) }])
+  })
+
   test('puts the title first, then lists as they are nested and numbered, tables and links', async () => {
     const { sections } = await read([
       {

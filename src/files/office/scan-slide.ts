@@ -1,7 +1,7 @@
 // One slide, or the notes page of one, as it streams by: its shapes in the order of the file, which is the order in which
 // screen readers read them out.
 
-import { listItem, markdownLink, markdownTable } from './markdown.ts'
+import { listItem, markdownLink, markdownTable, maxLink } from './markdown.ts'
 import type { OfficePackage, Relationship } from './office-package.ts'
 import { attribute } from './xml-scanner.ts'
 
@@ -86,7 +86,7 @@ export async function scanSlide(pack: OfficePackage, part: string): Promise<Scan
       },
       hlinkClick: (attributes: string) => {
         const target = relationships.get(attribute(attributes, 'r:id') ?? '')
-        link = target?.external ? target.target : undefined
+        link = target?.external && target.target.length <= maxLink ? target.target : undefined
       },
       br: () => {
         if (paragraph !== undefined) paragraph.text += '\n'

@@ -1,6 +1,6 @@
 // Files that were made to harm the reader, or look like it. All are made in code; the largest is a few megabytes.
 
-import { docxEntries, pptxEntries, shape, slideText, xlsxEntries } from './office-files.ts'
+import { docxEntries, pptxEntries, relationships, shape, slideText, xlsxEntries } from './office-files.ts'
 import { type ZipEntry, zipOf } from './zip-of.ts'
 
 export interface HostileFile {
@@ -189,10 +189,36 @@ export const hostileFiles: HostileFile[] = [
     refusal: tooDeep,
   },
   {
-    name: 'a document of a million elements',
+    name: 'text boxes nested 10,000 deep',
     kind: 'docx',
-    bytes: () => zipOf(docxEntries('<w:p/><w:p a="1"/><w:p a="22"/>'.repeat(300_000))),
-    refusal: 'The document holds more than is read',
+    bytes: () => zipOf(docxEntries(nested(10_000, '<w:p><w:r><w:txbxContent>', '</w:txbxContent></w:r></w:p>'))),
+    refusal: tooDeep,
+  },
+  {
+    name: 'a formula nested 10,000 deep',
+    kind: 'docx',
+    bytes: () =>
+      zipOf(docxEntries(`<w:p><m:oMath>${nested(10_000, '<m:f><m:num>', '</m:num></m:f>')}</m:oMath></w:p>`)),
+    refusal: tooDeep,
+  },
+  {
+    name: 'a document of 13 MB that is its own styles, lists and notes',
+    kind: 'docx',
+    bytes: () =>
+      zipOf([
+        ...docxEntries(many(13, (at) => `<w:p>${many(150_000, (of) => `${at * of} `)}</w:p>`)),
+        {
+          name: 'word/_rels/document.xml.rels',
+          content: relationships(
+            ['styles', 'numbering', 'footnotes', 'endnotes', 'comments'].map((type) => ({
+              id: type,
+              type,
+              target: 'document.xml',
+            })),
+          ),
+        },
+      ]),
+    refusal: tooMuch,
   },
   {
     name: 'a deck of 10,000 slides',
@@ -220,5 +246,98 @@ export const hostileFiles: HostileFile[] = [
     refusal: tooMuch,
   },
 ]
+
+const word = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`
+const linked = '<w:p><w:hyperlink r:id="l"><w:r><w:t>x</w:t></w:r></w:hyperlink></w:p>'
+const begins = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
+
+/** Word documents that ask for much more than they hold. They are read, as far as reading goes. */
+export const heavyDocuments: Omit<HostileFile, 'refusal'>[] = [
+  {
+    name: '100,000 paragraphs',
+    kind: 'docx',
+    bytes: () =>
+      zipOf(docxEntries(many(100_000, (at) => word(`Paragraph ${at} of the ledger, ${(at * 7919) % 10_007}.`)))),
+  },
+  {
+    name: '300,000 elements that say nothing',
+    kind: 'docx',
+    bytes: () => zipOf(docxEntries('<w:p/><w:p a="1"/><w:p a="22"/>'.repeat(100_000))),
+  },
+  {
+    name: 'tables in 300 cells inside each other',
+    kind: 'docx',
+    bytes: () =>
+      zipOf(
+        docxEntries(
+          '<w:tbl><w:tr><w:tc>'.repeat(300) +
+            many(20_000, (at) => word(`${at} words ${at % 977}`)) +
+            '</w:tc></w:tr></w:tbl>'.repeat(300),
+        ),
+      ),
+  },
+  {
+    name: 'text boxes in 300 text boxes',
+    kind: 'docx',
+    bytes: () =>
+      zipOf(
+        docxEntries(
+          '<w:p><w:r><w:txbxContent>'.repeat(300) +
+            many(20_000, (at) => word(`${at} words ${at % 977}`)) +
+            '</w:txbxContent></w:r></w:p>'.repeat(300),
+        ),
+      ),
+  },
+  {
+    name: 'a long address that is linked 60,000 times',
+    kind: 'docx',
+    bytes: () =>
+      zipOf([
+        ...docxEntries(linked.repeat(60_000)),
+        {
+          name: 'word/_rels/document.xml.rels',
+          content: relationships([
+            { id: 'l', type: 'hyperlink', target: `https://example.com/${'a'.repeat(2_000)}`, external: true },
+          ]),
+        },
+      ]),
+  },
+  {
+    name: 'a cell and a heading of three million blanks',
+    kind: 'docx',
+    bytes: () =>
+      zipOf(
+        docxEntries(
+          `<w:tbl><w:tr><w:tc>${word(`a${' '.repeat(1_500_000)}b`)}</w:tc></w:tr></w:tbl>` +
+            `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>a${' '.repeat(1_500_000)}b</w:t></w:r></w:p>`,
+        ),
+      ),
+  },
+  {
+    name: 'fields that begin and never end',
+    kind: 'docx',
+    bytes: () => zipOf(docxEntries(many(20_000, (at) => `<w:p>${begins}<w:r><w:t>${at}</w:t></w:r></w:p>`))),
+  },
+  {
+    name: 'a number with a long text around it, and a start beyond all counting',
+    kind: 'docx',
+    bytes: () =>
+      zipOf([
+        ...docxEntries(
+          '<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>'.repeat(10_000),
+        ),
+        {
+          name: 'word/numbering.xml',
+          content:
+            '<w:numbering><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start w:val="999999999999"/><w:numFmt w:val="lowerLetter"/>' +
+            `<w:lvlText w:val="${'%1'.repeat(100_000)}"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>`,
+        },
+      ]),
+  },
+]
+
+function many(count: number, one: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => one(at)).join('')
+}
 
 const half = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length / 2)

@@ -27,7 +27,7 @@ export function scan(text: string, dpi = 150): Sharp {
 
 function registerFont(): void {
   if (GlobalFonts.has('Scanned')) return
-  const pdfjs = createRequire(createRequire(import.meta.url).resolve('officeparser')).resolve('pdfjs-dist/package.json')
+  const pdfjs = createRequire(import.meta.url).resolve('pdfjs-dist/package.json')
   GlobalFonts.registerFromPath(join(pdfjs, '..', 'standard_fonts', 'LiberationSans-Regular.ttf'), 'Scanned')
 }
 

@@ -1,0 +1,55 @@
+// Counts as lists write them: 3 is c, III or 03.
+
+/** `format` is Word's name for it; what is not known is written in digits. */
+export function formatCount(count: number, format: string): string {
+  switch (format) {
+    case 'decimalZero':
+      return String(count).padStart(2, '0')
+    case 'lowerLetter':
+      return letters(count)
+    case 'upperLetter':
+      return letters(count).toUpperCase()
+    case 'lowerRoman':
+      return roman(count)
+    case 'upperRoman':
+      return roman(count).toUpperCase()
+    case 'none':
+    case 'bullet':
+      return ''
+    default:
+      return String(count)
+  }
+}
+
+/** After z comes aa, then bb. Where a count starts is a claim of the file, so only thirty rounds of it. */
+function letters(count: number): string {
+  if (count < 1 || count > 780) return String(count)
+  return String.fromCharCode(97 + ((count - 1) % 26)).repeat(Math.ceil(count / 26))
+}
+
+const romans: readonly (readonly [number, string])[] = [
+  [1000, 'm'],
+  [900, 'cm'],
+  [500, 'd'],
+  [400, 'cd'],
+  [100, 'c'],
+  [90, 'xc'],
+  [50, 'l'],
+  [40, 'xl'],
+  [10, 'x'],
+  [9, 'ix'],
+  [5, 'v'],
+  [4, 'iv'],
+  [1, 'i'],
+]
+
+function roman(count: number): string {
+  if (count < 1 || count > 3999) return String(count)
+  let left = count
+  let text = ''
+  for (const [value, digits] of romans) {
+    text += digits.repeat(Math.floor(left / value))
+    left %= value
+  }
+  return text
+}
