@@ -1,16 +1,15 @@
 // GET / for a browser: a page to talk to the agent. It is the same for everybody and says nothing about the server; what it
 // shows it asks for with the caller's own token, through the door `ag-ui`.
 
-import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
+import { readOwnPage } from '../own-page.ts'
 import type { Route } from '../route.ts'
 import type { RouteDescription } from '../route-description.ts'
 
 /** Reads the page, which lies beside this file as source and in the published package. */
 export function createWelcomeRoutes(): Route[] {
-  const { html, policy } = readPage()
+  const { html, policy } = readOwnPage(import.meta.url)
   return [
     {
       method: 'GET',
@@ -34,31 +33,6 @@ const describePage: RouteDescription = {
   responses: { 200: { description: 'The page.', content: { 'text/html; charset=utf-8': { schema: z.string() } } } },
   errors: ['method_not_allowed'],
 }
-
-function readPage(): { html: string; policy: string } {
-  // A browser hashes what it has parsed, in which a line break is always LF.
-  const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8').replaceAll('\r\n', '\n')
-  const style = read('page.css')
-  const script = read('page.js')
-  const html = read('page.html')
-    .replace('<style></style>', () => `<style>${style}</style>`)
-    .replace('<script type="module"></script>', () => `<script type="module">${script}</script>`)
-  const policy = [
-    "default-src 'none'",
-    `script-src ${sourceOf(script)}`,
-    `style-src ${sourceOf(style)}`,
-    "connect-src 'self'",
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ]
-  return { html, policy: policy.join('; ') }
-}
-
-const sourceOf = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`
 
 /** Only by name: a wildcard is what programs send, and they are told what is here for them. */
 function asksForHtml(accept = ''): boolean {

@@ -1,8 +1,7 @@
 // GET /openapi.json: the document of all routes. GET /docs: a page to try them on, which needs nothing from elsewhere.
 
-import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { readOwnPage } from '../../http/own-page.ts'
 import type { Reply, Request, Role, Route } from '../../http/route.ts'
 import type { RouteDescription } from '../../http/route-description.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'
@@ -35,7 +34,7 @@ const describePage: RouteDescription = {
 
 /** Reads the page, which lies beside this file as source and in the published package. */
 export function createOpenApiRoutes({ routes, publicDocs, ...options }: OpenApiRoutesDeps): Route[] {
-  const { html, policy } = readPage()
+  const { html, policy } = readOwnPage(import.meta.url)
   const role: Role = publicDocs ? 'public' : 'user'
   const shared = { method: 'GET', door: null, role } as const
   // Made when somebody asks for it: a start should not wait for it, and most servers are never asked.
@@ -65,28 +64,3 @@ export function createOpenApiRoutes({ routes, publicDocs, ...options }: OpenApiR
   ]
   return own
 }
-
-function readPage(): { html: string; policy: string } {
-  // A browser hashes what it has parsed, in which a line break is always LF.
-  const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8').replaceAll('\r\n', '\n')
-  const style = read('page.css')
-  const script = read('page.js')
-  const html = read('page.html')
-    .replace('<style></style>', () => `<style>${style}</style>`)
-    .replace('<script type="module"></script>', () => `<script type="module">${script}</script>`)
-  const policy = [
-    "default-src 'none'",
-    `script-src ${sourceOf(script)}`,
-    `style-src ${sourceOf(style)}`,
-    "connect-src 'self'",
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ]
-  return { html, policy: policy.join('; ') }
-}
-
-const sourceOf = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`
