@@ -28,6 +28,7 @@ import type { Door, Route } from './http/route.ts'
 import { metricsRoutes } from './http/routes-metrics.ts'
 import { createHttpServer } from './http/server.ts'
 import { createServerState } from './http/server-state.ts'
+import { createSpoolFolder } from './http/spool.ts'
 import { readTlsPair } from './http/tls-pair.ts'
 import { openTokenFile, type TokenFile } from './http/token-file.ts'
 import { createWelcomeRoutes } from './http/welcome/routes.ts'
@@ -278,6 +279,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     metrics,
     doors: settings.protocols satisfies readonly Door[],
     state,
+    spool: createSpoolFolder(join(dataDir, 'spool')),
     errorShapes: { v1: openAiErrorShape, threads: threadErrorShape, tool_result: threadErrorShape },
     limits: {
       connections: 2 * settings.limits.activeRuns + 1_000,

@@ -197,7 +197,7 @@ const table = {
   }),
   'limits.body_bytes': setting({
     schema: count(1000),
-    description: 'Bytes of a JSON request; a larger one is refused (413).',
+    description: 'Bytes of a JSON request, without the files in it; a larger one is refused (413).',
     example: 10_000_000,
     default: 10_000_000,
     flag: '--max-body-bytes <number>',

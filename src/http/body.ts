@@ -25,7 +25,7 @@ export interface BodyBudget {
 export interface BodyReader {
   limits: BodyLimits
   budget: BodyBudget
-  /** Of forms with files, which have no total time. */
+  /** Of what brings files, which has no total time. */
   pace: Pace
   clock: Clock
   /** Called when the headers are acceptable and the body is wanted: the moment for `100 Continue`. */
@@ -40,7 +40,7 @@ export async function readJson(request: IncomingMessage, reader: BodyReader): Pr
   reader.onBegin?.()
   const bytes = await readBytes(request, reader)
   if (bytes.length === 0) throw new ServerError('malformed_json', 'The body is empty; send a JSON object.')
-  return parseJson(decode(bytes))
+  return parseJson(decodeUtf8(bytes))
 }
 
 /** The length the client announced, or null when it sends chunks. */
@@ -51,7 +51,8 @@ export function declaredLength(request: IncomingMessage): number | null {
 
 const JSON_TYPE = /^application\/json(?: ?; ?charset=(?:utf-8|"utf-8"))?$/i
 
-function checkMediaType(request: IncomingMessage): void {
+/** Throws `unsupported_media_type` for what is no JSON, or compressed. */
+export function checkMediaType(request: IncomingMessage): void {
   const type = request.headers['content-type']
   if (type === undefined) throw unsupported('The request has no Content-Type; send application/json.')
   if (type !== 'application/json' && !JSON_TYPE.test(type)) {
@@ -70,7 +71,7 @@ export function refuseEncoding(request: IncomingMessage): void {
 
 const unsupported = (detail: string): ServerError => new ServerError('unsupported_media_type', detail)
 
-function tooLarge(maxBytes: number): ServerError {
+export function tooLarge(maxBytes: number): ServerError {
   return new ServerError('body_too_large', `The body is larger than ${maxBytes} bytes.`, {
     details: { max_bytes: maxBytes },
   })
@@ -78,7 +79,8 @@ function tooLarge(maxBytes: number): ServerError {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function decode(bytes: Buffer): string {
+/** Throws `malformed_json`. */
+export function decodeUtf8(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
   } catch {

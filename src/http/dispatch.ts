@@ -7,11 +7,10 @@ import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Auth } from './auth.ts'
-import type { BodyReader } from './body.ts'
 import { correlationOf } from './correlation.ts'
 import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
-import { HttpRequest } from './request.ts'
+import { HttpRequest, type RequestContext } from './request.ts'
 import type { Route } from './route.ts'
 import type { Router } from './router.ts'
 import type { ServerState } from './server-state.ts'
@@ -24,7 +23,7 @@ export interface DispatchOptions {
   auth: Auth
   state: ServerState
   usage: UsageLimits
-  body: BodyReader
+  body: RequestContext['body']
   reply: ReplyServices
   log: Logger
   clock: Clock
@@ -143,7 +142,16 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
     }
 
     try {
-      begin()?.then(() => reply.settle(), fail)
+      begin()?.then(
+        () => {
+          request?.letGo()
+          reply.settle()
+        },
+        (error: unknown) => {
+          request?.letGo()
+          fail(error)
+        },
+      )
     } catch (error) {
       fail(error)
     }

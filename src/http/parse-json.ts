@@ -5,25 +5,25 @@ import { ServerError } from '../domain/errors.ts'
 
 const MAX_DEPTH = 100
 
-/** Throws `malformed_json`. */
-export function parseJson(text: string): unknown {
+/** Throws `malformed_json`. `placeOf` says where in the body a character of the text is, should something be wrong with it. */
+export function parseJson(text: string, placeOf: (position: number) => number = (position) => position): unknown {
   if (isDeeperThan(text, MAX_DEPTH)) throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw malformed(`The body is not valid JSON${positionOf(error)}.`)
+    throw malformed(`The body is not valid JSON${positionOf(error, placeOf)}.`)
   }
   if (isSuspicious(text)) checkTree(value)
   return value
 }
 
-const malformed = (detail: string): ServerError => new ServerError('malformed_json', detail)
+export const malformed = (detail: string): ServerError => new ServerError('malformed_json', detail)
 
 // V8 quotes the text around the fault in its message; only the position goes back.
-function positionOf(error: unknown): string {
+function positionOf(error: unknown, placeOf: (position: number) => number): string {
   const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
-  return position === undefined ? '' : ` (character ${position})`
+  return position === undefined ? '' : ` (character ${placeOf(Number(position))})`
 }
 
 function isDeeperThan(text: string, limit: number): boolean {

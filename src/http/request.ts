@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../domain/logger.ts'
-import { type BodyReader, readJson } from './body.ts'
+import { declaredLength, readJson } from './body.ts'
+import { type LongBody, type LongBodyLimits, type LongBodyReader, readLongJson } from './long-json.ts'
 import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readMultipart } from './multipart.ts'
 import type { Principal, Request } from './route.ts'
+import type { Spool } from './spool.ts'
 
 export interface RequestContext {
   raw: IncomingMessage
@@ -13,7 +15,7 @@ export interface RequestContext {
   principal: Principal
   correlationId: string
   log: Logger
-  body: BodyReader
+  body: Omit<LongBodyReader, 'long' | 'onBegin'>
 }
 
 /** What few handlers ask for (query, signal, body) is made when it is first asked for. */
@@ -30,6 +32,8 @@ export class HttpRequest implements Request {
   #abort: AbortController | null = null
   #body: Promise<unknown> | null = null
   #gone = false
+  #spool: Spool | null = null
+  #isLetGo = false
 
   constructor(context: RequestContext) {
     this.raw = context.raw
@@ -60,9 +64,14 @@ export class HttpRequest implements Request {
     return Array.isArray(value) ? value.join(', ') : value
   }
 
-  json(options: { maxBytes?: number } = {}): Promise<unknown> {
-    this.#body ??= this.#read(options.maxBytes)
+  json(options: { long?: LongBodyLimits } = {}): Promise<unknown> {
+    this.#body ??= this.#read(options.long)
     return this.#body
+  }
+
+  letGo(): void {
+    this.#isLetGo = true
+    void this.#spool?.close()
   }
 
   multipart(limits: Partial<MultipartLimits> = {}): AsyncIterable<MultipartPart> {
@@ -82,15 +91,24 @@ export class HttpRequest implements Request {
     this.#abort?.abort()
   }
 
-  #read(maxBytes: number | undefined): Promise<unknown> {
+  #read(long: LongBodyLimits | undefined): Promise<unknown> {
     const { body, raw } = this.#context
     const onBegin = this.#onBegin()
-    return readJson(raw, {
-      ...body,
-      // What is large on purpose has as long as it needs, if it keeps coming.
-      ...(maxBytes === undefined ? {} : { limits: { ...body.limits, maxBytes, totalMs: Number.POSITIVE_INFINITY } }),
-      ...(onBegin === null ? {} : { onBegin }),
-    })
+    const reader = { ...body, ...(onBegin === null ? {} : { onBegin }) }
+    const declared = long === undefined ? null : declaredLength(raw)
+    if (long === undefined || declared === null) return readJson(raw, reader)
+    if (declared > body.limits.maxBytes) {
+      return readLongJson(raw, declared, { ...reader, long }).then((read) => this.#holdSpool(read))
+    }
+    // What may be large has as long as it needs, if it keeps coming.
+    return readJson(raw, { ...reader, limits: { ...body.limits, totalMs: Number.POSITIVE_INFINITY } })
+  }
+
+  #holdSpool({ value, spool }: LongBody): unknown {
+    this.#spool = spool
+    // Whoever asked for the body did not wait for it.
+    if (this.#isLetGo) void spool?.close()
+    return value
   }
 
   /** What to do when the body is wanted: some clients wait to be told. */

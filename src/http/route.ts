@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../domain/logger.ts'
+import type { LongBodyLimits } from './long-json.ts'
 import type { MultipartLimits, MultipartPart } from './multipart.ts'
 import type { ErrorShape } from './problem.ts'
 import type { RouteDescription } from './route-description.ts'
@@ -42,8 +43,14 @@ export interface Request {
   readonly signal: AbortSignal
   /** A header's value, or undefined; several values of one header are joined by node. */
   header(name: string): string | undefined
-  /** The body as JSON, held to the limits while it is read. Throws `malformed_json`, `unsupported_media_type`, `body_too_large`, `request_timeout`. */
-  json(options?: { maxBytes?: number }): Promise<unknown>
+  /**
+   * The body as JSON, held to the limits while it is read. Throws `malformed_json`, `unsupported_media_type`, `body_too_large`,
+   * `request_timeout`. With `long` it may be larger where its length is announced: then texts in it that are long and read like
+   * base64 are `LongText`s, and it throws what `readLongJson` throws.
+   */
+  json(options?: { long?: LongBodyLimits }): Promise<unknown>
+  /** The `LongText`s of the body will not be read any more. Done anyway when the handler is. */
+  letGo(): void
   /**
    * The body as a form with files, part by part as it arrives; to be read once. Throws `unsupported_media_type`,
    * `invalid_request`, `too_many_files`, `file_too_large`, `body_too_large`, `request_timeout` while it is read.

@@ -1,6 +1,10 @@
 // For tests: a server on a free port of this machine, a clock that stands still, and a client that speaks bytes.
 
+import { randomUUID } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Clock, createSystemClock } from '../domain/clock.ts'
 import { createIds } from '../domain/ids.ts'
 import type { LogFields, Logger } from '../domain/logger.ts'
@@ -10,6 +14,8 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import type { Door, Reply, Request, Route } from './route.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts'
 import { createServerState, type ServerState } from './server-state.ts'
+import { createSpoolFolder, type SpoolFolder } from './spool.ts'
+import { countSpools } from './testing/count-spools.ts'
 
 export const userToken: Token = { token: 'user-token-of-these-tests', user: 'ada', role: 'user' }
 export const operatorToken: Token = { token: 'operator-token-of-these-tests', user: 'local_user', role: 'operator' }
@@ -21,6 +27,8 @@ export interface TestServer extends AsyncDisposable {
   port: number
   url: string
   lines: LogLine[]
+  /** What lies in the folder for large bodies, and how many files in it were begun and are open. */
+  spooled(): Promise<{ names: string[]; begun: number; open: number }>
 }
 
 export interface LogLine extends LogFields {
@@ -36,6 +44,7 @@ export interface TestServerOptions
   guard?: Partial<GuardOptions>
   /** False leaves it `initializing`. */
   ready?: boolean
+  spool?: SpoolFolder
 }
 
 const ALL_DOORS: Door[] = ['ag-ui', 'rest', 'threads', 'openai', 'mcp']
@@ -47,6 +56,8 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   const log = collectLines(lines)
   const state = createServerState(log)
   const metrics = options.metrics ?? createMetrics()
+  const spoolDir = join(tmpdir(), `quarterdeck-spool-${randomUUID()}`)
+  const spools = countSpools(options.spool ?? createSpoolFolder(spoolDir))
   const tokenRequired = options.auth?.tokenRequired ?? false
   const server = createHttpServer({
     routes: options.routes,
@@ -65,15 +76,20 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     metrics,
     doors: options.doors ?? ALL_DOORS,
     state,
+    spool: spools.folder,
     ...(options.limits ? { limits: options.limits } : {}),
     ...(options.errorShapes ? { errorShapes: options.errorShapes } : {}),
     ...(options.tls ? { tls: options.tls } : {}),
   })
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   if (options.ready !== false) state.advance('ready')
-  const stop = () => server.close({ drainMs: 0 })
+  const stop = async () => {
+    await server.close({ drainMs: 0 })
+    await rm(spoolDir, { recursive: true, force: true })
+  }
+  const spooled = async () => ({ names: await readdir(spoolDir).catch(() => []), ...spools.count })
   const url = `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`
-  return { server, state, metrics, port, url, lines, [Symbol.asyncDispose]: stop }
+  return { server, state, metrics, port, url, lines, spooled, [Symbol.asyncDispose]: stop }
 }
 
 const TOKENS = [userToken, operatorToken]

@@ -1,5 +1,6 @@
 // The HTTP server: node's, with our limits, our answers to what node refuses by itself, and an orderly end.
 
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -18,6 +19,7 @@ import type { ErrorShape } from './problem.ts'
 import type { Door, Route } from './route.ts'
 import { createRouter } from './router.ts'
 import type { ServerState } from './server-state.ts'
+import type { SpoolFolder } from './spool.ts'
 import { createStreamWatch } from './stream-watch.ts'
 import type { TlsPair } from './tls-pair.ts'
 import { createUsageLimits } from './usage-limits.ts'
@@ -38,6 +40,8 @@ export interface HttpServerOptions {
   doors: readonly Door[]
   /** Advanced by `close`; before `ready` only routes marked `anytime` answer. */
   state: ServerState
+  /** For what bodies with files bring and memory cannot hold. */
+  spool: SpoolFolder
   limits?: Partial<HttpLimits>
   /** With it the server speaks https, and nothing else. */
   tls?: TlsPair
@@ -51,13 +55,13 @@ export interface HttpLimits {
   headersMs: number
   requestMs: number
   keepAliveMs: number
-  /** Of a JSON body, unless the route sets its own. */
+  /** Of a JSON body; where it may bring files, of what it is without them. */
   bodyBytes: number
   /** Of all bodies that are being read. */
   allBodiesBytes: number
   bodyGraceMs: number
   minBodyBytesPerSecond: number
-  /** A form with files has no total time, but in each of these windows it must come this fast on average. */
+  /** What brings files has no total time, but in each of these windows it must come this fast on average. */
   uploadWindowMs: number
   minUploadBytesPerSecond: number
   /** Per user; null = none. */
@@ -133,6 +137,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       budget: { used: 0, max: limits.allBodiesBytes },
       pace: { windowMs: limits.uploadWindowMs, minBytesPerSecond: limits.minUploadBytesPerSecond },
       clock,
+      spool: options.spool,
+      secret: () => randomBytes(16).toString('hex'),
     },
     reply: {
       clock,

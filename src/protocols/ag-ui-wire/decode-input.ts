@@ -2,11 +2,11 @@
 // with a warning, a `null` counts as absent, and only a known field with a wrong value is an error.
 
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
-import { ServerError } from '../../domain/errors.ts'
+import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
 import type { RunInput } from '../../domain/run.ts'
 import { decodeClientTools } from '../request/client-tools.ts'
-import { inputProblems } from '../request/input-problems.ts'
+import { inputProblems, longTextProblems } from '../request/input-problems.ts'
 import { decodeMessages, type InputMessage } from './decode-messages.ts'
 import { type Answer, decodeResume } from './decode-resume.ts'
 import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
@@ -43,7 +43,7 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
     if (envelope[list] !== undefined) envelope[list] = dropNullsEach(envelope[list])
   }
   const parsed = EnvelopeSchema.safeParse(envelope)
-  const problems = parsed.success ? [] : inputProblems(parsed.error.issues)
+  const problems = parsed.success ? longTextsIn(parsed.data) : inputProblems(parsed.error.issues, envelope)
   const messages = decodeMessages(sent, problems, warnings)
   if (!parsed.success || problems.length > 0) throw invalid(problems)
   warnUnknownFields(envelope, warnings)
@@ -80,6 +80,10 @@ function isNothing(state: unknown): boolean {
   return typeof state === 'object' && state !== null && !Array.isArray(state) && Object.keys(state).length === 0
 }
 
+/** Of what a client may fill as it likes and the run keeps. */
+const longTextsIn = (input: { state?: unknown; forwardedProps?: unknown; resume?: unknown }): InputProblem[] =>
+  (['state', 'forwardedProps', 'resume'] as const).flatMap((field) => longTextProblems(input[field], [field]))
+
 function checkId(id: string | undefined, pointer: string): void {
   if (id === undefined || isClientId(id)) return
   const detail = 'An id has 1 to 128 printable characters.'
@@ -94,5 +98,5 @@ function warnUnknownFields(envelope: Record<string, unknown>, warnings: Warnings
   }
 }
 
-const invalid = (problems: { pointer: string; detail: string }[]): ServerError =>
+const invalid = (problems: InputProblem[]): ServerError =>
   new ServerError('invalid_request', 'The body is no valid RunAgentInput.', { problems })

@@ -10,10 +10,11 @@ import {
   UserMessageSchema,
 } from '@ag-ui/core/schemas'
 import type { InputProblem } from '../../domain/errors.ts'
-import { type ContentPart, textOf } from '../../domain/message.ts'
+import type { ContentPart } from '../../domain/message.ts'
+import { LongText } from '../../http/long-text.ts'
 import { inputProblems, jsonPointer } from '../request/input-problems.ts'
 import { isLonger } from '../request/message-text.ts'
-import { decodeFilePart } from './decode-part.ts'
+import { decodeFilePart, type FilePart } from './decode-part.ts'
 import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
 import type { Warnings } from './warnings.ts'
 
@@ -25,7 +26,10 @@ export type InputMessage = { id: string; index: number } & (
   | { role: 'assistant' | 'reasoning' | 'activity' }
 )
 
-type Content = string | ContentPart[]
+/** Files are what the client sent: content, an address, or an id. */
+export type SentPart = Extract<ContentPart, { type: 'text' }> | FilePart
+
+type Content = string | SentPart[]
 
 /** Characters of one message at this door. */
 export const MAX_MESSAGE_CHARS = 100_000
@@ -41,6 +45,18 @@ const schemas = {
 }
 
 type Role = keyof typeof schemas
+
+/** Of the others an input only tells that they are there. */
+const isRead: Record<Role, boolean> = {
+  user: true,
+  tool: true,
+  system: true,
+  developer: true,
+  assistant: false,
+  reasoning: false,
+  activity: false,
+}
+
 const isRole = (role: string): role is Role => Object.hasOwn(schemas, role)
 
 /** Adds to `problems` what makes the input malformed, to `warnings` what is merely left out. */
@@ -74,25 +90,36 @@ function decodeMessage(
     warnings.add('unknown role', path)
     return null
   }
-  const { message, kept } = withUsableParts(present(value), path, warnings)
+  const { message, kept, files } = withUsableParts(
+    present(isRead[role] ? value : withShortTexts(value)),
+    path,
+    warnings,
+  )
   const schema = schemas[role]
   const parsed = schema.safeParse(message)
   if (!parsed.success) {
     problems.push(
-      ...parsed.error.issues.flatMap((issue) => inputProblems([issue], path).map((p) => atSentPart(p, path, kept))),
+      ...parsed.error.issues.flatMap((issue) =>
+        inputProblems([issue], message, path).map((p) => atSentPart(p, path, kept)),
+      ),
     )
     return null
   }
   for (const key of Object.keys(value)) {
     if (!Object.hasOwn(schema.shape, key)) warnings.add('unknown field', [...path, key])
   }
-  const decoded = pick(parsed.data, index)
-  if ('content' in decoded && isLonger(textOf(decoded.content), MAX_MESSAGE_CHARS)) {
+  const decoded = pick(parsed.data, index, files)
+  if ('content' in decoded && isLonger(wordsOf(decoded.content), MAX_MESSAGE_CHARS)) {
     const detail = `A message has at most ${MAX_MESSAGE_CHARS.toLocaleString('en')} characters.`
     problems.push({ pointer: jsonPointer([...path, 'content']), detail })
     return null
   }
   return decoded
+}
+
+function wordsOf(content: Content): string {
+  if (typeof content === 'string') return content
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
 /** Without what counts as absent, in the message and in its tool calls. */
@@ -103,15 +130,15 @@ function present(value: Record<string, unknown>): Record<string, unknown> {
 
 type Parsed = { [R in Role]: ReturnType<(typeof schemas)[R]['parse']> }[Role]
 
-function pick(message: Parsed, index: number): InputMessage {
+function pick(message: Parsed, index: number, files: Files): InputMessage {
   const { id, role } = message
   switch (role) {
     case 'user':
-      return { id, index, role, content: usable(message.content), ...metadataOf(message) }
+      return { id, index, role, content: usable(message.content, files), ...metadataOf(message) }
     case 'tool': {
       const error = message.error === undefined ? {} : { error: message.error }
       const { toolCallId } = message
-      return { id, index, role, toolCallId, content: usable(message.content), ...error, ...metadataOf(message) }
+      return { id, index, role, toolCallId, content: usable(message.content, files), ...error, ...metadataOf(message) }
     }
     case 'system':
     case 'developer':
@@ -127,12 +154,12 @@ const metadataOf = ({ metadata }: { metadata?: unknown }): { metadata?: Record<s
   isFields(metadata) ? { metadata } : {}
 
 // Undescribed members of a part are not stored.
-function usable(content: Extract<Parsed, { role: 'user' | 'tool' }>['content']): Content {
+function usable(content: Extract<Parsed, { role: 'user' | 'tool' }>['content'], files: Files): Content {
   if (typeof content === 'string') return content
-  return content.flatMap((part): ContentPart[] => {
+  return content.flatMap((part, i): SentPart[] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text }]
-    const file = decodeFilePart(part)
-    return typeof file === 'string' ? [] : [file]
+    const file = files.get(i)
+    return file === undefined ? [] : [file]
   })
 }
 
@@ -144,9 +171,10 @@ function withUsableParts(
   message: Record<string, unknown>,
   path: readonly PropertyKey[],
   warnings: Warnings,
-): { message: Record<string, unknown>; kept: number[] | null } {
+): { message: Record<string, unknown>; kept: number[] | null; files: Files } {
   const { content, role } = message
-  if (!Array.isArray(content) || (role !== 'user' && role !== 'tool')) return { message, kept: null }
+  const files = new Map<number, FilePart>()
+  if (!Array.isArray(content) || (role !== 'user' && role !== 'tool')) return { message, kept: null, files }
   const kept: number[] = []
   const parts: unknown[] = []
   for (const [i, part] of content.entries()) {
@@ -155,11 +183,29 @@ function withUsableParts(
     if (isOther && typeof usablePart === 'string') {
       warnings.add(['skipped content part', usablePart].join(' ').trim(), [...path, 'content', i])
     } else {
+      if (isOther && typeof usablePart !== 'string') files.set(parts.length, usablePart)
       kept.push(i)
-      parts.push(usablePart)
+      parts.push(isOther ? STAND_IN : part)
     }
   }
-  return { message: { ...message, content: dropNullsEach(parts) }, kept }
+  return { message: { ...message, content: dropNullsEach(parts) }, kept, files }
+}
+
+/** By their places among the parts that are left. */
+type Files = ReadonlyMap<number, FilePart>
+
+/** For a file that has been judged, and whose content a schema need not see. */
+const STAND_IN = { type: 'document', source: { type: 'file', value: 'sent' } }
+
+/** What an agent once said may be as long as a file, where nobody reads it. */
+function withShortTexts(message: Record<string, unknown>): Record<string, unknown> {
+  for (const key in message) {
+    if (message[key] instanceof LongText) {
+      const entries = Object.entries(message).map(([name, value]) => [name, value instanceof LongText ? '' : value])
+      return Object.fromEntries(entries)
+    }
+  }
+  return message
 }
 
 function atSentPart(problem: InputProblem, path: readonly PropertyKey[], kept: number[] | null): InputProblem {

@@ -7,7 +7,9 @@ import type { SessionRecord } from '../../domain/session.ts'
 import { type Attachments, refuseExcess } from '../request/attachments.ts'
 import { jsonPointer } from '../request/input-problems.ts'
 import type { SentFile } from '../request/sent-file.ts'
+import type { SentPart } from './decode-messages.ts'
 import type { FilePart } from './decode-part.ts'
+import type { SentMessage } from './take-history.ts'
 
 export interface KeptFiles {
   /** With `file` sources in place of `data`. */
@@ -32,7 +34,7 @@ export async function keepFiles(
   attachments: Pick<Attachments, 'take'>,
   owner: string,
   session: SessionRecord | null,
-  messages: readonly NewMessage[],
+  messages: readonly SentMessage[],
 ): Promise<KeptFiles> {
   const files: FileRecord[] = []
   const warnings: string[] = []
@@ -58,7 +60,7 @@ export async function keepFiles(
   const kept: NewMessage[] = []
   for (const message of messages) {
     const { content, id } = message
-    if (typeof content === 'string') kept.push(message)
+    if (typeof content === 'string') kept.push({ ...message, content })
     else {
       const parts: ContentPart[] = []
       for (const part of content) parts.push(...(isFile(part) ? await keep(part, id) : [part]))
@@ -68,15 +70,14 @@ export async function keepFiles(
   return { messages: kept, files, warnings: warnings.slice(0, MAX_WARNINGS) }
 }
 
-const partsOf = ({ content }: NewMessage): readonly ContentPart[] => (typeof content === 'string' ? [] : content)
+const partsOf = ({ content }: SentMessage): readonly SentPart[] => (typeof content === 'string' ? [] : content)
 
-const isFile = (part: ContentPart): part is FilePart => part.type === 'image' || part.type === 'document'
+const isFile = (part: SentPart): part is FilePart => part.type !== 'text'
 
 function sentFile({ source, metadata }: FilePart): SentFile {
   const pointer = jsonPointer(['messages'])
   if (source.type === 'file') return { pointer, fileId: source.value }
-  const given: unknown = metadata?.filename
-  const name = typeof given === 'string' ? given : null
+  const name = metadata?.filename ?? null
   if (source.type === 'url') return { pointer, url: source.value, name, mimeType: source.mimeType ?? null }
   return {
     pointer,

@@ -3,7 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { sessionNotFound } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
-import type { RunInput, RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Reply, Request } from '../../http/route.ts'
@@ -21,7 +21,7 @@ import { inResume, knownAnswers } from './known-answers.ts'
 import { openEventStream } from './open-event-stream.ts'
 import { sessionSnapshot } from './session-snapshot.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from './stream-run.ts'
-import { type KnownHistory, type Taken, takeHistory } from './take-history.ts'
+import { type KnownHistory, type SentInput, type Taken, takeHistory } from './take-history.ts'
 import { waitingOutcome } from './waiting-outcome.ts'
 
 export interface RunDoorDeps {
@@ -94,8 +94,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const existing = session === null ? null : await engine.runByWireId(session.id, input.runId)
     // With a key the engine is asked all the same: it compares what was sent under that key before.
     if (existing !== null && idempotency === undefined) {
-      letGo(body)
-      letGo(input)
+      letGo(request, body, input)
       return show(call, existing, beforeFirst(existing))
     }
     if (existing === null && taken.kind === 'hydrate' && answers.length === 0) return hydrate(call, session)
@@ -103,9 +102,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const asked = taken.kind === 'run' ? taken.input : nothingNew(input)
     const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
     leftOut(warnings)
-    letGo(body)
-    letGo(input)
-    letGo(asked)
+    letGo(request, body, input, asked)
     const starting = engine.start({
       owner,
       agent,
@@ -152,7 +149,7 @@ const talks = (taken: Taken): boolean =>
 const emptyThread = ({ messages }: AgUiInput, timestamp: number): RunEvent | null =>
   messages.length === 0 ? { type: 'MESSAGES_SNAPSHOT', messages: [], timestamp } : null
 
-const nothingNew = ({ threadId, shared }: AgUiInput): RunInput => ({
+const nothingNew = ({ threadId, shared }: AgUiInput): SentInput => ({
   messages: [],
   instructions: [],
   wireThreadId: threadId,

@@ -1,10 +1,12 @@
 // A client sends the history it shows; the server keeps its own. Message ids are the keys: what we have is not taken again,
 // what we lack is taken only where a client may say it. Pure.
 
+import { ServerError } from '../../domain/errors.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { NewMessage, RunInput } from '../../domain/run.ts'
+import { longTextProblems } from '../request/input-problems.ts'
 import type { AgUiInput } from './decode-input.ts'
-import type { InputMessage } from './decode-messages.ts'
+import type { InputMessage, SentPart } from './decode-messages.ts'
 import { createWarnings } from './warnings.ts'
 
 export interface KnownHistory {
@@ -14,15 +16,21 @@ export interface KnownHistory {
   openCalls: ReadonlySet<string>
 }
 
+/** One whose files are not kept yet. */
+export type SentMessage = Omit<NewMessage, 'content'> & { content: string | SentPart[] }
+
+export type SentInput = Omit<RunInput, 'messages'> & { messages: SentMessage[] }
+
 export type Taken =
   /** Something to do: new messages, or (`regenerateAfter`) another answer to an old one. */
-  | { kind: 'run'; input: RunInput; warnings: readonly string[] }
+  | { kind: 'run'; input: SentInput; warnings: readonly string[] }
   /** Nothing new was said: the client wants to see what we have. */
   | { kind: 'hydrate'; warnings: readonly string[] }
 
+/** Throws `invalid_request` for a text in new metadata that is as long as a file. */
 export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
   const warnings = createWarnings()
-  const messages: NewMessage[] = []
+  const messages: SentMessage[] = []
   const instructions: string[] = []
   const seen = new Set(known.messages.keys())
   for (const message of sent.messages) {
@@ -49,7 +57,7 @@ export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
         break
     }
   }
-  const input: RunInput = { messages, instructions, wireThreadId: sent.threadId, ...sent.shared }
+  const input: SentInput = { messages, instructions, wireThreadId: sent.threadId, ...sent.shared }
   if (messages.length > 0) return { kind: 'run', input, warnings: warnings.list }
   const branch = branchPoint(sent.messages, known.messages)
   if (branch === null) return { kind: 'hydrate', warnings: warnings.list }
@@ -68,7 +76,9 @@ function branchPoint(messages: readonly InputMessage[], known: ReadonlyMap<strin
   return message?.supersededBy === undefined && message?.lane === undefined ? last.id : null
 }
 
-function newMessage(message: Extract<InputMessage, { role: 'user' | 'tool' }>): NewMessage {
-  const { index: _place, ...rest } = message
-  return rest
+function newMessage(message: Extract<InputMessage, { role: 'user' | 'tool' }>): SentMessage {
+  const { index, ...rest } = message
+  const problems = longTextProblems(rest.metadata, ['messages', index, 'metadata'])
+  if (problems.length === 0) return rest
+  throw new ServerError('invalid_request', 'The body is no valid RunAgentInput.', { problems })
 }

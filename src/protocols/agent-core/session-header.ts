@@ -54,6 +54,7 @@ export function withThread(request: Request, session: string): Request {
     },
     header: (name) => request.header(name),
     json: async (options) => named(await request.json(options), session),
+    letGo: () => request.letGo(),
     multipart: (limits) => request.multipart(limits),
   }
 }

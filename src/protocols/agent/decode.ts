@@ -15,7 +15,7 @@ export function decodeChatRequest(body: unknown): ChatMessage {
   const parsed = ChatRequestSchema.safeParse(body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid chat request.', {
-      problems: inputProblems(parsed.error.issues),
+      problems: inputProblems(parsed.error.issues, body),
     })
   }
   const { message, session_id, files } = parsed.data

@@ -9,7 +9,7 @@ export async function decodeStop(request: Request): Promise<{ runId: string | nu
   if (body === undefined) return { runId: null }
   const parsed = StopSchema.safeParse(body)
   if (!parsed.success) {
-    const problems = inputProblems(parsed.error.issues)
+    const problems = inputProblems(parsed.error.issues, body)
     throw new ServerError('invalid_request', 'A stop request is empty or { "runId": … }.', { problems })
   }
   return { runId: parsed.data.runId ?? null }
@@ -26,6 +26,6 @@ export function decodeCall(body: unknown): Call {
     'invalid_request',
     'This is no call of CopilotKit 1.50 or later. Send { "method", "params", "body" } with the method info, agent/run, ' +
       'agent/connect or agent/stop.',
-    { problems: inputProblems(parsed.error.issues) },
+    { problems: inputProblems(parsed.error.issues, body) },
   )
 }

@@ -24,6 +24,7 @@ export function enclosedRequest(outer: Request, { path, params, body }: Enclosed
     },
     header: (name) => outer.header(name),
     json: async () => body,
+    letGo: () => outer.letGo(),
     multipart: (limits) => outer.multipart(limits),
   }
 }

@@ -2,9 +2,10 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
+import type { LongText } from '../../http/long-text.ts'
 import { jsonPointer } from '../request/input-problems.ts'
 import { isLonger } from '../request/message-text.ts'
-import { parseDataUrl, type SentFile } from '../request/sent-file.ts'
+import { FileTextSchema, parseDataUrl, type SentFile } from '../request/sent-file.ts'
 
 const MAX_TEXT_CHARS = 100_000
 
@@ -17,17 +18,17 @@ const TextPartSchema = z.object({ type: z.enum(['text', 'input_text', 'output_te
 const RefusalPartSchema = z.object({ type: z.literal('refusal'), refusal: TextSchema })
 const ImageUrlPartSchema = z.object({
   type: z.literal('image_url'),
-  image_url: z.union([z.string(), z.object({ url: z.string() })]),
+  image_url: z.union([FileTextSchema, z.object({ url: FileTextSchema })]),
 })
 const FileSchema = z.object({
-  file_data: z.string().nullish().describe('A data: URL, or base64.'),
+  file_data: FileTextSchema.nullish().describe('A data: URL, or base64.'),
   file_id: z.string().nullish().describe('Of a file that was uploaded to /files.'),
   filename: z.string().nullish(),
 })
 const FilePartSchema = z.object({ type: z.literal('file'), file: FileSchema })
 const InputImagePartSchema = z.object({
   type: z.literal('input_image'),
-  image_url: z.string().nullish().describe('A data: URL.'),
+  image_url: FileTextSchema.nullish().describe('A data: URL.'),
   file_id: z.string().nullish(),
 })
 const InputFilePartSchema = z.object({ type: z.literal('input_file'), ...FileSchema.shape })
@@ -88,7 +89,8 @@ export function decodeContent(
 function fileOf(part: Part, pointer: string): SentFile[] {
   switch (part.type) {
     case 'image_url': {
-      const url = typeof part.image_url === 'string' ? part.image_url : part.image_url.url
+      const { image_url } = part
+      const url = typeof image_url === 'object' && 'url' in image_url ? image_url.url : image_url
       return [imageOf(url, `${pointer}/image_url`)]
     }
     case 'input_image':
@@ -105,10 +107,10 @@ function fileOf(part: Part, pointer: string): SentFile[] {
   }
 }
 
-function imageOf(url: string, pointer: string): SentFile {
+function imageOf(url: string | LongText, pointer: string): SentFile {
   const data = parseDataUrl(url)
   if (data !== null) return { pointer, name: null, ...data }
-  if (URL.canParse(url)) return { pointer, url, name: null, mimeType: null }
+  if (typeof url === 'string' && URL.canParse(url)) return { pointer, url, name: null, mimeType: null }
   throw refused(pointer, 'Send the image itself, as a data: URL in base64.')
 }
 

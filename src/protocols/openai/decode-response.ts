@@ -1,7 +1,7 @@
 // The body of POST /v1/responses. Pure.
 
 import { ServerError } from '../../domain/errors.ts'
-import { inputProblems } from '../request/input-problems.ts'
+import { inputProblems, longTextProblems } from '../request/input-problems.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { decodeContent, textOfContent } from './content-schema.ts'
 import { checkedName } from './decode-chat.ts'
@@ -26,8 +26,10 @@ export type InputTurn = Turn | { role: 'reference'; id: string; index: number }
 /** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools that are no functions. */
 export function decodeResponse(body: unknown): ResponseRequest {
   const parsed = ResponseRequestSchema.safeParse(body)
-  if (!parsed.success) {
-    const problems = inputProblems(parsed.error.issues)
+  const problems = parsed.success
+    ? longTextProblems(parsed.data.metadata, ['metadata'])
+    : inputProblems(parsed.error.issues, body)
+  if (!parsed.success || problems.length > 0) {
     throw new ServerError('invalid_request', 'The body is no valid response request.', { problems })
   }
   const { model, input, instructions, previous_response_id, conversation, stream, user, metadata } = parsed.data

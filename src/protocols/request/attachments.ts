@@ -106,7 +106,7 @@ export function refuseExcess(sent: readonly SentFile[]): void {
   for (const one of sent) {
     if (!('base64' in one)) continue
     const bytes = decodedBytes(one.base64)
-    if (bytes > base64Bytes) throw tooLarge(one.pointer, base64Bytes)
+    if (bytes > base64Bytes) throw fileTooLarge(one.pointer)
     total += bytes
     if (total > totalBytes) throw allTooLarge(totalBytes)
   }
@@ -125,9 +125,10 @@ function naming(file: FileRecord, error: unknown): unknown {
   })
 }
 
-const tooLarge = (pointer: string, maxBytes: number): ServerError =>
-  new ServerError('file_too_large', `A file is larger than ${maxBytes / 1e6} MB.`, {
-    details: { max_bytes: maxBytes },
+/** `pointer` is the empty one, the whole body, while the rest of it has not come. */
+export const fileTooLarge = (pointer = ''): ServerError =>
+  new ServerError('file_too_large', `A file is larger than ${fileLimits.base64Bytes / 1e6} MB.`, {
+    details: { max_bytes: fileLimits.base64Bytes },
     problems: [{ pointer, detail: 'Upload it to /files in a form, where files may be larger, and send its id.' }],
   })
 

@@ -4,6 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { createJsonCheck } from '../../domain/json-schema.ts'
 import type { RunInput } from '../../domain/run.ts'
 import type { JsonSchema } from '../../domain/tool-settings.ts'
+import { longTextProblems } from './input-problems.ts'
 
 export interface BroughtTool {
   name: string
@@ -36,6 +37,7 @@ export function decodeClientTools(
 function schemaIn(parameters: unknown): JsonSchema | null {
   if (parameters === undefined || parameters === null) return { type: 'object', properties: {} }
   if (typeof parameters !== 'object' || Array.isArray(parameters)) return null
+  if (longTextProblems(parameters, []).length > 0) return null
   const schema: JsonSchema = { type: 'object', ...parameters }
   if (schema.type !== 'object') return null
   try {

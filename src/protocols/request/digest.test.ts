@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { LongText } from '../../http/long-text.ts'
 import { digestOf } from './digest.ts'
 
 describe('digest of a JSON value', () => {
@@ -22,4 +24,12 @@ test('tells long texts apart', () => {
 
   expect(digestOf(long('a'))).toBe(digestOf(long('a')))
   expect(digestOf(long('a'))).not.toBe(digestOf(long('b')))
+})
+
+test('does not depend on whether a long text is in memory', () => {
+  const text = 'A'.repeat(70_000)
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  const onDisk = new LongText({ chars: text.length, head: '', ending: 'AA', sha256, fill: async () => {} })
+
+  expect(digestOf({ files: [{ content: onDisk }] })).toBe(digestOf({ files: [{ content: text }] }))
 })

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { inputProblems, jsonPointer } from './input-problems.ts'
+import { LongText } from '../../http/long-text.ts'
+import { inputProblems, jsonPointer, longTextProblems } from './input-problems.ts'
 
 const problemsOf = (schema: z.ZodType, value: unknown) => {
   const parsed = schema.safeParse(value)
-  return parsed.success ? [] : inputProblems(parsed.error.issues)
+  return parsed.success ? [] : inputProblems(parsed.error.issues, value)
 }
 
 describe('input problems', () => {
@@ -35,6 +36,20 @@ describe('input problems', () => {
     const schema = z.object({ content: z.union([z.string(), z.array(z.string())]) })
 
     expect(problemsOf(schema, { content: 7 })).toEqual([{ pointer: '/content', detail: 'Invalid input' }])
+  })
+
+  test('say of a text that is taken for a file what it is, wherever it stands', () => {
+    const text = new LongText({ chars: 70_000, head: '', ending: '', sha256: '', fill: async () => {} })
+    const Named = z.object({ name: z.string() })
+    const schema = z.object({ list: z.array(z.union([Named, z.object({ id: z.string() })])) })
+    const detail = expect.stringContaining('reads like one: 70000 characters')
+
+    expect(problemsOf(schema, { list: [{ name: text }] })).toEqual([{ pointer: '/list/0/name', detail }])
+    expect(problemsOf(schema, { list: [text] })).toEqual([{ pointer: '/list/0', detail }])
+    expect(problemsOf(schema, { list: text })).toEqual([{ pointer: '/list', detail }])
+    expect(problemsOf(schema, text)).toEqual([{ pointer: '', detail }])
+    expect(longTextProblems({ a: [1, { 'b/c': text }] }, ['state'])).toEqual([{ pointer: '/state/a/1/b~1c', detail }])
+    expect(longTextProblems({ a: [1, { b: 'text' }, null] }, ['state'])).toEqual([])
   })
 
   test('stop at twenty', () => {

@@ -1,9 +1,10 @@
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeBase64, decodedBytes, parseDataUrl } from './sent-file.ts'
+import { LongText } from '../../http/long-text.ts'
+import { type Base64, decodeBase64, decodedBytes, parseDataUrl } from './sent-file.ts'
 
-async function decode(base64: string): Promise<Buffer> {
+async function decode(base64: Base64): Promise<Buffer> {
   return buffer(decodeBase64(base64, '/files/0/content'))
 }
 
@@ -39,3 +40,33 @@ test.each([
 ])('reads %s', (url, parsed) => {
   expect(parseDataUrl(url)).toEqual(parsed)
 })
+
+/** As if it lay on disk. */
+const onDisk = (text: string): LongText =>
+  new LongText({
+    chars: text.length,
+    head: text.slice(0, 500),
+    ending: text.slice(-2),
+    sha256: '',
+    fill: async (position, bytes) => void bytes.write(text.slice(position), 'latin1'),
+  })
+
+test.each([199_998, 199_999, 200_000])('decodes %d bytes that are not in memory', async (size) => {
+  const bytes = Buffer.from(Array.from({ length: size }, (_, i) => (i * 7919) & 0xff))
+  const base64 = bytes.toString('base64')
+  const inUrl = parseDataUrl(onDisk(`data:image/png;base64,${base64}`))
+
+  for (const text of [onDisk(base64), inUrl?.base64 ?? '']) {
+    expect(decodedBytes(text)).toBe(size)
+    expect((await decode(text)).equals(bytes)).toBe(true)
+  }
+  expect(inUrl?.mimeType).toBe('image/png')
+  expect(parseDataUrl(onDisk(base64))).toBe(null)
+})
+
+test.each([`${'A'.repeat(65_532)}A=${'A'.repeat(66_002)}`, `${'A'.repeat(80_000)}A`, `${'A'.repeat(80_000)}====`])(
+  'refuses what is not in memory and no base64 (%#)',
+  async (text) => {
+    await expect(decode(onDisk(text))).rejects.toMatchObject({ problems: [{ pointer: '/files/0/content' }] })
+  },
+)

@@ -3,17 +3,29 @@
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
 import { fileLimits } from '../../domain/file.ts'
+import { type LongTail, LongText } from '../../http/long-text.ts'
 import { jsonPointer } from './input-problems.ts'
+
+export type Base64 = string | LongTail
 
 /** `pointer` says where in the body it is. */
 export type SentFile = { pointer: string } & (
-  | { base64: string; name: string | null; mimeType: string | null }
+  | { base64: Base64; name: string | null; mimeType: string | null }
   | { fileId: string }
   | { url: string; name: string | null; mimeType: string | null }
 )
 
+/** A string that may be a file: of a large body it is a `LongText`. `meta` is for the document, which cannot see into a check. */
+export const FileTextSchema = z
+  .custom<string | LongText>((value) => typeof value === 'string' || value instanceof LongText, 'Send a string.')
+  .meta({ type: 'string' })
+
 const Base64FileSchema = z.strictObject({
-  content: z.string().meta({ description: `Base64 of up to ${fileLimits.base64Bytes / 1e6} MB.`, format: 'byte' }),
+  content: FileTextSchema.meta({
+    type: 'string',
+    description: `Base64 of up to ${fileLimits.base64Bytes / 1e6} MB.`,
+    format: 'byte',
+  }),
   mime_type: z.string().meta({ description: 'What it is; the content must agree.' }),
   filename: z.string().nullish(),
 })
@@ -41,17 +53,24 @@ export const sentFiles = (files: z.infer<typeof SentFilesSchema>, field = 'files
   )
 
 /** Null for what is no `data:` URL in base64. */
-export function parseDataUrl(url: string): { base64: string; mimeType: string | null } | null {
-  const head = /^data:([^;,]*)((?:;[^;,]*)*);base64,/i.exec(url.slice(0, 500))
+export function parseDataUrl(url: string | LongText): { base64: Base64; mimeType: string | null } | null {
+  const head = /^data:([^;,]*)((?:;[^;,]*)*);base64,/i.exec(typeof url === 'string' ? url.slice(0, 500) : url.head)
   if (head === null) return null
-  return { base64: url.slice(head[0].length), mimeType: head[1]?.trim() || null }
+  const start = head[0].length
+  return {
+    base64: typeof url === 'string' ? url.slice(start) : url.after(start),
+    mimeType: head[1]?.trim() || null,
+  }
 }
 
 /** Without decoding it; exact for valid base64. */
-export function decodedBytes(base64: string): number {
-  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
-  return Math.floor((base64.length * 3) / 4) - padding
+export function decodedBytes(base64: Base64): number {
+  const ending = typeof base64 === 'string' ? base64.slice(-2) : base64.ending
+  const padding = ending === '==' ? 2 : ending.endsWith('=') ? 1 : 0
+  return Math.floor((lengthOf(base64) * 3) / 4) - padding
 }
+
+const lengthOf = (base64: Base64): number => (typeof base64 === 'string' ? base64.length : base64.chars)
 
 /** A multiple of four, so that each piece decodes by itself. */
 const PIECE_CHARS = 64 * 1024
@@ -59,14 +78,22 @@ const WHOLE = /^[A-Za-z0-9+/]*$/
 const LAST = /^[A-Za-z0-9+/]*={0,2}$/
 
 /** Piece by piece, as it is asked for. Throws `invalid_request`. */
-export async function* decodeBase64(base64: string, pointer: string): AsyncGenerator<Buffer> {
-  if (base64.length % 4 !== 0) throw noBase64(pointer)
-  for (let i = 0; i < base64.length; i += PIECE_CHARS) {
-    const piece = base64.slice(i, i + PIECE_CHARS)
-    const isLast = i + PIECE_CHARS >= base64.length
-    if (!(isLast ? LAST : WHOLE).test(piece)) throw noBase64(pointer)
+export async function* decodeBase64(base64: Base64, pointer: string): AsyncGenerator<Buffer> {
+  const length = lengthOf(base64)
+  if (length % 4 !== 0) throw noBase64(pointer)
+  let seen = 0
+  for await (const piece of typeof base64 === 'string' ? piecesOf(base64) : base64.pieces(PIECE_CHARS)) {
+    seen += piece.length
+    const isLast = seen === length
+    // Of what was set aside, all but the padding has been looked at.
+    const isGood = isLast ? LAST.test(piece) : typeof base64 === 'string' ? WHOLE.test(piece) : !piece.includes('=')
+    if (!isGood) throw noBase64(pointer)
     yield Buffer.from(piece, 'base64')
   }
+}
+
+function* piecesOf(text: string): Generator<string> {
+  for (let i = 0; i < text.length; i += PIECE_CHARS) yield text.slice(i, i + PIECE_CHARS)
 }
 
 const noBase64 = (pointer: string): ServerError =>

@@ -14,7 +14,7 @@ export function decodeNewMessage(body: unknown): PostedMessage {
   const parsed = NewMessageSchema.safeParse(body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid message.', {
-      problems: inputProblems(parsed.error.issues),
+      problems: inputProblems(parsed.error.issues, body),
     })
   }
   const { message, files, agent } = parsed.data

@@ -1,16 +1,34 @@
-// A server of its own process, whose memory is its own: tells its port, then, when it is asked, its memory at rest and its peak.
+// A server of its own process, whose memory is its own: tells its port, then, when it is asked, its memory at rest, its peak, and the
+// longest time that it computed without looking at its connections.
 
 import { readFileSync } from 'node:fs'
+import { openDoors } from '../../testing/open-doors.ts'
 import { openFiles } from './open-files.ts'
 
-const opened = await openFiles()
+const opened = process.argv[2] === 'json' ? await openDoors() : await openFiles()
 const idle = process.memoryUsage().rss
-process.send?.({ port: opened.server.port })
+let longest = 0
+let last = cpu()
+const watching = setInterval(turn, 1)
+process.send?.({ port: Number(new URL(opened.url).port) })
 process.once('message', async () => {
-  process.send?.({ idle, peak: peakBytes() })
+  clearInterval(watching)
+  process.send?.({ idle, peak: peakBytes(), longestMs: longest / 1000 })
   await opened[Symbol.asyncDispose]()
   process.disconnect()
 })
+
+function turn(): void {
+  const now = cpu()
+  longest = Math.max(longest, now - last)
+  last = now
+}
+
+/** Of this thread: time in which the machine was busy with others does not count. */
+function cpu(): number {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
 
 /** What `maxRSS` says counts the process that started this one: it was a copy of that, for a moment. */
 function peakBytes(): number {
