@@ -109,3 +109,20 @@ test('what reading throws is thrown, in a part and between parts', async () => {
     expect(chunks.isStopped()).toBe(true)
   }
 })
+
+test.each([65_535, 65_536, 70_000, 100_000, 1_000_000])(
+  'a part of %i bytes comes whole, however it is cut',
+  async (size) => {
+    const text = 'a'.repeat(size)
+    const body = Buffer.from(`--b\r\nX: y\r\n\r\n${text}\r\n--b\r\nX: z\r\n\r\nend\r\n--b--\r\n`)
+    const last = Buffer.from(`--b\r\nX: y\r\n\r\n${text}\r\n--b--\r\n`)
+
+    for (const sizes of [[body.length], [65_536], [1_000_000, 7], [200, 65_536, 65_536, 3]]) {
+      expect(await outcomeOf(body, sizes)).toEqual([
+        [{ x: 'y' }, text],
+        [{ x: 'z' }, 'end'],
+      ])
+      expect(await outcomeOf(last, sizes)).toEqual([[{ x: 'y' }, text]])
+    }
+  },
+)

@@ -50,11 +50,19 @@ export async function* splitMultipart(body: Chunks, boundary: string): AsyncGene
     })
   })
   dicer.on('error', () => fail(malformed('It breaks off before its last boundary.')))
+  let accept = () => {}
   dicer.on('finish', () => {
     hasEnded = true
+    accept()
   })
 
-  const written = (chunk: Buffer) => new Promise<void>((resolve) => dicer.write(chunk, () => resolve()))
+  // A part that is full when the last boundary comes waits to be read, and then busboy forgets to say that it took the chunk.
+  const written = (chunk: Buffer) =>
+    new Promise<void>((resolve) => {
+      if (hasEnded) return resolve()
+      accept = resolve
+      dicer.write(chunk, () => resolve())
+    })
 
   async function pump(): Promise<void> {
     try {
