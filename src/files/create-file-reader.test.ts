@@ -8,6 +8,8 @@ import type { FileType } from '../domain/file.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { createFileReader, type FileReaderLimits } from './create-file-reader.ts'
 import type { FileReader, ReadableFile } from './file-reader.ts'
+import { exhaustingPdfs } from './reader/testing/hostile-pdfs.ts'
+import { pdfOf } from './reader/testing/pdf.ts'
 
 const clock = createSystemClock()
 const never = new AbortController().signal
@@ -235,6 +237,20 @@ describe('files that wait', () => {
 })
 
 describe('hostile files', () => {
+  test('that are a loop end their child, and the next one is read', async () => {
+    const reader = open({ busyMs: 1_000 })
+    const loop = exhaustingPdfs.find(({ name }) => name === 'a PDF that shows a word a billion times')
+    const reading = reader.read(await written(loop?.bytes() ?? '', 'application/pdf'), never)
+
+    await expect(reading).rejects.toMatchObject({
+      code: 'file_unreadable',
+      message:
+        'The file keeps the reader busy without end: open it in its own program, save it anew and attach it again, or split it.',
+    })
+    const next = await written(pdfOf([{ lines: ['Ahoy'] }]), 'application/pdf')
+    expect(await textOf(reader.read(next, never))).toBe('Ahoy')
+  })
+
   const types: FileType[] = [
     'image/png',
     'image/jpeg',

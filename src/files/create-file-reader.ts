@@ -17,6 +17,8 @@ import { createSharedWork } from './reader/shared-work.ts'
 export interface FileReaderLimits {
   /** For one file, from the moment its turn comes. */
   timeMs: number
+  /** Processor time that a page of a PDF may take at a stretch: what needs more is a loop, or might as well be one. */
+  busyMs: number
   /** Of one child process, all in all. */
   memoryBytes: number
   children: number
@@ -32,6 +34,7 @@ export interface FileReaderLimits {
 
 const defaults: FileReaderLimits = {
   timeMs: 60_000,
+  busyMs: 3_000,
   memoryBytes: 700_000_000,
   children: 1,
   queue: 100,
@@ -101,7 +104,15 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     if (cached !== null) return cached
     const { path, mimeType } = file
     return pool.run({
-      job: { path, mimeType, timeMs: limits.timeMs, characters: limits.characters, languages },
+      job: {
+        path,
+        mimeType,
+        timeMs: limits.timeMs,
+        // A page of a PDF is a program and may run for ever; the other formats are measured before they are parsed.
+        busyMs: mimeType === 'application/pdf' ? limits.busyMs : limits.timeMs,
+        characters: limits.characters,
+        languages,
+      },
       signal,
       onProgress,
       async take(resultPath) {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
 import type { Extract } from '../domain/file.ts'
 import { damaged, unreadable } from './office/unreadable.ts'
@@ -84,6 +85,8 @@ async function readPages(pdf: PDFDocumentProxy, around: PdfSurroundings): Promis
     characters += page.text?.length ?? 0
     if (characters > around.characters && pages.length > 0) break
     pages.push(page)
+    // Pages follow each other without one otherwise, and whoever watches takes a long book for a loop.
+    await turnOfTheLoop()
     around.onProgress(number, last)
   }
   return pages

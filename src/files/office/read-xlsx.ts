@@ -20,6 +20,8 @@ export async function readXlsx(path: string): Promise<Extract> {
   try {
     const workbook = await readWorkbook(pack)
     const formats = await readFormats(pack, workbook.styles)
+    // No program writes two tabs of one sheet; somebody who wants it read a thousand times does.
+    if (new Set(workbook.tabs.map(({ part }) => part)).size < workbook.tabs.length) throw damaged()
     const sheets: { tab: Tab; sheet: ScannedSheet }[] = []
     for (const tab of workbook.tabs) {
       const options = {

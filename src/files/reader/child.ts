@@ -2,7 +2,6 @@
 // is too much for it: see `reader-child.ts` for the other side.
 
 import { setPriority } from 'node:os'
-import { Worker } from 'node:worker_threads'
 import { ServerError } from '../../domain/errors.ts'
 import { writeExtract } from './extract-file.ts'
 import { isLastingFailure } from './lasting-failure.ts'
@@ -10,6 +9,7 @@ import { createOcr, type Ocr } from './ocr.ts'
 import type { ChildMessage, ReadJob } from './protocol.ts'
 import { readByType } from './read-by-type.ts'
 import { tidyExtract } from './tidy-extract.ts'
+import { startWatchdog } from './watchdog.ts'
 
 /** Of a job's time: what is left is for writing down what was read until then. */
 const USABLE_TIME = 0.75
@@ -17,11 +17,16 @@ const PROGRESS_MS = 200
 
 const send = (message: ChildMessage): void => void process.send?.(message)
 
+// The server and its streams come first. Threads that start later inherit it.
+setPriority(5)
+
 let ocr: Ocr | null = null
+const watchdog = startWatchdog()
 
 async function run(job: ReadJob): Promise<void> {
   const start = performance.now()
   let toldAt = start
+  watchdog.allow(job.busyMs)
   ocr ??= createOcr({ languages: job.languages, folder: process.cwd() })
   const extract = await readByType[job.mimeType](job.path, {
     ocr,
@@ -56,13 +61,3 @@ process.on('message', (job: ReadJob) => {
 process.on('disconnect', () => process.exit())
 // Parsers leave promises behind when a file is damaged. The job has its own answer, or its time limit.
 process.on('unhandledRejection', () => {})
-
-// The server and its streams come first. Threads that start later inherit it.
-setPriority(5)
-
-// A parser may be caught in a loop when the server is killed, and then never hears of it: a thread of its own watches.
-new Worker(
-  `const parent = process.ppid
-   setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 2_000)`,
-  { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } },
-).unref()

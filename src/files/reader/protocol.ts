@@ -10,6 +10,8 @@ export interface ReadJob {
   resultPath: string
   /** After this much time the child is ended. Readers that can give a part stop well before. */
   timeMs: number
+  /** After this much processor time without a turn of its event loop the child ends itself. */
+  busyMs: number
   /** Of text, in the whole extract. */
   characters: number
   languages: OcrLanguage[]

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
 import { childMessageOf, type ReadJob } from './protocol.ts'
+import { STUCK_SIGNAL } from './watchdog.ts'
 
 export interface ReaderChild {
   /** Where a job's result may be written. Gone with the child. */
@@ -24,7 +25,10 @@ export type JobEnd =
   /** `lasting`: by what is in the file, not by how the machine was. */
   | { kind: 'failed'; message: string; cause: string; lasting: boolean }
   | { kind: 'too-long' }
-  | { kind: 'too-much-memory' }
+  /** `before`: the bytes it held when the job began. */
+  | { kind: 'too-much-memory'; before: number }
+  /** It got nowhere, and ended itself. */
+  | { kind: 'stuck' }
   /** It ended by itself, or was killed; `log` is the end of what it wrote. */
   | { kind: 'gone'; log: string }
 
@@ -56,12 +60,16 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
   if (child.pid !== undefined) writeFile(`/proc/${child.pid}/oom_score_adj`, '1000').catch(() => {})
 
   let log = ''
+  let stuck = false
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     log = (log + text).slice(-LOG_CHARACTERS)
   })
   const gone = new Promise<void>((resolve) => {
     // `close` follows `exit` when its output is read, `error` stands alone when it could not be started.
-    child.once('close', () => resolve())
+    child.once('close', (_code, signal) => {
+      stuck = signal === STUCK_SIGNAL
+      resolve()
+    })
     child.once('error', (error) => {
       log += String(error)
       if (child.pid === undefined) resolve()
@@ -89,11 +97,13 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
         } else if (message?.type === 'done') resolve({ kind: 'done' })
       }
       child.on('message', onMessage)
-      gone.then(() => resolve({ kind: 'gone', log }))
+      gone.then(() => resolve(stuck ? { kind: 'stuck' } : { kind: 'gone', log }))
       const cancelLimit = clock.after(job.timeMs, () => resolve({ kind: 'too-long' }), true)
+      let before: number | null = null
       const stopWatching = watchMemory(child.pid, clock, (now) => {
         bytes = now
-        if (now > memoryBytes) resolve({ kind: 'too-much-memory' })
+        before ??= now
+        if (now > memoryBytes) resolve({ kind: 'too-much-memory', before })
       })
       holdProcess(child, true)
       // When it fails, the child is gone or will be.

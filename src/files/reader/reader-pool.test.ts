@@ -23,7 +23,7 @@ test('types take turns, so that a note does not wait for all the scans before it
     limits: { children: 1, queue: 100, idleMs: 1_000, memoryBytes: 1 },
   })
   const work = (path: string, mimeType: FileType): PoolWork<string> => ({
-    job: { path, mimeType, timeMs: 1, characters: 1, languages: [] },
+    job: { path, mimeType, timeMs: 1, busyMs: 1, characters: 1, languages: [] },
     signal: new AbortController().signal,
     onProgress() {},
     take: async (resultPath) => resultPath,
@@ -41,4 +41,38 @@ test('types take turns, so that a note does not wait for all the scans before it
 
   expect(order).toEqual(['scan 1', 'scan 2', 'note 1', 'letter', 'scan 3', 'note 2', 'scan 4'])
   expect(results).toEqual(Array(7).fill('/work/result'))
+})
+
+test.each([
+  ['little, is to blame and not read again', 20, 1],
+  ['much, is read again by a fresh one', 40, 2],
+])('a file that needs too much memory in a child that held %s', async (_what, before, children) => {
+  let started = 0
+  const pool = createReaderPool({
+    async startChild() {
+      started += 1
+      return {
+        folder: '/work',
+        run: async ({ path }: ReadJob) => (path === 'bomb' ? { kind: 'too-much-memory', before } : { kind: 'done' }),
+        fit: () => true,
+        async kill() {},
+      }
+    },
+    newName: () => 'result',
+    clock: createSystemClock(),
+    log: silentLogger,
+    limits: { children: 1, queue: 100, idleMs: 1_000, memoryBytes: 100 },
+  })
+  const read = (path: string) =>
+    pool.run({
+      job: { path, mimeType: 'application/pdf', timeMs: 1, busyMs: 1, characters: 1, languages: [] },
+      signal: new AbortController().signal,
+      onProgress() {},
+      take: async (resultPath) => resultPath,
+    })
+  await read('letter')
+
+  await expect(read('bomb')).rejects.toMatchObject({ code: 'file_unreadable' })
+  await pool.close()
+  expect(started).toBe(children)
 })

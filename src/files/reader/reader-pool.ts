@@ -138,7 +138,7 @@ export function createReaderPool(deps: {
     const first = await childFor()
     const attempt = await tryWith(first.child, work)
     // What a child has read before may be why it failed now; a fresh one decides.
-    const blameless = first.used && (attempt.end.kind === 'gone' || attempt.end.kind === 'too-much-memory')
+    const blameless = first.used && mayBeOfBefore(attempt.end, limits.memoryBytes)
     const { end, result } =
       blameless && !closed && !work.signal.aborted ? await tryWith(await freshChild(), work) : attempt
     if (result !== undefined) return result.value
@@ -174,6 +174,10 @@ export function createReaderPool(deps: {
       case 'too-much-memory':
         return unreadable(
           `The file needs more memory than the ${Math.round(limits.memoryBytes / 1_000_000)} MB there are for one: split it, or make it smaller.`,
+        )
+      case 'stuck':
+        return unreadable(
+          'The file keeps the reader busy without end: open it in its own program, save it anew and attach it again, or split it.',
         )
       case 'gone':
       case 'done':
@@ -221,6 +225,12 @@ export function createReaderPool(deps: {
     },
   }
 }
+
+/** Of the memory limit: a child that held less when it began had as much room as a fresh one. */
+const NEARLY_FRESH = 0.3
+
+const mayBeOfBefore = (end: JobEnd, memoryBytes: number): boolean =>
+  end.kind === 'gone' || (end.kind === 'too-much-memory' && end.before > memoryBytes * NEARLY_FRESH)
 
 const shuttingDown = (): ServerError =>
   new ServerError('shutting_down', 'The server is stopping and reads no more files.')

@@ -14,6 +14,8 @@ export interface StartOptions {
   flags?: readonly string[]
   /** Added to an environment that holds nothing of ours. */
   env?: Readonly<Record<string, string>>
+  /** Options of Node, of those that the launcher would give. */
+  nodeArgs?: readonly string[]
 }
 
 export interface TestServer {
@@ -101,12 +103,12 @@ const HELLO: ScriptedAnswer = { parts: [{ text: 'Hello.' }] }
 
 function startServer(
   directory: string,
-  { dataDir, flags = [], env = {} }: StartOptions & { dataDir: string },
+  { dataDir, flags = [], env = {}, nodeArgs = [] }: StartOptions & { dataDir: string },
   children: Set<ChildProcess>,
 ): Promise<TestServer> {
   const began = performance.now()
   const args = ['serve', 'agent.yaml', '--port', '0', '--data-dir', dataDir, '--log-format', 'json', ...flags]
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, program, ...args], {
     cwd: directory,
     // With a launcher's mark the program ends with whoever started it: a test run that is killed leaves nothing behind.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, QUARTERDECK_RELAUNCHED: '1', ...env },

@@ -1,6 +1,6 @@
 // Files that were made to harm the reader, or look like it. All are made in code; the largest is a few megabytes.
 
-import { docxEntries, pptxEntries, relationships, shape, slideText, xlsxEntries } from './office-files.ts'
+import { contentTypes, docxEntries, pptxEntries, relationships, shape, slideText, xlsxEntries } from './office-files.ts'
 import { type ZipEntry, zipOf } from './zip-of.ts'
 
 export interface HostileFile {
@@ -37,8 +37,8 @@ const damaged = 'The file is damaged'
 const tooLarge = 'The file is too large when unpacked'
 const leadsOut = 'The file holds parts whose names lead out of it.'
 const definition = 'The file holds a document type definition'
-const tooDeep = 'The file is nested deeper'
 const tooMuch = 'The file holds more than is read'
+const tooDeep = 'The file is nested deeper'
 const locked = 'The file is locked with a password'
 
 export const zipBombs: HostileFile[] = [
@@ -69,7 +69,7 @@ export const hostileFiles: HostileFile[] = [
     name: 'an archive of 10,001 parts',
     kind: 'docx',
     bytes: () =>
-      zipOf([...document(), ...Array.from({ length: 9_999 }, (_, at) => ({ name: `x/${at}`, content: '' }))]),
+      zipOf([...document(), ...Array.from({ length: 9_998 }, (_, at) => ({ name: `x/${at}`, content: '' }))]),
     refusal: 'The file has more than 10,000 parts',
   },
   {
@@ -130,7 +130,7 @@ export const hostileFiles: HostileFile[] = [
   {
     name: 'a document whose XML breaks off',
     kind: 'docx',
-    bytes: () => zipOf([{ name: 'word/document.xml', content: '<w:document><w:body><w:p>' }]),
+    bytes: () => zipOf([contentTypes, { name: 'word/document.xml', content: '<w:document><w:body><w:p>' }]),
     refusal: damaged,
   },
   {
@@ -243,7 +243,7 @@ export const hostileFiles: HostileFile[] = [
         ),
       )
     },
-    refusal: tooMuch,
+    refusal: damaged,
   },
 ]
 

@@ -19,14 +19,17 @@ export const relationships = (of: readonly TestRelationship[]): string =>
     )
     .join('')}</Relationships>`
 
-const root = (main: string): ZipEntry => ({
-  name: '_rels/.rels',
-  content: relationships([{ id: 'rId1', type: 'officeDocument', target: main }]),
-})
+/** By this list of its parts an archive is known for an Office document before anything in it is opened. */
+export const contentTypes: ZipEntry = { name: '[Content_Types].xml', content: '<Types/>' }
+
+const root = (main: string): ZipEntry[] => [
+  contentTypes,
+  { name: '_rels/.rels', content: relationships([{ id: 'rId1', type: 'officeDocument', target: main }]) },
+]
 
 /** `body`: what stands in `w:body`. */
 export const docxEntries = (body: string): ZipEntry[] => [
-  root('word/document.xml'),
+  ...root('word/document.xml'),
   { name: 'word/document.xml', content: `<w:document xmlns:w="w" xmlns:r="r"><w:body>${body}</w:body></w:document>` },
 ]
 
@@ -47,7 +50,7 @@ export interface TestWorkbook {
 }
 
 export const xlsxEntries = ({ sheets, strings, styles, from1904 }: TestWorkbook): ZipEntry[] => [
-  root('xl/workbook.xml'),
+  ...root('xl/workbook.xml'),
   {
     name: 'xl/workbook.xml',
     content: `<workbook><workbookPr${from1904 ? ' date1904="1"' : ''}/><sheets>${sheets
@@ -84,7 +87,7 @@ export interface TestSlide {
 
 /** The slides in the order of the presentation, and other parts that they need. */
 export const pptxEntries = (slides: readonly TestSlide[], others: readonly ZipEntry[] = []): ZipEntry[] => [
-  root('ppt/presentation.xml'),
+  ...root('ppt/presentation.xml'),
   {
     name: 'ppt/presentation.xml',
     content: `<p:presentation><p:sldIdLst>${slides

@@ -15,12 +15,6 @@ export function pdfOf(
 ): Buffer {
   const objects: Buffer[] = []
   const add = (body: Buffer | string): number => objects.push(Buffer.from(body as string))
-  const stream = (dictionary: string, bytes: Uint8Array): Buffer =>
-    Buffer.concat([
-      Buffer.from(`<< ${dictionary} /Length ${bytes.length} >>\nstream\n`),
-      bytes,
-      Buffer.from('\nendstream'),
-    ])
 
   add(`<< /Type /Catalog /Pages 2 0 R ${options.catalog ?? ''} >>`)
   add('')
@@ -32,12 +26,12 @@ export function pdfOf(
     const text = `BT /F1 11 Tf ${(bottomUp ? shown.reverse() : shown).join('\n')} ET`
     const content =
       picture === undefined ? text : `q ${width} 0 0 ${height} 0 0 cm /Im Do Q ${lines.length > 0 ? text : ''}`
-    const contents = add(stream('', Buffer.from(content, 'latin1')))
+    const contents = add(pdfStream('', Buffer.from(content, 'latin1')))
     const image =
       picture === undefined
         ? ''
         : `/XObject << /Im ${add(
-            stream(
+            pdfStream(
               `/Type /XObject /Subtype /Image /Width ${picture.width} /Height ${picture.height} /ColorSpace /DeviceGray /BitsPerComponent ${picture.filter === 'CCITTFaxDecode' ? 1 : 8} /Filter /${picture.filter} ${picture.more ?? ''}`,
               picture.bytes,
             ),
@@ -49,20 +43,31 @@ export function pdfOf(
   objects[1] = Buffer.from(
     `<< /Type /Pages /Count ${kids.length} /Kids [${options.kids ?? kids.map((kid) => `${kid} 0 R`).join(' ')}] >>`,
   )
+  return pdfOfObjects(objects, options.trailer)
+}
 
+export const pdfStream = (dictionary: string, bytes: Uint8Array): Buffer =>
+  Buffer.concat([
+    Buffer.from(`<< ${dictionary} /Length ${bytes.length} >>\nstream\n`),
+    bytes,
+    Buffer.from('\nendstream'),
+  ])
+
+/** The first object is the catalog. */
+export function pdfOfObjects(objects: readonly (string | Uint8Array)[], trailer = ''): Buffer {
   const parts = [Buffer.from('%PDF-1.7\n')]
   const offsets: number[] = []
   let at = parts[0]?.length ?? 0
   for (const [index, body] of objects.entries()) {
     offsets.push(at)
-    const part = Buffer.concat([Buffer.from(`${index + 1} 0 obj\n`), body, Buffer.from('\nendobj\n')])
+    const part = Buffer.concat([Buffer.from(`${index + 1} 0 obj\n`), Buffer.from(body), Buffer.from('\nendobj\n')])
     parts.push(part)
     at += part.length
   }
   const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
   parts.push(
     Buffer.from(
-      `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${options.trailer ?? ''} >>\nstartxref\n${at}\n%%EOF\n`,
+      `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${at}\n%%EOF\n`,
     ),
   )
   return Buffer.concat(parts)
