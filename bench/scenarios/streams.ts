@@ -79,7 +79,7 @@ export const streams: Scenario = {
         value: (after / before - 1) * 100,
         limit: 20,
         unit: ' %',
-        note: `resident, ${SETTLE_MS / 1000} s after the last stream against before the first; the server collects by itself 6 s after its last run`,
+        note: `resident, ${SETTLE_MS / 1000} s after the last stream against before the first; the server collects by itself 8 s after its last run`,
       }),
     ]
   },

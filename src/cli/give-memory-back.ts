@@ -13,7 +13,7 @@ const LOOK_MS = 1_000
 /** What a start has compiled and parsed is of no use later, so that it may go soon. */
 const QUIET_AFTER_START = 2
 /** A collection also takes what V8 has learned about objects that do not live just now; a pause in the traffic is not worth that. */
-const QUIET_AFTER_RUNS = 6
+const QUIET_AFTER_RUNS = 8
 /** Nor is a little memory: this much more than the last time left. */
 const WORTH = 4 / 3
 
