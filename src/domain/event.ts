@@ -34,6 +34,33 @@ export function typeOfEventText(text: string): RunEventType {
   return text.slice(9, text.indexOf('"', 9)) as RunEventType
 }
 
+const LETTER_U = 0x55
+
+/** Asked for every token: one look at the second letter of the type settles it for nearly all. */
 export function isTerminalText(text: string): boolean {
+  if (text.charCodeAt(10) !== LETTER_U) return false
   return text.startsWith('{"type":"RUN_FINISHED"') || text.startsWith('{"type":"RUN_ERROR"')
+}
+
+const TEXT_START = '{"type":"TEXT_MESSAGE_CONTENT","messageId":"'
+const DELTA_START = '","delta":"'
+const TIME_START = '","timestamp":'
+/** A quote ends a string, and a backslash begins what has to be looked into. */
+const QUOTE_OR_ESCAPE = /["\\]/
+
+/**
+ * The event of a stored text, where it is a plain piece of a message: the one that comes by the thousand, read without parsing it.
+ * Null for any other, and for whatever has to be looked into.
+ */
+export function plainTextEvent(text: string): RunEventOf<'TEXT_MESSAGE_CONTENT'> | null {
+  if (text.slice(0, TEXT_START.length) !== TEXT_START) return null
+  const idEnd = text.indexOf('"', TEXT_START.length)
+  const deltaStart = idEnd + DELTA_START.length
+  const deltaEnd = text.lastIndexOf(TIME_START)
+  if (deltaEnd < deltaStart || text.slice(idEnd, deltaStart) !== DELTA_START) return null
+  const messageId = text.slice(TEXT_START.length, idEnd)
+  const delta = text.slice(deltaStart, deltaEnd)
+  const timestamp = Number(text.slice(deltaEnd + TIME_START.length, -1))
+  if (QUOTE_OR_ESCAPE.test(delta) || messageId.includes('\\') || !Number.isSafeInteger(timestamp)) return null
+  return { type: 'TEXT_MESSAGE_CONTENT', messageId, delta, timestamp }
 }

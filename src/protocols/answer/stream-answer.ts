@@ -3,6 +3,7 @@
 import type { Entry, Fact } from '../../domain/entry.ts'
 import {
   isTerminalText,
+  plainTextEvent,
   type RunEvent,
   type RunEventType,
   type TerminalEvent,
@@ -106,6 +107,8 @@ export async function prepareEncoder(encoder: AnswerEncoder, entries: readonly E
 
 export function encodeEntry(encoder: AnswerEncoder, { kind, data }: Entry): Omit<SseEvent, 'id'>[] {
   if (kind === 'fact') return encoder.encodeFact?.(JSON.parse(data)) ?? []
+  const text = plainTextEvent(data)
+  if (text !== null) return encoder.reads.has(text.type) ? encoder.encode(text) : []
   if (!encoder.reads.has(typeOfEventText(data))) return []
   const event: RunEvent = JSON.parse(data)
   return isOfSubagent(event) ? [] : encoder.encode(event)
