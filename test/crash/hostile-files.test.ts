@@ -23,7 +23,7 @@ const EXHAUSTING = fromEnvironment('EXHAUSTING', 1)
 const LIMIT_MS = 5_000
 /** What the exhausting ones need is bounded in processor time, of which a busy machine gives little; a child is ended after 60 s. */
 const EXHAUSTING_LIMIT_MS = 30_000
-const GROWTH_LIMIT = 80_000_000
+const GROWTH_LIMIT = 40_000_000
 const LOOP_LIMIT_MS = 200
 
 const doors = [upload, chatJson, chatForm, completions, agUi]
