@@ -17,7 +17,8 @@ const HELD_WITHIN_MS = 1000
 export const streams: Scenario = {
   name: 'streams',
   async run(stage, options) {
-    const seconds = options.seconds ?? 30
+    // Never less: what waits to be taken, or grows with the length of an answer, shows only after a while.
+    const seconds = Math.max(options.seconds ?? 0, 30)
     const plan: LoadPlan = {
       parallel: STREAMS,
       runs: STREAMS,

@@ -1,6 +1,7 @@
 // What a run says: AG-UI events in the vocabulary of @ag-ui/core 1.0. Types only; its schemas load where they validate.
 
 import type { Event as AgUiEvent, EventType, TokenUsage } from '@ag-ui/core'
+import { detached } from './detached.ts'
 
 /** The protocol version we speak; RUN_STARTED carries it. */
 export const AG_UI_VERSION = '1.0'
@@ -62,5 +63,5 @@ export function plainTextEvent(text: string): RunEventOf<'TEXT_MESSAGE_CONTENT'>
   const delta = text.slice(deltaStart, deltaEnd)
   const timestamp = Number(text.slice(deltaEnd + TIME_START.length, -1))
   if (QUOTE_OR_ESCAPE.test(delta) || messageId.includes('\\') || !Number.isSafeInteger(timestamp)) return null
-  return { type: 'TEXT_MESSAGE_CONTENT', messageId, delta, timestamp }
+  return { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: detached(delta), timestamp }
 }

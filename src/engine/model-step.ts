@@ -51,12 +51,16 @@ export interface ModelStepOptions {
   maxStoredChars: number
 }
 
+/** Tokens. */
+const JOINED_AT_ONCE = 32
+
 export function createModelStep(options: ModelStepOptions): AnswerInProgress {
   const { model, run, agentName, shownName, lane, writer, ids, maxStoredChars } = options
   const messageId = ids.uuid()
   const calls = new Map<string, PendingCall>()
   const thoughts: { id: string; text: string; signature?: string; open: boolean }[] = []
   let text = ''
+  let newest: string[] = []
   let textOpen = false
   /** Parts that came in one read have one time. */
   let arrived = writer.timestamp()
@@ -114,7 +118,15 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
       writer.emit({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', ...name, timestamp: arrived })
     }
     // What is stored is what was shown, also where the middleware changed it.
-    text += writer.emitText(messageId, delta, arrived)
+    newest.push(writer.emitText(messageId, delta, arrived))
+    if (newest.length >= JOINED_AT_ONCE) said()
+  }
+
+  /** All of the text so far. Put together token by token it would take five times its space until it is stored. */
+  function said(): string {
+    text += newest.join('')
+    newest = []
+    return text
   }
 
   function endText(): void {
@@ -221,11 +233,11 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
         : { encryptedValue: thought.signature }),
     }))
     const toolCalls = [...calls.values()].filter((call) => call.shown).map((call) => toToolCall(call, call.shownArgs))
-    if (brokenOff && text === '' && toolCalls.length === 0) return messages
+    if (brokenOff && said() === '' && toolCalls.length === 0) return messages
     messages.push({
       id: messageId,
       role: 'assistant',
-      ...cut(text, maxStoredChars),
+      ...cut(said(), maxStoredChars),
       ...base,
       agentName,
       // Arguments that stopped half-way are no call.
@@ -246,7 +258,7 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
       const all = [...calls.values()]
       return {
         messages: stored(false),
-        text,
+        text: said(),
         calls: all.filter((call) => call.shown).map((call) => toToolCall(call)),
         filtered: all.filter((call) => !call.shown).map((call) => toToolCall(call)),
         usage,

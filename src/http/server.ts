@@ -14,6 +14,7 @@ import { createDispatch, type Exchange } from './dispatch.ts'
 import type { Guard } from './guard.ts'
 import { registerHttpMetrics } from './http-metrics.ts'
 import { giveUpLater } from './linger.ts'
+import { type Listening, listen } from './listen.ts'
 import type { Metrics } from './metrics.ts'
 import type { ErrorShape } from './problem.ts'
 import type { Door, Route } from './route.ts'
@@ -203,8 +204,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     tls === undefined
       ? createServer(nodeOptions)
       : createTlsServer({ ...nodeOptions, ...tls, handshakeTimeout: limits.headersMs })
-  server.maxConnections = limits.connections
-  server.on('connection', (socket: Socket) => {
+  // Before node's own listener: it counts only what it has taken itself.
+  server.prependListener('connection', (socket: Socket) => {
+    if (accepted.size >= limits.connections) {
+      log.warn('connection refused: too many are open', { limit: limits.connections })
+      socket.destroy()
+      return
+    }
     accepted.add(socket)
     socket.once('close', () => accepted.delete(socket))
   })
@@ -220,7 +226,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (socket instanceof Socket) onClientError(error, socket)
   })
   server.on('connect', (_request, socket) => refuse(socket, noTunnels()))
-  server.on('drop', () => log.warn('connection refused: too many are open', { limit: limits.connections }))
 
   function whenIdle(ms: number): Promise<void> {
     if (inWork === 0) return Promise.resolve()
@@ -234,6 +239,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     })
   }
 
+  let listening: Listening | null = null
+
   async function shutDown(drainMs: number): Promise<void> {
     state.advance('shutting_down')
     server.closeIdleConnections()
@@ -242,6 +249,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     watch.endAll()
     await whenIdle(FLUSH_MS)
     await new Promise<void>((resolve) => {
+      listening?.close()
       server.close(() => resolve())
       server.closeAllConnections()
       for (const socket of accepted) socket.destroy()
@@ -251,10 +259,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   return {
     async listen({ host, port }) {
-      const address = await listen(server, host, port)
-      // From now on: the process has run out of file descriptors, for example. It goes on with what it has.
-      server.on('error', (error) => log.error('a connection could not be taken', { error }))
-      return address
+      // It goes on with what it has.
+      listening = await listen(server, { host, port }, (error) =>
+        log.error('a connection could not be taken', { error }),
+      )
+      return { host: listening.host, port: listening.port }
     },
     close({ drainMs }) {
       isClosing = true
@@ -267,39 +276,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 /** Streams that are ended when the server stops have this long to reach their readers. */
 const FLUSH_MS = 500
-
-function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port))
-    server.once('error', onError)
-    server.listen({ host, port }, () => {
-      server.off('error', onError)
-      const address = server.address()
-      if (address === null || typeof address === 'string') reject(new Error('the server has no TCP address'))
-      else resolve({ host: address.address, port: address.port })
-    })
-  })
-}
-
-function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): ServerError {
-  const reason = error.code ?? 'unknown'
-  const fail = (message: string) =>
-    new ServerError('config_invalid', message, { details: { host, port, reason }, cause: error })
-  switch (reason) {
-    case 'EADDRINUSE':
-      return fail(
-        `Port ${port} on ${host} is already in use. Choose another with --port, or --port 0 for any free one.`,
-      )
-    case 'EACCES':
-      return fail(`Port ${port} on ${host} needs privileges this process lacks. Choose one above 1023 with --port.`)
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return fail(`${host} is no address of this machine. Choose one with --host, for example 127.0.0.1.`)
-    default:
-      return fail(`The server cannot listen on ${host}, port ${port} (${reason}).`)
-  }
-}
 
 function noTunnels(): ServerError {
   return new ServerError('method_not_allowed', 'This server is no proxy; it does not answer CONNECT.', {

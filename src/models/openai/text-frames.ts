@@ -1,3 +1,4 @@
+import { detached } from '../../domain/detached.ts'
 import { isObject } from '../json.ts'
 
 /**
@@ -43,7 +44,7 @@ export function createTextFrames(): TextFrames {
       const delta = payload.slice(frame.before.length, payload.length - frame.after.length)
       if (SPECIAL.test(delta)) return null
       served += 1
-      return { type: frame.type, delta }
+      return { type: frame.type, delta: detached(delta) }
     },
     learn(payload, text) {
       if (wasted >= MAX_WASTED || (frame !== null && fits(frame, payload))) return
@@ -66,8 +67,8 @@ function frameOf(payload: string, text: string): Frame | null {
   const quoted = JSON.stringify(text)
   const place = payload.indexOf(quoted)
   if (place === -1 || payload.includes(quoted, place + 1) || payload.includes(PROBE)) return null
-  const before = payload.slice(0, place + 1)
-  const after = payload.slice(place + quoted.length - 1)
+  const before = detached(payload.slice(0, place + 1))
+  const after = detached(payload.slice(place + quoted.length - 1))
   try {
     const type = plainType(JSON.parse(before + PROBE + after))
     return type === null ? null : { before, after, type }

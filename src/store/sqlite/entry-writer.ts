@@ -26,6 +26,8 @@ export interface EntryWriter {
   recoverTail(): void
 }
 
+const JOINED_AT_ONCE = 16
+
 export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalSync | null): EntryWriter {
   const insertRow = db.prepare(
     'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, NULL)',
@@ -60,6 +62,10 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     segment.count += count
     segment.pieces.push(data)
     segment.length += data.length
+    // A string that was put together stays in its parts, which take three times its space. Joined, many become one without parts.
+    if (segment.pieces.length - segment.joined < JOINED_AT_ONCE) return
+    segment.pieces.push(segment.pieces.splice(segment.joined).join('\n'))
+    segment.joined += 1
   }
 
   function seal(live: LiveSession): void {
@@ -115,7 +121,15 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
         }
       } else {
         seal(live)
-        live.segment = { firstSeq, count: entries.length, runId, pieces: [data], length: data.length, tid: nextTid }
+        live.segment = {
+          firstSeq,
+          count: entries.length,
+          runId,
+          pieces: [data],
+          joined: 0,
+          length: data.length,
+          tid: nextTid,
+        }
       }
       tail.push(`#${live.sid} ${firstSeq} ${entries.length} ${runId}`, data)
       return firstSeq

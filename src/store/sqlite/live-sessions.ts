@@ -8,8 +8,9 @@ export interface Segment {
   firstSeq: number
   count: number
   runId: string
-  /** Packed lines, in the pieces they came in. */
+  /** Packed lines, in pieces. The first `joined` of them are many that came one by one. */
   pieces: string[]
+  joined: number
   length: number
   /** The oldest row of `tail` that holds some of it. */
   tid: number
