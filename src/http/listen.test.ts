@@ -40,3 +40,30 @@ test('a port that is in use is refused, also when the other one listens like thi
     details: { reason: 'EADDRINUSE' },
   })
 })
+
+test('one socket serves as well', async () => {
+  const server = createServer((_request, response) => response.end('here'))
+  const { host, port, close } = await listen(server, { host: '127.0.0.1', port: 0 }, () => {}, 1)
+  onTestFinished(() => {
+    close()
+    server.close()
+  })
+
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`http://${host}:${port}/`)))
+
+  expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(Array(20).fill('here'))
+})
+
+test('closed, it takes no more, and the port is free', async () => {
+  const server = createServer()
+  const { host, port, close } = await listen(server, { host: '127.0.0.1', port: 0 }, () => {})
+  close()
+  await new Promise((resolve) => server.close(resolve))
+
+  const next = createServer()
+  const again = await listen(next, { host, port }, () => {})
+  again.close()
+  next.close()
+
+  expect(again.port).toBe(port)
+})

@@ -15,22 +15,18 @@ export interface Listening {
  */
 const SOCKETS = process.platform === 'linux' ? 16 : 1
 
-/** Throws `config_invalid` with what to do. `failed` hears of later trouble, such as a process without file descriptors. */
+/**
+ * Throws `config_invalid` with what to do. `failed` hears of later trouble, such as a process without file descriptors. `sockets` is
+ * how many there are at most: where ports cannot be shared one has to do.
+ */
 export async function listen(
   server: Server,
-  where: { host: string; port: number },
+  where: Where,
   failed: (error: Error) => void,
+  sockets: number = SOCKETS,
 ): Promise<Listening> {
-  const { host, port } = await begin(server, where)
-  const others: NetServer[] = []
-  for (let i = 1; i < SOCKETS; i += 1) {
-    // As node:http makes its own.
-    const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
-      server.emit('connection', socket)
-    })
-    await open(other, { host, port, reusePort: true })
-    others.push(other)
-  }
+  const { host, port, isShared } = await begin(server, where, sockets)
+  const others = isShared ? await openMore(server, { host, port }, sockets - 1) : []
   for (const one of [server, ...others]) one.on('error', failed)
   return {
     host,
@@ -41,24 +37,50 @@ export async function listen(
   }
 }
 
-async function begin(server: Server, where: { host: string; port: number }): Promise<{ host: string; port: number }> {
+interface Where {
+  host: string
+  port: number
+}
+
+async function begin(server: Server, where: Where, sockets: number): Promise<Where & { isShared: boolean }> {
   try {
-    if (SOCKETS === 1) return await open(server, where)
+    if (sockets === 1) return { ...(await open(server, where)), isShared: false }
     // Sockets that share a port do not mind others of the same user who do so, too. One that does not share finds out.
     const probe = createServer()
     const { port } = await open(probe, where)
     await new Promise((resolve) => probe.close(resolve))
-    return await open(server, { host: where.host, port, reusePort: true })
+    try {
+      return { ...(await open(server, { host: where.host, port, reusePort: true })), isShared: true }
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw error
+      // Not every kernel that calls itself Linux can share a port.
+      return { ...(await open(server, { host: where.host, port })), isShared: false }
+    }
   } catch (error) {
     if (!(error instanceof Error)) throw error
     throw cannotListen(error, where.host, where.port)
   }
 }
 
-function open(
-  server: NetServer,
-  where: { host: string; port: number; reusePort?: boolean },
-): Promise<{ host: string; port: number }> {
+/** As many as there can be: the first one is enough to serve. */
+async function openMore(server: Server, where: Where, count: number): Promise<NetServer[]> {
+  const others: NetServer[] = []
+  for (let i = 0; i < count; i += 1) {
+    // As node:http makes its own.
+    const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
+      server.emit('connection', socket)
+    })
+    try {
+      await open(other, { ...where, reusePort: true })
+    } catch {
+      break
+    }
+    others.push(other)
+  }
+  return others
+}
+
+function open(server: NetServer, where: Where & { reusePort?: boolean }): Promise<Where> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(where, () => {
