@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { json } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type App, createApp } from './app.ts'
@@ -38,6 +40,14 @@ async function open(dataDir: string, flags: SettingFlags = {}, agents = [agent])
   return app
 }
 
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
+}
+
 describe('a start that fails', () => {
   test('leaves nothing behind when a model or a certificate cannot be used', async () => {
     const dataDir = join(emptyFolder(), 'data')
@@ -52,22 +62,61 @@ describe('a start that fails', () => {
     expect(existsSync(dataDir)).toBe(false)
   })
 
-  test('gives the data directory back, with its database closed', async () => {
+  test('gives the data directory back', async () => {
     const dataDir = emptyFolder()
     writeFileSync(join(dataDir, 'tokens.json'), 'no JSON', { mode: 0o600 })
 
-    await expect(open(dataDir)).rejects.toMatchObject({ code: 'config_invalid' })
+    await expect((await open(dataDir)).listen()).rejects.toMatchObject({ code: 'config_invalid' })
 
     lockDataDir(dataDir).release()
-    // SQLite removes the log of a database that is closed in good order.
-    expect(readdirSync(dataDir).sort()).toEqual(['quarterdeck.db', 'server.lock', 'tokens.json'])
+    expect(readdirSync(dataDir).sort()).toEqual(['server.lock', 'tokens.json'])
+  })
+})
+
+describe('a start', () => {
+  test('leaves the store alone until the port is taken', async () => {
+    const taken = createServer()
+    onTestFinished(() => void taken.close())
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const address = taken.address()
+    const port = typeof address === 'object' ? String(address?.port) : ''
+    const dataDir = emptyFolder()
+
+    await expect((await open(dataDir, { port })).listen()).rejects.toMatchObject({
+      code: 'config_invalid',
+      details: { reason: 'EADDRINUSE' },
+    })
+
+    expect(readdirSync(dataDir).sort()).toEqual(['server.lock', 'tokens.json'])
+    lockDataDir(dataDir).release()
+  })
+
+  test('gives port and data directory back when the store cannot be opened', async () => {
+    const dataDir = emptyFolder()
+    const db = new DatabaseSync(join(dataDir, 'quarterdeck.db'))
+    db.exec('PRAGMA user_version = 9999')
+    db.close()
+    const port = String(await freePort())
+    const app = await open(dataDir, { port })
+
+    await expect(app.listen()).rejects.toMatchObject({ code: 'data_dir_newer' })
+
+    rmSync(join(dataDir, 'quarterdeck.db'))
+    expect(await (await open(dataDir, { port })).listen()).toMatchObject({ port: Number(port) })
+  })
+
+  test('happens once', async () => {
+    const app = await open(emptyFolder())
+    await app.open()
+
+    await expect(app.listen()).rejects.toThrow('an app is started once')
   })
 })
 
 describe('the doors of an app', () => {
   test('are the open ones behind which there is something', async () => {
-    expect((await open(emptyFolder(), { protocols: ['mcp', 'ag-ui'] })).doors).toEqual(['ag-ui'])
-    expect((await open(emptyFolder(), { protocols: ['mcp'] })).doors).toEqual([])
+    expect((await (await open(emptyFolder(), { protocols: ['mcp', 'ag-ui'] })).open()).doors).toEqual(['ag-ui'])
+    expect((await (await open(emptyFolder(), { protocols: ['mcp'] })).open()).doors).toEqual([])
   })
 })
 

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import type { ServerSettings } from './config/server-settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'
 import { type Clock, createSystemClock } from './domain/clock.ts'
+import { ServerError } from './domain/errors.ts'
 import { fileLimits } from './domain/file.ts'
-import { createIds } from './domain/ids.ts'
+import { createIds, type Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
-import { createEngine } from './engine/create-engine.ts'
+import { createEngine, type EngineOptions } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import { createJanitor } from './engine/janitor.ts'
 import { createEventLog } from './engine/middleware/event-log.ts'
@@ -19,7 +20,7 @@ import { createFileReader } from './files/create-file-reader.ts'
 import type { FileKeeper } from './files/file-keeper.ts'
 import { createAuth } from './http/auth.ts'
 import { registerEngineMetrics } from './http/engine-metrics.ts'
-import { createGuard } from './http/guard.ts'
+import { createGuard, type Guard } from './http/guard.ts'
 import { healthRoutes } from './http/health.ts'
 import { createMetrics } from './http/metrics.ts'
 import { problemShape } from './http/problem.ts'
@@ -29,7 +30,7 @@ import { metricsRoutes } from './http/routes-metrics.ts'
 import { createHttpServer } from './http/server.ts'
 import { createServerState } from './http/server-state.ts'
 import { createSpoolFolder } from './http/spool.ts'
-import { readTlsPair } from './http/tls-pair.ts'
+import { readTlsPair, type TlsPair } from './http/tls-pair.ts'
 import { openTokenFile, type TokenFile } from './http/token-file.ts'
 import { createWelcomeRoutes } from './http/welcome/routes.ts'
 import { createSessionLog } from './log/session-log.ts'
@@ -56,6 +57,7 @@ import { createThreadRoutes } from './protocols/threads/routes.ts'
 import { createToolRoutes } from './protocols/tools/routes.ts'
 import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
 import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
+import type { Store } from './store/store.ts'
 import { createGate } from './supervision/create-gate.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
 import { createProcessGroups } from './tools/process/process-groups.ts'
@@ -78,7 +80,20 @@ export interface AppOptions {
   reload?: number
 }
 
+/** One is started once, by `open` or by `listen`. */
 export interface App {
+  /** Takes the data directory, opens what is stored and takes up what a crash left behind; for programs that need no port. */
+  open(): Promise<OpenApp>
+  /**
+   * The same behind a port. It is open before the store is, and answers 503 until all is ready: whoever waits for a long start sees
+   * that there is one.
+   */
+  listen(): Promise<OpenApp & { host: string; port: number; url: string }>
+  /** Orderly end: no new work, running work drained, the rest suspended or marked, the store closed. May be called again. */
+  close(options?: { drainMs?: number }): Promise<void>
+}
+
+export interface OpenApp {
   readonly engine: Engine
   readonly tokens: TokenFile
   /** What is attached to messages. */
@@ -87,12 +102,8 @@ export interface App {
   readonly doors: readonly Door[]
   /** The whole table, closed doors included. */
   readonly routes: readonly Route[]
-  /** Recovers what a crash left behind, then takes connections. */
-  listen(): Promise<{ host: string; port: number; url: string }>
   /** Nothing happens just now: lets go of memory that is held for speed alone. */
   rest(): void
-  /** Orderly end: no new work, running work drained, the rest suspended or marked, the store closed. May be called again. */
-  close(options?: { drainMs?: number }): Promise<void>
 }
 
 export const DISK_FAILED = 74
@@ -104,15 +115,14 @@ async function fileFetcher(): Promise<FetchFile> {
   return createFetchFile(createServiceHttp({ lookup: systemLookup, maxBytes: fileLimits.base64Bytes }))
 }
 
+/** Finds all that can be wrong with settings, keys and files; the data directory is touched by the start. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { agents, settings, dataDir, version, log } = options
+  const { agents, settings, version, log } = options
   const clock = options.clock ?? createSystemClock()
   const ids = createIds(clock.now)
-  const inMemory = settings.store === ':memory:'
-  // What is opened here is closed in reverse order: at the app's end, or now if the start fails half-way.
+  // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
   await using undo = new AsyncDisposableStack()
 
-  // All that can be wrong with keys and files is found before the data directory is touched.
   const modelHttp = createModelHttp({ clock })
   undo.defer(() => modelHttp.close())
   const processes = createProcessGroups({ clock, process })
@@ -143,16 +153,148 @@ export async function createApp(options: AppOptions): Promise<App> {
       return { definition, model, toolbox }
     }),
   )
+  const served = parts.filter(({ definition }) => !definition.internal)
+  const answering = served.find(({ definition }) => definition.default) ?? served[0]
+  if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
   const tls = settings.tls === null ? null : readTlsPair(settings.tls)
+  const origins =
+    settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins
+  const guard = createGuard({
+    host: settings.host,
+    loopbackOnly: settings.loopback,
+    tokenRequired: settings.auth.required,
+    allowedHosts: settings.allowedHosts,
+    origins,
+  })
+  const prepared = undo.move()
+
+  const ready: Prepared = { parts, answering, tls, guard, clock, ids }
+  let started: Promise<Started> | null = null
+  function start(where: Where | null): Promise<Started> {
+    if (started !== null) throw new Error('an app is started once')
+    started = startApp(options, ready, where)
+    return started
+  }
+
+  async function end(drainMs: number): Promise<void> {
+    // A start that failed has cleared up behind itself.
+    const running = await started?.catch(() => null)
+    await running?.end(drainMs)
+    await prepared.disposeAsync()
+  }
+  let closed: Promise<void> | null = null
+
+  return {
+    async open() {
+      return (await start(null)).app
+    },
+    async listen() {
+      const { app, address } = await start({ host: settings.host, port: settings.port })
+      if (address === null) throw new Error('a server that listens has an address')
+      const { host, port } = address
+      const name = host.includes(':') ? `[${host}]` : host
+      return { ...app, host, port, url: `${tls === null ? 'http' : 'https'}://${name}:${port}` }
+    },
+    close({ drainMs = settings.shutdown.drainMs } = {}) {
+      closed ??= end(drainMs)
+      return closed
+    },
+  }
+}
+
+interface Where {
+  host: string
+  port: number
+}
+
+interface Prepared {
+  parts: EngineOptions['agents']
+  /** Who answers where no agent is named. */
+  answering: EngineOptions['agents'][number]
+  tls: TlsPair | null
+  guard: Guard
+  clock: Clock
+  ids: Ids
+}
+
+interface Started {
+  app: OpenApp
+  address: Where | null
+  end(drainMs: number): Promise<void>
+}
+
+/** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. */
+async function startApp(
+  options: AppOptions,
+  { parts, answering, tls, guard, clock, ids }: Prepared,
+  where: Where | null,
+): Promise<Started> {
+  const { settings, dataDir, version, log } = options
+  const inMemory = settings.store === ':memory:'
+  await using undo = new AsyncDisposableStack()
 
   const lock = lockDataDir(dataDir)
   undo.defer(() => lock.release())
+  const tokens = openTokenFile({
+    dataDir,
+    clock,
+    log,
+    ...(settings.auth.token === null ? {} : { userToken: settings.auth.token }),
+    ...(settings.auth.operatorToken === null ? {} : { operatorToken: settings.auth.operatorToken }),
+  })
+  const state = createServerState(log)
+  const metrics = createMetrics()
+  undo.defer(registerProcessMetrics(metrics))
+  const whenOpen = Promise.withResolvers<Store>()
+  // They answer from the beginning on; the others need the engine.
+  const early = [
+    ...healthRoutes({
+      version,
+      agentName: answering.definition.name,
+      provider: answering.definition.model.provider,
+      checks: {
+        storage: async () => (await whenOpen.promise).check(),
+        model: async () => answering.model.check(AbortSignal.timeout(3_000)),
+      },
+      activeSessions: async () =>
+        (await whenOpen.promise).countSessions(clock.now() - settings.sessions.ttlSeconds * 1000),
+      insecure: settings.auth.insecure,
+      state,
+      clock,
+      log,
+    }),
+    ...metricsRoutes(metrics, settings.loopback ? 'user' : 'operator'),
+  ]
+  const http = createHttpServer({
+    routes: early,
+    auth: createAuth({ tokens: () => tokens.tokens(), tokenRequired: settings.auth.required, clock }),
+    guard,
+    log,
+    clock,
+    ids,
+    metrics,
+    doors: settings.protocols satisfies readonly Door[],
+    state,
+    spool: createSpoolFolder(join(dataDir, 'spool')),
+    errorShapes: { v1: openAiErrorShape, threads: threadErrorShape, tool_result: threadErrorShape },
+    limits: {
+      connections: 2 * settings.limits.activeRuns + 1_000,
+      bodyBytes: settings.limits.bodyBytes,
+      postsPerMinute: settings.limits.postsPerMinute,
+      streamsPerUser: settings.limits.streams,
+    },
+    ...(tls === null ? {} : { tls }),
+  })
+  undo.defer(() => http.close({ drainMs: 0 }))
+  const address = where === null ? null : await http.listen(where)
+
   const fatal = (error: Error) => {
     log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })
     options.exit(DISK_FAILED)
   }
   const store = createSqliteStore({ path: inMemory ? ':memory:' : join(dataDir, 'quarterdeck.db'), fatal })
   undo.defer(() => store.close())
+  whenOpen.resolve(store)
   const sessionLog = createSessionLog({ store, clock })
   undo.defer(() => sessionLog.close())
   const keeper = createFileKeeper({
@@ -197,23 +339,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     unsentFileSeconds: settings.files.unsentTtlSeconds,
   })
 
-  const tokens = openTokenFile({
-    dataDir,
-    clock,
-    log,
-    ...(settings.auth.token === null ? {} : { userToken: settings.auth.token }),
-    ...(settings.auth.operatorToken === null ? {} : { operatorToken: settings.auth.operatorToken }),
-  })
-  const state = createServerState(log)
-  const metrics = createMetrics()
-  undo.defer(registerProcessMetrics(metrics))
-  registerEngineMetrics(metrics, () => engine.stats())
-  const origins =
-    settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins
-
-  const answering = parts.find((one) => one.definition.name === engine.agent(null).name)
-  const checkModel = async () => answering?.model.check(AbortSignal.timeout(3_000))
-
   const attachments = createAttachments({
     files: keeper,
     readable: async (file, signal) => void (await files.read(file, signal)),
@@ -221,18 +346,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
   const services = { engine, clock, version, attachments }
   const documented = [
-    ...healthRoutes({
-      version,
-      agentName: engine.agent(null).name,
-      provider: engine.agent(null).model.provider,
-      checks: { storage: () => store.check(), model: () => checkModel() },
-      activeSessions: () => store.countSessions(clock.now() - settings.sessions.ttlSeconds * 1000),
-      insecure: settings.auth.insecure,
-      state,
-      clock,
-      log,
-    }),
-    ...metricsRoutes(metrics, settings.loopback ? 'user' : 'operator'),
+    ...early,
     ...createWelcomeRoutes(),
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
@@ -263,63 +377,33 @@ export async function createApp(options: AppOptions): Promise<App> {
       },
     }),
   ]
-  const http = createHttpServer({
-    routes,
-    auth: createAuth({ tokens: () => tokens.tokens(), tokenRequired: settings.auth.required, clock }),
-    guard: createGuard({
-      host: settings.host,
-      loopbackOnly: settings.loopback,
-      tokenRequired: settings.auth.required,
-      allowedHosts: settings.allowedHosts,
-      origins,
-    }),
-    log,
-    clock,
-    ids,
-    metrics,
-    doors: settings.protocols satisfies readonly Door[],
-    state,
-    spool: createSpoolFolder(join(dataDir, 'spool')),
-    errorShapes: { v1: openAiErrorShape, threads: threadErrorShape, tool_result: threadErrorShape },
-    limits: {
-      connections: 2 * settings.limits.activeRuns + 1_000,
-      bodyBytes: settings.limits.bodyBytes,
-      postsPerMinute: settings.limits.postsPerMinute,
-      streamsPerUser: settings.limits.streams,
-    },
-    ...(tls === null ? {} : { tls }),
-  })
-  const opened = undo.move()
-
-  async function end(drainMs: number): Promise<void> {
-    janitor.stop()
-    // New work is refused from here on; answers in work go on until the engine has ended or suspended their runs.
-    const closing = http.close({ drainMs: drainMs + 2_500 })
-    await engine.drain(drainMs)
-    await closing
-    await opened.disposeAsync()
+  registerEngineMetrics(metrics, () => engine.stats())
+  http.serve(routes)
+  await engine.recover()
+  state.advance('ready')
+  if (address !== null) {
+    state.advance('running')
+    janitor.start()
   }
-  let closed: Promise<void> | null = null
+  const everything = undo.move()
 
   return {
-    engine,
-    tokens,
-    files: keeper,
-    doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
-    routes,
-    rest: () => store.rest(),
-    async listen() {
-      await engine.recover()
-      state.advance('ready')
-      const { host, port } = await http.listen({ host: settings.host, port: settings.port })
-      state.advance('running')
-      janitor.start()
-      const name = host.includes(':') ? `[${host}]` : host
-      return { host, port, url: `${tls === null ? 'http' : 'https'}://${name}:${port}` }
+    app: {
+      engine,
+      tokens,
+      files: keeper,
+      doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
+      routes,
+      rest: () => store.rest(),
     },
-    close({ drainMs = settings.shutdown.drainMs } = {}) {
-      closed ??= end(drainMs)
-      return closed
+    address,
+    async end(drainMs) {
+      janitor.stop()
+      // New work is refused from here on; answers in work go on until the engine has ended or suspended their runs.
+      const closing = http.close({ drainMs: drainMs + 2_500 })
+      await engine.drain(drainMs)
+      await closing
+      await everything.disposeAsync()
     },
   }
 }

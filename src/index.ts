@@ -1,6 +1,6 @@
 // The public API: everything an embedding program needs, and nothing else.
 
-export { type App, type AppOptions, createApp } from './app.ts'
+export { type App, type AppOptions, createApp, type OpenApp } from './app.ts'
 export { ConfigError, type ConfigIssue } from './config/config-error.ts'
 export { loadAgent } from './config/load-agent.ts'
 export { loadAgents } from './config/load-agents.ts'

@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { EventType } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { type App, createApp } from '../src/app.ts'
+import { createApp, type OpenApp } from '../src/app.ts'
 import { banner } from '../src/cli/banner.ts'
 import { createTestIo } from '../src/cli/testing/test-io.ts'
 import { formatIssue } from '../src/config/config-error.ts'
@@ -129,12 +129,12 @@ describe('docs/http.md', () => {
 
   test('lists the routes that there are, with their roles and doors, and has an example of each', async () => {
     await using example = await startExample()
-    const { routes } = example.app
+    const { routes, doors } = example
     const rows = [...read('docs/http.md').matchAll(/^\| `([A-Z]+ \S+)` \| (.+?) \| (.+?) \|/gm)]
     const documented = rows.map(([, route = '', role = '', door = '']) => [wildcards(route), role, door])
     expect(documented.toSorted()).toEqual(routes.map(cellsOf).toSorted())
 
-    const router = createRouter(routes, new Set(example.app.doors))
+    const router = createRouter(routes, new Set(doors))
     const shown = blocksOf('docs/http.md')
       .filter(({ marks }) => marks[0] === 'sh')
       .map((block) => curl(block.text, { RUN_ID: 'r', EVENT_ID: 'e', SESSION_ID: 's', THREAD_ID: 't' }))
@@ -193,7 +193,7 @@ function curl(command: string, variables: Record<string, string>): Request {
 }
 
 /** The server of `npm start`, on a free port. Ends with `await using`. */
-async function startExample(): Promise<{ app: App; url: string } & AsyncDisposable> {
+async function startExample(): Promise<Pick<OpenApp, 'routes' | 'doors'> & { url: string } & AsyncDisposable> {
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-docs-'))
   const app = await createApp({
     agents: [loadAgent(join(root, 'examples/assistant/agent.yaml'), { env: {} })],
@@ -205,10 +205,11 @@ async function startExample(): Promise<{ app: App; url: string } & AsyncDisposab
       throw new Error(`the server wanted to exit with ${code}`)
     },
   })
-  const { url } = await app.listen()
+  const { url, routes, doors } = await app.listen()
   return {
-    app,
     url,
+    routes,
+    doors,
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })
       await rm(dataDir, { recursive: true })
@@ -370,7 +371,7 @@ test('the picture in README.md shows what a start prints', async () => {
     version: '0.1.0',
     url: 'http://127.0.0.1:8000',
     agents,
-    protocols: example.app.doors,
+    protocols: example.doors,
     dataDir,
     newToken: null,
     operatorTokenFile: `${dataDir}/tokens.json`,

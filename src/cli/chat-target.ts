@@ -94,17 +94,11 @@ async function serveHere(
   try {
     const app = await startApp(privateServer(config, dataDir, keep), createServerLog(config, io), io)
     const close = () => app.close({ drainMs: 0 }).finally(remove)
-    try {
-      const { url } = await app.listen()
-      const kept = keep ? 'The session is kept' : 'Nothing is kept; --session <name> keeps it'
-      const description = `Talking to ${agent.name} (${agent.model.provider}/${agent.model.name}). ${kept}`
-      const howToAnswer = () => answerLater(where, options)
-      const operatorToken = app.operatorToken()
-      return { url, agent: agent.name, token: null, operatorToken, howToAnswer, description, close }
-    } catch (error) {
-      await close()
-      throw error
-    }
+    const kept = keep ? 'The session is kept' : 'Nothing is kept; --session <name> keeps it'
+    const description = `Talking to ${agent.name} (${agent.model.provider}/${agent.model.name}). ${kept}`
+    const howToAnswer = () => answerLater(where, options)
+    const operatorToken = app.operatorToken()
+    return { url: app.url, agent: agent.name, token: null, operatorToken, howToAnswer, description, close }
   } catch (error) {
     await remove()
     throw error

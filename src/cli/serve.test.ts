@@ -26,7 +26,7 @@ function fakeApp(url: string, newToken: string | null) {
   const start: StartApp = async (...given) => {
     started.push(given)
     return {
-      listen: async () => ({ url }),
+      url,
       activeRuns: () => 0,
       close: async () => {},
       newToken,

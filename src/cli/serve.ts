@@ -8,7 +8,7 @@ import { isPortInUse, portInUse } from './port-in-use.ts'
 import { createServerLog } from './server-log.ts'
 import { addSettingFlags, settingFlagsOf } from './setting-flags.ts'
 import { shownUrl } from './shown-url.ts'
-import type { RunningApp, StartApp } from './start-app.ts'
+import type { StartApp } from './start-app.ts'
 import { untilStopped } from './stop.ts'
 import { styleFor } from './style.ts'
 import { type Started, watchAndRestart } from './watch.ts'
@@ -76,8 +76,12 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       if (!warned.has(warning)) io.stderr.write(`${style.yellow('warning:')} ${warning}\n`)
       warned.add(warning)
     }
-    const app = await startApp(config, createServerLog(config, io), io, ...(request.watch ? [reload] : []))
-    return { app, config, url: await listen(app, config), reload }
+    const again = request.watch ? [reload] : []
+    const app = await startApp(config, createServerLog(config, io), io, ...again).catch(async (error: unknown) => {
+      const { host, port } = config.settings
+      throw isPortInUse(error) ? await portInUse(host, port) : error
+    })
+    return { app, config, url: shownUrl(app.url, networkInterfaces()), reload }
   }
 
   const first = await start(load(), 0)
@@ -107,15 +111,6 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   if (settings.open)
     io.openUrl(app.newToken === null || !settings.auth.required ? url : `${url}/#token=${app.newToken}`)
   return await stopped
-}
-
-async function listen(app: RunningApp, { settings }: LoadedConfig): Promise<string> {
-  try {
-    return shownUrl((await app.listen()).url, networkInterfaces())
-  } catch (error) {
-    await app.close({ drainMs: 0 })
-    throw isPortInUse(error) ? await portInUse(settings.host, settings.port) : error
-  }
 }
 
 function watchNote(store: LoadedConfig['settings']['store']): string {

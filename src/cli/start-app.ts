@@ -7,10 +7,9 @@ import type { Stoppable } from './stop.ts'
 /** Of requests, 10 KB each. Node would keep a thousand after a burst. */
 const IDLE_PARSERS = 50
 
-/** A server in this process. */
+/** A server in this process that takes requests. */
 export interface RunningApp extends Stoppable {
-  /** Resolves when it takes requests. */
-  listen(): Promise<{ url: string }>
+  url: string
   /** The users' token, when this start has made it; null when it was there already. */
   newToken: string | null
   /** What decides; null when the file has none. */
@@ -21,7 +20,7 @@ export interface RunningApp extends Stoppable {
   doors: readonly string[]
 }
 
-/** Makes the app; it does not listen yet. `reload`: see `AppOptions`. */
+/** Resolves when the server is ready; one that cannot start leaves nothing open. `reload`: see `AppOptions`. */
 export type StartApp = (config: LoadedConfig, log: Logger, io: Io, reload?: number) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {
@@ -34,32 +33,34 @@ export function createAppStarter(version: string): StartApp {
     }
     const again = reload === undefined ? {} : { reload }
     const app = await createApp({ agents, settings, dataDir, version, log, exit, clock: io.clock, ...again })
-    const user = app.tokens.tokens().find(({ role }) => role === 'user')
+    const running = await app.listen().catch(async (error: unknown) => {
+      await app.close({ drainMs: 0 })
+      throw error
+    })
+    const { url, engine, tokens, doors } = running
+    // There when the launcher has started us; embedded in another program, memory is that program's matter.
+    const { gc } = globalThis
     let stopLooking = () => {}
+    if (gc !== undefined) {
+      process.getBuiltinModule('node:http').setMaxIdleHTTPParsers(IDLE_PARSERS)
+      stopLooking = giveMemoryBack({
+        clock: io.clock,
+        runs: () => engine.stats(),
+        residentBytes: () => process.memoryUsage.rss(),
+        collect() {
+          running.rest()
+          gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+        },
+      })
+    }
+    const user = tokens.tokens().find(({ role }) => role === 'user')
     return {
-      newToken: app.tokens.created && settings.auth.token === null ? (user?.token ?? null) : null,
-      operatorToken: () => app.tokens.tokens().find(({ role }) => role === 'operator')?.token ?? null,
-      tokenFile: app.tokens.path,
-      doors: app.doors,
-      async listen() {
-        const address = await app.listen()
-        // There when the launcher has started us; embedded in another program, memory is that program's matter.
-        const { gc } = globalThis
-        if (gc !== undefined) {
-          process.getBuiltinModule('node:http').setMaxIdleHTTPParsers(IDLE_PARSERS)
-          stopLooking = giveMemoryBack({
-            clock: io.clock,
-            runs: () => app.engine.stats(),
-            residentBytes: () => process.memoryUsage.rss(),
-            collect() {
-              app.rest()
-              gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-            },
-          })
-        }
-        return address
-      },
-      activeRuns: () => app.engine.stats().activeRuns,
+      url,
+      newToken: tokens.created && settings.auth.token === null ? (user?.token ?? null) : null,
+      operatorToken: () => tokens.tokens().find(({ role }) => role === 'operator')?.token ?? null,
+      tokenFile: tokens.path,
+      doors,
+      activeRuns: () => engine.stats().activeRuns,
       close(options) {
         stopLooking()
         return app.close(options)

@@ -60,12 +60,13 @@ export async function openTestEngine(
     },
   })
   undo.defer(() => app.close({ drainMs: 0 }))
+  const { engine, files } = await app.open()
   const opened = undo.move()
 
   return {
-    engine: app.engine,
+    engine,
     judge: (agent) => judges.get(agent) ?? null,
-    attach: (path) => attachFile(app.files, path),
+    attach: (path) => attachFile(files, path),
     clock,
     ids,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -23,7 +23,7 @@ describe('serve --watch', () => {
       if (refuse.has(name)) throw new Error(`${name} does not start`)
       life.push(`start ${name} ${reload} :${settings.port}`)
       return {
-        listen: async () => ({ url: `http://127.0.0.1:${settings.port || 4321}` }),
+        url: `http://127.0.0.1:${settings.port || 4321}`,
         activeRuns: () => 0,
         close: async ({ drainMs }) => void life.push(`close ${name} ${drainMs}`),
         newToken: null,

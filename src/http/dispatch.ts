@@ -12,13 +12,13 @@ import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
 import type { Route } from './route.ts'
-import type { Router } from './router.ts'
+import type { Match, Router } from './router.ts'
 import type { ServerState } from './server-state.ts'
 import { parseTarget, type Target } from './target.ts'
 import type { UsageLimits } from './usage-limits.ts'
 
 export interface DispatchOptions {
-  router: Router
+  router: () => Router
   guard: Guard
   auth: Auth
   state: ServerState
@@ -96,7 +96,7 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
         answerOptions(target)
         return
       }
-      const match = router.find(method, target.path)
+      const match = find(target)
       route = match.route
       if (!route.anytime && !state.takesWork) throw notNow(state)
       const access = auth.authenticate(raw.headers.authorization, raw.socket.remoteAddress ?? '', route.role)
@@ -118,6 +118,15 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
       return route.handle(request, reply)
     }
 
+    function find(target: Target): Match {
+      try {
+        return router().find(method, target.path)
+      } catch (error) {
+        // Most routes come when the server has started.
+        throw state.current === 'initializing' ? notNow(state) : error
+      }
+    }
+
     function answerOptions(target: Target): void {
       const granted = guard.preflight(raw)
       if (granted !== null) {
@@ -125,9 +134,9 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
         reply.empty(204)
         return
       }
-      const allow = router.methods(target.path)
+      const allow = router().methods(target.path)
       // Says that there is no such route, with a hint.
-      if (allow.length === 0) router.find(method, target.path)
+      if (allow.length === 0) find(target)
       reply.empty(204, { Allow: allow.join(', ') })
     }
 

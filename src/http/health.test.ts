@@ -140,6 +140,7 @@ describe('health', () => {
 
 describe('server states', () => {
   test('before ready and while stopping only health answers', async () => {
+    let checked = 0
     const state = createServerState(collectLines([]))
     const clock = createManualClock()
     const routes = [
@@ -147,7 +148,12 @@ describe('server states', () => {
         version: '1',
         agentName: 'a',
         provider: 'demo',
-        checks: { storage: async () => {}, model: async () => {} },
+        checks: {
+          async storage() {
+            checked += 1
+          },
+          model: async () => {},
+        },
         activeSessions: async () => 0,
         insecure: false,
         state,
@@ -164,12 +170,20 @@ describe('server states', () => {
     }
 
     expect(await ask('/chat')).toEqual([503, 'not_ready', '1'])
-    expect(await ask('/health')).toEqual([200, undefined, null])
-    expect(await ask('/ready')).toEqual([503, undefined, null])
+    expect(await ask('/comes-later')).toEqual([503, 'not_ready', '1'])
+    expect(await ask('/health')).toEqual([503, undefined, '1'])
+    expect(await ask('/ready')).toEqual([503, undefined, '1'])
+    expect(checked).toBe(0)
     server.state.advance('ready')
     state.advance('running')
     expect(await ask('/chat')).toEqual([200, undefined, null])
+    expect(await ask('/comes-later')).toEqual([404, 'route_not_found', null])
+    server.server.serve([...routes, route('GET /comes-later', (_request, reply) => reply.json(200, 'now'))])
+    expect(await ask('/comes-later')).toEqual([200, undefined, null])
+    // What it said at the start is not remembered.
+    expect(await ask('/health')).toEqual([200, undefined, null])
     expect(await ask('/ready')).toEqual([200, undefined, null])
+    expect(checked).toBe(1)
     server.state.advance('shutting_down')
     server.state.advance('running')
     expect(await ask('/chat')).toEqual([503, 'shutting_down', '5'])

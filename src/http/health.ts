@@ -55,25 +55,32 @@ export function healthRoutes(options: HealthOptions): Route[] {
     }
   }
 
+  /** As every other answer has it while the server starts. */
+  const headers = () => (state.current === 'initializing' ? { 'Retry-After': '1' } : undefined)
+
   async function results(): Promise<Record<string, CheckResult>> {
+    // Until it has started there is nothing to check, and what would be found out counts for seconds.
+    const isStarting = state.current === 'initializing'
     const read = checks.map(async ({ name, result }): Promise<[string, CheckResult]> => {
-      return [name, (await result.read(WAIT_MS)) ?? { status: 'down', error: 'not checked yet' }]
+      const known = isStarting ? undefined : await result.read(WAIT_MS)
+      return [name, known ?? { status: 'down', error: isStarting ? 'the server is starting' : 'not checked yet' }]
     })
     const all: Record<string, CheckResult> = Object.fromEntries(await Promise.all(read))
     return provider === 'google' && all.model !== undefined ? { ...all, gemini_api: all.model } : all
   }
 
   async function answerHealth(request: Request, reply: Reply): Promise<void> {
-    const [all, active = 0] = await Promise.all([results(), sessions.read(WAIT_MS)])
+    const count = state.current === 'initializing' ? undefined : sessions.read(WAIT_MS)
+    const [all, active = 0] = await Promise.all([results(), count])
     const status = statusOfAll(all)
     const code = status === 'unhealthy' ? 503 : 200
     if (prefersText(request.header('accept'))) {
-      reply.text(code, status === 'unhealthy' ? status : 'ok', 'text/plain; charset=utf-8')
+      reply.text(code, status === 'unhealthy' ? status : 'ok', 'text/plain; charset=utf-8', headers())
       return
     }
     // Strangers learn no more than a load balancer needs.
-    if (request.principal.role === 'public') return reply.json(code, { status })
-    reply.json(code, {
+    if (request.principal.role === 'public') return reply.json(code, { status }, headers())
+    const body = {
       status,
       version,
       uptime_seconds: Math.floor((clock.mono() - startedAt) / 1000),
@@ -83,14 +90,15 @@ export function healthRoutes(options: HealthOptions): Route[] {
       thread_count: active,
       checks: all,
       ...(insecure ? { insecure: true } : {}),
-    })
+    }
+    reply.json(code, body, headers())
   }
 
   async function answerReady(request: Request, reply: Reply): Promise<void> {
     const { storage } = await results()
     const ready = state.takesWork && storage?.status === 'up'
     const stranger = request.principal.role === 'public'
-    reply.json(ready ? 200 : 503, stranger ? { ready } : { ready, state: state.current })
+    reply.json(ready ? 200 : 503, stranger ? { ready } : { ready, state: state.current }, headers())
   }
 
   const shared = { method: 'GET', door: null, role: 'public', anytime: true } as const

@@ -30,6 +30,7 @@ const { createServer } = process.getBuiltinModule('node:http')
 const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
 
 export interface HttpServerOptions {
+  /** What answers until `serve`. */
   routes: readonly Route[]
   auth: Auth
   guard: Guard
@@ -90,6 +91,8 @@ export const defaultHttpLimits: HttpLimits = {
 }
 
 export interface HttpServer {
+  /** From now on these routes answer. */
+  serve(routes: readonly Route[]): void
   /** Resolves when connections are taken. Throws `config_invalid` when it cannot be: port in use, no such address. */
   listen(where: { host: string; port: number }): Promise<{ host: string; port: number }>
   /**
@@ -122,8 +125,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const stats = (): HttpStats => ({ connections: connections.size, inWork, streams: watch.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
 
+  const doors = new Set(options.doors)
+  let router = createRouter(options.routes, doors)
   const dispatch = createDispatch({
-    router: createRouter(options.routes, new Set(options.doors)),
+    router: () => router,
     guard: options.guard,
     auth: options.auth,
     state,
@@ -258,6 +263,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   return {
+    serve(routes) {
+      router = createRouter(routes, doors)
+    },
     async listen({ host, port }) {
       // It goes on with what it has.
       listening = await listen(server, { host, port }, (error) =>

@@ -26,12 +26,12 @@ export async function startAgentFiles(files: Readonly<Record<string, unknown>>) 
       throw new Error(`the server wanted to exit with ${code}`)
     },
   })
-  const { url } = await app.listen()
-  const operator = app.tokens.tokens().find(({ role }) => role === 'operator')
+  const { url, tokens, engine } = await app.listen()
+  const operator = tokens.tokens().find(({ role }) => role === 'operator')
   return {
     url,
     directory,
-    engine: app.engine,
+    engine,
     /** The header that makes an operator. */
     asOperator: { Authorization: `Bearer ${operator?.token}` },
     [Symbol.asyncDispose]: async () => {

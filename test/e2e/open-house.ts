@@ -55,7 +55,7 @@ export async function openHouse(
     tools: Object.fromEntries(agents.map(({ name }) => [name, [{ ...look, ...rules }]])),
   })
   undo.defer(() => app.close({ drainMs: 0 }))
-  const { url } = await app.listen()
+  const { url, engine } = await app.listen()
   const opened = undo.move()
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -68,7 +68,7 @@ export async function openHouse(
   return {
     url,
     model,
-    engine: app.engine,
+    engine,
     close: () => app.close({ drainMs: 0 }),
     post,
     get: (path: string) => fetch(url + path),

@@ -27,10 +27,10 @@ export async function startScriptedApp(answers: readonly ScriptedAnswer[], tools
     },
     tools: { [testAgent.name]: tools },
   })
-  const { url } = await app.listen()
+  const { url, engine } = await app.listen()
   return {
     url,
-    engine: app.engine,
+    engine,
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })
       await rm(directory, { recursive: true })

@@ -50,8 +50,8 @@ export async function openApp({ asking = false } = {}) {
       throw new Error(`the server wanted to exit with ${code}`)
     },
   })
-  const { url } = await app.listen()
-  const operator = app.tokens.tokens().find(({ role }) => role === 'operator')
+  const { url, tokens } = await app.listen()
+  const operator = tokens.tokens().find(({ role }) => role === 'operator')
   return {
     url,
     /** The header that makes an operator. */

@@ -49,10 +49,10 @@ async function startApp(flags: SettingFlags = {}) {
     },
     tools: { lookout: [look] },
   })
-  const { url } = await app.listen()
+  const { url, tokens } = await app.listen()
   return {
     url,
-    token: app.tokens.tokens().find(({ role }) => role === 'user')?.token ?? '',
+    token: tokens.tokens().find(({ role }) => role === 'user')?.token ?? '',
     async [Symbol.asyncDispose]() {
       await app.close({ drainMs: 0 })
       rmSync(directory, { recursive: true })

@@ -29,7 +29,8 @@ export async function routeTable(flags: SettingFlags = {}): Promise<RouteRow[]> 
       throw new Error(`the server wanted to exit with ${code}`)
     },
   })
-  const table = app.routes.map(({ method, path, role }) => ({ method, path, role }))
+  const { routes } = await app.open()
+  const table = routes.map(({ method, path, role }) => ({ method, path, role }))
   await app.close({ drainMs: 0 })
   await rm(dataDir, { recursive: true })
   return table
