@@ -22,6 +22,7 @@ import { createAuth } from './http/auth.ts'
 import { registerEngineMetrics } from './http/engine-metrics.ts'
 import { createGuard, type Guard } from './http/guard.ts'
 import { healthRoutes } from './http/health.ts'
+import type { Where } from './http/listen.ts'
 import { createMetrics } from './http/metrics.ts'
 import { problemShape } from './http/problem.ts'
 import { registerProcessMetrics } from './http/process-metrics.ts'
@@ -189,7 +190,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       return (await start(null)).app
     },
     async listen() {
-      const { app, address } = await start({ host: settings.host, port: settings.port })
+      const { app, address } = await start({ hosts: settings.hosts, port: settings.port })
       if (address === null) throw new Error('a server that listens has an address')
       const { host, port } = address
       const name = host.includes(':') ? `[${host}]` : host
@@ -200,11 +201,6 @@ export async function createApp(options: AppOptions): Promise<App> {
       return closed
     },
   }
-}
-
-interface Where {
-  host: string
-  port: number
 }
 
 interface Prepared {
@@ -219,7 +215,7 @@ interface Prepared {
 
 interface Started {
   app: OpenApp
-  address: Where | null
+  address: { host: string; port: number } | null
   end(drainMs: number): Promise<void>
 }
 
@@ -285,8 +281,8 @@ async function startApp(
     },
     ...(tls === null ? {} : { tls }),
   })
-  undo.defer(() => http.close({ drainMs: 0 }))
   const address = where === null ? null : await http.listen(where)
+  undo.defer(() => http.close({ drainMs: 0 }))
 
   const fatal = (error: Error) => {
     log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })

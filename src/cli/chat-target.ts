@@ -139,6 +139,7 @@ function privateServer(config: LoadedConfig, dataDir: string, keep: boolean): Lo
       ...settings,
       dataDir,
       host: '127.0.0.1',
+      hosts: ['127.0.0.1'],
       port: 0,
       loopback: true,
       tls: null,

@@ -11,7 +11,7 @@ import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/http-stream.ts'
 import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
 import { DATABASE_FILE } from './data-directory.ts'
-import { isPortFree } from './free-port.ts'
+import { takenHost } from './free-port.ts'
 import type { Io } from './io.ts'
 import { portInUse } from './port-in-use.ts'
 
@@ -87,9 +87,14 @@ function mendOf(error: ServerError): string {
   }
 }
 
-export async function checkPort({ host, port }: Pick<ServerSettings, 'host' | 'port'>): Promise<Check> {
+export async function checkPort({
+  host,
+  hosts,
+  port,
+}: Pick<ServerSettings, 'host' | 'hosts' | 'port'>): Promise<Check> {
   if (port === 0) return { name: 'Port', status: 'ok', detail: 'any free one' }
-  if (await isPortFree(host, port)) return { name: 'Port', status: 'ok', detail: `${port} on ${host} is free` }
+  if ((await takenHost(hosts, port)) === null)
+    return { name: 'Port', status: 'ok', detail: `${port} on ${host} is free` }
   if (await isQuarterdeck(host, port)) {
     return {
       name: 'Port',
@@ -98,7 +103,7 @@ export async function checkPort({ host, port }: Pick<ServerSettings, 'host' | 'p
       mend: 'Stop it first.',
     }
   }
-  const { message, mend } = await portInUse(host, port)
+  const { message, mend } = await portInUse(hosts, port)
   return { name: 'Port', status: 'fail', detail: message.replace(/\.$/, ''), mend: mend.join(' ') }
 }
 

@@ -24,7 +24,7 @@ describe('a port in use', () => {
   test('names who has it and a free one to take', async () => {
     const port = await takePort()
 
-    const error = await portInUse('127.0.0.1', port, async () => ({ pid: 7, command: 'node other.js' }))
+    const error = await portInUse(['127.0.0.1'], port, async () => ({ pid: 7, command: 'node other.js' }))
 
     expect([error.exitCode, error.message]).toEqual([
       69,
@@ -34,7 +34,7 @@ describe('a port in use', () => {
   })
 
   test('is content when the holder cannot be seen or no port is left', async () => {
-    const error = await portInUse('127.0.0.1', 65_535, async () => null)
+    const error = await portInUse(['127.0.0.1'], 65_535, async () => null)
 
     expect([error.message, error.mend]).toEqual([
       'Port 65535 on 127.0.0.1 is in use by another process.',

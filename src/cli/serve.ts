@@ -78,8 +78,8 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     }
     const again = request.watch ? [reload] : []
     const app = await startApp(config, createServerLog(config, io), io, ...again).catch(async (error: unknown) => {
-      const { host, port } = config.settings
-      throw isPortInUse(error) ? await portInUse(host, port) : error
+      const { hosts, port } = config.settings
+      throw isPortInUse(error) ? await portInUse(hosts, port) : error
     })
     return { app, config, url: shownUrl(app.url, networkInterfaces()), reload }
   }

@@ -31,10 +31,20 @@ const mistakes = (given: Given): string[] => {
 }
 
 describe('settings', () => {
+  test.each([
+    [undefined, ['127.0.0.1', '::1']],
+    ['localhost', ['127.0.0.1', '::1']],
+    ['127.0.0.1', ['127.0.0.1']],
+    ['0.0.0.0', ['0.0.0.0']],
+  ])('of the host %s listen on %j', (host, hosts) => {
+    expect(resolve(host === undefined ? {} : { flags: { host } }).settings.hosts).toEqual(hosts)
+  })
+
   test('have defaults for a laptop', () => {
     expect(resolve()).toEqual({
       settings: {
         host: '127.0.0.1',
+        hosts: ['127.0.0.1', '::1'],
         port: 8000,
         loopback: true,
         protocols: ['ag-ui', 'rest', 'threads', 'openai', 'mcp'],
@@ -99,6 +109,7 @@ open: true
     expect(resolve({ yaml, env: { TEAM_TOKEN: '0123456789abcdef' } })).toEqual({
       settings: {
         host: '::1',
+        hosts: ['::1'],
         port: 9000,
         loopback: true,
         protocols: ['ag-ui', 'rest'],

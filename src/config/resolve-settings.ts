@@ -58,8 +58,10 @@ function assemble(read: Read, isGiven: (key: SettingKey) => boolean, onTerminal:
   const key = read('tls.key')
   const perToken = (name: 'limits.posts_per_minute' | 'limits.streams', beyond: number) =>
     isGiven(name) || loopback ? read(name) : beyond
+  const isThisMachine = !isGiven('host') || /^localhost\.?$/i.test(host)
   return {
     host,
+    hosts: isThisMachine ? ['127.0.0.1', '::1'] : [host],
     port: read('port'),
     loopback,
     protocols: read('protocols'),

@@ -3,6 +3,8 @@ import type { LogLevel, Protocol } from './setting-values.ts'
 /** The server's settings as the server uses them: complete, checked, one unit per name. */
 export interface ServerSettings {
   host: string
+  /** What is listened on: `host`; by default, and for `localhost`, this machine by both protocols, where it has both. */
+  hosts: readonly string[]
   /** 0 = any free one. */
   port: number
   /** Only this machine can connect. */

@@ -25,7 +25,8 @@ const LIMIT = 'a whole number of at least 1, or none'
 const table = {
   host: setting({
     schema: hostAddress(),
-    description: 'Address to listen on. Beyond this machine (0.0.0.0 = everywhere) a token is required.',
+    description:
+      'Address to listen on; by default (and for `localhost`) 127.0.0.1, and ::1 where it exists. Beyond this machine (0.0.0.0 = everywhere) a token is required.',
     expected: 'an IP address or a host name',
     example: '0.0.0.0',
     default: '127.0.0.1',

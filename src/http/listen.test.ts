@@ -1,13 +1,16 @@
 import { createServer } from 'node:http'
-import { connect } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { connect, createServer as createTcpServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { listen } from './listen.ts'
+
+const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'))
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test.skipIf(process.platform !== 'linux')('many connections are taken in a few turns of the loop', async () => {
   const server = createServer()
-  const { host, port, close } = await listen(server, { host: '127.0.0.1', port: 0 }, () => {})
+  const { host, port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0 }, () => {})
   let taken = 0
   server.on('connection', () => {
     taken += 1
@@ -29,13 +32,13 @@ test.skipIf(process.platform !== 'linux')('many connections are taken in a few t
 test('a port that is in use is refused, also when the other one listens like this', async () => {
   const first = createServer()
   const second = createServer()
-  const { host, port, close } = await listen(first, { host: '127.0.0.1', port: 0 }, () => {})
+  const { host, port, close } = await listen(first, { hosts: ['127.0.0.1'], port: 0 }, () => {})
   onTestFinished(() => {
     close()
     first.close()
   })
 
-  await expect(listen(second, { host, port }, () => {})).rejects.toMatchObject({
+  await expect(listen(second, { hosts: [host], port }, () => {})).rejects.toMatchObject({
     code: 'config_invalid',
     details: { reason: 'EADDRINUSE' },
   })
@@ -43,7 +46,7 @@ test('a port that is in use is refused, also when the other one listens like thi
 
 test('one socket serves as well', async () => {
   const server = createServer((_request, response) => response.end('here'))
-  const { host, port, close } = await listen(server, { host: '127.0.0.1', port: 0 }, () => {}, 1)
+  const { host, port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0 }, () => {}, 1)
   onTestFinished(() => {
     close()
     server.close()
@@ -56,14 +59,64 @@ test('one socket serves as well', async () => {
 
 test('closed, it takes no more, and the port is free', async () => {
   const server = createServer()
-  const { host, port, close } = await listen(server, { host: '127.0.0.1', port: 0 }, () => {})
+  const { host, port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0 }, () => {})
   close()
   await new Promise((resolve) => server.close(resolve))
 
   const next = createServer()
-  const again = await listen(next, { host, port }, () => {})
+  const again = await listen(next, { hosts: [host], port }, () => {})
   again.close()
   next.close()
 
   expect(again.port).toBe(port)
+})
+
+describe.skipIf(!hasIpv6)('on both addresses of this machine', () => {
+  const hosts = ['127.0.0.1', '::1']
+
+  test('it serves on one port', async () => {
+    const server = createServer((_request, response) => response.end('here'))
+    const { host, port, close } = await listen(server, { hosts, port: 0 }, () => {})
+    onTestFinished(() => {
+      close()
+      server.close()
+    })
+
+    const answers = await Promise.all(['127.0.0.1', '[::1]'].map((name) => fetch(`http://${name}:${port}/`)))
+
+    expect(host).toBe('127.0.0.1')
+    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(['here', 'here'])
+  })
+
+  test('it has both or none', async () => {
+    const stranger = createTcpServer()
+    await new Promise<void>((resolve) => stranger.listen(0, '::1', resolve))
+    onTestFinished(() => void stranger.close())
+    const address = stranger.address()
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+
+    await expect(listen(createServer(), { hosts, port }, () => {})).rejects.toMatchObject({
+      code: 'config_invalid',
+      details: { host: '::1', port, reason: 'EADDRINUSE' },
+    })
+
+    const next = createServer()
+    const alone = await listen(next, { hosts: ['127.0.0.1'], port }, () => {})
+    alone.close()
+    next.close()
+  })
+
+  test('one that the machine does not have is left out, unless it is the only one', async () => {
+    // Kept for examples, so that no machine has it.
+    const nowhere = '2001:db8::1'
+    const server = createServer()
+    const { host, close } = await listen(server, { hosts: ['127.0.0.1', nowhere], port: 0 }, () => {})
+    close()
+    server.close()
+
+    expect(host).toBe('127.0.0.1')
+    await expect(listen(createServer(), { hosts: [nowhere], port: 0 }, () => {})).rejects.toMatchObject({
+      details: { reason: 'EADDRNOTAVAIL' },
+    })
+  })
 })

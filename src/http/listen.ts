@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
-import { createServer, type Server as NetServer, type Socket } from 'node:net'
+import { createServer, type ListenOptions, type Server as NetServer, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { ServerError } from '../domain/errors.ts'
 
 export interface Listening {
@@ -15,9 +16,16 @@ export interface Listening {
  */
 const SOCKETS = process.platform === 'linux' ? 16 : 1
 
+export interface Where {
+  /** All of them or none. Those behind the first are left out on a machine that does not have them. */
+  hosts: readonly string[]
+  /** 0: any that is free on all of them. */
+  port: number
+}
+
 /**
  * Throws `config_invalid` with what to do. `failed` hears of later trouble, such as a process without file descriptors. `sockets` is
- * how many there are at most: where ports cannot be shared one has to do.
+ * how many there are at most on each address: where ports cannot be shared one has to do.
  */
 export async function listen(
   server: Server,
@@ -25,53 +33,111 @@ export async function listen(
   failed: (error: Error) => void,
   sockets: number = SOCKETS,
 ): Promise<Listening> {
-  const { host, port, isShared } = await begin(server, where, sockets)
-  const others = isShared ? await openMore(server, { host, port }, sockets - 1) : []
-  for (const one of [server, ...others]) one.on('error', failed)
-  return {
-    host,
-    port,
-    close() {
-      for (const other of others) other.close()
-    },
+  const turn = sockets === 1 ? null : await takeTurn()
+  const opened: NetServer[] = []
+  try {
+    const places = await findPlaces(where)
+    for (const place of places) {
+      const first = opened.length === 0 ? server : createFeeder(server)
+      // Without a turn two servers of one user could come to share the port.
+      const isShared = turn !== null && (await openShared(first, place))
+      if (!isShared) await open(first, place)
+      opened.push(first)
+      if (isShared) opened.push(...(await openMore(server, place, sockets - 1)))
+    }
+    for (const one of opened) one.on('error', failed)
+    const [{ host, port } = { host: '', port: 0 }] = places
+    return {
+      host,
+      port,
+      close() {
+        for (const one of opened) if (one !== server) one.close()
+      },
+    }
+  } catch (error) {
+    for (const one of opened) one.close()
+    throw error instanceof Error ? cannotListen(error, where) : error
+  } finally {
+    turn?.close()
   }
 }
 
-interface Where {
+interface Place {
   host: string
   port: number
 }
 
-async function begin(server: Server, where: Where, sockets: number): Promise<Where & { isShared: boolean }> {
-  try {
-    if (sockets === 1) return { ...(await open(server, where)), isShared: false }
-    // Sockets that share a port do not mind others of the same user who do so, too. One that does not share finds out.
-    const probe = createServer()
-    const { port } = await open(probe, where)
-    await new Promise((resolve) => probe.close(resolve))
+const TURN_TRIES = 200
+const TURN_PAUSE_MS = 5
+
+/**
+ * Sockets that share a port do not mind others of the same user who do so, too. A look at the port before finds those that are there; of two
+ * servers that look at the same moment, the second waits here until the first has its port. The name is in no folder, and the kernel frees it
+ * with the process. Null where there are no such names, or somebody keeps this one.
+ */
+async function takeTurn(): Promise<NetServer | null> {
+  const path = `\0quarterdeck-listen-${process.geteuid?.() ?? 0}`
+  for (let i = 0; i < TURN_TRIES; i += 1) {
+    const turn = createServer((socket) => socket.destroy())
     try {
-      return { ...(await open(server, { host: where.host, port, reusePort: true })), isShared: true }
+      await listening(turn, { path })
+      return turn
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw error
-      // Not every kernel that calls itself Linux can share a port.
-      return { ...(await open(server, { host: where.host, port })), isShared: false }
+      if (codeOf(error) !== 'EADDRINUSE') return null
     }
+    await setTimeout(TURN_PAUSE_MS)
+  }
+  return null
+}
+
+const PORT_TRIES = 20
+
+/** Where the server can be, by sockets that share with nobody. */
+async function findPlaces({ hosts, port }: Where): Promise<Place[]> {
+  for (let i = 1; ; i += 1) {
+    const probes: NetServer[] = []
+    const places: Place[] = []
+    try {
+      for (const host of hosts) {
+        const probe = createServer()
+        try {
+          places.push(await open(probe, { host, port: places[0]?.port ?? port }))
+          probes.push(probe)
+        } catch (error) {
+          if (places.length === 0 || !isNoAddress(error)) throw error
+        }
+      }
+      return places
+    } catch (error) {
+      const mayBeElsewhere = port === 0 && places.length > 0 && codeOf(error) === 'EADDRINUSE'
+      if (!mayBeElsewhere || i === PORT_TRIES) throw error
+    } finally {
+      await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))))
+    }
+  }
+}
+
+/** Whether this machine has no such address, as `::1` where IPv6 is off. */
+export const isNoAddress = (error: unknown): boolean => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))
+
+/** False where the kernel cannot: not every one that calls itself Linux can share a port. */
+async function openShared(server: NetServer, place: Place): Promise<boolean> {
+  try {
+    await open(server, { ...place, reusePort: true })
+    return true
   } catch (error) {
-    if (!(error instanceof Error)) throw error
-    throw cannotListen(error, where.host, where.port)
+    if (codeOf(error) === 'EADDRINUSE') throw error
+    return false
   }
 }
 
 /** As many as there can be: the first one is enough to serve. */
-async function openMore(server: Server, where: Where, count: number): Promise<NetServer[]> {
+async function openMore(server: Server, place: Place, count: number): Promise<NetServer[]> {
   const others: NetServer[] = []
   for (let i = 0; i < count; i += 1) {
-    // As node:http makes its own.
-    const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
-      server.emit('connection', socket)
-    })
+    const other = createFeeder(server)
     try {
-      await open(other, { ...where, reusePort: true })
+      await open(other, { ...place, reusePort: true })
     } catch {
       break
     }
@@ -80,20 +146,36 @@ async function openMore(server: Server, where: Where, count: number): Promise<Ne
   return others
 }
 
-function open(server: NetServer, where: Where & { reusePort?: boolean }): Promise<Where> {
+/** Its connections are `server`'s. As node:http makes its own. */
+const createFeeder = (server: Server): NetServer =>
+  createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
+    server.emit('connection', socket)
+  })
+
+async function open(server: NetServer, place: Place & { reusePort?: boolean }): Promise<Place> {
+  await listening(server, place)
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no TCP address')
+  return { host: address.address, port: address.port }
+}
+
+function listening(server: NetServer, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(where, () => {
-      server.off('error', reject)
-      const address = server.address()
-      if (address === null || typeof address === 'string') reject(new Error('the server has no TCP address'))
-      else resolve({ host: address.address, port: address.port })
+    const failed = (error: Error) => reject(Object.assign(error, { host: options.host }))
+    server.once('error', failed)
+    server.listen(options, () => {
+      server.off('error', failed)
+      resolve()
     })
   })
 }
 
-function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): ServerError {
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+function cannotListen(error: NodeJS.ErrnoException & { host?: string }, { hosts, port }: Where): ServerError {
   const reason = error.code ?? 'unknown'
+  const host = error.host ?? hosts.join(', ')
   const fail = (message: string) =>
     new ServerError('config_invalid', message, { details: { host, port, reason }, cause: error })
   switch (reason) {

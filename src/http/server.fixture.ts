@@ -81,7 +81,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     ...(options.errorShapes ? { errorShapes: options.errorShapes } : {}),
     ...(options.tls ? { tls: options.tls } : {}),
   })
-  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = await server.listen({ hosts: ['127.0.0.1'], port: 0 })
   if (options.ready !== false) state.advance('ready')
   const stop = async () => {
     await server.close({ drainMs: 0 })

@@ -225,7 +225,7 @@ describe('a server that cannot listen', () => {
     await using server = await startServer({ routes: [hello] })
     await server.server.close({ drainMs: 0 })
 
-    await expect(server.server.listen({ host: '127.0.0.1', port })).rejects.toMatchObject({
+    await expect(server.server.listen({ hosts: ['127.0.0.1'], port })).rejects.toMatchObject({
       code: 'config_invalid',
       message: `Port ${port} on 127.0.0.1 is already in use. Choose another with --port, or --port 0 for any free one.`,
       details: { host: '127.0.0.1', port, reason: 'EADDRINUSE' },
@@ -237,7 +237,7 @@ describe('a server that cannot listen', () => {
     await using server = await startServer({ routes: [hello] })
     await server.server.close({ drainMs: 0 })
 
-    await expect(server.server.listen({ host: '192.0.2.1', port: 0 })).rejects.toThrow(
+    await expect(server.server.listen({ hosts: ['192.0.2.1'], port: 0 })).rejects.toThrow(
       '192.0.2.1 is no address of this machine.',
     )
   })

@@ -14,7 +14,7 @@ import { createDispatch, type Exchange } from './dispatch.ts'
 import type { Guard } from './guard.ts'
 import { registerHttpMetrics } from './http-metrics.ts'
 import { giveUpLater } from './linger.ts'
-import { type Listening, listen } from './listen.ts'
+import { type Listening, listen, type Where } from './listen.ts'
 import type { Metrics } from './metrics.ts'
 import type { ErrorShape } from './problem.ts'
 import type { Door, Route } from './route.ts'
@@ -94,7 +94,7 @@ export interface HttpServer {
   /** From now on these routes answer. */
   serve(routes: readonly Route[]): void
   /** Resolves when connections are taken. Throws `config_invalid` when it cannot be: port in use, no such address. */
-  listen(where: { host: string; port: number }): Promise<{ host: string; port: number }>
+  listen(where: Where): Promise<{ host: string; port: number }>
   /**
    * Refuses new work with 503, lets answers in work complete for `drainMs`, then ends the streams that are still open and
    * closes every connection. Idle connections go at once. May be called again.
@@ -266,11 +266,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     serve(routes) {
       router = createRouter(routes, doors)
     },
-    async listen({ host, port }) {
+    async listen(where) {
       // It goes on with what it has.
-      listening = await listen(server, { host, port }, (error) =>
-        log.error('a connection could not be taken', { error }),
-      )
+      listening = await listen(server, where, (error) => log.error('a connection could not be taken', { error }))
       return { host: listening.host, port: listening.port }
     },
     close({ drainMs }) {

@@ -1,0 +1,25 @@
+// A process that listens when it is told to, says whether it could, and lets go when it is told again.
+
+import { createServer } from 'node:http'
+import { type Listening, listen } from '../../../src/http/listen.ts'
+
+let letGo: (() => void) | null = null
+
+process.on('message', async (port: number | 'let go') => {
+  if (port === 'let go') {
+    letGo?.()
+    letGo = null
+    process.send?.('gone')
+    return
+  }
+  const server = createServer()
+  const got: Listening | null = await listen(server, { hosts: ['127.0.0.1'], port }, () => {}).catch(() => null)
+  if (got !== null) {
+    letGo = () => {
+      got.close()
+      server.close()
+    }
+  }
+  process.send?.(got === null ? 'lost' : 'won')
+})
+process.send?.('up')
