@@ -101,7 +101,7 @@ function relaunch(node) {
     env: tunedEnvironment(),
   })
   const forward = (signal) => {
-    // A terminal sends Ctrl-C to the child as well; passing it on would count as a second one.
+    // A terminal sends Ctrl-C to the child as well. Other signals may come to both of us, too; the child counts what comes twice at once as one.
     if (signal === 'SIGINT' && process.stdin.isTTY) return
     child.kill(signal)
   }

@@ -30,8 +30,19 @@ interface Running {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-function start(node: string, args: string[], cwd: string, env: Record<string, string> = {}): Running {
-  const child = spawn(node, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
+interface StartOptions {
+  env?: Record<string, string>
+  /** In a process group of its own. */
+  detached?: boolean
+}
+
+function start(node: string, args: string[], cwd: string, { env, detached = false }: StartOptions = {}): Running {
+  const child = spawn(node, args, {
+    cwd,
+    detached,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
   const lookers = new Set<() => void>()
@@ -57,9 +68,29 @@ function start(node: string, args: string[], cwd: string, env: Record<string, st
 }
 
 async function run(node: string, args: string[], cwd: string, env: Record<string, string> = {}) {
-  const running = start(node, args, cwd, env)
+  const running = start(node, args, cwd, { env })
   const { code } = await running.ended
   return { code, text: running.text() }
+}
+
+/** Runs an answer that never ends; it has 0.3 s when the server is to stop. */
+async function busyServer(node: string, cwd: string, options: StartOptions = {}): Promise<Running> {
+  await writeFile(join(cwd, 'answers.yaml'), 'answers: [{ parts: [{ hang: true }] }]')
+  await writeFile(
+    join(cwd, 'agent.yaml'),
+    'name: sloth\nmodel: { provider: scripted, script: answers.yaml }\ninstructions: Wait.\n',
+  )
+  const args = [launcher, 'serve', '--port', '0', '--log-level', 'silent', '--drain', '300ms']
+  const server = start(node, args, cwd, options)
+  await server.until('Ctrl-C')
+  const url = /AG-UI\s+(\S+)\//.exec(server.text())?.[1] ?? ''
+  const accepted = await fetch(`${url}/sessions/work/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', connection: 'close' },
+    body: '{"message":"Hi"}',
+  })
+  expect(accepted.status).toBe(202)
+  return server
 }
 
 const oldNode = findOldNode()
@@ -91,25 +122,23 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
       expect(server.text()).toContain('Stopping.\n')
     })
 
+    test.each(['SIGTERM', 'SIGINT'] as const)('%s to the whole process group counts once', async (signal) => {
+      const cwd = await tempFolder()
+      const server = await busyServer(node, cwd, { detached: true })
+
+      process.kill(-(server.child.pid ?? 0), signal)
+
+      expect(await server.ended).toEqual({ code: 0, signal: null })
+      expect(server.text()).toContain('Stopping: 1 answer in work, up to 0.3 s to finish.')
+    })
+
     test('gives an answer that nobody reads its time to finish', async () => {
       const cwd = await tempFolder()
-      await writeFile(join(cwd, 'answers.yaml'), 'answers: [{ parts: [{ hang: true }] }]')
-      await writeFile(
-        join(cwd, 'agent.yaml'),
-        'name: sloth\nmodel: { provider: scripted, script: answers.yaml }\ninstructions: Wait.\n',
-      )
-      const server = start(node, [launcher, 'serve', '--port', '0', '--log-level', 'silent', '--drain', '300ms'], cwd)
-      await server.until('Ctrl-C')
-      const url = /AG-UI\s+(\S+)\//.exec(server.text())?.[1] ?? ''
-      const accepted = await fetch(`${url}/sessions/work/messages`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', connection: 'close' },
-        body: '{"message":"Hi"}',
-      })
+      const server = await busyServer(node, cwd)
 
       server.child.kill('SIGTERM')
 
-      expect([accepted.status, await server.ended]).toEqual([202, { code: 0, signal: null }])
+      expect(await server.ended).toEqual({ code: 0, signal: null })
       expect(server.text()).toContain(
         'Stopping: 1 answer in work, up to 0.3 s to finish. SIGTERM again stops at once.\n',
       )

@@ -1,12 +1,18 @@
 import { createSystemClock } from '../domain/clock.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io, StopSignal } from './io.ts'
-import { oncePerKeypress } from './once-per-keypress.ts'
+import { onceWithin } from './once-within.ts'
 import { openUrl } from './open-url.ts'
+
+/**
+ * A terminal and systemd send a signal to the whole process group, and npm, npx and our launcher pass theirs on: it arrives twice. A person
+ * who presses Ctrl-C again is slower than this; whoever sends SIGTERM again has waited for longer.
+ */
+const SAME_INTERRUPT_MS = 500
+const SAME_TERMINATE_MS = 1_000
 
 export function createProcessIo(process: NodeJS.Process): Io {
   const clock = createSystemClock()
-  const atTerminal = Boolean(process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY)
 
   // A reader that has seen enough (`| head`) is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -30,13 +36,9 @@ export function createProcessIo(process: NodeJS.Process): Io {
     cwd: process.cwd(),
     clock,
     onSignal(listener) {
-      const heard = () => listener('SIGINT')
-      // Without a terminal nobody presses keys: two signals are two.
-      const interrupt = atTerminal ? oncePerKeypress(clock, heard) : heard
-      const terminate = () => listener('SIGTERM')
       const handlers: [StopSignal, () => void][] = [
-        ['SIGINT', interrupt],
-        ['SIGTERM', terminate],
+        ['SIGINT', onceWithin(SAME_INTERRUPT_MS, clock, () => listener('SIGINT'))],
+        ['SIGTERM', onceWithin(SAME_TERMINATE_MS, clock, () => listener('SIGTERM'))],
       ]
       for (const [signal, handle] of handlers) process.on(signal, handle)
       return () => {

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { oncePerKeypress } from './once-per-keypress.ts'
+import { onceWithin } from './once-within.ts'
 import { instantClock } from './testing/test-io.ts'
 
-test('what npm passes on is the same Ctrl-C, what comes later is another', () => {
+test('what follows at once is the same, what comes later is another', () => {
   let now = 1000
   let heard = 0
-  const interrupt = oncePerKeypress({ ...instantClock(), mono: () => now }, () => {
+  const call = onceWithin(500, { ...instantClock(), mono: () => now }, () => {
     heard += 1
   })
   const after = (ms: number) => {
     now += ms
-    interrupt()
+    call()
     return heard
   }
 
