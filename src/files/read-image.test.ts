@@ -60,6 +60,41 @@ describe('the words of a picture', () => {
   })
 })
 
+describe('a picture too small for a letter', () => {
+  const withoutWords = { sections: [], notes: ['No text that can be read was found in the picture.'] }
+
+  test('is whole and without words: one pixel in each format', { timeout: SLOW }, async () => {
+    const { default: sharp } = await import('sharp')
+    const pixel = () => sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
+    const pictures = await Promise.all([
+      Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+        'base64',
+      ),
+      pixel().png().toBuffer(),
+      pixel().gif().toBuffer(),
+      pixel().jpeg().toBuffer(),
+      pixel().webp().toBuffer(),
+    ])
+    for (const bytes of pictures) expect(await read(bytes)).toEqual(withoutWords)
+  })
+
+  test.each([
+    [2, 2],
+    [3, 3],
+    [5, 5],
+    [6, 6],
+    [3_000, 1],
+    [1, 3_000],
+    [200_000, 3],
+    [200_000, 5],
+  ])('is whole and without words: %i × %i', { timeout: SLOW }, async (width, height) => {
+    const { default: sharp } = await import('sharp')
+    const line = sharp({ create: { width, height, channels: 3, background: 'red' } })
+    expect(await read(await line.png().toBuffer())).toEqual(withoutWords)
+  })
+})
+
 describe('a hostile picture', () => {
   test.each(hostilePictures)('$name is refused before it is unpacked', async ({ bytes, refusal }) => {
     await expect(read(await bytes())).rejects.toMatchObject({

@@ -6,9 +6,12 @@ import type { Ocr, Recognized } from './ocr.ts'
 /** Words that were really there come with more than this, words made up from leaves or clouds with less. */
 const CERTAIN = 80
 const GUESSED = 40
+/** No letter fits into less, and the treatments need room of their own. */
+const MIN_SIDE = 6
 
 /** Empty when there are none that can be read. */
 export async function pictureWords(picture: GreyPicture, ocr: Ocr): Promise<string> {
+  if (Math.min(picture.width, picture.height) < MIN_SIDE) return ''
   const { treatment, seen } = await bestTreatment(picture, ocr)
   let whole = seen ?? (await ocr.recognize(await pngOf(picture, treatment)))
   if (seen === null && whole.confidence < CERTAIN && !treatment.denoise) {
