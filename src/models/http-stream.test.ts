@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
 import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
 import { createModelHttp, type ModelHttp } from './http-stream.ts'
+import { MAX_EVENT_LENGTH } from './sse-parser.ts'
 import { failureFrom } from './testing/fixtures.ts'
 import { type Loopback, listen, sendStream, sse } from './testing/loopback.ts'
 import { createManualClock } from './testing/manual-clock.ts'
@@ -397,7 +398,7 @@ describe('model HTTP', () => {
   test('refuses an event that only its end makes too large', async () => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(Buffer.concat([Buffer.alloc(10 * 1024 * 1024, 'x'), Buffer.from([0xc3])]))
+      response.end(Buffer.concat([Buffer.alloc(MAX_EVENT_LENGTH, 'x'), Buffer.from([0xc3])]))
     })
     expect(await failureFrom(read(pool, server.url))).toMatchObject({ name: 'SseEventTooLarge' })
   })

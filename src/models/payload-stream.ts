@@ -13,7 +13,7 @@ export interface PayloadStream extends AsyncIterable<readonly string[]> {
   release(): void
 }
 
-/** Queued payloads beyond this stop the reading of the socket until the consumer comes. */
+/** What is read beyond this stops the reading of the socket until the consumer comes. */
 const MAX_QUEUED_BYTES = 64 * 1024
 const RELEASE_MS = 1_000
 
@@ -52,14 +52,18 @@ export function createPayloadStream(
     }
   }
 
+  /** The consumer is here: what was read so far no longer holds the reading up. */
+  const readOn = () => {
+    queuedBytes = 0
+    if (!paused) return
+    paused = false
+    exchange?.resume()
+  }
+
   const take = (): Taken => {
     const value = queue
     queue = []
-    queuedBytes = 0
-    if (paused) {
-      paused = false
-      exchange?.resume()
-    }
+    readOn()
     return { done: false, value }
   }
 
@@ -171,6 +175,8 @@ export function createPayloadStream(
     if (queue.length > 0) return Promise.resolve(take())
     if (failure !== null) return Promise.reject(failure)
     if (ended) return Promise.resolve(DONE)
+    // All that was read may be the beginning of one long event: its rest must come, or nobody ever gets it.
+    readOn()
     return new Promise((resolve, reject) => {
       waiting = { resolve, reject }
     })

@@ -66,6 +66,36 @@ describe('SSE parser', () => {
     )
   })
 
+  test('takes an event up to the limit and refuses a longer one, wherever the bytes are cut', () => {
+    const longest = 50
+    const event = fc.array(fc.string({ unit: fc.constantFrom('x', 'ü'), maxLength: 60 }), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    fc.assert(
+      fc.property(event, fc.array(fc.nat(300)), (lines, cuts) => {
+        const bytes = Buffer.from(`${lines.map((line) => `data: ${line}\n`).join('')}\n`)
+        const places = [...new Set(cuts.map((cut) => Math.min(cut, bytes.length)))].sort((a, b) => a - b)
+        const outcomeOf = (chunks: Buffer[]) => {
+          const parser = createSseParser(longest)
+          const payloads: string[] = []
+          try {
+            for (const chunk of chunks) parser.push(chunk, payloads)
+            return payloads
+          } catch (error) {
+            return error instanceof SseEventTooLarge ? 'too large' : error
+          }
+        }
+        const cut = [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length))
+        const whole = outcomeOf([bytes])
+        expect(outcomeOf(cut)).toEqual(whole)
+        const payload = lines.join('\n')
+        if (payload.length > longest) expect(whole).toBe('too large')
+        if (payload.length <= longest - 'data: '.length) expect(whole).toEqual([payload])
+      }),
+    )
+  })
+
   test('refuses an event that grows beyond the limit, on one line or on many', () => {
     const grow = (chunk: string) => {
       const parser = createSseParser(1000)

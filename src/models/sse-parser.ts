@@ -2,16 +2,22 @@ import { StringDecoder } from 'node:string_decoder'
 
 /** Server-sent events, read as they arrive. Only `data` matters to the model wires; names, ids and comments are dropped. */
 export interface SseParser {
-  /** Adds the payload of every event that these bytes completed. Throws `SseEventTooLarge`. */
+  /** Adds the payload of every event that these bytes completed. Throws `SseEventTooLarge`, wherever the bytes are cut. */
   push(bytes: Buffer, into: string[]): void
   /** The end of the stream. Unlike a browser it keeps a last event that lacks its blank line: some servers forget it. */
   end(into: string[]): void
 }
 
+/** Characters of one event. Room for a whole file as the arguments of a call, and a bound on what a server makes us keep. */
+export const MAX_EVENT_LENGTH = 16_000_000
+
 export class SseEventTooLarge extends Error {
+  readonly limit: number
+
   constructor(limit: number) {
     super(`An event of the stream is longer than ${limit} characters.`)
     this.name = 'SseEventTooLarge'
+    this.limit = limit
   }
 }
 
@@ -20,7 +26,7 @@ const SPACE = 32
 const COLON = 58
 const BOM = 0xfeff
 
-export function createSseParser(maxEventLength = 10 * 1024 * 1024): SseParser {
+export function createSseParser(maxEventLength = MAX_EVENT_LENGTH): SseParser {
   // Bytes may be cut inside a character; the decoder keeps the beginning until the rest is there.
   const decoder = new StringDecoder('utf8')
   let started = false
@@ -28,8 +34,8 @@ export function createSseParser(maxEventLength = 10 * 1024 * 1024): SseParser {
   let line = ''
   let data: string | null = null
 
-  const bound = () => {
-    if (line.length + (data?.length ?? 0) > maxEventLength) throw new SseEventTooLarge(maxEventLength)
+  const bound = (text: string) => {
+    if (text.length + (data?.length ?? 0) > maxEventLength) throw new SseEventTooLarge(maxEventLength)
   }
 
   const takeLine = (text: string, into: string[]) => {
@@ -38,16 +44,12 @@ export function createSseParser(maxEventLength = 10 * 1024 * 1024): SseParser {
       data = null
       return
     }
+    bound(text)
     if (!text.startsWith('data')) return
     let value = ''
     if (text.charCodeAt(4) === COLON) value = text.slice(text.charCodeAt(5) === SPACE ? 6 : 5)
     else if (text.length > 4) return
-    if (data === null) {
-      data = value
-    } else {
-      data += `\n${value}`
-      bound()
-    }
+    data = data === null ? value : `${data}\n${value}`
   }
 
   const take = (chunk: string, into: string[]) => {
@@ -77,7 +79,7 @@ export function createSseParser(maxEventLength = 10 * 1024 * 1024): SseParser {
     }
     if (start < text.length) {
       line += text.slice(start)
-      bound()
+      bound(line)
     }
   }
 

@@ -77,10 +77,12 @@ function failureOf(error: unknown, target: ModelTarget, now: number): unknown {
   // An event that is no JSON is one that was cut off.
   if (error instanceof SyntaxError) return dropped(target)
   if (error instanceof SseEventTooLarge) {
-    return modelFailure('model_failed', `The model server at ${target.host} sent an event that is too large.`, target, {
-      retryable: false,
-      cause: error,
-    })
+    return modelFailure(
+      'model_failed',
+      `The model server at ${target.host} sent an event of more than ${error.limit / 1_000_000} million characters. Ask for less in one answer or one call.`,
+      target,
+      { retryable: false, cause: error },
+    )
   }
   return error
 }

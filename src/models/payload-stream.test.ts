@@ -1,0 +1,206 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ModelSettings } from '../domain/agent.ts'
+import { createSystemClock } from '../domain/clock.ts'
+import { createAnthropicModel } from './anthropic/anthropic.ts'
+import { createGoogleModel } from './google/google.ts'
+import type { ExchangeHandlers } from './http/connection-pool.ts'
+import { createModelHttp } from './http-stream.ts'
+import type { Model } from './model.ts'
+import { createOpenAiModel } from './openai/openai.ts'
+import { createPayloadStream } from './payload-stream.ts'
+import { turn, turns } from './testing/ask.ts'
+import { emptyRequest, failureFrom } from './testing/fixtures.ts'
+import { listen, sendStream } from './testing/loopback.ts'
+
+const clock = createSystemClock()
+const never = new AbortController().signal
+
+/** A socket that sends `chunks`, one a turn of the event loop, and keeps still while it is paused. */
+function senderOf(chunks: readonly Buffer[]) {
+  let most = 0
+  let unpausedBytes = 0
+  const send = (handlers: ExchangeHandlers) => {
+    let at = 0
+    let paused = false
+    let over = false
+    const step = () => {
+      if (over || paused) return
+      const chunk = chunks[at++]
+      if (chunk === undefined) {
+        over = true
+        return handlers.end()
+      }
+      unpausedBytes += chunk.length
+      most = Math.max(most, unpausedBytes)
+      handlers.body(chunk)
+      setImmediate(step)
+    }
+    setImmediate(() => {
+      handlers.head({ status: 200, persistent: true, headers: { 'content-type': 'text/event-stream' } })
+      step()
+    })
+    return {
+      pause() {
+        paused = true
+      },
+      resume() {
+        unpausedBytes = 0
+        if (!paused) return
+        paused = false
+        setImmediate(step)
+      },
+      destroy() {
+        over = true
+      },
+    }
+  }
+  return { send, most: () => most }
+}
+
+describe('the payloads of an answer', () => {
+  test('all come, whatever their sizes, wherever the bytes are cut, however slow the reader is', async () => {
+    const size = fc.oneof(fc.nat(200), fc.integer({ min: 60_000, max: 70_000 }), fc.integer({ min: 1, max: 600_000 }))
+    const answer = fc.record({
+      sizes: fc.array(size, { minLength: 1, maxLength: 5 }),
+      cut: fc.integer({ min: 700, max: 65_536 }),
+      letter: fc.constantFrom('x', 'ü', '日', '😀'),
+      pauses: fc.array(fc.nat(12), { minLength: 1, maxLength: 6 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(answer, async ({ sizes, cut, letter, pauses }) => {
+        const payloads = sizes.map((length) => letter.repeat(Math.ceil(length / Buffer.byteLength(letter))))
+        const bytes = Buffer.from(payloads.map((payload) => `data: ${payload}\n\n`).join(''))
+        const chunks = Array.from({ length: Math.ceil(bytes.length / cut) }, (_, i) =>
+          bytes.subarray(i * cut, (i + 1) * cut),
+        )
+        const got: string[] = []
+        let pulls = 0
+        for await (const batch of createPayloadStream(senderOf(chunks).send, clock, never)) {
+          got.push(...batch)
+          await turns(pauses[pulls++ % pauses.length])
+        }
+        expect(got).toEqual(payloads)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('an absent reader holds the socket up, also in the middle of a long event', async () => {
+    const chunks = [Buffer.from('data: 1\n\n'), ...Array.from({ length: 100 }, () => Buffer.alloc(10_000, 'x'))]
+    const sender = senderOf(chunks)
+    const payloads = createPayloadStream(sender.send, clock, never)[Symbol.asyncIterator]()
+    expect(await payloads.next()).toEqual({ done: false, value: ['1'] })
+    for (let i = 0; i < 200; i += 1) await turn()
+    expect(sender.most()).toBeLessThan(100_000)
+    await payloads.return?.()
+  })
+})
+
+const settings = (provider: string, baseUrl: string): ModelSettings => ({
+  provider,
+  name: 'm',
+  baseUrl,
+  apiKey: 'k',
+  contextWindow: 1_000,
+  retries: 0,
+  firstTokenTimeoutMs: 1_000,
+  tokenTimeoutMs: 1_000,
+})
+
+const ARGUMENTS = (size: number) => JSON.stringify({ text: 'x'.repeat(size) })
+
+/** The events of an answer that calls a tool, its arguments in one piece. */
+const wires: { name: string; make: typeof createOpenAiModel; events(size: number): unknown[] }[] = [
+  {
+    name: 'openai',
+    make: createOpenAiModel,
+    events: (size) => [
+      { choices: [{ index: 0, delta: { role: 'assistant', content: 'One moment.' } }] },
+      {
+        choices: [
+          {
+            index: 0,
+            delta: {
+              tool_calls: [
+                { index: 0, id: 'c1', type: 'function', function: { name: 'save', arguments: ARGUMENTS(size) } },
+              ],
+            },
+          },
+        ],
+      },
+      { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+    ],
+  },
+  {
+    name: 'anthropic',
+    make: createAnthropicModel,
+    events: (size) => [
+      { type: 'message_start', message: { id: 'm1', usage: { input_tokens: 1, output_tokens: 1 } } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'c1', name: 'save', input: {} } },
+      {
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: ARGUMENTS(size) },
+      },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ],
+  },
+  {
+    name: 'google',
+    make: createGoogleModel,
+    events: (size) => [
+      { candidates: [{ content: { parts: [{ text: 'One moment.' }] } }] },
+      {
+        candidates: [
+          {
+            content: { parts: [{ functionCall: { name: 'save', args: { text: 'x'.repeat(size) } } }] },
+            finishReason: 'STOP',
+          },
+        ],
+      },
+    ],
+  },
+]
+
+describe.each(wires)('$name', ({ name, make, events }) => {
+  async function argumentsFrom(size: number, pace: () => Promise<unknown>): Promise<string> {
+    const server = await listen((response) =>
+      sendStream(
+        response,
+        events(size).map((event) => JSON.stringify(event)),
+      ),
+    )
+    const http = createModelHttp({ clock })
+    const model: Model = make(settings(name, server.url), { http, now: () => 0, newId: () => 'new' })
+    try {
+      let text = ''
+      for await (const parts of model.stream(emptyRequest, never)) {
+        for (const part of parts) if (part.type === 'tool_call_args') text += part.delta
+        await pace()
+      }
+      return text
+    } finally {
+      http.close()
+      await server.close()
+    }
+  }
+
+  test.each([100_000, 130_000, 1_000_000, 8_000_000])(
+    'the arguments of a call come in one piece of %i characters',
+    { timeout: 60_000 },
+    async (size) => {
+      expect((await argumentsFrom(size, turn)).length).toBe(ARGUMENTS(size).length)
+      expect((await argumentsFrom(size, () => turns(50))) === ARGUMENTS(size)).toBe(true)
+    },
+  )
+
+  test('more than the limit is an error that says so', { timeout: 60_000 }, async () => {
+    expect(await failureFrom(argumentsFrom(17_000_000, turn))).toMatchObject({
+      code: 'model_failed',
+      message: expect.stringContaining('sent an event of more than 16 million characters'),
+    })
+  })
+})
