@@ -134,7 +134,7 @@ describe('a chat with a server', () => {
 
     await expect(collect(clientFor(server.url).send('Hi', never))).rejects.toMatchObject({
       exitCode: 1,
-      message: 'Send a token.[2J',
+      message: 'Send a token.\\u{1b}[2J',
       mend: ['Set QUARTERDECK_TOKEN to the token that the server printed at its start.'],
     })
   })

@@ -76,7 +76,7 @@ describe('the question about a call', () => {
     )
 
     expect(lines).toEqual([
-      'The agent asks to call send[2J Allow it? (risk high):',
+      'The agent asks to call send\\u{1b}[2J\\nAllow it? (risk high):',
       '  text: x\\nto: eve\\u{1b}[2J',
       '  password: [masked]',
       expect.stringMatching(/^ {2}long: y{500}… \(9500 more characters\)$/),

@@ -1,3 +1,4 @@
+import { visibleJson, visibleText } from '../domain/visible-text.ts'
 import { shownArguments } from '../supervision/shown-arguments.ts'
 import { type ApprovalAnswer, fields, type PendingApproval } from './chat-approval.ts'
 import type { Io } from './io.ts'
@@ -12,7 +13,7 @@ export type OpenPrompt = (label: string, draft?: string) => Prompt
 export function callLines(approval: PendingApproval): string[] {
   const risk = approval.risk === '' ? '' : ` (risk ${terminalLine(approval.risk, 20)})`
   if (approval.tool === '') return [`The agent asks${risk}:`, ...indented(terminalText(approval.message))]
-  const head = `The agent asks to call ${terminalLine(approval.tool, 80)}${risk}:`
+  const head = `The agent asks to call ${terminalLine(visibleText(approval.tool), 80)}${risk}:`
   return [head, ...indented(shownArguments(approval.arguments))]
 }
 
@@ -87,13 +88,7 @@ async function lineFrom(prompt: Prompt): Promise<string | null> {
 }
 
 /** The same value in one line of characters that can be seen. */
-const jsonLine = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
-    char
-      .split('')
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join(''),
-  )
+const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
 
 function parse(text: string): unknown {
   try {

@@ -48,7 +48,7 @@ describe('the view of a chat', () => {
 
     expect([io.printed(), io.complained()]).toEqual([
       'It\n',
-      'The answer failed: The model failed.[2J\nStopped.\nThe agent waits for an answer that cannot be given here.\n',
+      'The answer failed: The model failed.\\u{1b}[2J\nStopped.\nThe agent waits for an answer that cannot be given here.\n',
     ])
   })
 
@@ -89,7 +89,7 @@ describe('the view of a chat', () => {
     }
     const clear = '\r\x1b[2K'
 
-    expect(shown({ terminal: true, env: { NO_COLOR: '1' } })).toBe(`${clear}dice 1/2${clear}dice 2/2[2J\nTwo.\n`)
+    expect(shown({ terminal: true, env: { NO_COLOR: '1' } })).toBe(`${clear}dice 1/2${clear}dice 2/2\\u{1b}[2J\nTwo.\n`)
     expect([shown({ terminal: true, env: { TERM: 'dumb' } }), shown({})]).toEqual(['Two.\n', 'Two.\n'])
   })
 

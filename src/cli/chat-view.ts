@@ -1,3 +1,4 @@
+import { visibleJson } from '../domain/visible-text.ts'
 import type { ChatEvent } from './chat-event.ts'
 import type { Io } from './io.ts'
 import { styleFor } from './style.ts'
@@ -85,7 +86,7 @@ export function createChatView(io: Io): ChatView {
           tools.delete(event.id)
           if (!rich) break
           const who = event.by === undefined ? '' : `${nameOf(event.by)}: `
-          note(`⚙ ${terminalLine(`${who}${tool?.name ?? 'tool'}(${tool?.args ?? ''})`, width())}`)
+          note(`⚙ ${terminalLine(`${who}${tool?.name ?? 'tool'}(${visibleJson(tool?.args ?? '')})`, width())}`)
           note(`  → ${terminalLine(event.content, width())}`)
           break
         }

@@ -45,7 +45,7 @@ describe('findPortHolder', () => {
     )
 
     const holder = await findPortHolder(80, proc)
-    expect(holder).toEqual({ pid: 9, command: `evil ?[2J?second ${'x'.repeat(62)}…` })
+    expect(holder).toEqual({ pid: 9, command: `evil \\u{1b}[2J second ${'x'.repeat(57)}…` })
   })
 
   test('is silent about what it cannot see', async () => {

@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { terminalLine } from './terminal-text.ts'
 
 export interface PortHolder {
   pid: number
@@ -49,8 +50,7 @@ async function commandOf(folder: string): Promise<string> {
   const line = (await readOrEmpty(join(folder, 'cmdline'))).split('\0').join(' ')
   const command = line.trim() || (await readOrEmpty(join(folder, 'comm'))).trim()
   // Another process chose these characters; none of them may steer the terminal.
-  const printable = command.replace(/\p{C}/gu, '?')
-  return printable.length > 80 ? `${printable.slice(0, 79)}…` : printable
+  return terminalLine(command, 80)
 }
 
 const readOrEmpty = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')

@@ -57,7 +57,7 @@ sings       stopped  0.0 s       0
 crow: counts <3>
   contains
     expected  an answer with "3"
-    found     "4 & more"
+    found     "4 & \\u{7}more"
   tools
     expected  add({"a":1})
     found     no call

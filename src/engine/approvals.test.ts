@@ -25,6 +25,7 @@ const askingGate = (more: Partial<Extract<Awaited<ReturnType<Gate['judge']>>, { 
       : {
           verdict: 'ask',
           policyVersion: 'v1',
+          risk: tool.risk,
           answerableBy: 'operator',
           expiresAt: now + 3_600_000,
           title: `Call ${tool.name}`,

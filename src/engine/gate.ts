@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../domain/agent.ts'
 import type { AnswerableBy } from '../domain/approval-rule.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
+import type { Risk } from '../domain/tool-settings.ts'
 import type { Approval } from '../domain/wait.ts'
 import type { ToolDescription } from '../tools/tool.ts'
 import type { Decision, Standing } from './engine.ts'
@@ -40,6 +41,8 @@ export type Verdict =
   | {
       verdict: 'ask'
       policyVersion: string
+      /** Of this call: that of its tool, or a higher one for what its arguments are. */
+      risk: Risk
       answerableBy: AnswerableBy
       expiresAt: number
       title: string

@@ -146,7 +146,7 @@ function newApproval(
   before: Approval | null,
 ): Approval {
   const { run, clock, ids } = scope
-  const { title, description, policyVersion, answerableBy, expiresAt } = verdict
+  const { title, description, policyVersion, risk, answerableBy, expiresAt } = verdict
   return {
     id: ids.uuid(),
     wait: 'approval',
@@ -162,7 +162,7 @@ function newApproval(
     lane: lane.id,
     title,
     description,
-    risk: tool.risk,
+    risk,
     digest,
     policyVersion,
     answerableBy,

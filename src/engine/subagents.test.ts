@@ -45,6 +45,7 @@ const askAboutHighRisk: Gate = {
       : {
           verdict: 'ask',
           policyVersion: 'v1',
+          risk: tool.risk,
           answerableBy: 'operator',
           expiresAt: now + 60_000,
           title: 'Call send',

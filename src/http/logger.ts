@@ -2,6 +2,7 @@
 // terminal, or carry a secret out.
 
 import type { LogFields, Logger } from '../domain/logger.ts'
+import { visibleJson } from '../domain/visible-text.ts'
 import { createMask, MASKED } from './mask.ts'
 
 const LEVELS = { debug: 10, info: 20, warn: 30, error: 40 } as const
@@ -78,7 +79,8 @@ function createLineWriter({ level, content, secrets }: LoggerOptions): (record: 
     if (line.length > MAX_LINE) {
       line = JSON.stringify({ time, level, message, correlation_id, log_error: `${line.length} characters` }, safe)
     }
-    return escapeInvisible(line)
+    // JSON leaves as they are what a terminal obeys, and what nobody sees.
+    return visibleJson(line)
   }
 }
 
@@ -92,12 +94,6 @@ function describe(error: Error, withStack: boolean): Record<string, unknown> {
     ...(withStack ? { stack: error.stack } : {}),
   }
 }
-
-// What JSON leaves as it is, but a terminal obeys: DEL, the C1 controls, line separators, and marks that reverse the text.
-const INVISIBLE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
-
-const escapeInvisible = (line: string): string =>
-  line.replace(INVISIBLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const PAINT: Record<string, string> = { debug: '\x1b[2m', warn: '\x1b[33m', error: '\x1b[31m' }
 
@@ -114,4 +110,4 @@ function valueText(value: unknown): string {
   return typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : quoted(value)
 }
 
-const quoted = (value: unknown): string => escapeInvisible(JSON.stringify(value))
+const quoted = (value: unknown): string => visibleJson(JSON.stringify(value))

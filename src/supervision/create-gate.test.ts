@@ -28,6 +28,7 @@ describe('the gate', () => {
     expect(await gateWith().judge(call)).toEqual({
       verdict: 'ask',
       policyVersion: policyVersion(call.agent.approval, call.tool),
+      risk: 'high',
       answerableBy: 'operator',
       expiresAt: 3_605_000,
       title: 'Call send_email',
@@ -63,6 +64,30 @@ describe('the gate', () => {
   ] as const)('at risk %s, where the agent says %s, answerable by %s', async (risk, by, answerableBy) => {
     const call = gatedCall({ tool: { risk, approval: { ask: 'always' } }, approval: { by } })
     expect(await gateWith().judge(call)).toMatchObject({ verdict: 'ask', answerableBy })
+  })
+})
+
+describe('a call with characters that nobody sees', () => {
+  const hidden = { to: 'ann@example.com', text: 'Hi\u202e' }
+
+  test('is of risk critical: an operator is asked, and no grant allows it', async () => {
+    const call = gatedCall({ tool: { risk: 'low' }, approval: { by: 'owner' }, arguments: hidden })
+    expect(await gateWith({ ...grant, where: {}, policyVersion: versionOf(call) }).judge(call)).toMatchObject({
+      verdict: 'ask',
+      risk: 'critical',
+      answerableBy: 'operator',
+      description: 'to: ann@example.com\ntext: Hi\\u{202e}',
+    })
+  })
+
+  test('runs where the rule says so', async () => {
+    const call = gatedCall({ tool: { approval: { ask: 'never' } }, arguments: hidden })
+    expect(await gateWith().judge(call)).toEqual({ verdict: 'run', grant: null })
+  })
+
+  test('line breaks, spaces and emoji hide nothing', async () => {
+    const call = gatedCall({ tool: { risk: 'low' }, arguments: { text: 'Dear Ann,\n\tthanks\u00a0! ❤️ 👩‍💻' } })
+    expect(await gateWith().judge(call)).toEqual({ verdict: 'run', grant: null })
   })
 })
 

@@ -1,6 +1,7 @@
 // The gate in front of every call: the rules first, then the standing yeses.
 
 import type { Grant } from '../domain/grant.ts'
+import { hidesCharacters, visibleText } from '../domain/visible-text.ts'
 import type { Gate, GatedCall } from '../engine/gate.ts'
 import { applyPolicy } from './apply-policy.ts'
 import { fits } from './argument-conditions.ts'
@@ -17,11 +18,13 @@ export function createGate({ grantsFor }: GateDeps): Gate {
   return {
     async judge(call) {
       const { agent, tool, sessionId, now } = call
+      // Somebody who overlooks a part of a call cannot decide about it by its tool's risk.
+      const risk = hidesCharacters(call.arguments) ? 'critical' : tool.risk
       const ruling = applyPolicy({
         rule: tool.approval ?? agent.approval.default,
         policy: agent.approval.policy,
         tool: tool.name,
-        risk: tool.risk,
+        risk,
         arguments: call.arguments,
       })
       if (ruling === 'run') return { verdict: 'run', grant: null }
@@ -29,16 +32,17 @@ export function createGate({ grantsFor }: GateDeps): Gate {
         return { verdict: 'refuse', reason: `the policy of ${agent.name} refuses ${tool.name} with these arguments.` }
       }
       // What is critical is asked about every time.
-      if (tool.risk !== 'critical') {
+      if (risk !== 'critical') {
         const grant = (await grantsFor(agent.name, sessionId, now)).find((one) => covers(one, call))
         if (grant !== undefined) return { verdict: 'run', grant: grant.id }
       }
       return {
         verdict: 'ask',
         policyVersion: policyVersion(agent.approval, tool),
-        answerableBy: tool.risk === 'low' ? agent.approval.by : 'operator',
+        risk,
+        answerableBy: risk === 'low' ? agent.approval.by : 'operator',
         expiresAt: now + agent.approval.expiresSeconds * 1_000,
-        title: `Call ${tool.name}`,
+        title: `Call ${visibleText(tool.name)}`,
         description: shownArguments(call.arguments),
       }
     },

@@ -27,6 +27,25 @@ describe('arguments as a person reads them', () => {
     )
   })
 
+  test('show every character, in texts, lists and names', () => {
+    expect(shownArguments({ path: 'C:\\new\u3164', list: ['a\u00a0b\u{e0100}'], 'b\u200bc': 1 })).toBe(
+      'path: C:\\\\new\\u{3164}\nlist: ["a\\u00a0b\\udb40\\udd00"]\nb\\u{200b}c: 1',
+    )
+    expect(shownArguments({ text: `rm a${' '.repeat(60)}; rm b` })).toBe('text: rm a\\u{20×60}; rm b')
+  })
+
+  test('tell a text from what it looks like', () => {
+    expect(shownArguments({ a: '3', b: 3, c: '["x"]', d: ['x'], e: '', f: 'x ', g: '"' })).toBe(
+      'a: "3"\nb: 3\nc: "[\\"x\\"]"\nd: ["x"]\ne: ""\nf: "x "\ng: "',
+    )
+  })
+
+  test('are never cut between the halves of a character, nor without a word', () => {
+    expect(shownArguments({ text: `${'x'.repeat(499)}😀y` })).toBe(`text: ${'x'.repeat(499)}… (3 more characters)`)
+    const deep = JSON.parse(`${'['.repeat(30)}1${']'.repeat(30)}`)
+    expect(shownArguments({ deep })).toContain('… (more than 20 levels deep)')
+  })
+
   test('are bounded, and say what is left out', () => {
     expect(shownArguments({ text: 'x'.repeat(600) })).toBe(`text: ${'x'.repeat(500)}… (100 more characters)`)
     const many = shownArguments(Object.fromEntries(Array.from({ length: 45 }, (_, i) => [`n${i}`, i])))

@@ -1,5 +1,7 @@
-// The arguments of a call as a person reads them before they say yes: one a line, bounded, secrets masked, and without
-// characters that make a line look like something else.
+// The arguments of a call as a person reads them before they say yes: one a line, bounded, secrets masked, and every character
+// to be seen.
+
+import { visibleJson, visibleText } from '../domain/visible-text.ts'
 
 const MAX_LINES = 40
 const MAX_VALUE = 500
@@ -35,31 +37,42 @@ export function shownArguments(args: Record<string, unknown>): string {
   if (entries.length === 0) return 'without arguments'
   const lines = entries
     .slice(0, MAX_LINES)
-    .map(
-      ([name, value]) =>
-        `${plain(cut(name, 100))}: ${looksSecret(name) ? MASKED : plain(cut(textOf(value), MAX_VALUE))}`,
-    )
+    .map(([name, value]) => `${shortText(name, 100)}: ${looksSecret(name) ? MASKED : valueText(value)}`)
   if (entries.length > MAX_LINES) lines.push(`… and ${entries.length - MAX_LINES} more`)
   return cut(lines.join('\n'), MAX_TEXT)
 }
 
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(masked(value, 0)) ?? 'null')
+const valueText = (value: unknown): string =>
+  typeof value === 'string' && !needsQuotes(value)
+    ? shortText(value, MAX_VALUE)
+    : cut(JSON.stringify(masked(value, 0)) ?? 'null', MAX_VALUE, visibleJson)
+
+const shortText = (text: string, length: number): string => cut(text, length, visibleText)
+
+/** A text without its quotes must not pass for a number or a list, nor hide a space at its ends. */
+function needsQuotes(text: string): boolean {
+  if (text === '' || text !== text.trim()) return true
+  if (text.length > MAX_VALUE) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 function masked(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (depth >= MAX_DEPTH) return '…'
+  if (depth >= MAX_DEPTH) return `… (more than ${MAX_DEPTH} levels deep)`
   if (Array.isArray(value)) return value.map((one) => masked(one, depth + 1))
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [name, looksSecret(name) ? MASKED : masked(one, depth + 1)]),
   )
 }
 
-const cut = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length).toWellFormed()}… (${text.length - length} more characters)` : text
-
-/** Line breaks would add arguments that are not there, and some marks turn the order of what follows around. */
-const plain = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
-    char === '\n' ? '\\n' : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
-  )
+/** Says what it leaves out, and never ends between the halves of a character. */
+function cut(text: string, length: number, shown = (kept: string) => kept): string {
+  if (text.length <= length) return shown(text)
+  const end = /[\ud800-\udbff]/.test(text[length - 1] ?? '') ? length - 1 : length
+  return `${shown(text.slice(0, end))}… (${text.length - end} more characters)`
+}

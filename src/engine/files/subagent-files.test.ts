@@ -122,6 +122,7 @@ describe('a sub-agent that is called like a tool', () => {
           : {
               verdict: 'ask',
               policyVersion: 'v1',
+              risk: tool.risk,
               answerableBy: 'operator',
               expiresAt: now + 60_000,
               title: 'Call send',

@@ -9,6 +9,7 @@ export const askingGate: Gate = {
       : {
           verdict: 'ask',
           policyVersion: 'v1',
+          risk: tool.risk,
           answerableBy: 'operator',
           expiresAt: now + 3_600_000,
           title: `Call ${tool.name}`,

@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { hidesCharacters, visibleJson, visibleProse, visibleText } from './visible-text.ts'
+
+/** Each stands between two letters: code point, and whether it raises the risk of a call. */
+const probes: [code: number, name: string, raises: boolean][] = [
+  [0xe0100, 'variation selector 17', true],
+  [0x3164, 'Hangul filler', true],
+  [0x2800, 'Braille blank', true],
+  [0x00a0, 'no-break space', false],
+  [0x200b, 'zero width space', true],
+  [0x200c, 'zero width non-joiner', true],
+  [0x200d, 'zero width joiner', true],
+  [0x200e, 'left-to-right mark', true],
+  [0x200f, 'right-to-left mark', true],
+  [0x202a, 'left-to-right embedding', true],
+  [0x202e, 'right-to-left override', true],
+  [0x2060, 'word joiner', true],
+  [0x2063, 'invisible separator', true],
+  [0x2066, 'left-to-right isolate', true],
+  [0x2069, 'pop directional isolate', true],
+  [0xfeff, 'byte order mark', true],
+  [0x00ad, 'soft hyphen', true],
+  [0x180e, 'Mongolian vowel separator', true],
+  [0x180b, 'Mongolian variation selector', true],
+  [0x115f, 'Hangul choseong filler', true],
+  [0x1160, 'Hangul jungseong filler', true],
+  [0xffa0, 'halfwidth Hangul filler', true],
+  [0x034f, 'combining grapheme joiner', true],
+  [0x061c, 'Arabic letter mark', true],
+  [0x17b4, 'Khmer inherent vowel', true],
+  [0xe0041, 'tag A', true],
+  [0xe0001, 'language tag', true],
+  [0x1d173, 'musical begin beam', true],
+  [0xfff9, 'annotation anchor', true],
+  [0x2028, 'line separator', true],
+  [0x2029, 'paragraph separator', true],
+  [0x3000, 'ideographic space', false],
+  [0x2003, 'em space', false],
+  [0x202f, 'narrow no-break space', false],
+  [0x1680, 'Ogham space', false],
+  [0x0085, 'next line', true],
+  [0x0000, 'null', true],
+  [0x001b, 'escape', true],
+  [0x007f, 'delete', true],
+  [0x009b, 'control sequence introducer', true],
+  [0xd800, 'half of a character', true],
+  [0xfe00, 'variation selector 1', true],
+  [0xfe0f, 'emoji selector', false],
+  [0xfe0e, 'text selector', false],
+  [0x000d, 'carriage return', false],
+]
+
+describe.each(probes)('U+%s', (code, name, raises) => {
+  const char = String.fromCodePoint(code)
+  const text = `a${char}b`
+
+  test(`${name} is seen in a text, in JSON and in its names`, () => {
+    expect(visibleText(text)).toBe(`a\\u{${code.toString(16)}}b`)
+    const json = visibleJson(JSON.stringify({ [text]: [text] }))
+    expect(json).toMatch(/^[!-~]+$/)
+    expect(JSON.parse(json)).toEqual({ [text]: [text] })
+  })
+
+  test(`${name} raises the risk: ${raises}`, () => {
+    expect(hidesCharacters({ list: [{ text }] })).toBe(raises)
+    expect(hidesCharacters({ [text]: 1 })).toBe(raises)
+  })
+})
+
+describe('what is seen', () => {
+  test('stays: letters of every script, marks on letters, emoji with what joins them', () => {
+    const text = 'Grüße, שלום, 日本, नमस्ते, e\u0301 👩‍💻 ❤️ 👍🏽 1️⃣ 🇩🇪 🏴󠁧󠁢󠁥󠁮󠁧󠁿'
+    expect([visibleText(text), visibleJson(text), visibleProse(text), hidesCharacters(text)]).toEqual([
+      text,
+      text,
+      text,
+      false,
+    ])
+  })
+
+  test('an emoji covers for no mark that is not its own', () => {
+    expect(visibleText('👩\u200dx 💻\u{e0067}')).toBe('👩\\u{200d}x 💻\\u{e0067}')
+    expect(hidesCharacters('👩‍💻\u200d')).toBe(true)
+  })
+
+  test('a long row of spaces is counted, a shorter one is not touched', () => {
+    expect(visibleText(`a${' '.repeat(39)}b`)).toBe(`a${' '.repeat(39)}b`)
+    expect(visibleText(`a${' '.repeat(40)}b`)).toBe('a\\u{20×40}b')
+    expect(JSON.parse(visibleJson(`"a${' '.repeat(40)}b"`))).toBe(`a${' '.repeat(40)}b`)
+    expect(visibleJson(`"a${' '.repeat(40)}b"`)).not.toContain(' ')
+    expect(hidesCharacters(' '.repeat(100))).toBe(false)
+  })
+
+  test('line breaks and tabs are escapes, and the same letters written out are not', () => {
+    expect(visibleText('a\nb\tc')).toBe('a\\nb\\tc')
+    expect(visibleText('a\\nb\\u{202e}')).toBe('a\\\\nb\\\\u{202e}')
+  })
+
+  test('two texts never look the same', () => {
+    const unit = fc.constantFrom(
+      'a',
+      'n',
+      't',
+      'u',
+      '{',
+      '}',
+      '2',
+      '0',
+      '×',
+      '\\',
+      '\n',
+      '\t',
+      '\u202e',
+      ' '.repeat(40),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit }), fc.string({ unit }), (one, other) => {
+        expect(visibleText(one) === visibleText(other)).toBe(one === other)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('JSON keeps its value, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.string({ unit: 'binary' }), (json, text) => {
+        expect(JSON.parse(visibleJson(json))).toEqual(JSON.parse(json))
+        expect(JSON.parse(visibleJson(JSON.stringify(text)))).toBe(text)
+      }),
+    )
+  })
+
+  test('prose keeps its lines, its spaces and the joiners of its language', () => {
+    const text = 'Bonjour\u00a0!\n\tمی\u200cخواهم'
+    expect(visibleProse(text)).toBe(text)
+    expect(visibleProse('a\r\nb\u202ec\u3164d\x1b[2J')).toBe('a\nb\\u{202e}c\\u{3164}d\\u{1b}[2J')
+  })
+
+  test('a text as long as a model can write is looked at at once', () => {
+    expect(hidesCharacters({ text: '日本'.repeat(500_000) })).toBe(false)
+    expect(hidesCharacters({ text: '👩‍💻'.repeat(500_000) })).toBe(true)
+  })
+})
