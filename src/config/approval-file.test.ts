@@ -32,7 +32,10 @@ describe('the approval of a tool', () => {
     ['{ when: { amount: { above: 100 } } }', { ask: 'when', any: [{ amount: { above: 100 } }] }],
     [
       '{ when: [{ amount: { below: 0 } }, { path: x, order.country: us }] }',
-      { ask: 'when', any: [{ amount: { below: 0 } }, { path: { equals: 'x' }, 'order.country': { equals: 'us' } }] },
+      {
+        ask: 'when',
+        any: [{ amount: { below: 0 } }, { path: { equals: 'x' }, 'order.country': { equals: 'us' } }],
+      },
     ],
   ])('%s is %j', (written, rule) => {
     expect(ruleOf(written)).toEqual(rule)
@@ -52,12 +55,17 @@ describe('the approval of a tool', () => {
     ['{ equals: null }', { equals: null }],
     ['{ one_of: ["a*", b] }', { oneOf: ['a*', 'b'] }],
     ['{ matches: readme }', { matches: 'readme' }],
+    ['{ path: "*.env" }', { path: '*.env' }],
+    ['{ not: { path: "*.env" } }', { not: { path: '*.env' } }],
     ['{ not: draft }', { not: { equals: 'draft' } }],
     ['{ not: /tmp/** }', { not: { matches: '/tmp/**' } }],
     ['{ not: [a, b] }', { not: { oneOf: ['a', 'b'] } }],
     ['{ not: { above: 5 } }', { not: { above: 5 } }],
   ])('an argument that must be %s has the condition %j', (written, condition) => {
-    expect(ruleOf(`{ when: { path: ${written} } }`)).toEqual({ ask: 'when', any: [{ path: condition }] })
+    expect(ruleOf(`{ when: { path: ${written} } }`)).toEqual({
+      ask: 'when',
+      any: [{ path: condition }],
+    })
   })
 
   const rules = 'never, always, risk >= high, risk >= critical, policy, or the key when'

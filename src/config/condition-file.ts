@@ -35,6 +35,11 @@ const testKeys = {
     'A glob: `*` stands for any characters but `/`, `**` for any at all, `?` for one.',
     '/etc/**',
   ),
+  path: key(
+    text().optional(),
+    'A glob for a path, by where the path leads; without `/` it is about the last part.',
+    '*.env',
+  ),
   above: key(z.number().optional(), 'A number greater than this.', 100),
   below: key(z.number().optional(), 'A number less than this.', 0),
 }
@@ -57,12 +62,13 @@ function checkOne(tests: object, context: z.RefinementCtx): void {
 function testOf(tests: Tests): ArgumentCondition {
   if (tests.one_of !== undefined) return { oneOf: tests.one_of }
   if (tests.matches !== undefined) return { matches: tests.matches }
+  if (tests.path !== undefined) return { path: tests.path }
   if (tests.above !== undefined) return { above: tests.above }
   if (tests.below !== undefined) return { below: tests.below }
   return { equals: tests.equals ?? null }
 }
 
-const expected = 'a value, a list of values, or one of the keys equals, one_of, matches, above, below and not'
+const expected = 'a value, a list of values, or one of the keys equals, one_of, matches, path, above, below and not'
 
 const inner = () =>
   z

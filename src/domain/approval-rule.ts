@@ -15,8 +15,10 @@ export type ArgumentConditions = Record<string, ArgumentCondition>
 export type ArgumentCondition =
   | { equals: string | number | boolean | null }
   | { oneOf: (string | number | boolean | null)[] }
-  /** A glob: `*` stands for any characters but `/`, `**` for any at all, `?` for one. */
+  /** A glob: `*` stands for any characters but `/`, `**` for any at all, `?` for one. For a path, by where it leads. */
   | { matches: string }
+  /** A glob for a path, whatever the argument is called. */
+  | { path: string }
   | { above: number }
   | { below: number }
   | { not: ArgumentCondition }

@@ -3,9 +3,11 @@ import type { ApprovalRule, PolicyRule } from '../domain/approval-rule.ts'
 import type { Risk } from '../domain/tool-settings.ts'
 import { applyPolicy, type RuledCall } from './apply-policy.ts'
 import { policyRule } from './testing/gated-call.ts'
+import { pathSense } from './testing/path-sense.ts'
 
 const call = (rule: ApprovalRule, more: Partial<RuledCall> = {}): RuledCall => ({
   rule,
+  paths: pathSense,
   policy: [],
   tool: 'send_email',
   risk: 'high',
@@ -27,6 +29,20 @@ describe('the rule of a tool', () => {
     [{ ask: 'policy' }, 'low', 'ask'],
   ])('%j at risk %s: %s', (rule, risk, expected) => {
     expect(applyPolicy(call(rule, { risk }))).toBe(expected)
+  })
+})
+
+describe('a path that cannot be resolved', () => {
+  const args = { path: '~/x.env' }
+  test.each<['allow' | 'ask' | 'refuse']>([['allow'], ['ask'], ['refuse']])('asks, where the rule would %s', (then) => {
+    const policy = [policyRule(['**'], { path: { matches: '*.txt' } }, then), policyRule(['**'], null, 'allow')]
+    expect(applyPolicy(call({ ask: 'policy' }, { policy, arguments: args }))).toBe('ask')
+    const not = [policyRule(['**'], { path: { not: { path: '*.env' } } }, then), policyRule(['**'], null, 'allow')]
+    expect(applyPolicy(call({ ask: 'policy' }, { policy: not, arguments: args }))).toBe('ask')
+  })
+
+  test('asks, where the rule is `when`', () => {
+    expect(applyPolicy(call({ ask: 'when', any: [{ path: { matches: '*.txt' } }] }, { arguments: args }))).toBe('ask')
   })
 })
 

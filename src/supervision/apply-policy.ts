@@ -4,6 +4,7 @@ import type { ApprovalRule, PolicyRule } from '../domain/approval-rule.ts'
 import { globMatches } from '../domain/glob.ts'
 import { isAtLeast, type Risk, risks } from '../domain/tool-settings.ts'
 import { fits } from './argument-conditions.ts'
+import type { PathSense } from './path-conditions.ts'
 
 export interface RuledCall {
   /** The tool's own, or the agent's for all. */
@@ -12,6 +13,7 @@ export interface RuledCall {
   tool: string
   risk: Risk
   arguments: Record<string, unknown>
+  paths: PathSense
 }
 
 export type Ruling = 'run' | 'ask' | 'refuse'
@@ -20,22 +22,26 @@ export function applyPolicy(call: RuledCall): Ruling {
   try {
     return ruling(call)
   } catch {
-    // A rule that cannot be read, such as one that a later version wrote, must not let anything through.
+    // A rule that cannot be read, such as one that a later version wrote, must not let anything through; nor a path that cannot
+    // be resolved.
     return 'ask'
   }
 }
 
-function ruling({ rule, policy, tool, risk, arguments: args }: RuledCall): Ruling {
+function ruling(call: RuledCall): Ruling {
+  const { rule, policy, tool, risk, arguments: args, paths } = call
   switch (rule.ask) {
     case 'never':
       return 'run'
     case 'risk':
       return risks.includes(risk) && !isAtLeast(risk, rule.atLeast) ? 'run' : 'ask'
     case 'when':
-      return rule.any.some((conditions) => fits(conditions, args)) ? 'ask' : 'run'
+      return rule.any.some((conditions) => fits(conditions, args, paths, 'wide')) ? 'ask' : 'run'
     case 'policy': {
       const first = policy.find(
-        (one) => one.tools.some((name) => globMatches(name, tool)) && (one.where === null || fits(one.where, args)),
+        (one) =>
+          one.tools.some((name) => globMatches(name, tool)) &&
+          (one.where === null || fits(one.where, args, paths, one.then === 'allow' ? 'narrow' : 'wide')),
       )
       if (first?.then === 'allow') return 'run'
       return first?.then === 'refuse' ? 'refuse' : 'ask'

@@ -3,23 +3,58 @@
 import type { ArgumentCondition, ArgumentConditions } from '../domain/approval-rule.ts'
 import { globMatches } from '../domain/glob.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import { isPathArgument, type Lean, type PathSense, pathFits } from './path-conditions.ts'
 
 /** At the end of a path: how many entries the object or list there has. It is never the name of an argument. */
 export const COUNT = '#'
 
-/** All of them. An argument that is missing fits nothing but `not`. Throws for a condition that is none of ours. */
-export const fits = (conditions: ArgumentConditions, args: Record<string, unknown>): boolean =>
-  Object.entries(conditions).every(([path, condition]) => fitsOne(condition, valueAt(args, path)))
+/**
+ * All of them. An argument that is missing fits nothing but `not`. Throws for a condition that is none of ours, and for a path
+ * that cannot be resolved. Without `sense` paths are not looked at.
+ */
+export const fits = (
+  conditions: ArgumentConditions,
+  args: Record<string, unknown>,
+  sense: PathSense | null,
+  lean: Lean,
+): boolean =>
+  Object.entries(conditions).every(([name, condition]) => {
+    const isPath = 'path' in innermost(condition) || isPathArgument(name, sense?.parameters ?? {})
+    if (isPath && sense === null) return true
+    return fitsOne(condition, valueAt(args, name), isPath ? sense : null, lean)
+  })
 
-function fitsOne(condition: ArgumentCondition, value: unknown): boolean {
-  if ('equals' in condition) return value === condition.equals
-  if ('oneOf' in condition) return condition.oneOf.some((one) => value === one)
-  if ('matches' in condition) return typeof value === 'string' && matches(condition.matches, value)
+const innermost = (condition: ArgumentCondition): ArgumentCondition =>
+  'not' in condition ? innermost(condition.not) : condition
+
+/** `sense`: of an argument that is a path. */
+function fitsOne(condition: ArgumentCondition, value: unknown, sense: PathSense | null, lean: Lean): boolean {
+  if ('equals' in condition) return equals(condition.equals, value, sense, lean)
+  if ('oneOf' in condition) return condition.oneOf.some((one) => equals(one, value, sense, lean))
+  if ('matches' in condition) return matches(condition.matches, value, sense, lean)
+  if ('path' in condition) return sense !== null && pathFits(condition.path, value, sense, lean)
   if ('above' in condition) return typeof value === 'number' && value > condition.above
   if ('below' in condition) return typeof value === 'number' && value < condition.below
-  if ('not' in condition) return !fitsOne(condition.not, value)
+  // The opposite of what surely fits is what may not fit.
+  if ('not' in condition) return !fitsOne(condition.not, value, sense, lean === 'wide' ? 'narrow' : 'wide')
   return unreachable(condition)
 }
+
+/** What allows, allows what is written; what asks or refuses also means the other ways to write it. */
+function equals(expected: unknown, value: unknown, sense: PathSense | null, lean: Lean): boolean {
+  if (value === expected) return true
+  if (sense === null || lean === 'narrow' || typeof expected !== 'string' || isAddress(expected)) return false
+  // A glob is not meant here.
+  if (/[*?]/.test(expected) || (typeof value !== 'string' && !Array.isArray(value))) return false
+  return pathFits(expected, value, sense, lean)
+}
+
+function matches(pattern: string, value: unknown, sense: PathSense | null, lean: Lean): boolean {
+  if (sense !== null && !isAddress(pattern)) return pathFits(pattern, value, sense, lean)
+  return typeof value === 'string' && textMatches(pattern, value)
+}
+
+const isAddress = (pattern: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(pattern)
 
 /** Only what the arguments themselves hold; undefined where there is nothing. */
 function valueAt(args: Record<string, unknown>, path: string): unknown {
@@ -38,8 +73,8 @@ function inside(from: unknown, names: readonly string[]): unknown {
   return value
 }
 
-/** A path is judged by where it leads: `/data/../etc/passwd` lies in `/etc`, and so does `/etc//passwd`. */
-const matches = (pattern: string, text: string): boolean =>
+/** An address is judged by where it leads too: `https://a.example/x/../y` is `https://a.example/y`. */
+const textMatches = (pattern: string, text: string): boolean =>
   pattern.includes('/') ? globMatches(pattern.replaceAll(/\/+/g, '/'), straight(text)) : globMatches(pattern, text)
 
 function straight(path: string): string {

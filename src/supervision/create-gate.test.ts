@@ -1,4 +1,6 @@
+import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { ApprovalRule } from '../domain/approval-rule.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { GatedCall } from '../engine/gate.ts'
 import { createGate } from './create-gate.ts'
@@ -88,6 +90,57 @@ describe('a call with characters that nobody sees', () => {
   test('line breaks, spaces and emoji hide nothing', async () => {
     const call = gatedCall({ tool: { risk: 'low' }, arguments: { text: 'Dear Ann,\n\tthanks\u00a0! ❤️ 👩‍💻' } })
     expect(await gateWith().judge(call)).toEqual({ verdict: 'run', grant: null })
+  })
+})
+
+describe('paths', () => {
+  const isSecret: ApprovalRule = { ask: 'when', any: [{ path: { matches: '*.env' } }] }
+  const links: Record<string, string> = { '/data/notes/plain.txt': '/data/conf/x.env' }
+  const gate = createGate({
+    grantsFor: async () => [{ ...grant, where: { path: { matches: 'notes/*' } } }],
+    realPath: (path) => links[resolve(path)] ?? resolve(path),
+  })
+  const judge = async (path: unknown, tool: Partial<GatedCall['tool']> = {}) =>
+    (await gate.judge(gatedCall({ tool: { roots: ['/data'], ...tool }, arguments: { path } }))).verdict
+
+  test.each([
+    'x.env',
+    './x.env',
+    'conf/x.env',
+    'conf/../x.env',
+    '/etc/x.env',
+    'notes/plain.txt',
+    '~/x.env',
+    ['a', 'x.env'],
+  ])('the rule about *.env asks about %j', async (path) => {
+    expect(await judge(path, { approval: isSecret, risk: 'low' })).toBe('ask')
+  })
+
+  test('what the rule is not about runs', async () => {
+    expect(await judge('conf/x.txt', { approval: isSecret })).toBe('run')
+  })
+
+  test("begin in the tool's own folders, and without any in the agent's", async () => {
+    const approval: ApprovalRule = { ask: 'when', any: [{ path: { matches: '/data/**' } }] }
+    expect([
+      await judge('x', { approval }),
+      (await gate.judge(gatedCall({ tool: { approval }, arguments: { path: 'x' } }))).verdict,
+    ]).toEqual(['ask', 'run'])
+  })
+
+  test('a grant for a folder allows what leads there, and nothing else', async () => {
+    const verdicts: string[] = []
+    for (const path of [
+      'notes/a',
+      './notes/../notes/a',
+      'notes/plain.txt',
+      'notes/../conf/a',
+      '/notes/a',
+      'notes/~?',
+    ]) {
+      verdicts.push(await judge(path))
+    }
+    expect(verdicts).toEqual(['run', 'run', 'ask', 'ask', 'ask', 'ask'])
   })
 })
 

@@ -6,26 +6,32 @@ import type { Gate, GatedCall } from '../engine/gate.ts'
 import { applyPolicy } from './apply-policy.ts'
 import { fits } from './argument-conditions.ts'
 import { grantOf } from './grant-of.ts'
+import type { PathSense } from './path-conditions.ts'
 import { policyVersion } from './policy-version.ts'
+import { realPath as realPathOnDisk } from './real-path.ts'
 import { shownArguments } from './shown-arguments.ts'
 
 export interface GateDeps {
   /** The standing yeses of an agent that have not expired: of this session and of all. */
   grantsFor(agent: string, sessionId: string, now: number): Promise<readonly Grant[]>
+  /** Where a path leads; as the disk says where it is left out. */
+  realPath?: PathSense['realPath']
 }
 
-export function createGate({ grantsFor }: GateDeps): Gate {
+export function createGate({ grantsFor, realPath = realPathOnDisk }: GateDeps): Gate {
   return {
     async judge(call) {
       const { agent, tool, sessionId, now } = call
       // Somebody who overlooks a part of a call cannot decide about it by its tool's risk.
       const risk = hidesCharacters(call.arguments) ? 'critical' : tool.risk
+      const paths: PathSense = { parameters: tool.parameters, roots: tool.roots ?? [agent.directory], realPath }
       const ruling = applyPolicy({
         rule: tool.approval ?? agent.approval.default,
         policy: agent.approval.policy,
         tool: tool.name,
         risk,
         arguments: call.arguments,
+        paths,
       })
       if (ruling === 'run') return { verdict: 'run', grant: null }
       if (ruling === 'refuse') {
@@ -33,7 +39,7 @@ export function createGate({ grantsFor }: GateDeps): Gate {
       }
       // What is critical is asked about every time.
       if (risk !== 'critical') {
-        const grant = (await grantsFor(agent.name, sessionId, now)).find((one) => covers(one, call))
+        const grant = (await grantsFor(agent.name, sessionId, now)).find((one) => covers(one, call, paths))
         if (grant !== undefined) return { verdict: 'run', grant: grant.id }
       }
       return {
@@ -50,15 +56,15 @@ export function createGate({ grantsFor }: GateDeps): Gate {
   }
 }
 
-function covers(grant: Grant, { agent, tool, sessionId, now, arguments: args }: GatedCall): boolean {
+function covers(grant: Grant, { agent, tool, sessionId, now, arguments: args }: GatedCall, paths: PathSense): boolean {
   if (grant.agent !== agent.name || grant.tool !== tool.name) return false
   if (grant.policyVersion !== policyVersion(agent.approval, tool)) return false
   if (grant.sessionId !== null && grant.sessionId !== sessionId) return false
   if (grant.expiresAt !== null && grant.expiresAt <= now) return false
   try {
-    return fits(grant.where, args)
+    return fits(grant.where, args, paths, 'narrow')
   } catch {
-    // A grant that cannot be read allows nothing.
+    // A grant that cannot be read allows nothing, nor does one for paths where this one cannot be resolved.
     return false
   }
 }

@@ -3,6 +3,7 @@ import type { Approval } from '../domain/wait.ts'
 import type { GrantRequest } from '../engine/gate.ts'
 import { fits } from './argument-conditions.ts'
 import { grantOf } from './grant-of.ts'
+import { pathSense } from './testing/path-sense.ts'
 
 const approval: Approval = {
   wait: 'approval',
@@ -90,7 +91,11 @@ describe('a standing yes', () => {
     ['one more deep inside', { ...args, options: { urgent: true, tags: [], cc: 'eve' } }],
   ])('is none for %s', (_, other) => {
     const { where } = grantOf(request())
-    expect([fits(where, args), fits(where, structuredClone(args)), fits(where, other)]).toEqual([true, true, false])
+    expect([
+      fits(where, args, pathSense, 'narrow'),
+      fits(where, structuredClone(args), pathSense, 'narrow'),
+      fits(where, other, pathSense, 'narrow'),
+    ]).toEqual([true, true, false])
   })
 
   test('for always holds in every session until it is revoked', () => {
@@ -124,7 +129,7 @@ describe('a standing yes', () => {
     [
       'with conditions that are none',
       { remember: { scope: 'session', where: JSON.parse('{"text":{"like":"x"}}') } },
-      '`where` has a condition that is none: use equals, oneOf, matches, above, below or not.',
+      '`where` has a condition that is none: use equals, oneOf, matches, path, above, below or not.',
     ],
     [
       'for no time at all',

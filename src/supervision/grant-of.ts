@@ -44,9 +44,10 @@ export function grantOf({ id, approval, arguments: args, remember, by, now }: Gr
 
 function isFitting(where: ArgumentConditions, args: Record<string, unknown>): boolean {
   try {
-    return fits(where, args)
+    // Which folder its paths begin in is known when a call comes.
+    return fits(where, args, null, 'narrow')
   } catch {
-    throw refuse('`where` has a condition that is none: use equals, oneOf, matches, above, below or not.')
+    throw refuse('`where` has a condition that is none: use equals, oneOf, matches, path, above, below or not.')
   }
 }
 

@@ -11,6 +11,8 @@ export interface ToolDescription extends ToolRules {
   parameters: JsonSchema
   /** Of the result; null when nothing is said. */
   returns: JsonSchema | null
+  /** The folders that its relative paths may begin in. Left out: the agent's. */
+  roots?: readonly string[]
 }
 
 export interface ServerTool extends ToolDescription {

@@ -11,6 +11,7 @@ const ConditionSchema: z.ZodType<Condition> = z.lazy(() =>
     z.strictObject({ equals: scalar }),
     z.strictObject({ one_of: z.array(scalar).min(1) }),
     z.strictObject({ matches: z.string() }),
+    z.strictObject({ path: z.string() }),
     z.strictObject({ above: z.number() }),
     z.strictObject({ below: z.number() }),
     z.strictObject({ not: ConditionSchema }),
@@ -24,6 +25,7 @@ export type Condition =
   | { equals: Scalar }
   | { one_of: Scalar[] }
   | { matches: string }
+  | { path: string }
   | { above: number }
   | { below: number }
   | { not: Condition }

@@ -61,6 +61,7 @@ describe('the everything server over stdio', () => {
       retries: 0,
       approval: null,
       predictState: [],
+      roots: [connection.directory],
     })
     expect(await open.call('e_echo', { message: 'hello' })).toEqual({ content: 'Echo: hello', isError: false })
     expect(await open.call('e_get_sum', { a: 2, b: 3 })).toEqual({

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
 import type { ServerTool, ToolVoice } from '../tool.ts'
@@ -28,6 +30,7 @@ export function createMcpTool(
     parameters: listed.inputSchema,
     returns: listed.outputSchema,
     ...toolRules(settings, listed),
+    ...rootsOf(settings),
     call: (call, signal) =>
       session(signal, async ({ client, sdk }) => {
         try {
@@ -49,6 +52,22 @@ export function createMcpTool(
           return { content: bounded(said, MAX_ERROR_CHARS), isError: true }
         }
       }),
+  }
+}
+
+/** The folder that a program is started in, and those that its arguments name: servers for files take relative paths from there. */
+function rootsOf({ connection }: McpServerSettings): Pick<ServerTool, 'roots'> {
+  if (connection.kind !== 'stdio') return {}
+  const { args, directory } = connection
+  const named = args.map((arg) => resolve(directory, arg.replace(/^--?[\w-]+=/, ''))).filter(isFolder)
+  return { roots: [...new Set([directory, ...named])] }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
   }
 }
 

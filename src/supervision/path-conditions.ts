@@ -1,0 +1,145 @@
+// Arguments that are paths are judged by where they lead, not by how they are written: `./x.env`, `conf/../x.env` and a link to
+// it are the file `x.env`.
+
+import { homedir } from 'node:os'
+import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
+import { globMatches } from '../domain/glob.ts'
+import type { JsonSchema } from '../domain/tool-settings.ts'
+
+/** What is known of a call's tool that says where a path leads. */
+export interface PathSense {
+  parameters: JsonSchema
+  /** The folders that a relative path may begin in. */
+  roots: readonly string[]
+  /** Where an absolute path leads; throws where that cannot be found out. */
+  realPath(path: string): string
+}
+
+/**
+ * Which way a doubt goes. `wide`, for rules that ask or refuse: whatever may be meant fits. `narrow`, for those that allow: only
+ * what is surely meant does.
+ */
+export type Lean = 'wide' | 'narrow'
+
+const MAX_PATH_CHARS = 4_096
+const NAME_OF_PATH = /(?:path|file|dir|folder|source|destination)s?$/i
+/** `path` is JSON Schema's by custom, the others are what Python's pydantic writes. */
+const FORMATS: ReadonlySet<unknown> = new Set(['path', 'file-path', 'directory-path'])
+
+/** By its name, or because the tool's schema says so. The place of an entry in a list is no name. */
+export function isPathArgument(name: string, parameters: JsonSchema): boolean {
+  const words = name.split('.').filter((word) => !/^\d+$/.test(word))
+  return NAME_OF_PATH.test(words.at(-1) ?? '') || schemasAt(parameters, words).some(saysPath)
+}
+
+function schemasAt(schema: unknown, names: readonly string[]): JsonSchema[] {
+  let found = alternatives(schema)
+  for (const name of names) {
+    found = found.flatMap((one) => {
+      const { properties } = one
+      return isRecord(properties) && Object.hasOwn(properties, name) ? alternatives(properties[name]) : []
+    })
+  }
+  return found
+}
+
+/** The schema itself, what it offers as alternatives, and what the entries of a list are. */
+function alternatives(schema: unknown, depth = 0): JsonSchema[] {
+  if (!isRecord(schema) || depth > 3) return []
+  const inner = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list : []))
+  return [schema, ...[...inner, schema.items].flatMap((one) => alternatives(one, depth + 1))]
+}
+
+const saysPath = (schema: JsonSchema): boolean => FORMATS.has(schema.format)
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Whether the path, or in a list one of them (`narrow`: all of them), fits. A pattern without `/` is about the last part of the
+ * path, one with it about the whole: from a root, or from `/`. Throws for what cannot be resolved.
+ */
+export function pathFits(pattern: string, value: unknown, sense: PathSense, lean: Lean): boolean {
+  if (value === undefined || value === null) return false
+  if (Array.isArray(value)) {
+    const fits = (one: unknown) => pathFits(pattern, one, sense, lean)
+    return lean === 'wide' ? value.some(fits) : value.length > 0 && value.every(fits)
+  }
+  if (typeof value !== 'string') throw unresolvable()
+  checkPlain(value)
+  // Wherever it may begin: one that fits is enough to ask, and to allow all must.
+  const places = sense.roots.map((root) => placeOf(value, root, sense))
+  const fits = (place: Place) => placeFits(pattern, place, sense, lean)
+  return lean === 'wide' ? places.some(fits) : places.every(fits)
+}
+
+interface Place {
+  /** As it is written, without its dots. */
+  written: string
+  /** Where it leads. */
+  real: string
+}
+
+function placeOf(path: string, root: string, { realPath }: PathSense): Place {
+  // Not joined: a link followed by `..` leads to where the link points, and joining would take both away.
+  const whole = isAbsolute(path) ? path : `${root}${sep}${path}`
+  return { written: resolve(root, path), real: realPath(whole) }
+}
+
+/** A path as a tool may take it in more than one way, or that names more than one file. */
+function checkPlain(path: string): void {
+  const hasScheme = /^[a-z][a-z0-9+.-]+:/i.test(path)
+  const hasOtherSlash = sep === '/' && path.includes('\\')
+  if (path.length > MAX_PATH_CHARS || path !== path.trim() || !path.isWellFormed()) throw unresolvable()
+  if (path.startsWith('~') || hasScheme || hasOtherSlash) throw unresolvable()
+  if (/[\p{Cc}*?]|%[0-9a-f]{2}/iu.test(path)) throw unresolvable()
+}
+
+const unresolvable = (): Error => new Error('The path cannot be resolved.')
+
+function placeFits(pattern: string, { written, real }: Place, sense: PathSense, lean: Lean): boolean {
+  const { roots, realPath } = sense
+  const realRoots = roots.map((root) => realPath(root))
+  // Some tools take the dots away before they follow links.
+  const ends = lean === 'wide' ? [written, real, realPath(written)] : [real, realPath(written)]
+  const fits = (end: string): boolean => {
+    if (!pattern.includes('/')) {
+      const isNamed = same(pattern, basename(end), lean)
+      return isNamed && (lean === 'wide' || realRoots.some((root) => !leadsOut(relative(root, end))))
+    }
+    const froms = lean === 'wide' ? [...roots, ...realRoots] : realRoots
+    const paths = [end, ...froms.map((root) => relative(root, end))].map(slashed)
+    // What is about everything in a folder is about the folder too.
+    const texts = lean === 'wide' ? paths.flatMap((path) => [path, `${path}/`]) : paths
+    return patternsOf(pattern, sense, lean).some((one) => texts.some((text) => same(one, text, lean)))
+  }
+  return lean === 'wide' ? ends.some(fits) : ends.every(fits)
+}
+
+const leadsOut = (path: string): boolean => path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path)
+
+const slashed = (path: string): string => (sep === '/' ? path : path.replaceAll(sep, '/'))
+
+/**
+ * As it is written, and by where the folder leads that it begins with: `/tmp` is a link on a Mac. To allow, only links in `/`
+ * are followed: an agent that can make a link further down could make the pattern mean something else.
+ */
+function patternsOf(pattern: string, { roots, realPath }: PathSense, lean: Lean): string[] {
+  const plain = pattern
+    .replace(/^~(?=\/)/, () => slashed(homedir()))
+    .replaceAll(/\/+/g, '/')
+    .replace(/^(?:\.\/)+|(?<=.)\/$/g, '')
+  const isLiteral = !/[*?]/.test(plain)
+  if (lean === 'narrow' && !plain.startsWith('/')) return [plain]
+  const begin =
+    lean === 'narrow' ? /^\/[^/*?]+(?=\/)/.exec(plain)?.[0] : isLiteral ? plain : /^[^*?]*(?=\/)/.exec(plain)?.[0]
+  // `../**` is about what lies outside, not about the folder above with everything in it.
+  if (begin === undefined || /^[./]*$/.test(begin)) return [plain]
+  return [plain, ...roots.map((root) => slashed(realPath(resolve(root, begin))) + plain.slice(begin.length))]
+}
+
+/** Many disks do not tell capital letters from small ones. */
+function same(pattern: string, text: string, lean: Lean): boolean {
+  const form = (one: string) => (lean === 'wide' ? one.normalize('NFC').toLowerCase() : one.normalize('NFC'))
+  return globMatches(form(pattern), form(text))
+}

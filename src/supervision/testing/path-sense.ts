@@ -1,0 +1,9 @@
+import { resolve } from 'node:path'
+import type { PathSense } from '../path-conditions.ts'
+
+/** Paths of a disk without links, taken from `/srv/agent`. */
+export const pathSense: PathSense = {
+  parameters: { type: 'object' },
+  roots: ['/srv/agent'],
+  realPath: (path) => resolve(path),
+}
