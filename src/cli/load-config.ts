@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { agentFromEnvironment } from '../config/agent-from-environment.ts'
-import { ConfigError, type ConfigIssue } from '../config/config-error.ts'
+import { ConfigError, type ConfigIssue, formatIssue } from '../config/config-error.ts'
 import { type ConfigFiles, diskFiles } from '../config/config-files.ts'
 import { readEnvironment } from '../config/env-file.ts'
 import { loadAgents } from '../config/load-agents.ts'
@@ -38,6 +38,7 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
   const [first] = paths
   const folder = first === undefined ? io.cwd : agentFolder(first)
   const issues: ConfigIssue[] = []
+  const warnings: string[] = []
   const collect = <T>(load: () => T): T | null => {
     try {
       return load()
@@ -67,12 +68,12 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
   const agents = collect(() =>
     paths.length === 0
       ? [agentFromEnvironment(env, { directory: io.cwd, ...options })]
-      : loadAgents(paths, { env: io.env, files: source, ...options }),
+      : loadAgents(paths, { env: io.env, files: source, ...options, warn: (one) => warnings.push(formatIssue(one)) }),
   )
   if (issues.length > 0 || resolved === null || agents === null) throw new ConfigError(issues)
 
   const dataDir = resolve(io.cwd, resolved.settings.dataDir ?? join(agents[0]?.directory ?? folder, '.quarterdeck'))
-  return { agents, settings: { ...resolved.settings, dataDir }, dataDir, warnings: resolved.warnings }
+  return { agents, settings: { ...resolved.settings, dataDir }, dataDir, warnings: [...resolved.warnings, ...warnings] }
 }
 
 /** What agents and tools have where their files say nothing. */

@@ -55,6 +55,25 @@ describe('quarterdeck validate', () => {
     })
   })
 
+  test('names every agent file with conditions that change nothing', async () => {
+    const cwd = await tempFolder()
+    await mkdir(join(cwd, 'agents'))
+    const tool = (approval: string) => `tools: [{ type: mcp, name: notes, command: x, approval: ${approval} }]\n`
+    await writeFile(join(cwd, 'agents', 'a.yaml'), `name: crow\n${AGENT}${tool('{ when: { path: "*.env" } }')}`)
+    await writeFile(join(cwd, 'agents', 'b.yaml'), `name: parrot\n${AGENT}${tool('{ when: { path: "*.env" } }')}`)
+    await writeFile(
+      join(cwd, 'agents', 'c.yaml'),
+      `name: wren\n${AGENT}${tool('{ when: { path: "*.env" }, otherwise: run }')}`,
+    )
+
+    const { exitCode, err } = await validate(cwd, 'agents')
+    expect(exitCode).toBe(0)
+    expect(err.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^warning: .*a\.yaml:4:57 tools\[0\]\.approval: every call of notes .*otherwise: run/),
+      expect.stringMatching(/^warning: .*b\.yaml:4:57 tools\[0\]\.approval: every call of notes .*otherwise: run/),
+    ])
+  })
+
   test('gives programs the same as JSON', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), `name: crow\n${AGENT}`)

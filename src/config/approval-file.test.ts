@@ -29,12 +29,17 @@ describe('the approval of a tool', () => {
     ['risk >= critical', { ask: 'risk', atLeast: 'critical' }],
     ['risk', { ask: 'risk', atLeast: 'high' }],
     ['policy', { ask: 'policy' }],
-    ['{ when: { amount: { above: 100 } } }', { ask: 'when', any: [{ amount: { above: 100 } }] }],
+    ['{ when: { amount: { above: 100 } } }', { ask: 'when', any: [{ amount: { above: 100 } }], otherwise: 'default' }],
+    [
+      '{ when: { amount: { above: 100 } }, otherwise: run }',
+      { ask: 'when', any: [{ amount: { above: 100 } }], otherwise: 'run' },
+    ],
     [
       '{ when: [{ amount: { below: 0 } }, { path: x, order.country: us }] }',
       {
         ask: 'when',
         any: [{ amount: { below: 0 } }, { path: { equals: 'x' }, 'order.country': { equals: 'us' } }],
+        otherwise: 'default',
       },
     ],
   ])('%s is %j', (written, rule) => {
@@ -65,6 +70,7 @@ describe('the approval of a tool', () => {
     expect(ruleOf(`{ when: { path: ${written} } }`)).toEqual({
       ask: 'when',
       any: [{ path: condition }],
+      otherwise: 'default',
     })
   })
 
@@ -73,7 +79,7 @@ describe('the approval of a tool', () => {
     ['risk>=high', `9 approval: expected ${rules}, found "risk>=high". Did you mean risk >= high?`],
     [
       'sometimes',
-      `9 approval: expected ${rules}, found "sometimes". Write e.g. approval: { when: { amount: { above: 100 } } }`,
+      `9 approval: expected ${rules}, found "sometimes". Write e.g. approval: { when: { amount: { above: 100 } }, otherwise: run }`,
     ],
     ['{ when: { amount: 1 }, wen: 1 }', '9 approval.wen: unknown key. Did you mean when?'],
     [
@@ -133,6 +139,7 @@ describe('the approval of an agent', () => {
     expect(loadLines('approval: { default: { when: { path: /etc/** } } }').approval.default).toEqual({
       ask: 'when',
       any: [{ path: { matches: '/etc/**' } }],
+      otherwise: 'default',
     })
   })
 

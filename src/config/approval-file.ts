@@ -25,9 +25,14 @@ export const approvalRule = () =>
       z.strictObject({
         when: key(
           z.union([conditions(), z.array(conditions()).min(1)]),
-          'Asks where the arguments fit: arguments with what they must be, or a list of such. Every argument of an entry must fit, and one entry of a list.',
+          'Also asks where the arguments fit: arguments with what they must be, or a list of such. Every argument of an entry must fit, and one entry of a list.',
           { amount: { above: 100 } },
           'arguments with what they must be, or a list of such',
+        ),
+        otherwise: key(
+          z.enum(['run']).optional(),
+          'Lets the calls run that no condition fits, whatever their risk is. Without it `approval.default` of the agent goes for them, and `risk >= high` where this is `approval.default` itself.',
+          'run',
         ),
       }),
     ])
@@ -35,7 +40,11 @@ export const approvalRule = () =>
       (value): ApprovalRule =>
         typeof value === 'string'
           ? (words[value] ?? { ask: 'always' })
-          : { ask: 'when', any: Array.isArray(value.when) ? value.when : [value.when] },
+          : {
+              ask: 'when',
+              any: Array.isArray(value.when) ? value.when : [value.when],
+              otherwise: value.otherwise ?? 'default',
+            },
     )
     .meta({ shared: 'approval_rule' })
 

@@ -7,6 +7,7 @@ import type { ConfigIssue } from './config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from './config-files.ts'
 import { defineAgent } from './define-agent.ts'
 import { type Environment, readEnvironment } from './env-file.ts'
+import { idleConditions } from './idle-conditions.ts'
 import type { Path } from './json-schema-node.ts'
 import { type AgentDefaults, agentDefaults } from './surroundings.ts'
 import { readYamlConfig } from './yaml-config.ts'
@@ -16,6 +17,8 @@ export interface LoadOptions {
   files?: ConfigFiles
   /** What the server's settings say where an agent says nothing. */
   defaults?: AgentDefaults
+  /** Told what is allowed but hardly meant, of each file that is right. */
+  warn?: (warning: ConfigIssue) => void
 }
 
 /** An agent file that was read, and all that is wrong with it. */
@@ -63,5 +66,6 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
     report: (at, message) => void issues.push(issueAt(at, message)),
   })
   const isRight = issues.length === 0
+  if (isRight) for (const { at, message } of idleConditions(value, agent.tools)) options.warn?.(issueAt(at, message))
   return { file, said: isRight ? value : null, agent: isRight ? agent : null, issues, issueAt }
 }

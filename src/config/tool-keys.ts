@@ -66,7 +66,7 @@ export const ruleKeys = {
   approval: key(
     approvalRule().optional(),
     'When a person is asked before it runs. Default: as `approval.default` of the agent says.',
-    { when: { amount: { above: 100 } } },
+    { when: { amount: { above: 100 } }, otherwise: 'run' },
     ruleExpectation,
   ),
   timeout: duration({

@@ -4,10 +4,13 @@ export type ApprovalRule =
   | { ask: 'never' }
   | { ask: 'always' }
   | { ask: 'risk'; atLeast: 'high' | 'critical' }
-  /** Where one of these fits the arguments; otherwise the call runs. */
-  | { ask: 'when'; any: ArgumentConditions[] }
+  /** Where one of these fits the arguments; `otherwise` says what becomes of the rest. */
+  | { ask: 'when'; any: ArgumentConditions[]; otherwise: Otherwise }
   /** As the agent's policy says. */
   | { ask: 'policy' }
+
+/** `default`: of a tool's rule what the agent says for all, of the agent's what the risk says (`risk >= high`). */
+export type Otherwise = 'run' | 'default'
 
 /** Every named argument must fit. Names may have dots to reach inside: `order.amount`. */
 export type ArgumentConditions = Record<string, ArgumentCondition>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ApprovalRule, PolicyRule } from '../domain/approval-rule.ts'
+import type { ApprovalRule, ArgumentConditions, PolicyRule } from '../domain/approval-rule.ts'
 import type { Risk } from '../domain/tool-settings.ts'
 import { applyPolicy, type RuledCall } from './apply-policy.ts'
 import { policyRule } from './testing/gated-call.ts'
@@ -7,12 +7,19 @@ import { pathSense } from './testing/path-sense.ts'
 
 const call = (rule: ApprovalRule, more: Partial<RuledCall> = {}): RuledCall => ({
   rule,
+  agentRule: { ask: 'risk', atLeast: 'high' },
   paths: pathSense,
   policy: [],
   tool: 'send_email',
   risk: 'high',
   arguments: { to: 'ann@example.com', amount: 50 },
   ...more,
+})
+
+const when = (otherwise: 'run' | 'default', ...any: ArgumentConditions[]): ApprovalRule => ({
+  ask: 'when',
+  any,
+  otherwise,
 })
 
 describe('the rule of a tool', () => {
@@ -23,12 +30,37 @@ describe('the rule of a tool', () => {
     [{ ask: 'risk', atLeast: 'high' }, 'high', 'ask'],
     [{ ask: 'risk', atLeast: 'high' }, 'critical', 'ask'],
     [{ ask: 'risk', atLeast: 'critical' }, 'high', 'run'],
-    [{ ask: 'when', any: [{ amount: { above: 100 } }] }, 'low', 'run'],
-    [{ ask: 'when', any: [{ amount: { above: 100 } }, { to: { matches: '*@example.com' } }] }, 'low', 'ask'],
-    [{ ask: 'when', any: [] }, 'critical', 'run'],
+    [when('default', { amount: { above: 100 } }), 'low', 'run'],
+    [when('default', { amount: { above: 100 } }, { to: { matches: '*@example.com' } }), 'low', 'ask'],
+    [when('default', { amount: { above: 100 } }), 'high', 'ask'],
+    [when('default'), 'critical', 'ask'],
+    [when('run', { amount: { above: 100 } }), 'critical', 'run'],
+    [when('run', { amount: { above: 10 } }), 'low', 'ask'],
     [{ ask: 'policy' }, 'low', 'ask'],
   ])('%j at risk %s: %s', (rule, risk, expected) => {
     expect(applyPolicy(call(rule, { risk }))).toBe(expected)
+  })
+})
+
+describe('a tool whose rule is `when`', () => {
+  const rule = when('default', { amount: { above: 100 } })
+  const refusing = [policyRule(['**'], { amount: { below: 200 } }, 'refuse'), policyRule(['**'], null, 'allow')]
+  test.each<[string, ApprovalRule, number, Risk, string]>([
+    ['a higher bar', { ask: 'risk', atLeast: 'critical' }, 50, 'high', 'run'],
+    ['a higher bar', { ask: 'risk', atLeast: 'critical' }, 500, 'high', 'ask'],
+    ['a higher bar', { ask: 'risk', atLeast: 'critical' }, 50, 'critical', 'ask'],
+    ['never', { ask: 'never' }, 50, 'critical', 'run'],
+    ['never', { ask: 'never' }, 500, 'low', 'ask'],
+    ['always', { ask: 'always' }, 50, 'low', 'ask'],
+    ['a policy', { ask: 'policy' }, 50, 'low', 'refuse'],
+    ['a policy', { ask: 'policy' }, 500, 'low', 'ask'],
+    ['conditions', when('default', { to: { matches: 'ann@*' } }), 50, 'low', 'ask'],
+    ['conditions', when('default', { to: { matches: 'eve@*' } }), 50, 'low', 'run'],
+    ['conditions', when('default', { to: { matches: 'eve@*' } }), 50, 'high', 'ask'],
+    ['conditions that let the rest run', when('run', { to: { matches: 'eve@*' } }), 50, 'high', 'run'],
+  ])('adds to what the agent says: %s', (_, agentRule, amount, risk, expected) => {
+    const args = { to: 'ann@example.com', amount }
+    expect(applyPolicy(call(rule, { agentRule, risk, policy: refusing, arguments: args }))).toBe(expected)
   })
 })
 
@@ -42,7 +74,7 @@ describe('a path that cannot be resolved', () => {
   })
 
   test('asks, where the rule is `when`', () => {
-    expect(applyPolicy(call({ ask: 'when', any: [{ path: { matches: '*.txt' } }] }, { arguments: args }))).toBe('ask')
+    expect(applyPolicy(call(when('run', { path: { matches: '*.txt' } }), { arguments: args }))).toBe('ask')
   })
 })
 

@@ -9,6 +9,8 @@ import type { PathSense } from './path-conditions.ts'
 export interface RuledCall {
   /** The tool's own, or the agent's for all. */
   rule: ApprovalRule
+  /** The agent's for all, which a tool's own `when` adds to. */
+  agentRule: ApprovalRule
   policy: readonly PolicyRule[]
   tool: string
   risk: Risk
@@ -28,15 +30,21 @@ export function applyPolicy(call: RuledCall): Ruling {
   }
 }
 
+const byRisk: ApprovalRule = { ask: 'risk', atLeast: 'high' }
+
 function ruling(call: RuledCall): Ruling {
-  const { rule, policy, tool, risk, arguments: args, paths } = call
+  const { rule, agentRule, policy, tool, risk, arguments: args, paths } = call
   switch (rule.ask) {
     case 'never':
       return 'run'
     case 'risk':
       return risks.includes(risk) && !isAtLeast(risk, rule.atLeast) ? 'run' : 'ask'
-    case 'when':
+    case 'when': {
+      const rest = rule === agentRule ? byRisk : agentRule
+      const base = rule.otherwise === 'run' ? 'run' : ruling({ ...call, rule: rest })
+      if (base !== 'run') return base
       return rule.any.some((conditions) => fits(conditions, args, paths, 'wide')) ? 'ask' : 'run'
+    }
     case 'policy': {
       const first = policy.find(
         (one) =>

@@ -94,7 +94,7 @@ describe('a call with characters that nobody sees', () => {
 })
 
 describe('paths', () => {
-  const isSecret: ApprovalRule = { ask: 'when', any: [{ path: { matches: '*.env' } }] }
+  const isSecret: ApprovalRule = { ask: 'when', any: [{ path: { matches: '*.env' } }], otherwise: 'run' }
   const links: Record<string, string> = { '/data/notes/plain.txt': '/data/conf/x.env' }
   const gate = createGate({
     grantsFor: async () => [{ ...grant, where: { path: { matches: 'notes/*' } } }],
@@ -121,7 +121,7 @@ describe('paths', () => {
   })
 
   test("begin in the tool's own folders, and without any in the agent's", async () => {
-    const approval: ApprovalRule = { ask: 'when', any: [{ path: { matches: '/data/**' } }] }
+    const approval: ApprovalRule = { ask: 'when', any: [{ path: { matches: '/data/**' } }], otherwise: 'run' }
     expect([
       await judge('x', { approval }),
       (await gate.judge(gatedCall({ tool: { approval }, arguments: { path: 'x' } }))).verdict,

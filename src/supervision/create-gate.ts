@@ -27,6 +27,7 @@ export function createGate({ grantsFor, realPath = realPathOnDisk }: GateDeps): 
       const paths: PathSense = { parameters: tool.parameters, roots: tool.roots ?? [agent.directory], realPath }
       const ruling = applyPolicy({
         rule: tool.approval ?? agent.approval.default,
+        agentRule: agent.approval.default,
         policy: agent.approval.policy,
         tool: tool.name,
         risk,

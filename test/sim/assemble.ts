@@ -119,7 +119,9 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
 /** `rules` numbers the version of what has to be asked about. */
 function definitionOf(root: AgentDefinition, name: string, rules: number): AgentDefinition {
   const approval: AgentDefinition['approval'] =
-    rules === 0 ? root.approval : { ...root.approval, default: { ask: 'when', any: [{ n: { equals: -rules } }] } }
+    rules === 0
+      ? root.approval
+      : { ...root.approval, default: { ask: 'when', any: [{ n: { equals: -rules } }], otherwise: 'run' } }
   return name === root.name ? { ...root, approval } : { ...root, approval, name, default: false, internal: true }
 }
 
