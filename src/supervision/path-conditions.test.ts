@@ -130,6 +130,7 @@ describe('what cannot be resolved', () => {
     ['a number', 5],
     ['an object', { a: 1 }],
     ['a list with one of them', ['~/x']],
+    ['a list that is too long', Array.from({ length: 10_000 }, () => 'conf')],
     ['NUL', 'x.env\0.txt'],
     ['a line break', 'x\n.env'],
     ['a home folder', '~/x.env'],

@@ -22,6 +22,8 @@ export interface PathSense {
 export type Lean = 'wide' | 'narrow'
 
 const MAX_PATH_CHARS = 4_096
+/** Every part of every path is looked up on the disk, and nothing else happens meanwhile. */
+const MAX_LIST_CHARS = 50_000
 const NAME_OF_PATH = /(?:path|file|dir|folder|source|destination)s?$/i
 /** `path` is JSON Schema's by custom, the others are what Python's pydantic writes. */
 const FORMATS: ReadonlySet<unknown> = new Set(['path', 'file-path', 'directory-path'])
@@ -62,6 +64,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 export function pathFits(pattern: string, value: unknown, sense: PathSense, lean: Lean): boolean {
   if (value === undefined || value === null) return false
   if (Array.isArray(value)) {
+    if (JSON.stringify(value).length > MAX_LIST_CHARS) throw unresolvable()
     const fits = (one: unknown) => pathFits(pattern, one, sense, lean)
     return lean === 'wide' ? value.some(fits) : value.length > 0 && value.every(fits)
   }
