@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -9,6 +10,38 @@ function emptyFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true }))
   return folder
 }
+
+const myself = process.getuid?.() ?? 0
+/** Nobody's. */
+const stranger = 65_533
+const lockModule = new URL('./data-dir-lock.ts', import.meta.url).href
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+function runAs(uid: number, code: string): string {
+  const asOther = uid === myself ? {} : { uid, gid: uid }
+  const args = ['--input-type=module', '--eval', code]
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: '/', env: {}, ...asOther })
+  return stdout || stderr
+}
+
+/** What a process of this user is told that wants the lock. */
+const tryAs = (uid: number, folder: string): string =>
+  runAs(
+    uid,
+    `const { lockDataDir } = await import('${lockModule}')
+     try { lockDataDir(${JSON.stringify(folder)}); process.stdout.write('locked') } catch (error) { process.stdout.write(error.code) }`,
+  )
+
+/** What a process of this user is told that reads the file, which would hold it. */
+const hold = (uid: number, path: string): string =>
+  runAs(
+    uid,
+    `const { DatabaseSync } = await import('node:sqlite')
+     try {
+       new DatabaseSync(${JSON.stringify(path)}, { readOnly: true }).exec('BEGIN; SELECT * FROM sqlite_master')
+       process.stdout.write('held')
+     } catch (error) { process.stdout.write(error.message) }`,
+  )
 
 describe('the lock of a data directory', () => {
   test('is held by one at a time, and can be had again once it is released', () => {
@@ -30,8 +63,82 @@ describe('the lock of a data directory', () => {
     expect(() => lockDataDir(folder)).toThrow(
       expect.objectContaining({
         code: 'config_invalid',
-        message: `The data dir cannot be used: ${folder} (unable to open database file). Name a folder that you may write to with --data-dir.`,
+        message: `The data dir cannot be used: ${join(folder, 'server.lock')} (it is no file). Name a folder that you may write to with --data-dir.`,
       }),
     )
+  })
+
+  test('stays with the one who has it when the same process asks again', () => {
+    const folder = emptyFolder()
+    const lock = lockDataDir(folder)
+    expect(() => lockDataDir(folder)).toThrow()
+
+    expect(tryAs(myself, folder)).toBe('data_dir_locked')
+
+    lock.release()
+    expect(tryAs(myself, folder)).toBe('locked')
+  })
+
+  test('cannot be a link', () => {
+    const folder = emptyFolder()
+    writeFileSync(join(folder, 'mine'), '')
+    symlinkSync(join(folder, 'mine'), join(folder, 'server.lock'))
+
+    expect(() => lockDataDir(folder)).toThrow(
+      `The data dir cannot be used: ${join(folder, 'server.lock')} (it is a link). Name a folder that you may write to with --data-dir.`,
+    )
+  })
+
+  test.skipIf(process.platform === 'win32')('is for this user alone, also where it was not', () => {
+    const folder = emptyFolder()
+    writeFileSync(join(folder, 'server.lock'), '')
+    chmodSync(join(folder, 'server.lock'), 0o644)
+    chmodSync(folder, 0o777)
+
+    lockDataDir(folder).release()
+
+    expect(modeOf(join(folder, 'server.lock'))).toBe(0o600)
+    expect(modeOf(folder)).toBe(0o755)
+  })
+})
+
+/** Only root can be somebody else, and who that is must be able to read this checkout. */
+const canBeStranger =
+  process.getuid?.() === 0 && runAs(stranger, `await import('${lockModule}'); process.stdout.write('up')`) === 'up'
+
+describe.skipIf(!canBeStranger)('another user (needs root)', () => {
+  test('cannot hold the lock', () => {
+    const folder = emptyFolder()
+    chmodSync(folder, 0o755)
+    lockDataDir(folder).release()
+
+    expect(hold(stranger, join(folder, 'server.lock'))).toBe('unable to open database file')
+  })
+
+  test('cannot put one there', () => {
+    const folder = emptyFolder()
+    writeFileSync(join(folder, 'server.lock'), '')
+    chownSync(join(folder, 'server.lock'), stranger, stranger)
+
+    expect(() => lockDataDir(folder)).toThrow(
+      `${join(folder, 'server.lock')} belongs to another user (uid ${stranger}). Name a folder of your own with --data-dir.`,
+    )
+  })
+
+  test('cannot offer a folder', () => {
+    const folder = emptyFolder()
+    chownSync(folder, stranger, stranger)
+    chmodSync(folder, 0o777)
+
+    expect(tryAs(stranger + 1, folder)).toBe('config_invalid')
+    expect(tryAs(stranger, folder)).toBe('locked')
+  })
+
+  test('can use what root has made in its folder', () => {
+    const folder = emptyFolder()
+    chownSync(folder, stranger, stranger)
+    lockDataDir(folder).release()
+
+    expect(tryAs(stranger, folder)).toBe('locked')
   })
 })

@@ -1,10 +1,11 @@
 // One server per data directory. The lock is an exclusive transaction on a small database of its own: the kernel drops it
-// with the process, so that a crash never leaves a stale one behind.
+// with the process, so that a crash never leaves a stale one behind. Whoever can open the file could hold it: nobody else can.
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
 import { makeDataDir } from './make-folder.ts'
+import { claimDataDir, claimFile } from './private-file.ts'
 import { errcodeOf } from './storage-error.ts'
 
 export interface DataDirLock {
@@ -16,9 +17,12 @@ const SQLITE_BUSY = 5
 /** Throws `data_dir_locked` at once when another process has it, `config_invalid` when the directory cannot be used. */
 export function lockDataDir(directory: string): DataDirLock {
   makeDataDir(directory)
+  claimDataDir(directory)
+  const path = join(directory, 'server.lock')
+  claimFile(path, { strict: true })
   let db: DatabaseSync | null = null
   try {
-    db = new DatabaseSync(join(directory, 'server.lock'))
+    db = new DatabaseSync(path)
     db.exec('PRAGMA busy_timeout = 200; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
   } catch (cause) {
     db?.close()

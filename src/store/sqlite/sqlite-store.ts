@@ -1,6 +1,5 @@
 // The store on node:sqlite. One connection, one transaction per `commit`, syncs off the event loop (`wal-sync.ts`).
 
-import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
@@ -10,6 +9,7 @@ import { createCommands } from './commands.ts'
 import { createEntryWriter, type EntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
 import { makeDataDir } from './make-folder.ts'
+import { claimFile } from './private-file.ts'
 import { createReads } from './reads.ts'
 import { migrate } from './schema.ts'
 import { storageError } from './storage-error.ts'
@@ -30,7 +30,7 @@ export function createSqliteStore({ path, fatal, disk }: SqliteOptions): Store {
   if (!inMemory) {
     makeDataDir(dirname(path))
     // Before SQLite makes it: what people said is for this user alone. The files beside it get the same mode.
-    closeSync(openSync(path, 'a', 0o600))
+    claimFile(path)
   }
   const failed = (error: unknown) => storageError(error, fatal)
   const db = new DatabaseSync(path)

@@ -1,0 +1,79 @@
+// What lies in the data directory is this user's: nobody else may read it, and nobody else may hold its lock, for which it is enough to be
+// able to open the file.
+
+import { chmodSync, chownSync, closeSync, lstatSync, openSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ServerError } from '../../domain/errors.ts'
+
+const STICKY = 0o1000
+
+/** Undefined on Windows, where files have no owner of this kind. */
+const myself = (): number | undefined => process.geteuid?.()
+
+/** Takes others' right to write from a directory of this user. Throws `config_invalid` for one that belongs to somebody else. */
+export function claimDataDir(path: string): void {
+  const me = myself()
+  if (me === undefined) return
+  const { uid, mode } = statSync(path)
+  for (const owner of [uid, lstatSync(path).uid]) {
+    // Root's are those of services and containers, and root itself may look after the directory of a service.
+    if (owner !== me && owner !== 0 && me !== 0) throw notYours(path, owner)
+  }
+  if (uid === me && (mode & 0o022) !== 0 && (mode & STICKY) === 0) chmodSync(path, mode & 0o7755)
+}
+
+/**
+ * Makes a file that is missing, for this user alone. Throws `config_invalid` for one that somebody else has put there. `strict`: it must not be a
+ * link, and others lose their rights to one that is there.
+ *
+ * A file that is there is never opened: closing it would drop all locks that this process has on it.
+ */
+export function claimFile(path: string, { strict = false } = {}): void {
+  try {
+    const found = statOf(path, strict) ?? make(path) ?? statOf(path, strict)
+    if (found !== undefined) check(path, found, strict)
+  } catch (cause) {
+    if (cause instanceof ServerError) throw cause
+    throw unusable(path, cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown', cause)
+  }
+}
+
+const statOf = (path: string, strict: boolean): Stats | undefined =>
+  (strict ? lstatSync : statSync)(path, { throwIfNoEntry: false })
+
+/** Undefined when somebody else was faster. */
+function make(path: string): Stats | undefined {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
+    throw error
+  }
+  const folder = statSync(dirname(path))
+  // What root makes in the directory of a service, the service must be able to open.
+  if (myself() === 0 && folder.uid !== 0) chownSync(path, folder.uid, folder.gid)
+  return statSync(path)
+}
+
+function check(path: string, found: Stats, strict: boolean): void {
+  const { uid, mode } = found
+  if (!found.isFile()) throw unusable(path, found.isSymbolicLink() ? 'it is a link' : 'it is no file')
+  const me = myself()
+  if (me === undefined) return
+  if (uid !== me && uid !== 0 && !(me === 0 && uid === statSync(dirname(path)).uid)) throw notYours(path, uid)
+  if (strict && (uid === me || me === 0) && (mode & 0o077) !== 0) chmodSync(path, 0o600)
+}
+
+const notYours = (path: string, uid: number): ServerError =>
+  new ServerError(
+    'config_invalid',
+    `${path} belongs to another user (uid ${uid}). Name a folder of your own with --data-dir.`,
+    { details: { path, reason: 'owner' } },
+  )
+
+const unusable = (path: string, reason: string, cause?: unknown): ServerError =>
+  new ServerError(
+    'config_invalid',
+    `The data dir cannot be used: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,
+    { details: { path, reason }, cause },
+  )
