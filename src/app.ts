@@ -56,6 +56,7 @@ import { createSessionRoutes } from './protocols/sessions/routes.ts'
 import { threadErrorShape } from './protocols/threads/error-shape.ts'
 import { createThreadRoutes } from './protocols/threads/routes.ts'
 import { createToolRoutes } from './protocols/tools/routes.ts'
+import { HOW_TO_RESTORE } from './store/sqlite/damage.ts'
 import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
 import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
@@ -288,7 +289,17 @@ async function startApp(
     log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })
     options.exit(DISK_FAILED)
   }
-  const store = createSqliteStore({ path: inMemory ? ':memory:' : join(dataDir, 'quarterdeck.db'), fatal })
+  const path = inMemory ? ':memory:' : join(dataDir, 'quarterdeck.db')
+  const damaged = (error: unknown) => {
+    log.error(
+      `the database is damaged: nothing is stored any more; stop the server and restore it: ${HOW_TO_RESTORE}`,
+      {
+        path,
+        error,
+      },
+    )
+  }
+  const store = createSqliteStore({ path, fatal, damaged })
   undo.defer(() => store.close())
   whenOpen.resolve(store)
   const sessionLog = createSessionLog({ store, clock })

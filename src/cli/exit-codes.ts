@@ -8,6 +8,7 @@ export const exitCodes = {
     meaning: 'the command ran and the answer is no (a failed check, test case or run, a broken audit trail)',
   },
   usage: { code: 2, meaning: 'a wrong flag, argument, setting or agent file, or nothing to do (no test cases)' },
+  damaged: { code: 65, meaning: 'the database is damaged' },
   unavailable: { code: 69, meaning: 'the port is taken, or the server or model cannot be reached' },
   internal: { code: 70, meaning: 'a bug in Quarterdeck; what was acknowledged is stored' },
   cannotCreate: {
@@ -32,6 +33,7 @@ const byErrorCode: Partial<Record<ErrorCode, number>> = {
   shutting_down: exitCodes.unavailable.code,
   data_dir_locked: exitCodes.cannotCreate.code,
   data_dir_newer: exitCodes.cannotCreate.code,
+  data_dir_damaged: exitCodes.damaged.code,
   storage_full: exitCodes.disk.code,
   storage_failed: exitCodes.disk.code,
   internal_error: exitCodes.internal.code,

@@ -71,7 +71,7 @@ const notYours = (path: string, uid: number): ServerError =>
     { details: { path, reason: 'owner' } },
   )
 
-const unusable = (path: string, reason: string, cause?: unknown): ServerError =>
+export const unusable = (path: string, reason: string, cause?: unknown): ServerError =>
   new ServerError(
     'config_invalid',
     `The data dir cannot be used: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,

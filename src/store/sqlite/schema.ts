@@ -184,8 +184,8 @@ const migrations: readonly string[] = [
 
 export const SCHEMA_VERSION = migrations.length
 
-/** Brings an older database up to date (tests: to an earlier version), step by step in one transaction; refuses a newer one before anything is written. */
-export function migrate(db: DatabaseSync, to = SCHEMA_VERSION): void {
+/** The version of a database that this program can read; throws `data_dir_newer`. */
+export function readVersion(db: DatabaseSync): number {
   const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0)
   if (version > SCHEMA_VERSION) {
     throw new ServerError(
@@ -194,6 +194,12 @@ export function migrate(db: DatabaseSync, to = SCHEMA_VERSION): void {
       { details: { found: version, supported: SCHEMA_VERSION } },
     )
   }
+  return version
+}
+
+/** Brings an older database up to date (tests: to an earlier version), step by step in one transaction; refuses a newer one before anything is written. */
+export function migrate(db: DatabaseSync, to = SCHEMA_VERSION): void {
+  const version = readVersion(db)
   if (version >= to) return
   db.exec('BEGIN IMMEDIATE')
   for (const step of migrations.slice(version, to)) db.exec(step)

@@ -1,18 +1,20 @@
 // The store on node:sqlite. One connection, one transaction per `commit`, syncs off the event loop (`wal-sync.ts`).
 
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
 import { needsSync, type Result, type Store } from '../store.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createCommands } from './commands.ts'
+import { bytesOf, checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './damage.ts'
 import { createEntryWriter, type EntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
 import { makeDataDir } from './make-folder.ts'
-import { claimFile } from './private-file.ts'
+import { claimFile, unusable } from './private-file.ts'
 import { createReads } from './reads.ts'
-import { migrate } from './schema.ts'
-import { storageError } from './storage-error.ts'
+import { migrate, readVersion } from './schema.ts'
+import { errcodeOf, storageError } from './storage-error.ts'
 import { createWalSync, type FileSync, type WalSync } from './wal-sync.ts'
 
 export interface SqliteOptions {
@@ -20,26 +22,43 @@ export interface SqliteOptions {
   path: string
   /** A sync failed: what was acknowledged can no longer be vouched for. Must not return. */
   fatal: (error: Error) => void
+  /** The database turned out to be damaged, after it was opened. Called once; nothing is stored from then on. */
+  damaged?: (error: unknown) => void
   disk?: FileSync
 }
 
 const alreadySynced = Promise.resolve()
 
-export function createSqliteStore({ path, fatal, disk }: SqliteOptions): Store {
+export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions): Store {
   const inMemory = path === ':memory:'
   if (!inMemory) {
     makeDataDir(dirname(path))
-    // Before SQLite makes it: what people said is for this user alone. The files beside it get the same mode.
+    if (!existsSync(path)) makeDatabase(path, fatal)
     claimFile(path)
+    checkFiles(path)
   }
-  const failed = (error: unknown) => storageError(error, fatal)
-  const db = new DatabaseSync(path)
+  let damage: ServerError | null = null
+  const failed = (error: unknown): ServerError => {
+    if (!isDamage(error)) return storageError(error, fatal)
+    const cause = { cause: error }
+    if (damage === null) damaged?.(error)
+    damage ??= new ServerError(
+      'storage_failed',
+      'The database is damaged: nothing was stored. The log says more.',
+      cause,
+    )
+    return damage
+  }
   const state = createLiveState()
   let sync: WalSync | null = null
+  let db: DatabaseSync
   let writer: EntryWriter
   try {
+    db = new DatabaseSync(path)
     db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY')
+    readVersion(db)
+    if (!inMemory) checkTables(db, path)
     migrate(db)
     // Whoever holds the data directory's lock is the only process: leases of earlier ones are void.
     db.exec('DELETE FROM leases')
@@ -48,7 +67,7 @@ export function createSqliteStore({ path, fatal, disk }: SqliteOptions): Store {
     writer.recoverTail()
   } catch (error) {
     // It is not closed: that would move the log of a newer version into its database.
-    throw failed(error)
+    throw cannotOpen(error, path, fatal)
   }
   const apply = createCommands(db, state, writer)
   const checkpoints = inMemory ? null : createCheckpoints(db, path, failed)
@@ -59,9 +78,10 @@ export function createSqliteStore({ path, fatal, disk }: SqliteOptions): Store {
   const probe = db.prepare("INSERT OR REPLACE INTO leases (owner, until) VALUES ('health check', 0)")
 
   return {
-    ...createReads(db, state),
+    ...guardReads(createReads(db, state), failed),
 
     async commit(commands) {
+      if (damage !== null) throw damage
       const results: Result[] = []
       let sealed = false
       state.begin()
@@ -90,6 +110,7 @@ export function createSqliteStore({ path, fatal, disk }: SqliteOptions): Store {
     },
 
     async check() {
+      if (damage !== null) throw damage
       try {
         probe.run()
       } catch (error) {
@@ -109,4 +130,52 @@ export function createSqliteStore({ path, fatal, disk }: SqliteOptions): Store {
       db.close()
     },
   }
+}
+
+/** Complete or not at all, and for this user alone: what people said will be in it. The files beside it get the same mode. */
+function makeDatabase(path: string, fatal: (error: Error) => void): void {
+  // The log of a database that has gone would be played into the new one.
+  if (bytesOf(`${path}-wal`) > 0) throw databaseDamaged(path, 'it is missing, and its log is there')
+  const draft = `${path}.new`
+  for (const file of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(file, { force: true })
+  claimFile(draft)
+  try {
+    const db = new DatabaseSync(draft)
+    db.exec('PRAGMA journal_mode = WAL')
+    migrate(db)
+    db.close()
+  } catch (error) {
+    throw cannotOpen(error, draft, fatal)
+  }
+  renameSync(draft, path)
+}
+
+const SQLITE_PERM = 3
+const SQLITE_READONLY = 8
+const SQLITE_CANTOPEN = 14
+
+function cannotOpen(error: unknown, path: string, fatal: (error: Error) => void): ServerError {
+  if (error instanceof ServerError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  if (isDamageAtStart(error)) return databaseDamaged(path, reason, error)
+  const code = errcodeOf(error) & 0xff
+  if (code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN) return unusable(path, reason, error)
+  return storageError(error, fatal)
+}
+
+/** What SQLite says about a page, and what a row holds that is no longer JSON, is for the store to judge; the rest is a bug. */
+function guardReads<T extends object>(reads: T, failed: (error: unknown) => ServerError): T {
+  return new Proxy(reads, {
+    get(target, name) {
+      const read: unknown = Reflect.get(target, name)
+      if (typeof read !== 'function') return read
+      return async (...args: unknown[]) => {
+        try {
+          return await read.apply(target, args)
+        } catch (error) {
+          throw errcodeOf(error) !== 0 || isDamage(error) ? failed(error) : error
+        }
+      }
+    },
+  })
 }

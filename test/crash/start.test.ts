@@ -1,0 +1,125 @@
+// The order of a start: the port answers 503 before the store is open, a damaged database ends the start, and one that turns out to be damaged
+// later ends nothing.
+//
+//   RUNS=2000 vitest run test/crash/start.test.ts      the long variant
+
+import { open, stat, truncate } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { ScriptedAnswer } from '../../src/models/scripted/script.ts'
+import { fromEnvironment, ms, print } from './support/figures.ts'
+import { seedLog } from './support/seed-log.ts'
+import { record } from './support/sse-recorder.ts'
+import { DidNotStart, openYard } from './support/start-server.ts'
+import { until } from './support/until.ts'
+
+const RUNS = fromEnvironment('RUNS', 300)
+const quiet = ['--log-level', 'error']
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
+}
+
+/** `refused`, or the status and whether it says when to come again. */
+async function ask(url: string): Promise<string> {
+  try {
+    const { status, headers, body } = await fetch(url, { signal: AbortSignal.timeout(30_000) })
+    await body?.cancel()
+    return `${status}${headers.has('retry-after') ? ' later' : ''}`
+  } catch {
+    return 'refused'
+  }
+}
+
+test('whoever asks while a server recovers is told to come again', { timeout: 300_000 }, async () => {
+  const answers: ScriptedAnswer[] = [{ parts: [{ text: 'tok ' }, { hang: true }] }]
+  const yard = await openYard(onTestFinished, { answers })
+  const first = await yard.start({ flags: quiet })
+  for (let i = 0; i < RUNS; i += 1) {
+    const { status } = await record({
+      url: `${first.url}/sessions/s${i}/messages`,
+      method: 'POST',
+      body: { message: 'Go.' },
+    }).done
+    expect(status).toBe(202)
+  }
+  await first.kill()
+
+  const port = await freePort()
+  const afterwards = { '/sessions': '200', '/ready': '200', '/health': '200', '/nowhere': '404' }
+  const paths = Object.keys(afterwards)
+  const heard: Record<string, string[]> = Object.fromEntries(paths.map((path) => [path, []]))
+  let isReady = false
+  async function askOn(path: string): Promise<void> {
+    while (!isReady) {
+      const answer = await ask(`http://127.0.0.1:${port}${path}`)
+      if (heard[path]?.at(-1) !== answer) heard[path]?.push(answer)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  const asking = paths.map(askOn)
+  const again = await yard.start({ flags: [...quiet, '--port', String(port)] })
+  isReady = true
+  await Promise.all(asking)
+
+  print(`start: ${RUNS} runs recovered in ${ms(again.readyMs)}; heard meanwhile: ${JSON.stringify(heard)}`)
+  for (const [path, status] of Object.entries(afterwards)) {
+    // The last one may have come too late to hear that it is ready.
+    expect([...(heard[path] ?? []).slice(0, 2), status]).toEqual(['refused', '503 later', status])
+    expect([[], [status]]).toContainEqual((heard[path] ?? []).slice(2))
+  }
+})
+
+test('a damaged database ends the start with 65, and its name', { timeout: 60_000 }, async () => {
+  const yard = await openYard(onTestFinished)
+  await (await yard.start({ flags: quiet })).kill()
+  const path = join(yard.dataDir, 'quarterdeck.db')
+  await truncate(path, 3 * 4096)
+
+  const failure: unknown = await yard.start({ flags: quiet }).catch((error: unknown) => error)
+
+  if (!(failure instanceof DidNotStart)) throw new Error('it started on a damaged database')
+  expect(failure.exit.code).toBe(65)
+  expect(failure.exit.log).toMatch(
+    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n$/,
+  )
+})
+
+test('damage that is met later is a 503, and ends nothing', { timeout: 120_000 }, async () => {
+  const yard = await openYard(onTestFinished)
+  await seedLog(yard.dataDir, 300_000)
+  const path = join(yard.dataDir, 'quarterdeck.db')
+  const server = await yard.start({ flags: quiet })
+  expect(await ask(`${server.url}/health`)).toBe('200')
+  const { body } = await record({ url: `${server.url}/sessions?limit=100` }).done
+  const ids = [...body.matchAll(/"session_id":"([^"]+)"/g)].map((match) => match[1] ?? '')
+
+  const { size } = await stat(path)
+  const file = await open(path, 'r+')
+  await file.write(Buffer.alloc(size / 2, 0x5a), 0, size / 2, Math.floor(size / 4))
+  await file.close()
+  const statuses: string[] = []
+  for (const id of ids) statuses.push(await ask(`${server.url}/sessions/${id}`))
+  for (const id of ids) statuses.push(await ask(`${server.url}/sessions/${id}/events?after=0`))
+
+  const posted = await record({ url: `${server.url}/sessions/new/messages`, method: 'POST', body: { message: 'Hi' } })
+    .done
+  await until('health says so', async () => (await ask(`${server.url}/health`)) === '503')
+
+  expect(new Set(statuses)).toEqual(new Set(['200', '503 later']))
+  expect([posted.status, JSON.parse(posted.body).code]).toEqual([503, 'storage_failed'])
+  expect(await ask(`${server.url}/ready`)).toBe('503')
+  expect(server.log().match(/the database is damaged/g)).toHaveLength(1)
+  expect(server.log()).toContain(`"path":"${path}"`)
+  const refused = statuses.filter((status) => status !== '200').length
+  print(
+    `damage: ${refused} of ${statuses.length} reads answered with 503, the rest served, nothing stored, one line in the log`,
+  )
+  server.signal('SIGTERM')
+  expect(await server.exited).toMatchObject({ code: 0, signal: null })
+})
