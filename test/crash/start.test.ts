@@ -3,7 +3,8 @@
 //
 //   RUNS=2000 vitest run test/crash/start.test.ts      the long variant
 
-import { open, stat, truncate } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { open, readFile, stat, truncate } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -15,6 +16,7 @@ import { DidNotStart, openYard } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
 const RUNS = fromEnvironment('RUNS', 300)
+const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0
 const quiet = ['--log-level', 'error']
 
 async function freePort(): Promise<number> {
@@ -88,6 +90,27 @@ test('a damaged database ends the start with 65, and its name', { timeout: 60_00
   expect(failure.exit.log).toMatch(
     /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n$/,
   )
+})
+
+test.skipIf(!hasSqlite)('what can be read is saved as the docs say (needs sqlite3)', { timeout: 60_000 }, async () => {
+  const yard = await openYard(onTestFinished)
+  await seedLog(yard.dataDir, 20_000)
+  const path = join(yard.dataDir, 'quarterdeck.db')
+  const { size } = await stat(path)
+  const file = await open(path, 'r+')
+  await file.write(Buffer.alloc(4096, 0x5a), 0, 4096, 4096 * Math.floor(size / 4096 / 2))
+  await file.close()
+  await expect(yard.start({ flags: quiet })).rejects.toThrow('The database is damaged')
+  const docs = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const recipe = /^umask 077\n[^`]+/m.exec(docs)?.[0] ?? ''
+
+  const { stderr } = spawnSync('sh', ['-c', recipe], { cwd: yard.dataDir, encoding: 'utf8' })
+
+  const server = await yard.start({ flags: quiet })
+  const { body } = await record({ url: `${server.url}/sessions?limit=100` }).done
+  const saved = body.match(/"session_id"/g)?.length ?? 0
+  print(`damage: ${saved} of 20 sessions saved ${stderr.slice(0, 200)}`)
+  expect(saved).toBe(20)
 })
 
 test('damage that is met later is a 503, and ends nothing', { timeout: 120_000 }, async () => {
