@@ -2,6 +2,7 @@ import { type Schema, Validator } from '@cfworker/json-schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createJsonCheck } from './json-schema.ts'
+import { createSchemaBudget } from './schema/budget.ts'
 
 const check = (schema: unknown, value: unknown) => createJsonCheck(schema).check(value)
 const problems = (schema: unknown, value: unknown) => {
@@ -285,6 +286,45 @@ describe('hostile schemas and values', () => {
     const branches = { anyOf: Array.from({ length: 2_000 }, (_, i) => ({ const: { i } })) }
     expect(problems(branches, { text: 'x'.repeat(100_000) })).toEqual(tooLarge)
     expect(performance.now() - started).toBeLessThan(5_000)
+  })
+
+  test('a schema that is too large is refused before anything is made of it, and so are many that are so together', () => {
+    const refused = expect.objectContaining({ code: 'config_invalid' })
+    const values = { enum: Array.from({ length: 30_000 }, (_, i) => i) }
+    const budget = createSchemaBudget()
+    createJsonCheck(values, { budget })
+    expect(() => createJsonCheck(values, { budget })).toThrow(refused)
+    expect(budget.isSpent).toBe(true)
+    expect(() => createJsonCheck({ description: 'x'.repeat(1_000_001) })).toThrow(refused)
+    const self: Record<string, unknown> = {}
+    self.default = self
+    expect(() => createJsonCheck(self)).toThrow(refused)
+  })
+
+  test('the name of a schema is not copied into thousands of others at any length', () => {
+    const anchors = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`a${i}`, { $anchor: `a${i}` }]))
+    expect(() => createJsonCheck({ $id: `https://example.com/${'x'.repeat(500_000)}`, $defs: anchors })).toThrow(
+      expect.objectContaining({ code: 'config_invalid' }),
+    )
+    expect(check({ $id: 'https://example.com/tool.json', $defs: anchors, $ref: '#a7' }, 1).ok).toBe(true)
+  })
+
+  test('a pattern that cannot be followed holds nothing up and is named', () => {
+    const schema = { properties: { a: { pattern: '(?<=x)y' }, b: { pattern: '^[a-z]+$' } } }
+    const { warnings, check: checked } = createJsonCheck(schema)
+    expect(warnings).toEqual([
+      'the pattern "(?<=x)y" at /properties/a/pattern looks around, refers back or takes too many steps and is not enforced',
+    ])
+    expect(checked({ a: 'z', b: 'Z' })).toEqual({ ok: false, problems: ['/b must match ^[a-z]+$, found "Z"'] })
+    expect(createJsonCheck({ pattern: '(?i)x' }, { foreignPatterns: true }).warnings).toEqual([
+      'the pattern "(?i)x" at /pattern is not a JavaScript regular expression and is not enforced',
+    ])
+  })
+
+  test('a pattern may write a character outside of the basic plane in either way', () => {
+    for (const pattern of ['^\\ud83d\\ude00$', '^\\u{1F600}$', '^[\\ud83d\\ude00]$', '^😀$']) {
+      expect([pattern, check({ pattern }, '😀').ok, check({ pattern }, '😁').ok]).toEqual([pattern, true, false])
+    }
   })
 
   test('names from the prototype are ordinary names, and __proto__ reaches no tool', () => {

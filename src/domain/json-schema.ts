@@ -2,6 +2,7 @@
 // says so. Schemas are not ours (MCP servers and AG-UI clients send them), so this is an interpreter with a bound on its work:
 // no code is made from a schema, no pattern is given to a regular expression engine that goes back, nothing is fetched.
 
+import { createSchemaBudget, type SchemaBudget } from './schema/budget.ts'
 import { evaluate } from './schema/evaluate.ts'
 import { createMeter, Unchecked } from './schema/meter.ts'
 import { MAX_PROBLEMS, type Problem, sentence } from './schema/problem.ts'
@@ -9,6 +10,8 @@ import { readSchema } from './schema/read-schema.ts'
 import { withDefaults } from './schema/with-defaults.ts'
 
 export interface JsonCheck {
+  /** What of the schema is not enforced: patterns that cannot be followed. */
+  warnings: readonly string[]
   /**
    * `value` is a copy with the defaults filled in where a property was absent: in objects and lists, also behind `$ref` and
    * `allOf`, but not in alternatives. `problems` are at most ten short sentences a model can act on.
@@ -16,10 +19,24 @@ export interface JsonCheck {
   check(value: unknown): { ok: true; value: unknown } | { ok: false; problems: string[] }
 }
 
-/** Keep the check: reading a schema costs more than using it. Throws `config_invalid` for a schema that is broken. */
-export function createJsonCheck(schema: unknown): JsonCheck {
-  const root = readSchema(schema)
+export interface SchemaReading {
+  /** Shared by schemas that come together; otherwise a schema has one of its own. */
+  budget?: SchemaBudget
+  /** Patterns in the syntax of another language are not enforced; otherwise they are an error of whoever wrote the schema. */
+  foreignPatterns?: boolean
+}
+
+/**
+ * Keep the check: reading a schema costs more than using it. Throws `config_invalid` for a schema that is broken, or too large for
+ * the budget.
+ */
+export function createJsonCheck(
+  schema: unknown,
+  { budget = createSchemaBudget(), foreignPatterns = false }: SchemaReading = {},
+): JsonCheck {
+  const { root, warnings } = readSchema(schema, budget, foreignPatterns)
   return {
+    warnings,
     check(value) {
       const meter = createMeter()
       try {

@@ -7,6 +7,19 @@ import { cut, escapeKey, listed, MAX_PROBLEMS, type Problem, preview, sentence }
 import type { JsonType, SchemaNode } from './read-schema.ts'
 import { textFormats } from './text-format.ts'
 
+// What these cost, where a step of a pattern or a name that is looked up costs 1.
+const SCHEMA_WORK = 5
+const PROBLEM_WORK = 20
+/** For `enum`, `const` and `uniqueItems` a value is written down: its scalars, its lists and objects, the names, which are sorted. */
+const SCALAR_WORK = 3
+const NEST_WORK = 8
+const NAME_WORK = 8
+/** Formats look at a character several times. */
+const FORMAT_WORK_PER_CHAR = 0.5
+
+/** Of several forms a value fits none of, as much is said as helps. */
+const MAX_FORM_TEXT = 500
+
 /** What successful schemas of the same value have looked at, for `unevaluated…`. */
 interface Seen {
   keys: Set<string>
@@ -14,9 +27,26 @@ interface Seen {
 }
 
 function canonical(value: unknown, meter: Meter): string {
-  const text = canonicalJson(value)
-  meter.spend(text.length >> 4)
-  return text
+  weigh(value, meter)
+  return canonicalJson(value)
+}
+
+/** Before it is written down. */
+function weigh(value: unknown, meter: Meter): void {
+  if (Array.isArray(value)) {
+    meter.spend(NEST_WORK)
+    for (const item of value) weigh(item, meter)
+  } else if (isObject(value)) {
+    meter.spend(NEST_WORK)
+    for (const [key, item] of Object.entries(value)) {
+      meter.spend(NAME_WORK)
+      meter.spendOn(key)
+      weigh(item, meter)
+    }
+  } else {
+    meter.spend(SCALAR_WORK)
+    if (typeof value === 'string') meter.spendOn(value)
+  }
 }
 
 function isOfType(value: unknown, type: JsonType): boolean {
@@ -45,10 +75,13 @@ export function evaluate(
   seen: Seen | null,
   meter: Meter,
 ): boolean {
-  meter.spend(1)
+  meter.spend(SCHEMA_WORK)
   if (problems.length >= MAX_PROBLEMS) return false
   const before = problems.length
-  const say = (text: string, more: Partial<Problem> = {}) => problems.push({ path, text, ...more })
+  const say = (text: string, more: Partial<Problem> = {}) => {
+    meter.spend(PROBLEM_WORK)
+    problems.push({ path, text, ...more })
+  }
 
   if (node.never) say('is not allowed; leave it out')
   if (node.types !== undefined && !node.types.some((type) => isOfType(value, type))) {
@@ -58,7 +91,7 @@ export function evaluate(
   }
   for (const allowed of node.allowed ?? []) {
     if (allowed.has(canonical(value, meter))) continue
-    say(`must be ${allowed.size === 1 ? '' : 'one of '}${listed([...allowed])}, found ${preview(value)}`)
+    say(`must be ${allowed.size === 1 ? '' : 'one of '}${listed(allowed)}, found ${preview(value)}`)
   }
   const own: Seen | null =
     seen ?? (node.unevaluatedProperties || node.unevaluatedItems ? { keys: new Set(), items: new Set() } : null)
@@ -131,7 +164,7 @@ function applyInPlace(
     if (branch !== undefined) inner(branch, problems)
   }
   if (node.dependentSchemas !== undefined && isObject(value)) {
-    meter.spend(node.dependentSchemas.size)
+    meter.spend(2 * node.dependentSchemas.size)
     for (const [key, other] of node.dependentSchemas) if (Object.hasOwn(value, key)) inner(other, problems)
   }
 }
@@ -151,7 +184,10 @@ function nearest(failed: readonly Problem[][], path: string, value: unknown): Pr
   return [
     {
       path,
-      text: `fits none of ${failed.length} forms; for the nearest, ${first.map(sentence).slice(0, 3).join(' and ')}`,
+      text: cut(
+        `fits none of ${failed.length} forms; for the nearest, ${first.slice(0, 3).map(sentence).join(' and ')}`,
+        MAX_FORM_TEXT,
+      ),
     },
   ]
 }
@@ -160,6 +196,7 @@ type Say = (text: string) => void
 
 function checkText(node: SchemaNode, value: string, say: Say, meter: Meter): void {
   if (node.minLength !== undefined || node.maxLength !== undefined) {
+    meter.spendOn(value)
     const length = codePoints(value)
     if (length < (node.minLength ?? 0)) say(`must have at least ${node.minLength} characters, found ${length}`)
     if (length > (node.maxLength ?? length)) say(`must have at most ${node.maxLength} characters, found ${length}`)
@@ -168,7 +205,9 @@ function checkText(node: SchemaNode, value: string, say: Say, meter: Meter): voi
     say(`must match ${cut(node.pattern.source, 100)}, found ${preview(value)}`)
   }
   const format = node.format === undefined ? undefined : textFormats.get(node.format)
-  if (format !== undefined && !format.fits(value)) say(`must be ${format.name}, found ${preview(value)}`)
+  if (format === undefined) return
+  meter.spend(value.length * FORMAT_WORK_PER_CHAR)
+  if (!format.fits(value)) say(`must be ${format.name}, found ${preview(value)}`)
 }
 
 function codePoints(text: string): number {
@@ -213,15 +252,20 @@ function checkItems(
   seen: Seen | null,
   meter: Meter,
 ): void {
-  const say = (text: string) => problems.push({ path, text })
+  const say = (text: string) => {
+    meter.spend(PROBLEM_WORK)
+    problems.push({ path, text })
+  }
   if (value.length < (node.minItems ?? 0)) say(`must have at least ${node.minItems} items, found ${value.length}`)
   if (value.length > (node.maxItems ?? value.length))
     say(`must have at most ${node.maxItems} items, found ${value.length}`)
-  for (const [i, item] of value.entries()) {
+  const described = node.items === undefined ? Math.min(node.prefixItems?.length ?? 0, value.length) : value.length
+  meter.spend(described)
+  for (let i = 0; i < described && problems.length < MAX_PROBLEMS; i += 1) {
     const inner = node.prefixItems?.[i] ?? node.items
     if (inner === undefined) continue
     seen?.items.add(i)
-    evaluate(inner, item, `${path}/${i}`, problems, null, meter)
+    evaluate(inner, value[i], `${path}/${i}`, problems, null, meter)
   }
   if (node.contains !== undefined) {
     const { contains, minContains = 1, maxContains } = node
@@ -238,6 +282,7 @@ function checkItems(
   if (node.uniqueItems && new Set(value.map((item) => canonical(item, meter))).size < value.length)
     say('must not have the same item twice')
   if (node.unevaluatedItems !== undefined && seen !== null) {
+    meter.spend(value.length)
     for (const [i, item] of value.entries()) {
       if (seen.items.has(i)) continue
       seen.items.add(i)
@@ -245,6 +290,16 @@ function checkItems(
     }
   }
 }
+
+/** An object may have thousands of names, and be held against thousands of schemas that say nothing of them. */
+const looksAtKeys = (node: SchemaNode): boolean =>
+  node.properties !== undefined ||
+  node.patternProperties !== undefined ||
+  node.additionalProperties !== undefined ||
+  node.unevaluatedProperties !== undefined ||
+  node.propertyNames !== undefined ||
+  node.minProperties !== undefined ||
+  node.maxProperties !== undefined
 
 function checkProperties(
   node: SchemaNode,
@@ -254,11 +309,17 @@ function checkProperties(
   seen: Seen | null,
   meter: Meter,
 ): void {
-  const say = (text: string, key?: string) =>
+  const say = (text: string, key?: string) => {
+    meter.spend(PROBLEM_WORK)
     problems.push({ path: key === undefined ? path : `${path}/${escapeKey(key)}`, text })
-  const keys = Object.keys(value)
-  meter.spend((node.required?.length ?? 0) + (node.dependentRequired?.size ?? 0))
-  for (const key of node.required ?? []) if (!Object.hasOwn(value, key)) say('is required', key)
+  }
+  const keys = looksAtKeys(node) ? Object.keys(value) : []
+  meter.spend(2 * keys.length + (node.required?.length ?? 0) + 2 * (node.dependentRequired?.size ?? 0))
+  for (const key of node.required ?? []) {
+    if (Object.hasOwn(value, key)) continue
+    say('is required', key)
+    if (problems.length >= MAX_PROBLEMS) return
+  }
   for (const [key, needed] of node.dependentRequired ?? []) {
     if (!Object.hasOwn(value, key)) continue
     meter.spend(needed.length)
@@ -271,6 +332,7 @@ function checkProperties(
     say(`must have at most ${node.maxProperties} properties, found ${keys.length}`)
   }
   for (const key of keys) {
+    if (problems.length >= MAX_PROBLEMS) return
     const inside = (inner: SchemaNode) => {
       seen?.keys.add(key)
       evaluate(inner, value[key], `${path}/${escapeKey(key)}`, problems, null, meter)
@@ -284,6 +346,7 @@ function checkProperties(
     const named = node.properties?.get(key)
     let known = named !== undefined
     if (named !== undefined) inside(named)
+    meter.spend(node.patternProperties?.length ?? 0)
     for (const { pattern, node: inner } of node.patternProperties ?? []) {
       // A pattern that cannot be followed may mean this name, so it is not held to be unknown.
       if (pattern === null) known = true
@@ -294,11 +357,12 @@ function checkProperties(
     }
     if (known || node.additionalProperties === undefined) continue
     if (node.additionalProperties.never) {
-      const names = [...(node.properties?.keys() ?? [])]
-      say(names.length === 0 ? 'is not known; leave it out' : `is not known; there is ${listed(names)}`, key)
+      const names = listed(node.properties?.keys() ?? [])
+      say(names === '' ? 'is not known; leave it out' : `is not known; there is ${names}`, key)
     } else inside(node.additionalProperties)
   }
   if (node.unevaluatedProperties !== undefined && seen !== null) {
+    meter.spend(keys.length)
     for (const key of keys) {
       if (seen.keys.has(key)) continue
       seen.keys.add(key)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createSchemaBudget } from './budget.ts'
 import { createLinearPattern } from './linear-pattern.ts'
 
 const free = () => {}
@@ -87,6 +88,121 @@ describe('a pattern of a schema', () => {
     )
   })
 
+  const astral = ['😀', '\ud83d', '\ude00', '😁', 'u', '\ud83da', '{1F600}', '\ud83d\ud83d\ude00']
+  test.each([
+    '^\\ud83d\\ude00$',
+    '^[\\ud83d\\ude00]$',
+    '^\\u{1F600}$',
+    '^[\\u{1F600}-\\u{1F64F}]$',
+    '^[\\ud83d\\ude00-\\ud83d\\ude4f]$',
+    '\\ud83d',
+    '^\\ude00',
+    '[\\ud83d]',
+    '^.$',
+    '^[^a]$',
+    '^\\ud83d\\u0061$',
+    '^\\ud83d\\ud83d\\ude00$',
+    '^\\u{d83d}\\u{de00}$',
+    // Not Unicode-aware, because of the escaped letter: pairs are two characters, to both engines.
+    '^\\ud83d\\ude00\\-?$',
+    '\\-|^..$',
+    '^[\\ud83d\\ude00\\y]$',
+    '\\y|\\u{2}|^\\p{1}$',
+  ])('%j takes characters outside of the basic plane as the built-in engine does', (source) => {
+    const flags = (() => {
+      try {
+        return new RegExp(source, 'u').flags
+      } catch {
+        return ''
+      }
+    })()
+    for (const text of astral) expect([text, found(source, text)]).toEqual([text, new RegExp(source, flags).test(text)])
+  })
+
+  test('says of every kind of character what the built-in engine says', () => {
+    const unit = fc.constantFrom(
+      ...['a', 'z', '-', '\\d', '\\D', '\\w', '\\W', '\\s', '\\S', '\\x41', '\\u00e4', '\\cJ', '\\t', '\\n', '\\0'],
+      ...[
+        '\\u{1F600}',
+        '\\ud83d\\ude00',
+        '\\ud83d',
+        '\\ude00',
+        '\\p{L}',
+        '\\P{Lu}',
+        '\\/',
+        '\\]',
+        '\\\\',
+        '\\^',
+        '\\-',
+        '\\b',
+      ],
+      ...['.', '😀', 'ä', ' ', '^', '\\y', '\\1', '\\01', '\\c', '\\x4', '\\u12', '\\k', '\\_', '0', 'C', '{', '}'],
+    )
+    // Without \B: V8 finds it in the middle of a surrogate pair, where the standard does not look.
+    const one = fc.oneof(
+      unit,
+      fc
+        .tuple(fc.constantFrom('[', '[^'), fc.array(unit, { maxLength: 4 }))
+        .map(([open, units]) => `${open}${units.join('')}]`),
+      fc.tuple(unit, unit).map(([from, to]) => `[${from}-${to}]`),
+      fc.constantFrom('(?:', '(', ')', '|', '*', '+?', '{2}', '{0,1}', '^', '$', '\\b'),
+    )
+    const text = fc.array(
+      fc.constantFrom(
+        'a',
+        'A',
+        'z',
+        '0',
+        '_',
+        '-',
+        ' ',
+        '\n',
+        '\0',
+        '\x01',
+        '\t',
+        '\b',
+        'ä',
+        '😀',
+        '\ud83d',
+        '\ude00',
+        '\u2028',
+        '\u00a0',
+        '\ufeff',
+        'y',
+        'c',
+        '\\',
+        '^',
+        ']',
+        '{',
+      ),
+      { maxLength: 5 },
+    )
+    let followed = 0
+    fc.assert(
+      fc.property(fc.array(one, { minLength: 1, maxLength: 5 }), text, (parts, chars) => {
+        const source = parts.join('')
+        const builtIn = (() => {
+          for (const flags of ['u', '']) {
+            try {
+              return new RegExp(source, flags)
+            } catch {}
+          }
+          return null
+        })()
+        if (builtIn === null) {
+          expect(() => createLinearPattern(source)).toThrow(SyntaxError)
+          return
+        }
+        const verdict = found(source, chars.join(''))
+        if (verdict === undefined) return
+        followed += 1
+        expect([source, chars.join(''), verdict]).toEqual([source, chars.join(''), builtIn.test(chars.join(''))])
+      }),
+      { numRuns: 5_000 },
+    )
+    expect(followed).toBeGreaterThan(1_000)
+  })
+
   test('takes work in proportion to the text where the built-in engine would take minutes', () => {
     for (const source of ['^(a+)+$', '^(a|a)*$', '(a*)*b', '^(a|aa)+$', 'a*a*a*a*b']) {
       let work = 0
@@ -108,8 +224,38 @@ describe('a pattern of a schema', () => {
     '^(?!a)b|c',
     '((a{99}){99}){99}',
     '(((){999}){999}){999}',
+    `${'('.repeat(90)}a${'){99999999}'.repeat(90)}`,
+    `a{${'9'.repeat(400)}}`,
+    `(?=${'a'.repeat(1_000)})`,
   ])('%j cannot be followed, and says so', (source) => {
     expect(createLinearPattern(source)).toBeNull()
+  })
+
+  test('is counted before it is built, so that many large ones end where the budget does', () => {
+    const budget = createSchemaBudget()
+    const made = Array.from({ length: 500 }, (_, i) => createLinearPattern(`(?:a{60}){60}${i}`, budget))
+    const followed = made.filter((one) => one !== null)
+    expect(followed.length).toBeGreaterThan(10)
+    expect(followed.length).toBeLessThan(50)
+    // What is small still has room.
+    expect(createLinearPattern('^a$', budget)?.foundIn('a', free)).toBe(true)
+  })
+
+  test('there is an end to how many are read', () => {
+    const budget = createSchemaBudget()
+    const made = Array.from({ length: 1_001 }, () => createLinearPattern('a', budget))
+    expect(made.slice(0, 1_000)).not.toContain(null)
+    expect(made.at(-1)).toBeNull()
+  })
+
+  test('that is large is built when it is needed, and that is paid for', () => {
+    let work = 0
+    const spend = (more: number) => {
+      work += more
+    }
+    const pattern = createLinearPattern('^(?:a{60}){60}$')
+    expect(pattern?.foundIn('b', spend)).toBe(false)
+    expect(work).toBeGreaterThan(3_600)
   })
 
   test.each(['(', '[', 'a**', '(?P<x>a)'])('%j is no regular expression', (source) => {

@@ -5,6 +5,8 @@ import type { JsonType } from './read-schema.ts'
 
 /** The rest would only be read by nobody. */
 export const MAX_PROBLEMS = 10
+const MAX_LISTED = 20
+const MAX_LIST = 300
 
 export interface Problem {
   path: string
@@ -17,7 +19,17 @@ export const cut = (text: string, length: number): string => (text.length > leng
 export const escapeKey = (key: string): string => cut(key, 60).replaceAll('~', '~0').replaceAll('/', '~1')
 export const named = (path: string): string => (path === '' ? 'the value' : path)
 export const sentence = (problem: Problem): string => `${named(problem.path)} ${problem.text}`
-export const listed = (words: readonly string[]): string => cut(words.slice(0, 20).join(', '), 300)
+/** The first of them. There may be thousands, each as long as it likes, and each of a thousand branches may want to say so. */
+export function listed(words: Iterable<string>): string {
+  const first: string[] = []
+  let length = 0
+  for (const word of words) {
+    if (first.length === MAX_LISTED || length > MAX_LIST) break
+    first.push(cut(word, MAX_LIST))
+    length += word.length
+  }
+  return cut(first.join(', '), MAX_LIST)
+}
 
 export function preview(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`

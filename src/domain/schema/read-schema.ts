@@ -3,8 +3,10 @@
 
 import { canonicalJson } from '../digest.ts'
 import { broken, shown } from './broken.ts'
+import type { SchemaBudget } from './budget.ts'
 import { isObject, type Json } from './json.ts'
 import { createLinearPattern, type LinearPattern } from './linear-pattern.ts'
+import { cut } from './problem.ts'
 import { createReferences } from './references.ts'
 
 export const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
@@ -90,8 +92,38 @@ const counts = [
 ] as const
 const numbers = ['minimum', 'maximum'] as const
 
-/** Throws `config_invalid` for what is no schema, and for one that leads out of itself or in a circle. */
-export function readSchema(schema: unknown): SchemaNode {
+/** Of the patterns that are not enforced, as many as a person looks at. */
+const MAX_NAMED = 5
+
+export interface ReadSchema {
+  root: SchemaNode
+  /** What of it is held against nothing, in short sentences. */
+  warnings: string[]
+}
+
+/**
+ * Throws `config_invalid` for what is no schema, is too large for the budget, and for one that leads out of itself or in a circle. With
+ * `foreignPatterns` a pattern of another language is not enforced, like all that cannot be followed; without, it is an error.
+ */
+export function readSchema(schema: unknown, budget: SchemaBudget, foreignPatterns: boolean): ReadSchema {
+  budget.admit(schema)
+  const warnings: string[] = []
+  let unnamed = 0
+  const matcher: Matcher = (source, pointer) => {
+    const ignored = (why: string): null => {
+      if (warnings.length < MAX_NAMED)
+        warnings.push(`the pattern ${shown(source)} at ${cut(pointer, 200)} ${why} and is not enforced`)
+      else unnamed += 1
+      return null
+    }
+    try {
+      return createLinearPattern(source, budget) ?? ignored('looks around, refers back or takes too many steps')
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      if (foreignPatterns) return ignored('is not a JavaScript regular expression')
+      throw broken(pointer, `is no regular expression: ${shown(source)}`)
+    }
+  }
   const draft = isObject(schema) && typeof schema.$schema === 'string' ? schema.$schema : ''
   const references = createReferences(schema, /draft-04/.test(draft))
   const legacy = /draft-0[3-7]/.test(draft)
@@ -118,20 +150,22 @@ export function readSchema(schema: unknown): SchemaNode {
       if (typeof reference !== 'string') throw broken(`${pointer}/$ref`, 'must be text like "#/$defs/name"')
       node.ref = nodeOf(references.target(raw, reference, `${pointer}/$ref`), reference.replace(/^#/, ''))
     }
-    if (reference === undefined || !legacy) fill(node, raw, pointer, nodeOf)
+    if (reference === undefined || !legacy) fill(node, raw, pointer, nodeOf, matcher)
     else if (raw.default !== undefined) node.default = { value: raw.default }
   }
   refuseCircles(nodes.values())
-  return root
+  if (unnamed > 0) warnings.push(`${unnamed} more patterns are not enforced`)
+  return { root, warnings }
 }
 
 const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 type NodeOf = (raw: unknown, pointer: string) => SchemaNode
+type Matcher = (source: string, pointer: string) => LinearPattern | null
 
-function fill(node: SchemaNode, raw: Json, pointer: string, nodeOf: NodeOf): void {
+function fill(node: SchemaNode, raw: Json, pointer: string, nodeOf: NodeOf, matcher: Matcher): void {
   const has = (key: string): boolean => Object.hasOwn(raw, key) && raw[key] !== undefined
-  const at = (key: string): string => `${pointer}/${escapeKey(key)}`
+  const at = (key: string): string => `${pointer}/${key}`
   const list = (key: string): unknown[] => {
     const value = raw[key]
     if (!Array.isArray(value)) throw broken(at(key), 'must be a list')
@@ -142,7 +176,10 @@ function fill(node: SchemaNode, raw: Json, pointer: string, nodeOf: NodeOf): voi
       throw broken(where, 'must be a list of names')
     return value
   }
-  const schemas = (key: string): SchemaNode[] => list(key).map((inner, i) => nodeOf(inner, `${at(key)}/${i}`))
+  const schemas = (key: string): SchemaNode[] => {
+    const where = at(key)
+    return list(key).map((inner, i) => nodeOf(inner, `${where}/${i}`))
+  }
   const byName = (key: string): [string, unknown][] => {
     const value = raw[key]
     if (!isObject(value)) throw broken(at(key), 'must be an object')
@@ -253,19 +290,12 @@ const isType = (value: unknown): value is JsonType => jsonTypes.some((type) => t
 
 function types(value: unknown, pointer: string): JsonType[] {
   const list: unknown[] = Array.isArray(value) ? value : [value]
-  return list.map((type) => {
-    if (isType(type)) return type
-    throw broken(pointer, `must be one of ${jsonTypes.join(', ')}, or a list of them`)
-  })
-}
-
-function matcher(source: string, pointer: string): LinearPattern | null {
-  try {
-    return createLinearPattern(source)
-  } catch (error) {
-    if (error instanceof SyntaxError) throw broken(pointer, `is no regular expression: ${shown(source)}`)
-    throw error
+  const known = new Set<JsonType>()
+  for (const type of list) {
+    if (!isType(type)) throw broken(pointer, `must be one of ${jsonTypes.join(', ')}, or a list of them`)
+    known.add(type)
   }
+  return [...known]
 }
 
 /** What holds for the same value that a node holds for. */

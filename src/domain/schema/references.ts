@@ -3,9 +3,10 @@
 import { broken, shown } from './broken.ts'
 import { isObject, type Json } from './json.ts'
 
-/** Schemas come from strangers too: enough for any that a person or a generator wrote. */
+/** Schemas come from strangers too: enough for any that a person or a generator wrote. How many there may be is the budget's to say. */
 const MAX_DEPTH = 100
-const MAX_SCHEMAS = 5_000
+/** Every schema inside of one with a long `$id` has that in its own name, so many would fill the memory. */
+const MAX_URL = 500
 
 const placesOfOne = new Set([
   'not',
@@ -44,7 +45,6 @@ export function createReferences(document: unknown, draft4: boolean): References
   const visit = (raw: unknown, base: string, depth: number, pointer: string): void => {
     if (!isObject(raw) || bases.has(raw)) return
     if (depth > MAX_DEPTH) throw broken('', `is nested more than ${MAX_DEPTH} levels deep`)
-    if (bases.size >= MAX_SCHEMAS) throw broken('', `has more than ${MAX_SCHEMAS} schemas in it`)
     const id = draft4 ? raw.id : raw.$id
     let own = base
     if (typeof id === 'string' && id !== '') {
@@ -61,7 +61,7 @@ export function createReferences(document: unknown, draft4: boolean): References
       if (typeof anchor === 'string') named.set(resolve(`#${anchor}`, own, pointer).href, raw)
     }
     for (const [key, value] of Object.entries(raw)) {
-      const at = `${pointer}/${escapeKey(key)}`
+      const at = `${pointer}/${key}`
       if (placesOfMany.has(key) && Array.isArray(value)) {
         for (const [i, inner] of value.entries()) visit(inner, own, depth + 1, `${at}/${i}`)
       } else if (placesOfOne.has(key)) visit(value, own, depth + 1, at)
@@ -107,8 +107,9 @@ export function createReferences(document: unknown, draft4: boolean): References
 }
 
 function resolve(reference: string, base: string, pointer: string): URL {
-  const url = URL.parse(reference, base)
-  if (url === null) throw broken(pointer, `is no reference that can be followed: ${shown(reference)}`)
+  const url = reference.length > MAX_URL ? null : URL.parse(reference, base)
+  if (url === null || url.href.length > MAX_URL)
+    throw broken(pointer, `is no reference that can be followed: ${shown(reference)}`)
   return url
 }
 

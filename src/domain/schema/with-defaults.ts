@@ -5,14 +5,25 @@ import type { SchemaNode } from './read-schema.ts'
 
 const MAX_DEPTH = 100
 
+// What copying costs, where a name that is looked up costs 1.
+const VALUE_WORK = 4
+const NEST_WORK = 10
+const NAME_WORK = 4
+
 /** The schemas that hold for a value whatever it is. */
-function certain(nodes: readonly SchemaNode[]): Set<SchemaNode> {
+function certain(nodes: readonly SchemaNode[], meter: Meter): Set<SchemaNode> {
   const all = new Set(nodes)
   for (const node of all) {
+    meter.spend(1 + (node.allOf?.length ?? 0))
     if (node.ref !== undefined) all.add(node.ref)
     for (const other of node.allOf ?? []) all.add(other)
   }
   return all
+}
+
+function defaultOf(node: SchemaNode, meter: Meter): SchemaNode['default'] {
+  for (const one of certain([node], meter)) if (one.default !== undefined) return one.default
+  return undefined
 }
 
 /**
@@ -27,35 +38,43 @@ export function withDefaults(
   meter: Meter,
 ): unknown {
   if (depth > MAX_DEPTH) throw new Unchecked(`the value is nested more than ${MAX_DEPTH} levels deep; make it flatter`)
-  const all = [...certain(nodes)]
-  meter.spend(2 + all.length)
+  meter.spend(VALUE_WORK)
+  const all = certain(nodes, meter)
   if (Array.isArray(value)) {
+    meter.spend(NEST_WORK)
+    const ofItems = [...all].filter((node) => node.items !== undefined || node.prefixItems !== undefined)
     return value.map((item, i) => {
-      const inner = all.flatMap((node) => node.prefixItems?.[i] ?? node.items ?? [])
+      meter.spend(2 * ofItems.length)
+      const inner = ofItems.map((node) => node.prefixItems?.[i] ?? node.items).filter((node) => node !== undefined)
       return withDefaults(inner, item, `${path}/${i}`, depth + 1, meter)
     })
   }
   if (!isObject(value)) {
-    if (
-      typeof value === 'number' ? Number.isFinite(value) : /^(string|boolean)$/.test(typeof value) || value === null
-    ) {
-      return value
-    }
+    const isJson =
+      typeof value === 'number'
+        ? Number.isFinite(value)
+        : typeof value === 'string' || typeof value === 'boolean' || value === null
+    if (isJson) return value
     throw new Unchecked(`${named(path)} is no JSON value`)
   }
+  meter.spend(NEST_WORK)
   const copy: Json = {}
+  const ofNames = [...all].filter((node) => node.properties !== undefined || node.additionalProperties !== undefined)
   for (const [key, item] of Object.entries(value)) {
+    meter.spend(NAME_WORK + 2 * ofNames.length)
     // Whoever copies the arguments key by key would change the prototype of the copy.
     if (key === '__proto__') throw new Unchecked(`${path}/__proto__ is not allowed as a name`)
     if (item === undefined) continue
-    const inner = all.flatMap((node) => node.properties?.get(key) ?? node.additionalProperties ?? [])
+    const inner = ofNames
+      .map((node) => node.properties?.get(key) ?? node.additionalProperties)
+      .filter((node) => node !== undefined)
     copy[key] = withDefaults(inner, item, `${path}/${escapeKey(key)}`, depth + 1, meter)
   }
-  for (const node of all) {
+  for (const node of ofNames) {
     meter.spend(node.properties?.size ?? 0)
     for (const [key, inner] of node.properties ?? []) {
       if (Object.hasOwn(copy, key) || key === '__proto__') continue
-      const given = [...certain([inner])].find((one) => one.default !== undefined)?.default
+      const given = defaultOf(inner, meter)
       if (given === undefined) continue
       copy[key] = withDefaults([inner], given.value, `${path}/${escapeKey(key)}`, depth + 1, meter)
     }
