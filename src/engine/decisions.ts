@@ -102,7 +102,7 @@ async function checkEdited(
       `The tool ${approval.tool} is not there now, so its arguments cannot be edited.`,
     )
   }
-  const checked = createJsonCheck(tool.parameters).check(edited)
+  const checked = createJsonCheck(tool.parameters, { foreignPatterns: true }).check(edited)
   if (checked.ok) return { ...Object(checked.value) }
   const message = `The edited arguments do not fit ${approval.tool}: ${checked.problems.join('; ')}.`
   throw new ServerError('invalid_request', message, {

@@ -46,7 +46,7 @@ export async function prepareCall(
   const written = wait?.editedArguments ?? call.function.arguments
   const parsed = parseArguments(written)
   if (parsed === null) return refused('The arguments are not a JSON object. Send the call again with valid JSON.')
-  const checked = createJsonCheck(tool.parameters).check(parsed)
+  const checked = createJsonCheck(tool.parameters, { foreignPatterns: true }).check(parsed)
   if (!checked.ok) {
     return refused(`The arguments do not fit: ${checked.problems.join('; ')}. Send the call again with them mended.`)
   }

@@ -42,7 +42,7 @@ export async function createToolbox(settings: readonly ToolSettings[], deps: Too
   const kinds = loadedOnce(deps)
   const made = await Promise.all(settings.filter((one) => one.type !== 'mcp').map((one) => makeTools(one, deps, kinds)))
   const given = (deps.extra ?? []).map((tool) => ({ tool, from: 'given in code' }))
-  const fixed = byName([...made.flat(), ...given])
+  const fixed = byName([...made.flat(), ...given], deps.log)
 
   const servers = settings.filter((one) => one.type === 'mcp')
   if (servers.length === 0) return { tools: async () => fixed, close: async () => {} }
@@ -103,7 +103,7 @@ async function makeTools(
   }
 }
 
-function byName(origins: readonly Origin[]): Map<string, Tool> {
+function byName(origins: readonly Origin[], log: Logger): Map<string, Tool> {
   const seen = new Map<string, Origin>()
   for (const origin of origins) {
     const { tool, from } = origin
@@ -114,17 +114,19 @@ function byName(origins: readonly Origin[]): Map<string, Tool> {
         `Two tools have the name ${tool.name}: one ${other.from}, one ${from}. Give one of them another name.`,
       )
     }
-    refuseBrokenSchemas(tool)
+    refuseBrokenSchemas(tool, log)
     seen.set(tool.name, origin)
   }
   return new Map([...seen].map(([name, { tool }]) => [name, tool]))
 }
 
 /** Better now than at the first call. */
-function refuseBrokenSchemas({ name, parameters, returns }: Tool): void {
+function refuseBrokenSchemas({ name, parameters, returns }: Tool, log: Logger): void {
   for (const [key, schema] of Object.entries({ parameters, returns })) {
     try {
-      if (schema !== null) createJsonCheck(schema)
+      if (schema === null) continue
+      const { warnings } = createJsonCheck(schema, { foreignPatterns: true })
+      if (warnings.length > 0) log.warn('The schema of a tool is not enforced in full.', { tool: name, key, warnings })
     } catch (error) {
       if (!(error instanceof ServerError)) throw error
       throw new ServerError('config_invalid', `Tool ${name}, ${key}: ${error.message}`, {

@@ -97,6 +97,44 @@ describe('tools of servers', () => {
     expect(await names()).toEqual(['b_search'])
   })
 
+  test('whose patterns cannot be followed are offered all the same, with one warning that names them', async () => {
+    const flags = { type: 'object', properties: { a: { type: 'string', pattern: '(?i)^abc$' } } }
+    const { names, lines } = open([server('go', [tool('find', 'found', flags)])])
+    const warning = {
+      mcp_server: 'go',
+      tool: 'find',
+      warnings: [
+        'the pattern "(?i)^abc$" at /properties/a/pattern is not a JavaScript regular expression and is not enforced',
+      ],
+    }
+    expect(await names()).toEqual(['find'])
+    expect(await names()).toEqual(['find'])
+    expect(lines).toEqual([['warn', 'The schema of a tool of an MCP server is not enforced in full.', warning]])
+  })
+
+  test('of a hostile server are read within a budget, and cost no other server its own', async () => {
+    const patterns = (from: number) => ({
+      type: 'object',
+      patternProperties: Object.fromEntries(
+        Array.from({ length: 2_000 }, (_, i) => [`(?:a{70}){70}${from + i}`, true]),
+      ),
+    })
+    const large = { type: 'object', description: 'x'.repeat(90_000) }
+    const hostile = [
+      ...Array.from({ length: 5 }, (_, i) => tool(`p${i}`, '', patterns(i * 2_000))),
+      ...Array.from({ length: 20 }, (_, i) => tool(`l${i}`, '', large)),
+    ]
+    const { names, lines } = open([server('hostile', hostile), server('honest', [tool('large', '', large)])])
+    const before = process.threadCpuUsage()
+    const taken = await names()
+    expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000)
+    expect(taken.filter((name) => name.startsWith('p'))).toHaveLength(5)
+    const left = lines.filter(([, message]) => message === 'A tool of an MCP server is left out.')
+    expect(left.length).toBeGreaterThan(5)
+    expect(left.every(([, , fields]) => fields?.mcp_server === 'hostile')).toBe(true)
+    expect(taken).toContain('large')
+  })
+
   test('that cannot be told apart are left out, with one warning that says what to do', async () => {
     const { names, lines } = open([server('a', [tool('x'), tool('a_x')]), server('b', [tool('x')])])
     const left = [

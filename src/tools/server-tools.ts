@@ -3,6 +3,7 @@
 import { ServerError } from '../domain/errors.ts'
 import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
+import { createSchemaBudget, type SchemaBudget } from '../domain/schema/budget.ts'
 import { safeName } from './mcp/tool-names.ts'
 import type { ServerTool, Tool, Toolbox } from './tool.ts'
 
@@ -28,12 +29,24 @@ export function createServerTools(
   const said = new Set<string>()
   let last: { lists: readonly (readonly ServerTool[])[]; tools: ReadonlyMap<string, Tool> } | undefined
 
-  const leftOut = (server: NamedServer, tool: string, reason: string): void => {
-    const what = JSON.stringify([server.name, tool, reason])
-    if (said.has(what)) return
+  const saidBefore = (...what: string[]): boolean => {
+    const text = JSON.stringify(what)
+    if (said.has(text)) return true
     if (said.size >= MAX_SAID) said.clear()
-    said.add(what)
+    said.add(text)
+    return false
+  }
+  const leftOut = (server: NamedServer, tool: string, reason: string): void => {
+    if (saidBefore(server.name, tool, reason)) return
     log.warn('A tool of an MCP server is left out.', { mcp_server: server.name, tool, reason })
+  }
+  const unenforced = (server: NamedServer, tool: string, warnings: readonly string[]): void => {
+    if (warnings.length === 0 || saidBefore(server.name, tool, ...warnings)) return
+    log.warn('The schema of a tool of an MCP server is not enforced in full.', {
+      mcp_server: server.name,
+      tool,
+      warnings,
+    })
   }
 
   async function listOf(server: NamedServer, signal: AbortSignal): Promise<readonly ServerTool[]> {
@@ -60,10 +73,13 @@ export function createServerTools(
     }
     const merged = new Map(fixed)
     for (const [i, server] of servers.entries()) {
+      // Of its own for each: a hostile server must not cost another one its tools.
+      const budget = createSchemaBudget()
       for (const tool of lists[i] ?? none) {
         const clashes = (claims.get(tool.name) ?? 0) > 1
         const name = clashes ? safeName(`${server.name}_${tool.name}`) : tool.name
-        const problem = schemaProblem(tool)
+        const { problem, warnings } = readParameters(tool, budget)
+        unenforced(server, tool.name, warnings)
         if (problem !== null) leftOut(server, tool.name, problem)
         else if (merged.has(name) || (clashes && claims.has(name))) {
           leftOut(
@@ -97,12 +113,14 @@ export function createServerTools(
 }
 
 /** Its arguments could not be checked. What it says of its results is no reason to do without it. */
-function schemaProblem({ parameters }: Tool): string | null {
+function readParameters(
+  { parameters }: Tool,
+  budget: SchemaBudget,
+): { problem: string | null; warnings: readonly string[] } {
   try {
-    createJsonCheck(parameters)
-    return null
+    return { problem: null, warnings: createJsonCheck(parameters, { budget, foreignPatterns: true }).warnings }
   } catch (error) {
-    if (error instanceof ServerError) return error.message
+    if (error instanceof ServerError) return { problem: error.message, warnings: [] }
     throw error
   }
 }

@@ -98,6 +98,24 @@ describe('decoding a RunAgentInput', () => {
     expect(decodeRunAgentInput(body({ state: 0 })).shared.state).toBe(0)
   })
 
+  test('takes a tool whose pattern cannot be followed, with a warning that names it', () => {
+    const parameters = { type: 'object', properties: { a: { pattern: '(?<=x)y' } } }
+    const { shared, warnings } = decodeRunAgentInput(body({ tools: [{ name: 'n', description: 'd', parameters }] }))
+    expect(shared.clientTools).toEqual([{ name: 'n', description: 'd', parameters }])
+    expect(warnings).toEqual([
+      'the pattern "(?<=x)y" at /properties/a/pattern looks around, refers back or takes too many steps and is not enforced at /tools/0',
+    ])
+  })
+
+  test('refuses tools whose schemas are too large together, and says which was too much', () => {
+    const tool = (name: string) => ({ name, description: 'd', parameters: { description: 'x'.repeat(600_000) } })
+    const { code, problems } = refusal(body({ tools: [tool('a'), tool('b')] }))
+    expect({ code, problems }).toEqual({
+      code: 'invalid_request',
+      problems: [{ pointer: '/tools/1', detail: expect.stringContaining('Send fewer or smaller tools.') }],
+    })
+  })
+
   test('leaves out what it does not know, with a warning', () => {
     const decoded = decodeRunAgentInput(
       body({

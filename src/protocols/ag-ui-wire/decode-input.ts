@@ -63,7 +63,11 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
     messages,
     shared: {
       context: context.map(({ description, value }) => ({ description, value })),
-      clientTools: decodeClientTools(tools, (detail, index) => warnings.add(detail, ['tools', index])),
+      clientTools: decodeClientTools(
+        tools,
+        (detail, index) => warnings.add(detail, ['tools', index]),
+        (what, index) => warnings.add(what, ['tools', index]),
+      ),
       clientAnswers: 'next_request',
       ...(forwardedProps === undefined ? {} : { forwardedProps }),
       ...(isNothing(state) ? {} : { state }),

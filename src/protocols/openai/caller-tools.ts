@@ -30,9 +30,14 @@ export const ToolChoiceSchema = z
   .nullish()
   .describe('`auto`, or `none` to offer none of `tools`. An agent cannot be made to call one.')
 
+/** A hostile body must not fill the log. */
+const MAX_WARNINGS = 10
+
 export interface CallerTools {
   tools: RunInput['clientTools']
   choice: 'auto' | 'none'
+  /** What of their schemas is not enforced, for the log. */
+  warnings: readonly string[]
 }
 
 type SentTool = NonNullable<z.infer<typeof ChatToolsSchema> | z.infer<typeof ResponseToolsSchema>>[number]
@@ -51,12 +56,19 @@ export function decodeCallerTools(
     // Stands for it, so that the places of the others stay what they are.
     return { name: `unusable_${index}` }
   })
-  const tools = decodeClientTools(brought, (why, index) => problems.push({ pointer: `/tools/${index}`, detail: why }))
+  const warnings: string[] = []
+  const tools = decodeClientTools(
+    brought,
+    (why, index) => problems.push({ pointer: `/tools/${index}`, detail: why }),
+    (what, index) => {
+      if (warnings.length < MAX_WARNINGS) warnings.push(`${what} at /tools/${index}`)
+    },
+  )
   if (choice != null && choice !== 'auto' && choice !== 'none') {
     problems.push({ pointer: '/tool_choice', detail: 'An agent chooses its tools itself: send auto or none.' })
   }
   if (problems.length > 0) throw new ServerError('invalid_request', 'The tools cannot be used as sent.', { problems })
-  return { tools, choice: choice === 'none' ? 'none' : 'auto' }
+  return { tools, choice: choice === 'none' ? 'none' : 'auto', warnings }
 }
 
 function functionOf(tool: SentTool) {

@@ -139,6 +139,16 @@ describe('a tool that a chat completion brings', () => {
     expect(door.requests).toHaveLength(2)
   })
 
+  test('may have a pattern that cannot be followed, and is refused when it is too large', async () => {
+    await using door = await open({ answers: [done] })
+    const bringing = (parameters: unknown) =>
+      door.post(CHAT, { messages: ask('Go'), tools: [{ type: 'function', function: { name: 'pick', parameters } }] })
+    await completion(await bringing({ type: 'object', properties: { of: { type: 'string', pattern: '(?i)^red$' } } }))
+    expect(offered(door.requests[0])).toContain('pick')
+    const large = { type: 'object', properties: { of: { enum: Array.from({ length: 60_000 }, (_, i) => i) } } }
+    expect((await errorIn(await bringing(large))).slice(0, 2)).toEqual([400, 'invalid_request'])
+  })
+
   test('is not offered with tool_choice none, and one of the agent file that is not brought never is', async () => {
     const { call: _call, ...rules } = look
     await using door = await open({ tools: [look, { ...rules, location: 'client', name: 'beep' }], answers: [done] })

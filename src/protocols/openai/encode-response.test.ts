@@ -22,6 +22,7 @@ const asked = {
   callerTools: {
     tools: [{ name: 'pick', description: 'Picks.', parameters: { type: 'object' } }],
     choice: 'auto' as const,
+    warnings: [],
   },
 }
 const pick: ClientCall = {

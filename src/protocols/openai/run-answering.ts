@@ -84,6 +84,8 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
     const { session, props, callerTools } = ask
     const agent = engine.agent(ask.agent ?? session?.record?.agent ?? null)
     const offered = callerTools.choice === 'none' ? [] : callerTools.tools
+    const { warnings } = callerTools
+    if (warnings.length > 0) request.log.warn('schemas of tools are not enforced in full', { warnings })
     const onBusy = onBusyOf(request)
     // The conversation may be named by a header, so that the body alone does not say what was asked.
     const idempotency = idempotencyOf(request, [await jsonWithFiles(request), session?.name ?? null])
