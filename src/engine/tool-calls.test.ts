@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../domain/errors.ts'
 import type { RunEvent } from '../domain/event.ts'
 import type { ModelRequest } from '../models/model.ts'
+import { type Gate, openGate } from './gate.ts'
 import { difference } from './shared-state.ts'
 import { openEngine, outline, testAgent, testTool } from './testing/open-engine.ts'
 
@@ -58,6 +59,54 @@ describe('a call', () => {
       expect([effect, tries]).toEqual([effect, expected])
       await server.close()
     }
+  })
+
+  test('whose arguments cannot be checked within bounds does not run, and the model reads why', async () => {
+    const level = (i: number) => ({ allOf: [{ $ref: `#/$defs/d${i}` }, { $ref: `#/$defs/d${i}` }] })
+    const levels = Object.fromEntries(
+      Array.from({ length: 20 }, (_, i) => [`d${i}`, i === 0 ? { minLength: 1 } : level(i - 1)]),
+    )
+    const parameters = { type: 'object', properties: { text: { $ref: '#/$defs/d19' } }, $defs: levels }
+    const hostile = testTool({ name: 'hostile', parameters, call: async () => ({ content: 'ran', isError: false }) })
+    const long = { parts: [{ tool_call: { name: 'hostile', arguments: { text: 'x'.repeat(20_000) } } }] }
+    const server = openEngine({ tools: [hostile], answers: [long, done] })
+    expect(results(await server.events(await server.start('go')))).toEqual([
+      'TOOL_CALL_RESULT The arguments do not fit: the value is too large to be checked against its schema; send less at once. Send the call again with them mended.',
+    ])
+    await server.close()
+  })
+
+  test('with a pattern of another language in its schema runs', async () => {
+    const parameters = { type: 'object', properties: { a: { type: 'string', pattern: '(?i)^abc$' } } }
+    const find = testTool({ name: 'find', parameters, call: async () => ({ content: 'Found.', isError: false }) })
+    const server = openEngine({ tools: [find], answers: [call('find'), done] })
+    expect(results(await server.events(await server.start('go')))).toEqual(['TOOL_CALL_RESULT Found.'])
+    await server.close()
+  })
+
+  test('is checked in its turn: others are served between two calls of one answer', async () => {
+    let turns = 0
+    let isOver = false
+    const serve = () => {
+      turns += 1
+      if (!isOver) setImmediate(serve)
+    }
+    const judged: number[] = []
+    const gate: Gate = {
+      ...openGate,
+      judge(call) {
+        judged.push(turns)
+        return openGate.judge(call)
+      },
+    }
+    const tool = testTool({ name: 'slow', call: async () => ({ content: 'ok', isError: false }) })
+    const parts = Array.from({ length: 7 }, (_, i) => ({ tool_call: { name: 'slow', arguments: { i } } }))
+    const server = openEngine({ gate, tools: [tool], answers: [{ parts }, done] })
+    serve()
+    await server.events(await server.start('go'))
+    isOver = true
+    expect(new Set(judged).size).toBe(7)
+    await server.close()
   })
 
   test('tells the model nothing of an unexpected error', async () => {

@@ -2,6 +2,7 @@
 // disk. What has to wait for a person or the client is handed back. A crash in between is told apart later by what is there.
 
 import type { AuditRecord } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
 import { canonicalJson, sha256 } from '../domain/digest.ts'
 import type { Fact } from '../domain/entry.ts'
 import type { StoredMessage, ToolCall } from '../domain/message.ts'
@@ -31,6 +32,16 @@ export interface StepStart {
 
 type Runnable = Extract<PreparedCall, { type: 'run' }>
 
+/** One after the other, and everybody else has a turn in between: a stranger's schema may take its time, and a model may call it often. */
+async function inTurn<T, R>(clock: Clock, items: readonly T[], task: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = []
+  for (const item of items) {
+    if (done.length > 0) await new Promise<void>((resolve) => clock.soon(resolve))
+    done.push(await task(item))
+  }
+  return done
+}
+
 /** Each result is committed as soon as it is there; resolves when nothing runs any more. */
 export async function runToolCalls(
   scope: RunScope,
@@ -43,7 +54,7 @@ export async function runToolCalls(
   const { pen } = lane
   // An approval that no longer fits was asked for again: the newest counts.
   const waitOf = ({ id }: ToolCall): Wait | null => waits.find(({ callId }) => callId === id) ?? null
-  const preparing = Promise.all(calls.map((call) => prepareCall(scope, lane, agent, tools, call, waitOf(call))))
+  const preparing = inTurn(scope.clock, calls, (call) => prepareCall(scope, lane, agent, tools, call, waitOf(call)))
   const prepared = await preparing.catch(async (error: unknown) => {
     // What was said is kept, though nothing comes of it.
     if (messages.length > 0) await pen.commit({ facts, messages })
