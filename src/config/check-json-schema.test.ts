@@ -9,6 +9,14 @@ const mistakes = (schema: Record<string, unknown>): string[] => {
 }
 
 describe('a JSON Schema', () => {
+  test('that each word of is right, and that cannot be used all the same, is a mistake of the file', () => {
+    const circle = { $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }
+    expect(mistakes(circle)).toEqual([': This JSON Schema cannot be used: it refers to itself in a circle.'])
+    expect(mistakes({ enum: Array.from({ length: 60_000 }, (_, i) => i) })).toEqual([
+      expect.stringContaining('more than 1000000 characters or 50000 values; make them smaller'),
+    ])
+  })
+
   test('of every sort of keyword is right', () => {
     expect(
       mistakes({

@@ -1,6 +1,8 @@
 // Whether a JSON Schema that somebody wrote into a file means what it says. A keyword that is mistyped or holds the wrong kind of
 // value is skipped by every validator, so that the schema would silently allow more than it seems to.
 
+import { ServerError } from '../domain/errors.ts'
+import { createJsonCheck } from '../domain/json-schema.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { describe } from './explain-issues.ts'
 import type { Path } from './json-schema-node.ts'
@@ -9,7 +11,22 @@ type Report = (path: Path, message: string) => void
 
 /** Reports every mistake with its path inside `schema`. */
 export function checkJsonSchema(schema: Record<string, unknown>, report: Report): void {
-  checkNode(schema, [], schema, report)
+  let isSound = true
+  checkNode(schema, [], schema, (path, message) => {
+    isSound = false
+    report(path, message)
+  })
+  if (isSound) checkUse(schema, report)
+}
+
+/** What cannot be used though each word of it is right: it refers to itself in a circle, or is too large. Better now than at the first call. */
+function checkUse(schema: Record<string, unknown>, report: Report): void {
+  try {
+    createJsonCheck(schema)
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error
+    report([], error.message)
+  }
 }
 
 export const jsonTypes: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
