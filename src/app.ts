@@ -8,6 +8,7 @@ import { type Clock, createSystemClock } from './domain/clock.ts'
 import { ServerError } from './domain/errors.ts'
 import { fileLimits } from './domain/file.ts'
 import { createIds, type Ids } from './domain/ids.ts'
+import { createJsonCheck } from './domain/json-schema.ts'
 import type { Logger } from './domain/logger.ts'
 import { createEngine, type EngineOptions } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
@@ -140,6 +141,10 @@ export async function createApp(options: AppOptions): Promise<App> {
         log,
         directory,
       })
+      const unenforced = definition.responseFormat === null ? [] : createJsonCheck(definition.responseFormat).warnings
+      if (unenforced.length > 0) {
+        log.warn('The response_format is not enforced in full.', { agent: definition.name, warnings: unenforced })
+      }
       const toolbox = await createToolbox(definition.tools, {
         clock,
         log,

@@ -122,7 +122,8 @@ describe('tools of servers', () => {
     const large = { type: 'object', description: 'x'.repeat(90_000) }
     const hostile = [
       ...Array.from({ length: 5 }, (_, i) => tool(`p${i}`, '', patterns(i * 2_000))),
-      ...Array.from({ length: 20 }, (_, i) => tool(`l${i}`, '', large)),
+      ...Array.from({ length: 15 }, (_, i) => tool(`l${i}`, '', large)),
+      tool('small'),
     ]
     const { names, lines } = open([server('hostile', hostile), server('honest', [tool('large', '', large)])])
     const before = process.threadCpuUsage()
@@ -130,9 +131,9 @@ describe('tools of servers', () => {
     expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000)
     expect(taken.filter((name) => name.startsWith('p'))).toHaveLength(5)
     const left = lines.filter(([, message]) => message === 'A tool of an MCP server is left out.')
-    expect(left.length).toBeGreaterThan(5)
+    expect(left.length).toBeGreaterThan(2)
     expect(left.every(([, , fields]) => fields?.mcp_server === 'hostile')).toBe(true)
-    expect(taken).toContain('large')
+    expect(taken).toEqual(expect.arrayContaining(['small', 'large']))
   })
 
   test('that cannot be told apart are left out, with one warning that says what to do', async () => {

@@ -212,6 +212,21 @@ describe('bad input', () => {
     expect(frames.at(-1)?.data).toMatch(/^\{"type":"RUN_FINISHED"/)
   })
 
+  test.each([800, 1_600, 17_000])(
+    'in the schema of a tool, %d patterns that count far, is not followed',
+    async (count) => {
+      const patterns = Object.fromEntries(Array.from({ length: count }, (_, i) => [`(?:a{70}){70}${i}`, true]))
+      const tools = [{ name: 'hostile', description: 'A tool.', parameters: { patternProperties: patterns } }]
+      const body = { ...runInput(`patterns-${count}`, `patterns-${count}`, 'Hello'), tools }
+      const { status, frames } = await record({ url: server.url, method: 'POST', body }).done
+      peakRss = Math.max(peakRss, await server.rss())
+
+      expect(status).toBe(200)
+      expect(frames.at(-1)?.data).toMatch(/^\{"type":"RUN_FINISHED"/)
+      expect(server.log()).toContain('is not enforced')
+    },
+  )
+
   test('made by the thousand finds no 5xx, no crash, no broken stream', { timeout: 1_200_000 }, async () => {
     const random = createRandom(SEED)
     const statuses = new Map<number | null, number>()

@@ -10,9 +10,12 @@ const MAX_PATTERNS = 1_000
 /** Steps of all patterns, with their counted repetitions written out. */
 const MAX_STATES = 100_000
 
+/** What is refused was looked at, too: after this many the rest is refused unseen. */
+const MAX_REFUSED = 10
+
 export interface SchemaBudget {
-  /** Whether a schema was refused because it, or what came before it, is too large. */
-  readonly isSpent: boolean
+  /** Whether a schema was refused: it, with what came before it, was too large. A smaller one may still have room. */
+  readonly hasRefused: boolean
   /** To be called before anything is made of a schema. Throws `config_invalid` for one that is too large. */
   admit(schema: unknown): void
   /** Whether one more pattern may be read. */
@@ -26,29 +29,19 @@ export function createSchemaBudget(): SchemaBudget {
   let values = MAX_VALUES
   let patterns = MAX_PATTERNS
   let states = MAX_STATES
-  const isSpent = () => chars < 0 || values < 0
+  let refused = 0
   return {
-    get isSpent() {
-      return isSpent()
+    get hasRefused() {
+      return refused > 0
     },
     admit(schema) {
-      // A list of what is open rather than recursion: nobody has looked yet how deep it is.
-      const open: unknown[] = [schema]
-      for (let i = 0; i < open.length && !isSpent(); i += 1) {
-        const value = open[i]
-        values -= 1
-        if (typeof value === 'string') chars -= value.length + 2
-        else if (Array.isArray(value)) {
-          if (value.length > values) values = -1
-          else for (const inner of value) open.push(inner)
-        } else if (typeof value === 'object' && value !== null) {
-          for (const [key, inner] of Object.entries(value)) {
-            chars -= key.length + 4
-            open.push(inner)
-          }
-        } else chars -= 4
+      const left = refused > MAX_REFUSED ? null : whatIsLeft(schema, chars, values)
+      if (left !== null) {
+        chars = left.chars
+        values = left.values
+        return
       }
-      if (!isSpent()) return
+      refused += 1
       throw broken(
         '',
         `and the schemas that came with it have more than ${MAX_CHARS} characters or ${MAX_VALUES} values; make them smaller`,
@@ -64,4 +57,25 @@ export function createSchemaBudget(): SchemaBudget {
       return true
     },
   }
+}
+
+/** Null: the schema is larger than that. */
+function whatIsLeft(schema: unknown, chars: number, values: number): { chars: number; values: number } | null {
+  const left = { chars, values }
+  // A list of what is open rather than recursion: nobody has looked yet how deep it is.
+  const open: unknown[] = [schema]
+  for (let i = 0; i < open.length; i += 1) {
+    const value = open[i]
+    if (typeof value === 'string') left.chars -= value.length + 2
+    else if (Array.isArray(value)) for (const inner of value) open.push(inner)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        left.chars -= key.length + 4
+        open.push(inner)
+      }
+    } else left.chars -= 4
+    if (left.chars < 0 || open.length > left.values) return null
+  }
+  left.values -= open.length
+  return left
 }

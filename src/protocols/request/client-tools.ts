@@ -35,7 +35,7 @@ export function decodeClientTools(
     else if (taken.size >= MAX_TOOLS) leftOut(`a request may bring ${MAX_TOOLS} tools`, index)
     else {
       const schema = schemaIn(parameters, budget, (what) => unenforced(what, index))
-      if (budget.isSpent) throw tooLarge(index)
+      if (budget.hasRefused) throw tooLarge(index)
       if (schema === null) leftOut('its parameters are no JSON Schema of an object', index)
       else taken.set(name, { name, description, parameters: schema })
     }
