@@ -290,7 +290,7 @@ describe('hostile schemas and values', () => {
 
   test('a schema that is too large is refused before anything is made of it, and so are many that are so together', () => {
     const refused = expect.objectContaining({ code: 'config_invalid' })
-    const values = { enum: Array.from({ length: 30_000 }, (_, i) => i) }
+    const values = { enum: Array.from({ length: 20_000 }, (_, i) => i) }
     const budget = createSchemaBudget()
     createJsonCheck(values, { budget })
     expect(() => createJsonCheck(values, { budget })).toThrow(refused)

@@ -5,7 +5,7 @@ import { broken } from './broken.ts'
 
 /** Far above what people and generators write, and some tens of milliseconds to read. */
 export const MAX_CHARS = 1_000_000
-export const MAX_VALUES = 50_000
+export const MAX_VALUES = 30_000
 const MAX_PATTERNS = 1_000
 /** Steps of all patterns, with their counted repetitions written out. */
 const MAX_STATES = 100_000

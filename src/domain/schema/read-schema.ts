@@ -299,27 +299,34 @@ function types(value: unknown, pointer: string): JsonType[] {
 }
 
 /** What holds for the same value that a node holds for. */
-const inPlace = (node: SchemaNode): SchemaNode[] =>
-  [node.ref, node.not, node.if, node.then, node.else]
-    .filter((inner) => inner !== undefined)
-    .concat(node.allOf ?? [], node.anyOf ?? [], node.oneOf ?? [], [...(node.dependentSchemas?.values() ?? [])])
+function* inPlace(node: SchemaNode): Iterable<SchemaNode> {
+  if (node.ref !== undefined) yield node.ref
+  if (node.not !== undefined) yield node.not
+  if (node.if !== undefined) yield node.if
+  if (node.then !== undefined) yield node.then
+  if (node.else !== undefined) yield node.else
+  if (node.allOf !== undefined) yield* node.allOf
+  if (node.anyOf !== undefined) yield* node.anyOf
+  if (node.oneOf !== undefined) yield* node.oneOf
+  if (node.dependentSchemas !== undefined) yield* node.dependentSchemas.values()
+}
 
 /** A schema that holds for a value because it holds for that value has no meaning, and would be followed for ever. */
 function refuseCircles(nodes: Iterable<SchemaNode>): void {
   const heights = new Map<SchemaNode, number>()
-  const height = (node: SchemaNode, path: Set<SchemaNode>): number => {
+  const path = new Set<SchemaNode>()
+  const height = (node: SchemaNode): number => {
     const known = heights.get(node)
     if (known !== undefined) return known
     if (path.has(node)) throw broken('', 'refers to itself in a circle')
     path.add(node)
     let highest = 0
-    if (path.size <= MAX_IN_PLACE)
-      for (const inner of inPlace(node)) highest = Math.max(highest, 1 + height(inner, path))
+    if (path.size <= MAX_IN_PLACE) for (const inner of inPlace(node)) highest = Math.max(highest, 1 + height(inner))
     path.delete(node)
     if (path.size + highest >= MAX_IN_PLACE)
       throw broken('', `has more than ${MAX_IN_PLACE} schemas that refer to one another`)
     heights.set(node, highest)
     return highest
   }
-  for (const node of nodes) height(node, new Set())
+  for (const node of nodes) height(node)
 }

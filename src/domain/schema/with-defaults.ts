@@ -44,7 +44,7 @@ export function withDefaults(
     meter.spend(NEST_WORK)
     const ofItems = [...all].filter((node) => node.items !== undefined || node.prefixItems !== undefined)
     return value.map((item, i) => {
-      meter.spend(2 * ofItems.length)
+      meter.spend(3 * ofItems.length)
       const inner = ofItems.map((node) => node.prefixItems?.[i] ?? node.items).filter((node) => node !== undefined)
       return withDefaults(inner, item, `${path}/${i}`, depth + 1, meter)
     })
@@ -61,7 +61,7 @@ export function withDefaults(
   const copy: Json = {}
   const ofNames = [...all].filter((node) => node.properties !== undefined || node.additionalProperties !== undefined)
   for (const [key, item] of Object.entries(value)) {
-    meter.spend(NAME_WORK + 2 * ofNames.length)
+    meter.spend(NAME_WORK + 3 * ofNames.length)
     // Whoever copies the arguments key by key would change the prototype of the copy.
     if (key === '__proto__') throw new Unchecked(`${path}/__proto__ is not allowed as a name`)
     if (item === undefined) continue
