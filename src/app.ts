@@ -63,6 +63,7 @@ import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 import { createGate } from './supervision/create-gate.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
+import { createStartQueue } from './tools/mcp/start-queue.ts'
 import { createProcessGroups } from './tools/process/process-groups.ts'
 import type { Tool } from './tools/tool.ts'
 
@@ -129,6 +130,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const modelHttp = createModelHttp({ clock })
   undo.defer(() => modelHttp.close())
   const processes = createProcessGroups({ clock, process })
+  const queue = createStartQueue()
   const agentDescription = (name: string) => agents.find((one) => one.name === name)?.description ?? null
   const parts = await Promise.all(
     agents.map(async (definition) => {
@@ -150,6 +152,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         log,
         version,
         processes,
+        queue,
         environment: process.env,
         agentDescription,
         complete: createComplete(model),
@@ -258,6 +261,10 @@ async function startApp(
         storage: async () => (await whenOpen.promise).check(),
         model: async () => answering.model.check(AbortSignal.timeout(3_000)),
       },
+      servers: () =>
+        parts.flatMap(({ definition, toolbox }) =>
+          toolbox.servers().map(({ name, trouble }) => ({ name: `mcp:${definition.name}/${name}`, trouble })),
+        ),
       activeSessions: async () =>
         (await whenOpen.promise).countSessions(clock.now() - settings.sessions.ttlSeconds * 1000),
       insecure: settings.auth.insecure,
@@ -396,6 +403,7 @@ async function startApp(
   if (address !== null) {
     state.advance('running')
     janitor.start()
+    for (const { toolbox } of parts) toolbox.start()
   }
   const everything = undo.move()
 

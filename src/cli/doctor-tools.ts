@@ -73,10 +73,11 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   const stopWaiting = clock.after(LIST_TIMEOUT_MS, () => timeout.abort())
   const { log, warnings } = createWarnings()
   // A toolbox does without a server that it cannot have; here its reason is wanted, so that the server itself is asked first.
-  const server = createMcpServer(settings, toolDeps(log, deps))
-  const toolbox = createServerTools([{ name: settings.name, ...server }], new Map(), log)
+  const server = createMcpServer(settings, { ...toolDeps(log, deps), patienceMs: LIST_TIMEOUT_MS })
+  const toolbox = createServerTools([{ name: settings.name, ...server }], new Map(), { log, clock })
   try {
     const began = clock.mono()
+    await server.start()
     await server.tools(timeout.signal)
     const ms = Math.round(clock.mono() - began)
     const { size } = await toolbox.tools(timeout.signal)

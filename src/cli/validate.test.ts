@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { main } from './main.ts'
@@ -14,6 +14,20 @@ async function validate(cwd: string, ...args: string[]) {
 }
 
 describe('quarterdeck validate', () => {
+  test('starts no MCP server', async () => {
+    const cwd = await tempFolder()
+    const server = {
+      type: 'mcp',
+      name: 'files',
+      command: process.execPath,
+      args: ['-e', `fs.writeFileSync('started', '')`],
+    }
+    await writeFile(join(cwd, 'a.yaml'), `name: crow\n${AGENT}tools: [${JSON.stringify(server)}]\n`)
+
+    expect((await validate(cwd, 'a.yaml')).exitCode).toBe(0)
+    expect(await readdir(cwd)).toEqual(['a.yaml'])
+  })
+
   test('says of every agent what it is', async () => {
     const cwd = await tempFolder()
     await mkdir(join(cwd, 'agents'))

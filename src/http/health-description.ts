@@ -46,7 +46,10 @@ export const describeHealth: RouteDescription = {
   tag,
   description: 'Without a token, where one is needed elsewhere, only `status`. `Accept: text/plain` gets one word.',
   responses: {
-    200: { description: 'It works; `degraded` when only the model cannot be reached.', content: healthContent },
+    200: {
+      description: 'It works; `degraded` when the model or an MCP server cannot be reached.',
+      content: healthContent,
+    },
     503: { description: 'Nothing can be stored.', content: healthContent },
   },
   errors: [],

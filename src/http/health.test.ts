@@ -14,6 +14,7 @@ async function start(options: Partial<HealthOptions> = {}, tokenRequired = false
     agentName: 'helper',
     provider: 'openai',
     checks: { storage: async () => {}, model: async () => {} },
+    servers: () => [],
     activeSessions: async () => 4,
     insecure: false,
     state,
@@ -136,6 +137,23 @@ describe('health', () => {
     await server.ask('/health')
     expect(asks).toBe(1)
   })
+
+  test('a server that an agent needs has a line of its own, as it is at the moment', async () => {
+    const servers = [
+      { name: 'mcp:helper/files', trouble: null as string | null },
+      { name: 'mcp:helper/web', trouble: null },
+    ]
+    await using server = await start({ servers: () => servers })
+    const checks = { ...wellBody.checks, 'mcp:helper/files': { status: 'up' }, 'mcp:helper/web': { status: 'up' } }
+    expect(await server.ask('/health')).toEqual({ status: 200, body: { ...wellBody, checks } })
+
+    servers.splice(0, 1, { name: 'mcp:helper/files', trouble: 'It did not answer within 5 s.' })
+    const down = { status: 'down', error: 'It did not answer within 5 s.' }
+    expect(await server.ask('/health')).toEqual({
+      status: 200,
+      body: { ...wellBody, status: 'degraded', checks: { ...checks, 'mcp:helper/files': down } },
+    })
+  })
 })
 
 describe('server states', () => {
@@ -154,6 +172,7 @@ describe('server states', () => {
           },
           model: async () => {},
         },
+        servers: () => [],
         activeSessions: async () => 0,
         insecure: false,
         state,

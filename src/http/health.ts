@@ -16,6 +16,8 @@ export interface HealthOptions {
   provider: string
   /** Without storage the server is unhealthy; without any other part it is degraded. */
   checks: { storage: HealthCheck; model: HealthCheck } & Record<string, HealthCheck>
+  /** What else the agents need, as it is now; `trouble` is null where it works. The server is degraded without one of them. */
+  servers: () => readonly { name: string; trouble: string | null }[]
   /** Sessions within their TTL. */
   activeSessions: () => Promise<number>
   /** The server takes anybody's requests from anywhere. */
@@ -65,7 +67,10 @@ export function healthRoutes(options: HealthOptions): Route[] {
       const known = isStarting ? undefined : await result.read(WAIT_MS)
       return [name, known ?? { status: 'down', error: isStarting ? 'the server is starting' : 'not checked yet' }]
     })
-    const all: Record<string, CheckResult> = Object.fromEntries(await Promise.all(read))
+    const servers = options.servers().map(({ name, trouble }): [string, CheckResult] => {
+      return [name, trouble === null ? { status: 'up' } : { status: 'down', error: trouble }]
+    })
+    const all: Record<string, CheckResult> = Object.fromEntries([...(await Promise.all(read)), ...servers])
     return provider === 'google' && all.model !== undefined ? { ...all, gemini_api: all.model } : all
   }
 

@@ -41,6 +41,7 @@ function deps(change: Partial<ToolboxDeps> = {}): ToolboxDeps & { lines: LogLine
     processes: createProcessGroups({ clock, process }),
     environment: { PATH: process.env.PATH },
     version: '0',
+    patienceMs: 60_000,
     ...change,
   }
 }

@@ -11,9 +11,11 @@ import type { Lookup } from './http/service-http.ts'
 import type { McpServerDeps } from './mcp/mcp-server.ts'
 import type { Complete } from './prompt/create-prompt-tool.ts'
 import type { NamedServer } from './server-tools.ts'
+import { toolboxOf } from './static-toolbox.ts'
 import type { Tool, Toolbox } from './tool.ts'
 
-export interface ToolboxDeps extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'fetch'> {
+export interface ToolboxDeps
+  extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'fetch' | 'queue' | 'patienceMs'> {
   clock: Clock
   log: Logger
   /** What another agent says of itself; null where there is none of that name. */
@@ -35,8 +37,8 @@ interface Origin {
 }
 
 /**
- * Throws `config_invalid` for what is wrong in the settings, the code or the documents they name. MCP servers are started when
- * the tools are first asked for.
+ * Throws `config_invalid` for what is wrong in the settings, the code or the documents they name. MCP servers are not started
+ * here.
  */
 export async function createToolbox(settings: readonly ToolSettings[], deps: ToolboxDeps): Promise<Toolbox> {
   const kinds = loadedOnce(deps)
@@ -45,9 +47,9 @@ export async function createToolbox(settings: readonly ToolSettings[], deps: Too
   const fixed = byName([...made.flat(), ...given], deps.log)
 
   const servers = settings.filter((one) => one.type === 'mcp')
-  if (servers.length === 0) return { tools: async () => fixed, close: async () => {} }
+  if (servers.length === 0) return toolboxOf(fixed)
   const { createServerTools } = await import('./server-tools.ts')
-  return createServerTools(await openServers(servers, deps), fixed, deps.log)
+  return createServerTools(await openServers(servers, deps), fixed, deps)
 }
 
 type Kinds = ReturnType<typeof loadedOnce>
@@ -147,8 +149,17 @@ async function openServers(settings: readonly McpServerSettings[], deps: Toolbox
       )
     }
     seen.add(one.name)
-    const { clock, log, processes, environment, version, fetch } = deps
-    const server = createMcpServer(one, { clock, log, processes, environment, version, ...(fetch && { fetch }) })
+    const { clock, log, processes, environment, version, fetch, queue, patienceMs } = deps
+    const server = createMcpServer(one, {
+      clock,
+      log,
+      processes,
+      environment,
+      version,
+      ...(fetch && { fetch }),
+      ...(queue && { queue }),
+      ...(patienceMs && { patienceMs }),
+    })
     return { name: one.name, ...server }
   })
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../domain/errors.ts'
 import type { LogFields, Logger } from '../domain/logger.ts'
+import { createManualClock } from '../models/testing/manual-clock.ts'
 import { createServerTools, type NamedServer } from './server-tools.ts'
 import type { ClientTool, ServerTool, Tool } from './tool.ts'
 
@@ -36,6 +37,10 @@ const server = (name: string, list: readonly ServerTool[] | Error): FakeServer =
   name,
   list,
   closed: 0,
+  async start() {},
+  trouble() {
+    return this.list instanceof Error ? this.list.message : null
+  },
   async tools() {
     if (this.list instanceof Error) throw this.list
     return this.list
@@ -58,10 +63,11 @@ function open(servers: FakeServer[], fixed: Tool[] = []) {
     error: line('error'),
     with: () => log,
   }
-  const toolbox = createServerTools(servers, new Map(fixed.map((one) => [one.name, one])), log)
+  const clock = createManualClock()
+  const toolbox = createServerTools(servers, new Map(fixed.map((one) => [one.name, one])), { log, clock })
   const { signal } = new AbortController()
   const names = async () => [...(await toolbox.tools(signal)).keys()]
-  return { toolbox, signal, lines, names }
+  return { toolbox, signal, lines, names, clock }
 }
 
 describe('tools of servers', () => {
@@ -197,6 +203,44 @@ describe('a server that cannot be reached', () => {
     stop.abort(new Error('stopped'))
     await expect(toolbox.tools(stop.signal)).rejects.toThrow('stopped')
     expect(lines).toEqual([])
+  })
+})
+
+describe('servers that are being started', () => {
+  test('are waited for once, for 5 s at most, by whoever asks first', async () => {
+    const slow: FakeServer = { ...server('slow', new Error('still starting')), start: () => new Promise(() => {}) }
+    const { names, clock } = open([slow, server('b', [tool('search')])])
+    const asked = names()
+    let answered = false
+    void asked.then(() => {
+      answered = true
+    })
+    await clock.advance(4_999)
+    expect(answered).toBe(false)
+    await clock.advance(1)
+    expect(await asked).toEqual(['search'])
+    expect(await names()).toEqual(['search'])
+  })
+
+  test('in the background are in the log when they fail, before anybody asks', async () => {
+    const { toolbox, lines, clock } = open([server('a', new ServerError('tool_failed', 'no command'))])
+    toolbox.start()
+    await clock.advance(0)
+    expect(lines).toEqual([
+      ['warn', 'The tools of an MCP server are left out.', { mcp_server: 'a', reason: 'no command' }],
+    ])
+  })
+
+  test('are named with what they offered last, under the names it had here', async () => {
+    const a = server('a', [tool('search'), tool('read')])
+    const { toolbox, names } = open([a, server('b', [tool('search')])])
+    await names()
+    a.list = new ServerError('tool_failed', 'It is away.')
+    await names()
+    expect(toolbox.servers()).toEqual([
+      { name: 'a', trouble: 'It is away.', tools: ['a_search', 'read'] },
+      { name: 'b', trouble: null, tools: ['b_search'] },
+    ])
   })
 })
 

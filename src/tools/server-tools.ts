@@ -1,16 +1,23 @@
 // Tools that MCP servers bring, beside those that are always there. A server that cannot be reached is left out, and said so once.
 
+import { type Clock, sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
 import { createSchemaBudget, type SchemaBudget } from '../domain/schema/budget.ts'
+import { PATIENCE_MS } from './mcp/mcp-server.ts'
 import { safeName } from './mcp/tool-names.ts'
+import { untilAborted } from './mcp/until-aborted.ts'
 import type { ServerTool, Tool, Toolbox } from './tool.ts'
 
 export interface NamedServer {
   name: string
+  /** Resolves when nobody need wait for it any longer. Never rejects; the second time joins the first. */
+  start(): Promise<void>
   /** The same array again while nothing has changed. Throws when the server cannot be reached. */
   tools(signal: AbortSignal): Promise<readonly ServerTool[]>
+  /** Why it has nothing to offer now; null when it has. */
+  trouble(): string | null
   close(): Promise<void>
 }
 
@@ -20,12 +27,14 @@ const MAX_SAID = 1_000
 export function createServerTools(
   servers: readonly NamedServer[],
   fixed: ReadonlyMap<string, Tool>,
-  log: Logger,
+  { log, clock, patienceMs = PATIENCE_MS }: { log: Logger; clock: Clock; patienceMs?: number },
 ): Toolbox {
   const none: readonly ServerTool[] = []
   const missing = new Set<NamedServer>()
   /** What each has offered last: a name must not change its meaning because another server is away for a while. */
   const known = new Map<NamedServer, readonly ServerTool[]>()
+  /** The names under which its tools were offered last. */
+  const offered = new Map<NamedServer, readonly string[]>()
   const said = new Set<string>()
   let last: { lists: readonly (readonly ServerTool[])[]; tools: ReadonlyMap<string, Tool> } | undefined
 
@@ -75,6 +84,7 @@ export function createServerTools(
     for (const [i, server] of servers.entries()) {
       // Of its own for each: a hostile server must not cost another one its tools.
       const budget = createSchemaBudget()
+      const names: string[] = []
       for (const tool of lists[i] ?? none) {
         const clashes = (claims.get(tool.name) ?? 0) > 1
         const name = clashes ? safeName(`${server.name}_${tool.name}`) : tool.name
@@ -87,14 +97,35 @@ export function createServerTools(
             tool.name,
             `${tool.name} and ${name} are both names of other tools. Set a prefix for the server.`,
           )
-        } else merged.set(name, clashes ? { ...tool, name } : tool)
+        } else {
+          merged.set(name, clashes ? { ...tool, name } : tool)
+          names.push(name)
+        }
       }
+      if (!missing.has(server)) offered.set(server, names)
     }
     return merged
   }
 
+  const start = (): Promise<unknown> => Promise.all(servers.map((server) => server.start()))
+  let firstWait: Promise<unknown> | null = null
+
   return {
+    start() {
+      const { signal } = new AbortController()
+      // What is missing is in the log before anybody needs it.
+      for (const server of servers) void server.start().then(() => listOf(server, signal))
+    },
+    servers: () =>
+      servers.map((server) => ({
+        name: server.name,
+        trouble: server.trouble(),
+        tools: offered.get(server) ?? [],
+      })),
     async tools(signal) {
+      // Those that wait for their turn to start included.
+      firstWait ??= Promise.race([start(), sleep(clock, patienceMs)])
+      await untilAborted(firstWait, signal)
       const lists = await Promise.all(servers.map((server) => listOf(server, signal)))
       if (last?.lists.every((list, i) => list === lists[i])) return last.tools
       const tools = merge(lists)

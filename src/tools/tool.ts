@@ -36,11 +36,23 @@ export interface AgentTool extends ToolDescription {
 
 export type Tool = ServerTool | ClientTool | AgentTool
 
-/** The tools of one agent. Servers behind it are started when they are first needed, and lists may change between calls. */
+/** The tools of one agent. Servers behind it come and go, and lists may change between calls. */
 export interface Toolbox {
-  /** By name. A server that cannot be reached is left out, with a warning in the log. */
+  /** Starts the servers behind it, in the background. Whoever asks for the tools first does the same. */
+  start(): void
+  /** By name. A server that cannot be reached is left out, with a warning in the log. Only the first call waits, and not for long. */
   tools(signal: AbortSignal): Promise<ReadonlyMap<string, Tool>>
+  /** The servers behind it, as they are now. */
+  servers(): readonly ToolServer[]
   close(): Promise<void>
+}
+
+export interface ToolServer {
+  name: string
+  /** Why its tools are missing, for people; null when they are there. */
+  trouble: string | null
+  /** Names of what it offered last. */
+  tools: readonly string[]
 }
 
 export interface ToolCallRequest {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buildResumeArray, HttpAgent as HttpAgent1 } from '@ag-ui/client'
 import { HttpAgent as HttpAgent0 } from '@ag-ui/client-0'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { packageScript } from '../../src/tools/mcp/testing/open-server.ts'
 import { startAgentFiles } from './agent-files-app.ts'
 
@@ -574,6 +574,11 @@ tools:
       },
     })
     const agent = new HttpAgent1({ url: app.url }) as unknown as Agent
+    // A run waits 5 s at most, which a busy machine may need longer for.
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${app.url}/health`)).json()).toMatchObject({ status: 'healthy' }),
+      { timeout: 50_000 },
+    )
 
     expect((await ask(agent, 'all')).end).toBe('success')
 

@@ -13,7 +13,7 @@ import { createScriptedModel, type ScriptedOptions } from '../../models/scripted
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { createStaticToolbox } from '../../tools/static-toolbox.ts'
-import type { ServerTool, Tool } from '../../tools/tool.ts'
+import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
 import type { AcceptedRun, StartRequest } from '../engine.ts'
 import type { Files } from '../files-port.ts'
@@ -25,6 +25,8 @@ export interface TestEngineOptions {
   onRequest?: ScriptedOptions['onRequest']
   model?: Model
   tools?: readonly Tool[]
+  /** In the place of `tools`. */
+  toolbox?: Toolbox
   agent?: Partial<AgentDefinition>
   limits?: Partial<EngineOptions['limits']>
   middleware?: readonly Middleware[]
@@ -110,7 +112,10 @@ export function openEngine(options: TestEngineOptions = {}) {
     })
   const definition = { ...testAgent, ...options.agent }
   const engine = createEngine({
-    agents: [{ definition, model, toolbox: createStaticToolbox(options.tools ?? []) }, ...(options.others ?? [])],
+    agents: [
+      { definition, model, toolbox: options.toolbox ?? createStaticToolbox(options.tools ?? []) },
+      ...(options.others ?? []),
+    ],
     store,
     log,
     clock,

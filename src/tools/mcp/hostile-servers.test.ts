@@ -2,14 +2,18 @@
 
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, test } from 'vitest'
-import { createSystemClock } from '../../domain/clock.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
+import { createProcessGroups, type ProcessGroups } from '../process/process-groups.ts'
 import { isRunning } from '../process/testing/is-running.ts'
 import { callRequest, fake, openServer, script } from './testing/open-server.ts'
 
 const never = new AbortController().signal
-const failure = (text: string) => ({ code: 'tool_failed', message: `The MCP server "sample" ${text}` })
+const failure = (text: string) => ({
+  code: 'tool_failed',
+  message: expect.stringContaining(`The MCP server "sample" ${text}`),
+})
 
 describe('a server that goes away', () => {
   test('a call in flight fails and is not repeated; the next one finds the server started again', async () => {
@@ -77,7 +81,7 @@ describe('a server that goes away', () => {
   })
 })
 
-describe('a server that does not answer', () => {
+describe('a server that does not answer', { timeout: 120_000 }, () => {
   test('is given up after the connect timeout', async () => {
     await using open = openServer(fake('silent'), { connectTimeoutMs: 300 })
 
@@ -87,21 +91,83 @@ describe('a server that does not answer', () => {
   })
 
   test('also when it is the list of tools that does not come', async () => {
-    await using open = openServer(fake('list-silent'), { connectTimeoutMs: 600 })
+    await using open = openServer(fake('list-silent'), { listTimeoutMs: 600 })
 
     await expect(open.tools()).rejects.toMatchObject({
       message: expect.stringContaining('did not answer within 0.6 s'),
     })
   })
 
-  test('a caller who gives up is let go at once', async () => {
-    await using open = openServer(fake('silent'))
+  test.each(['silent', 'list-silent'])(
+    'is waited for once; then nobody waits, and its process ends with us: %s',
+    async (mode) => {
+      const pids: (number | undefined)[] = []
+      const open = openServer(fake(mode), { patienceMs: 500, processes: watched(pids) })
+      expect(open.server.trouble()).toBe('The MCP server "sample" is still being started.')
+      await open.server.start()
+      const trouble = 'The MCP server "sample" did not answer within 0.5 s. It is being tried again.'
+      expect(open.server.trouble()).toBe(trouble)
+      await expect(open.server.tools(never)).rejects.toMatchObject({ code: 'tool_failed', message: trouble })
+      await open.server.close()
 
-    await expect(open.server.tools(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
-    const controller = new AbortController()
-    const tools = open.server.tools(controller.signal)
-    controller.abort(new Error('really'))
-    await expect(tools).rejects.toThrow('really')
+      expect(pids.map((pid) => isRunning(Number(pid)))).toEqual([false])
+    },
+  )
+
+  test('in time is there as soon as it answers', async () => {
+    await using open = openServer(fake('slow'), { patienceMs: 50 })
+    await open.server.start()
+    expect(open.server.trouble()).toContain('did not answer within 0.05 s')
+    await vi.waitFor(() => expect(open.server.trouble()).toBe(null), { timeout: 60_000 })
+
+    expect(await open.call('pid')).toMatchObject({ isError: false })
+  })
+
+  test('over HTTP is not waited for either', async () => {
+    await using http = await listen(() => {})
+    await using open = openServer(http.settings, { patienceMs: 50 })
+    await open.server.start()
+
+    expect(open.server.trouble()).toBe('The MCP server "sample" did not answer within 0.05 s. It is being tried again.')
+  })
+
+  test('any more after a call was given up is started again, and the next call finds it', async () => {
+    const pids: (number | undefined)[] = []
+    await using open = openServer(fake(), { clock: hasty([5_000]), processes: watched(pids) })
+    const pid = await open.tool('pid')
+    await open.call('freeze')
+    await expect(pid.call(callRequest({}), AbortSignal.timeout(50))).rejects.toThrow()
+    await vi.waitFor(() => expect(pids.length).toBe(2), { timeout: 60_000 })
+
+    expect(await open.call('pid')).toEqual({ content: String(pids[1]), isError: false })
+    expect(isRunning(Number(pids[0]))).toBe(false)
+  })
+
+  test('a call, but says that it is alive, keeps its process', async () => {
+    const pids: (number | undefined)[] = []
+    await using open = openServer(fake(), { processes: watched(pids) })
+    const wait = await open.tool('wait')
+    await expect(wait.call(callRequest({}), AbortSignal.timeout(1))).rejects.toThrow()
+    await open.call('cancelled')
+
+    expect(await open.call('pid')).toEqual({ content: String(pids[0]), isError: false })
+    expect(pids.length).toBe(1)
+  })
+
+  test('when its tools have changed is started again, and its last list serves meanwhile', async () => {
+    const pids: (number | undefined)[] = []
+    let isChanged = false
+    await using open = openServer(fake('lists-once'), {
+      clock: hasty([1_000, 60_000], () => isChanged),
+      processes: watched(pids),
+    })
+    const before = await open.tools()
+    await open.call('change')
+    isChanged = true
+
+    expect(await open.tools()).toBe(before)
+    isChanged = false
+    await vi.waitFor(() => expect(pids.length).toBe(2), { timeout: 60_000 })
   })
 
   test('an aborted call is cancelled at the server', async () => {
@@ -122,7 +188,7 @@ describe('a server that says too much', () => {
   test('other things on its output before it speaks MCP do no harm', async () => {
     await using open = openServer(fake('banner'))
 
-    expect((await open.tools()).length).toBe(11)
+    expect((await open.tools()).length).toBe(12)
   })
 
   test.each([
@@ -372,6 +438,24 @@ describe('a server over HTTP', () => {
     expect(await slow.call(callRequest({}), never)).toEqual({ content: 'call 2 in session 2', isError: false })
   })
 })
+
+/** The real ones; says which processes were started. */
+function watched(pids: (number | undefined)[]): ProcessGroups {
+  const groups = createProcessGroups({ clock: createSystemClock(), process })
+  return {
+    start(command) {
+      const group = groups.start(command)
+      pids.push(group.pid)
+      return group
+    },
+  }
+}
+
+/** A clock on which some waits are short, from the moment on that `isOn` says so. */
+function hasty(waits: readonly number[], isOn: () => boolean = () => true): Clock {
+  const system = createSystemClock()
+  return { ...system, after: (ms, fire, hold) => system.after(isOn() && waits.includes(ms) ? 50 : ms, fire, hold) }
+}
 
 interface Listening extends AsyncDisposable {
   url: string

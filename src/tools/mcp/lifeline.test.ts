@@ -11,6 +11,7 @@ function setUp(open: (attempt: number) => Promise<void> = async () => {}) {
   const lifeline = createLifeline({
     who: 'The server',
     clock,
+    patienceMs: 5_000,
     open: async () => {
       opened.push(clock.mono())
       await open(opened.length)
@@ -37,55 +38,69 @@ describe('a lifeline', () => {
     expect(opened).toEqual([0])
   })
 
-  test('rests 1 s after a failure, then twice as long each time, up to 60 s', async () => {
+  test('is tried again in the background: after 1 s, then twice as long each time, up to 60 s', async () => {
     const { lifeline, opened, clock } = setUp(async () => {
       throw new Error('No luck.')
     })
-    for (const _ of Array(190)) {
-      lifeline.get(never).catch(() => {})
-      await clock.advance(1_000)
-    }
+    await lifeline.start()
+    await clock.advance(190_000)
 
     expect(opened).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183].map((seconds) => seconds * 1_000))
   })
 
-  test('a caller waits for a short rest and is told of a long one', async () => {
+  test('after a failure nobody waits: each is told why there is none, until it is there', async () => {
     const { lifeline, opened, clock } = setUp(async (attempt) => {
-      if (attempt < 6) throw new Error('No luck.')
+      if (attempt < 4) throw new Error('No luck.')
     })
-    for (const rest of [0, 1_000, 2_000, 4_000]) {
-      const line = lifeline.get(never)
-      const failed = expect(line).rejects.toThrow('No luck.')
-      await clock.advance(rest)
-      await failed
-    }
-    expect(opened).toEqual([0, 1_000, 3_000, 7_000])
-
-    await expect(lifeline.get(never)).rejects.toMatchObject({
-      code: 'tool_failed',
-      message: 'The server is not available; it is tried again in 8 s. No luck.',
-    })
-    await clock.advance(8_000)
     await expect(lifeline.get(never)).rejects.toThrow('No luck.')
-    await clock.advance(16_000)
-    await lifeline.get(never)
-    expect(opened).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000])
+    const seen: (string | undefined)[] = []
+    for (const rest of [0, 1_000, 2_000]) {
+      await clock.advance(rest)
+      await expect(lifeline.get(never)).rejects.toMatchObject({ code: 'tool_failed' })
+      seen.push(lifeline.trouble?.message)
+    }
+    expect(seen).toEqual([
+      'No luck. It is tried again in 1 s.',
+      'No luck. It is tried again in 2 s.',
+      'No luck. It is tried again in 4 s.',
+    ])
+    await clock.advance(4_000)
+
+    expect(await lifeline.get(never)).toBe(lifeline.line)
+    expect([lifeline.trouble, opened]).toEqual([null, [0, 1_000, 3_000, 7_000]])
   })
 
-  test('forgets old failures once it has held for a minute', async () => {
-    const { lifeline, opened, clock, breakIt } = setUp()
-    await lifeline.get(never)
-    await breakIt('It ended.')
-    const second = lifeline.get(never)
-    await clock.advance(1_000)
-    await second
-    await clock.advance(60_000)
-    await breakIt('It ended.')
-    const third = lifeline.get(never)
-    await clock.advance(1_000)
-    await third
+  test('a try that takes long is waited for 5 s, and goes on without those who waited', async () => {
+    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>()
+    const { lifeline, opened, clock } = setUp(() => gate)
+    const started = lifeline.start()
+    const failed = expect(lifeline.get(never)).rejects.toThrow(
+      'The server did not answer within 5 s. It is being tried again.',
+    )
+    await clock.advance(5_000)
+    await Promise.all([started, failed])
+    await expect(lifeline.get(never)).rejects.toMatchObject({ code: 'tool_failed' })
+    openGate()
+    await clock.advance(0)
 
-    expect(opened).toEqual([0, 1_000, 62_000])
+    expect(await lifeline.get(never)).toBe(lifeline.line)
+    expect(opened).toEqual([0])
+  })
+
+  test('after a break it is opened at once and waited for; from the second within a minute on it rests', async () => {
+    const { lifeline, opened, clock, breakIt } = setUp()
+    await lifeline.start()
+    await breakIt('It ended.')
+    await lifeline.get(never)
+    await breakIt('It ended again.')
+    await expect(lifeline.get(never)).rejects.toThrow('The server is gone. It ended again. It is tried again in 2 s.')
+    await clock.advance(2_000)
+    await lifeline.get(never)
+    await clock.advance(60_000)
+    await breakIt('It ended much later.')
+    await lifeline.get(never)
+
+    expect(opened).toEqual([0, 0, 2_000, 62_000])
   })
 
   test('a caller who gives up leaves the others their connection', async () => {
@@ -110,5 +125,24 @@ describe('a lifeline', () => {
     expect(await line.gone).toBe('closed')
     await expect(lifeline.get(never)).rejects.toMatchObject({ code: 'shutting_down' })
     expect(opened).toEqual([0])
+  })
+
+  test('closing ends a rest and waits for a try to end', async () => {
+    const resting = setUp(async () => {
+      throw new Error('No luck.')
+    })
+    await resting.lifeline.start()
+    await resting.lifeline.close()
+    await resting.clock.advance(100_000)
+    expect(resting.opened).toEqual([0])
+
+    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>()
+    const trying = setUp(() => gate)
+    void trying.lifeline.start()
+    const closed = trying.lifeline.close()
+    openGate()
+    await closed
+    expect(trying.lifeline.line).toBe(null)
+    await expect(trying.lifeline.get(never)).rejects.toMatchObject({ code: 'shutting_down' })
   })
 })

@@ -94,6 +94,10 @@ export const serversOwnError = (sdk: McpSdk, error: unknown): string | undefined
 export const httpStatus = (sdk: McpSdk, error: unknown): number | undefined =>
   error instanceof sdk.SdkHttpError ? error.status : undefined
 
+/** Nothing came back that the server would have said: its network or its process is gone. */
+export const gaveNoAnswer = (sdk: McpSdk, error: unknown): boolean =>
+  networkCode(sdk, error) !== undefined || (error instanceof sdk.ProtocolError && error.code === STREAM_ENDED)
+
 const sdkCode = (sdk: McpSdk, error: unknown): string | undefined =>
   error instanceof sdk.SdkError ? error.code : undefined
 

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
 import { openServer, packageScript, script } from './testing/open-server.ts'
@@ -171,7 +171,9 @@ describe('the everything server over Streamable HTTP', () => {
     ])
   })
 
-  test('sends the configured headers, and begins anew with a server that was started again', async () => {
+  test('sends the configured headers, and begins anew with a server that was started again', {
+    timeout: 90_000,
+  }, async () => {
     const sent: (string | null)[] = []
     const watched: typeof fetch = (url, init) => {
       sent.push(new Headers(init?.headers).get('x-sample'))
@@ -187,6 +189,7 @@ describe('the everything server over Streamable HTTP', () => {
       message: 'The MCP server "sample" cannot be reached (ECONNREFUSED). The call did not take effect.',
     })
     stop = await serveEverything(port)
+    await vi.waitFor(() => expect(open.server.trouble()).toBe(null), { timeout: 60_000 })
     // This server answers a session that it does not know with 400, where others say 404.
     expect(await open.call('echo', { message: 'three' })).toEqual({ content: 'Echo: three', isError: false })
   })

@@ -1,6 +1,8 @@
-// One MCP server as the source of many tools. It is started when its tools are first asked for, and again after a crash.
+// One MCP server as the source of many tools. Once started it is kept connected: after a break it is connected anew in the
+// background, and nobody waits for one that does not come back.
 
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, sleep } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
 import { globMatches } from '../../domain/glob.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
@@ -8,18 +10,23 @@ import type { ProcessGroups } from '../process/process-groups.ts'
 import type { ServerTool } from '../tool.ts'
 import { createLifeline } from './lifeline.ts'
 import { listTools } from './list-tools.ts'
-import { connectMcp, type McpConnection, type Session } from './mcp-connection.ts'
-import { callFailure, mcpError, notInTime, whoIs } from './mcp-failure.ts'
+import { connectMcp, type McpConnection, NO_TIMEOUT_MS, type Session } from './mcp-connection.ts'
+import { callFailure, gaveNoAnswer, mcpError, notInTime, whoIs } from './mcp-failure.ts'
 import { createMcpTool } from './mcp-tool.ts'
 import { createPromptTools } from './prompt-tools.ts'
 import { createResourceTools } from './resource-tools.ts'
 import { isSessionLost } from './session-lost.ts'
+import { createStartQueue, type StartQueue } from './start-queue.ts'
 import { toolNames } from './tool-names.ts'
 import { untilAborted } from './until-aborted.ts'
 
 export interface McpServer {
-  /** What it offers now; starts it if need be. Throws a ServerError that says why it cannot be reached and what to do. */
+  /** Starts it the first time. Resolves when it is there, or nobody should wait for it any longer. Never rejects. */
+  start(): Promise<void>
+  /** What it offers now; hardly waits. Throws a ServerError that says why it cannot be reached and what to do. */
   tools(signal: AbortSignal): Promise<readonly ServerTool[]>
+  /** Why it has nothing to offer now; null when it has. */
+  trouble(): string | null
   /** Ends its process with everything that has started from it, or its HTTP session. It is not started again. */
   close(): Promise<void>
 }
@@ -33,37 +40,68 @@ export interface McpServerDeps {
   /** Of this program; servers are told. */
   version: string
   fetch?: typeof fetch
+  /** Shared by all servers, so that they do not start all at once. */
+  queue?: StartQueue
+  /** How long anybody waits for it to start. */
+  patienceMs?: number
   connectTimeoutMs?: number
+  listTimeoutMs?: number
 }
 
+export const PATIENCE_MS = 5_000
+/** Longer than anybody waits: a package that npx or uvx downloads at its first start gets the time for it. */
 const CONNECT_TIMEOUT_MS = 30_000
+const LIST_TIMEOUT_MS = 5_000
+/** A new list is worth a short wait; then the last one serves. */
+const NEW_LIST_WAIT_MS = 1_000
+const PING_TIMEOUT_MS = 5_000
 /** Over HTTP a notice that the tools have changed can get lost, so that a list is not believed for ever. */
 const LIST_VALID_MS = 5 * 60_000
 
 export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps): McpServer {
   const { clock } = deps
   const log = deps.log.with({ mcp_server: settings.name })
-  const connectTimeoutMs = deps.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS, listTimeoutMs = LIST_TIMEOUT_MS, patienceMs = PATIENCE_MS } = deps
+  const queue = deps.queue ?? createStartQueue()
+  let known: { connection: McpConnection; at: number; tools: readonly ServerTool[] } | null = null
   const lifeline = createLifeline({
     who: whoIs(settings.name),
     clock,
+    patienceMs,
     async open(signal) {
       const connection = await connectMcp(
         settings,
         { ...deps, log, fetch: deps.fetch ?? fetch, connectTimeoutMs },
         signal,
       )
+      try {
+        await learn(connection, signal)
+      } catch (error) {
+        await connection.close()
+        throw callFailure(connection.sdk, settings.name, error, connection.end)
+      }
       log.info('The MCP server is connected.', { protocol: connection.client.getNegotiatedProtocolVersion() })
       void connection.gone.then((reason) => log.info('The MCP server is gone.', { reason }))
       return connection
     },
   })
 
+  let callsInWork = 0
+  async function onConnection<T>(connection: McpConnection, use: (connection: McpConnection) => Promise<T>) {
+    callsInWork += 1
+    try {
+      return await use(connection)
+    } finally {
+      callsInWork -= 1
+    }
+  }
+
   const session: Session = async (signal, use) => {
     const connection = await lifeline.get(signal)
     try {
-      return await use(connection)
+      return await onConnection(connection, use)
     } catch (error) {
+      if (signal.aborted || gaveNoAnswer(connection.sdk, error)) void doubt(connection)
       signal.throwIfAborted()
       if (!(await isSessionLost(connection, error))) {
         throw callFailure(connection.sdk, settings.name, error, connection.end)
@@ -72,10 +110,37 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
       await connection.close()
       await connection.gone
       const renewed = await lifeline.get(signal)
-      return await use(renewed).catch((second: unknown) => {
+      return await onConnection(renewed, use).catch((second: unknown) => {
         signal.throwIfAborted()
         throw callFailure(renewed.sdk, settings.name, second, renewed.end)
       })
+    }
+  }
+
+  /** Never rejects. The lifeline hears of it and connects anew. */
+  const drop = (connection: McpConnection): Promise<void> =>
+    connection
+      .close()
+      .catch((error: unknown) => log.debug('The connection to the MCP server was not closed.', { error }))
+
+  let doubted: McpConnection | null = null
+  /** A call was given up. If the server answers nothing else either, it hangs, and so would every further call. Never rejects. */
+  async function doubt(connection: McpConnection): Promise<void> {
+    // What else is in work may be what it is busy with; the last to give up asks.
+    if (doubted === connection || callsInWork > 0 || connection.end !== null) return
+    doubted = connection
+    const late = new AbortController()
+    const cancel = clock.after(PING_TIMEOUT_MS, () => late.abort())
+    try {
+      await untilAborted(connection.client.ping({ signal: late.signal, timeout: NO_TIMEOUT_MS }), late.signal)
+    } catch (error) {
+      if (!late.signal.aborted && !gaveNoAnswer(connection.sdk, error)) return
+      if (lifeline.line !== connection) return
+      log.warn('The MCP server does not answer any more and is connected anew.')
+      await drop(connection)
+    } finally {
+      cancel()
+      doubted = null
     }
   }
 
@@ -86,14 +151,22 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
 
   const namedTools = [...Object.keys(settings.tools), ...(settings.allow ?? []).filter((name) => !/[*?]/.test(name))]
 
-  async function list(connection: McpConnection): Promise<readonly ServerTool[]> {
+  async function learn(connection: McpConnection, signal: AbortSignal): Promise<void> {
     const late = new AbortController()
-    const cancel = clock.after(connectTimeoutMs, () => late.abort())
-    const listed = await listTools(connection, isWanted, log, late.signal)
-      .catch((error: unknown) => {
-        throw late.signal.aborted ? mcpError(settings.name, notInTime(connectTimeoutMs), error) : error
-      })
-      .finally(cancel)
+    const cancel = clock.after(listTimeoutMs, () => late.abort())
+    const given = AbortSignal.any([signal, late.signal])
+    try {
+      const tools = await untilAborted(list(connection, given), given)
+      known = { connection, at: clock.mono(), tools }
+    } catch (error) {
+      throw late.signal.aborted ? mcpError(settings.name, notInTime(listTimeoutMs), error) : error
+    } finally {
+      cancel()
+    }
+  }
+
+  async function list(connection: McpConnection, signal: AbortSignal): Promise<readonly ServerTool[]> {
+    const listed = await listTools(connection, isWanted, log, signal)
     for (const name of namedTools) {
       if (!listed.some((tool) => tool.name === name)) {
         log.warn('The configuration names a tool that the MCP server does not offer.', { tool: name })
@@ -116,23 +189,46 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
     return [...tools, ...extras]
   }
 
-  let known: { connection: McpConnection; at: number; tools: Promise<readonly ServerTool[]> } | undefined
+  const closing = new AbortController()
+  let learning: Promise<void> | null = null
+  /** Never rejects: a server that does not say what it offers is connected anew. */
+  async function learnAgain(connection: McpConnection): Promise<void> {
+    try {
+      await learn(connection, closing.signal)
+    } catch (error) {
+      if (!closing.signal.aborted) log.warn('The MCP server did not give its new list of tools.', { error })
+      await drop(connection)
+    } finally {
+      learning = null
+    }
+  }
+
+  function isOld({ connection, at }: NonNullable<typeof known>): boolean {
+    if (lifeline.line !== connection) return false
+    const expired = settings.connection.kind === 'http' && clock.mono() - at >= LIST_VALID_MS
+    return connection.takeToolsChanged() || expired
+  }
+
+  const notYet = (): string => `${whoIs(settings.name)} is still being started.`
+  let started: Promise<void> | null = null
 
   return {
-    tools(signal) {
-      return session(signal, async (connection) => {
-        const changed = connection.takeToolsChanged()
-        const isFresh = settings.connection.kind === 'stdio' || (known && clock.mono() - known.at < LIST_VALID_MS)
-        if (known === undefined || known.connection !== connection || changed || !isFresh) {
-          const listing = { connection, at: clock.mono(), tools: list(connection) }
-          known = listing
-          listing.tools.catch(() => {
-            if (known === listing) known = undefined
-          })
-        }
-        return untilAborted(known.tools, signal)
-      })
+    start() {
+      started ??= queue(() => lifeline.start())
+      return started
     },
-    close: () => lifeline.close(),
+    async tools(signal) {
+      signal.throwIfAborted()
+      if (lifeline.trouble !== null) throw lifeline.trouble
+      if (known !== null && isOld(known)) learning ??= learnAgain(known.connection)
+      if (learning !== null) await untilAborted(Promise.race([learning, sleep(clock, NEW_LIST_WAIT_MS)]), signal)
+      if (known === null) throw new ServerError('tool_failed', notYet())
+      return known.tools
+    },
+    trouble: () => lifeline.trouble?.message ?? (known === null ? notYet() : null),
+    close() {
+      closing.abort()
+      return lifeline.close()
+    },
   }
 }

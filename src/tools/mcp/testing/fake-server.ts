@@ -29,8 +29,11 @@ let tools: unknown[] = [
   'huge',
   'fail',
   'input',
+  'freeze',
 ].map(tool)
 let cancelled = 0
+let frozen = false
+let listings = 0
 const waiting = new Map<string, (answer: string) => void>()
 
 const send = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -57,6 +60,11 @@ async function call(name: string, progressToken: unknown): Promise<object | null
       return text('changed')
     case 'wait':
       return null
+    case 'freeze':
+      setImmediate(() => {
+        frozen = true
+      })
+      return text('no more words')
     case 'cancelled':
       return text(String(cancelled))
     case 'big':
@@ -91,6 +99,7 @@ async function call(name: string, progressToken: unknown): Promise<object | null
 async function answerTo({ method, params = {} }: Message): Promise<object | null> {
   switch (method) {
     case 'initialize':
+      if (mode === 'slow') await new Promise((resolve) => setTimeout(resolve, 500))
       if (mode === 'modern') throw { code: -32_022, message: 'too old', data: { supported: ['2026-07-28'] } }
       return {
         protocolVersion: '2025-06-18',
@@ -100,7 +109,9 @@ async function answerTo({ method, params = {} }: Message): Promise<object | null
     case 'server/discover':
       return { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }
     case 'tools/list':
-      return mode === 'list-silent' ? null : page(Number(params.cursor ?? 0))
+      listings += 1
+      if (mode === 'list-silent' || (mode === 'lists-once' && listings > 1)) return null
+      return page(Number(params.cursor ?? 0))
     case 'tools/call':
       return call(params.name ?? '', params._meta?.progressToken)
   }
@@ -148,7 +159,7 @@ async function receive(message: Message): Promise<void> {
   const { id, method } = message
   if (method === undefined) waiting.get(String(id))?.(message.error === undefined ? 'ok' : String(message.error.code))
   if (method === 'notifications/cancelled') cancelled += 1
-  if (unanswering.includes(mode) || id === undefined || method === undefined) return
+  if (frozen || unanswering.includes(mode) || id === undefined || method === undefined) return
   try {
     const result = await answerTo(message)
     const modern = mode === 'modern' ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {}

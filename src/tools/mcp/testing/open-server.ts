@@ -11,6 +11,7 @@ export interface OpenServer extends AsyncDisposable {
   server: McpServer
   /** Every line that was logged: level, message and fields. */
   logged: [level: string, message: string, fields: LogFields | undefined][]
+  /** Starts it if need be. */
   tools(): Promise<readonly ServerTool[]>
   tool(name: string): Promise<ServerTool>
   call(name: string, input?: Record<string, unknown>, options?: CallOptions): Promise<ToolOutcome>
@@ -33,9 +34,16 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     processes: createProcessGroups({ clock, process }),
     environment: { ...process.env, QUARTERDECK_SECRET: 'not for children' },
     version: '0.0.0',
+    // A busy machine may take its time.
+    patienceMs: 60_000,
+    connectTimeoutMs: 60_000,
+    listTimeoutMs: 60_000,
     ...deps,
   })
-  const tools = () => server.tools(never)
+  const tools = async () => {
+    await server.start()
+    return server.tools(never)
+  }
   async function tool(name: string): Promise<ServerTool> {
     const found = (await tools()).find((one) => one.name === name)
     if (found === undefined) throw new Error(`There is no tool ${name}.`)
