@@ -10,7 +10,7 @@ import type { Budget } from './budget.ts'
 import { buildRequest, hasAttachments } from './build-request.ts'
 import { stepFiles, withReadFile } from './files/step-files.ts'
 import { type Answer, createModelStep } from './model-step.ts'
-import { modelTools, offeredTools, predictedState } from './offered-tools.ts'
+import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
 import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
 import { readWaits, runToolCalls, type StepEnd } from './tool-step.ts'
 
@@ -62,11 +62,12 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
     const { definition, model } = agent
     const limit = definition.context.maxMessages * 2
     const history = await readHistory(limit)
+    const offered = await offeredTools(scope, lane, agent)
+    const told = [...notes, ...missingToolNotes(agent)]
     const input = {
-      instructions: lane.id === null ? [...run.input.instructions, ...notes] : notes,
+      instructions: lane.id === null ? [...run.input.instructions, ...told] : told,
       context: lane.id === null ? run.input.context : [],
     }
-    const offered = await offeredTools(scope, lane, agent)
     const { shown, tools } = await stepFiles(scope, lane, agent, offered, history, limit, input)
     const { request, estimated } = buildRequest(
       definition,

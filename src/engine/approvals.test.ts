@@ -9,6 +9,7 @@ import type { Approval } from '../domain/wait.ts'
 import { verifyChain } from '../store/audit-chain.ts'
 import { createSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
+import { toolboxOf } from '../tools/static-toolbox.ts'
 import type { ServerTool } from '../tools/tool.ts'
 import type { Standing } from './engine.ts'
 import type { Gate } from './gate.ts'
@@ -98,6 +99,32 @@ describe('a call that must be allowed', () => {
     expect((await server.engine.getRun('local_user', accepted.run.id)).status).toBe('waiting')
     expect(delivered).toEqual([])
     await expect(server.start('more')).rejects.toMatchObject({ code: 'approval_pending' })
+    await server.close()
+  })
+
+  test('fails with a clear result when the server that has its tool is away by then', async () => {
+    let away = false
+    const there = new Map([['send', send()]])
+    const server = open({
+      toolbox: {
+        ...toolboxOf(there),
+        tools: async () => (away ? new Map() : there),
+        servers: () => [{ name: 'mail', trouble: away ? 'It is away.' : null, tools: ['send'] }],
+      },
+    })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    away = true
+    const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const seen = outline(await server.events({ ...accepted, run }))
+
+    expect(seen).toContain(
+      'TOOL_CALL_RESULT The MCP server "mail" cannot be reached now, so its tool send was not run. ' +
+        'Try again later, or go on without it.',
+    )
+    expect(seen.at(-1)).toBe('RUN_FINISHED success')
+    expect(delivered).toEqual([])
     await server.close()
   })
 

@@ -53,6 +53,35 @@ const handBack = (agent: string): AgentTool => ({
   handoff: true,
 })
 
+const MOST_NAMES = 20
+
+/** Told to the model, so that it neither calls what is missing nor claims that it never had it. */
+export const missingToolNotes = ({ toolbox }: AgentParts): string[] =>
+  toolbox.servers().flatMap(({ name, trouble, tools }) => {
+    if (trouble === null) return []
+    const shown = tools.slice(0, MOST_NAMES).join(', ')
+    const which = shown === '' ? '' : ` (${shown}${tools.length > MOST_NAMES ? ', …' : ''})`
+    return [
+      `[Note from the server: the MCP server ${JSON.stringify(name)} cannot be reached now, so its tools${which} are missing. ` +
+        'Do without them, and say so where they are needed.]',
+    ]
+  })
+
+/** Why a tool that the model has called is not among those it was offered. */
+export function whyMissing({ toolbox }: AgentParts, tool: string, tools: ReadonlyMap<string, Tool>): string {
+  const away = toolbox.servers().filter(({ trouble }) => trouble !== null)
+  const its = away.find((server) => server.tools.includes(tool))
+  if (its !== undefined) {
+    return (
+      `The MCP server ${JSON.stringify(its.name)} cannot be reached now, so its tool ${tool} was not run. ` +
+      'Try again later, or go on without it.'
+    )
+  }
+  const names = away.map(({ name }) => JSON.stringify(name)).join(', ')
+  const hint = names === '' ? '' : ` These MCP servers cannot be reached now, and it may be a tool of theirs: ${names}.`
+  return `There is no tool ${tool}. Tools: ${[...tools.keys()].join(', ') || 'none'}.${hint}`
+}
+
 /** What the model is told of them. */
 export const modelTools = (tools: ReadonlyMap<string, Tool>): ModelTool[] =>
   [...tools.values()].map(({ name, description, parameters }) => ({ name, description, parameters }))

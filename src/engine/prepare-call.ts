@@ -6,6 +6,7 @@ import type { ToolCall } from '../domain/message.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../domain/wait.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../tools/tool.ts'
 import type { Verdict } from './gate.ts'
+import { whyMissing } from './offered-tools.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
 
 export type PreparedCall = { call: ToolCall } & (
@@ -40,9 +41,7 @@ export async function prepareCall(
   if (wait !== null && wait.status !== 'approved' && wait.status !== 'consumed') return refused(refusal(wait))
 
   const tool = tools.get(call.function.name)
-  if (tool === undefined) {
-    return refused(`There is no tool ${call.function.name}. Tools: ${[...tools.keys()].join(', ') || 'none'}.`)
-  }
+  if (tool === undefined) return refused(whyMissing(agent, call.function.name, tools))
   const written = wait?.editedArguments ?? call.function.arguments
   const parsed = parseArguments(written)
   if (parsed === null) return refused('The arguments are not a JSON object. Send the call again with valid JSON.')
