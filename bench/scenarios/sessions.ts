@@ -11,7 +11,7 @@ const MESSAGES_EACH = 50
 const SMALL_RUNS: LoadPlan = { parallel: 20, message: 'full', tokens: 50 }
 const ROUNDS = 5
 /** More than the context window takes, so that the model is sent as much as in the long session. */
-const SHORT_HISTORY = 100
+const SHORT_HISTORY = 400
 const LONG_HISTORY = 10_000
 const STORED_SESSIONS = 100_000
 

@@ -106,13 +106,13 @@ export const agentFile = z
         .strictObject({
           max_messages: key(
             count().optional(),
-            'The newest messages the model is shown. Default: the server’s `context.max_messages` (50).',
-            50,
+            'The newest messages the model is shown, in whole exchanges. Default: the server’s `context.max_messages` (200).',
+            200,
           ),
         })
         .prefault({}),
       'How much of the conversation the model sees.',
-      { max_messages: 50 },
+      { max_messages: 200 },
     ),
     sessions: key(sessions.prefault({}), 'How conversations live.', { ttl: '30m' }),
     approval: key(approval.prefault({}), 'When a person is asked before a tool runs.', { default: 'always' }),

@@ -39,7 +39,7 @@ describe('a start without an agent file', () => {
         toolResultChars: 50_000,
         storedMessageChars: 100_000,
       },
-      context: { maxMessages: 50 },
+      context: { maxMessages: 200 },
       sessions: { ttlSeconds: 1800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
       approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3600 },
       testCases: [],

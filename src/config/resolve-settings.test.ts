@@ -64,7 +64,7 @@ describe('settings', () => {
           postsPerMinute: null,
           streams: null,
         },
-        context: { maxMessages: 50 },
+        context: { maxMessages: 200 },
         tools: { timeoutMs: 30_000 },
         sessions: { ttlSeconds: 1800, retentionDays: 30 },
         shutdown: { drainMs: 5000 },

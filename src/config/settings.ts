@@ -234,9 +234,9 @@ const table = {
   }),
   'context.max_messages': setting({
     schema: count(),
-    description: 'The newest messages a model is shown, for agents that do not say.',
-    example: 50,
-    default: 50,
+    description: 'The newest messages a model is shown, in whole exchanges, for agents that do not say.',
+    example: 200,
+    default: 200,
     flag: '--max-messages <number>',
     env: ['QUARTERDECK_CONTEXT_MAX_MESSAGES', 'MAX_MESSAGES_PER_THREAD'],
   }),

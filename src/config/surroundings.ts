@@ -15,7 +15,7 @@ export interface AgentDefaults {
 }
 
 export const agentDefaults: AgentDefaults = {
-  maxMessages: 50,
+  maxMessages: 200,
   ttlSeconds: 1800,
   retentionDays: 30,
   toolTimeoutMs: 30_000,

@@ -2,9 +2,10 @@
 // Where it stands is read from the stored messages, so a fresh run, one that goes on after a crash and one that goes on after
 // an answer are the same thing here.
 
+import type { AgentDefinition } from '../domain/agent.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createJsonCheck } from '../domain/json-schema.ts'
-import type { StoredMessage, ToolCall } from '../domain/message.ts'
+import { type StoredMessage, type ToolCall, textOf } from '../domain/message.ts'
 import type { ModelRequest } from '../models/model.ts'
 import type { Budget } from './budget.ts'
 import { buildRequest, hasAttachments } from './build-request.ts'
@@ -60,8 +61,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
     stepNumber += 1
     const stepName = `step_${stepNumber}`
     const { definition, model } = agent
-    const limit = definition.context.maxMessages * 2
-    const history = await readHistory(limit)
+    const { history, limit } = await readForModel(readHistory, definition)
     const offered = await offeredTools(scope, lane, agent)
     const told = [...notes, ...missingToolNotes(agent)]
     const input = {
@@ -153,6 +153,30 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
     if (pending !== null) return { type: 'waiting', pending, agent }
   }
 }
+
+/** How many are read first; more only where these may not be all that the model is shown. */
+const FIRST_READ = 100
+/** A token is counted as four characters, and that is corrected by a factor of four at most. */
+const MOST_CHARACTERS_A_TOKEN = 16
+
+/** The newest messages, at least back to the last user turn: what the model is shown begins with one. */
+async function readForModel(
+  read: (limit: number) => Promise<StoredMessage[]>,
+  { context, model }: AgentDefinition,
+): Promise<{ history: StoredMessage[]; limit: number }> {
+  // Of what is stored, some is not shown: thoughts, and answers that broke off.
+  const most = context.maxMessages * 2
+  for (let limit = Math.min(FIRST_READ, most); ; limit *= 4) {
+    const history = await read(limit)
+    if (history.length < limit) return { history, limit }
+    const hasQuestion = history.some(({ role }) => role === 'user')
+    const isFull = limit >= most || charactersOf(history) > model.contextWindow * MOST_CHARACTERS_A_TOKEN
+    if (hasQuestion && isFull) return { history, limit }
+  }
+}
+
+const charactersOf = (messages: readonly StoredMessage[]): number =>
+  messages.reduce((sum, { content }) => sum + textOf(content).length, 0)
 
 /** An answer that stopped half-way, and what is kept of it. */
 export class StepBroken extends Error {

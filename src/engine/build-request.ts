@@ -100,7 +100,7 @@ export function toModelMessages(
               ...(reasoning.encryptedValue === undefined ? {} : { signature: reasoning.encryptedValue }),
             }
       // An answer whose calls were all refused says nothing, and providers reject an empty message.
-      if (calls.length === 0 && textOf(message.content) === '') continue
+      if (calls.length === 0 && textOf(message.content).trim() === '') continue
       messages.push({
         role: 'assistant',
         content: textOf(message.content),
@@ -125,8 +125,9 @@ export function toModelMessages(
 }
 
 function userMessage(words: string, files: MessageFiles | undefined): ModelMessage {
-  if (files === undefined) return { role: 'user', content: words }
-  const { text, attachments } = files
+  const { text, attachments } = files ?? { text: '', attachments: [] }
   const content = [words, text].filter((part) => part !== '').join('\n\n')
-  return { role: 'user', content, ...(attachments.length === 0 ? {} : { attachments }) }
+  if (attachments.length > 0) return { role: 'user', content, attachments }
+  // Providers refuse a blank turn, and without it the answer would have no question before it.
+  return { role: 'user', content: content.trim() === '' ? '[The user sent an empty message.]' : content }
 }

@@ -305,6 +305,30 @@ describe('limits', () => {
     await closing
   })
 
+  test('of the context never cut off the question of a long piece of work', async () => {
+    const requests: ModelRequest[] = []
+    const steps = 30
+    const { start, events, close } = openEngine({
+      tools: [echo()],
+      agent: {
+        context: { maxMessages: 5 },
+        limits: { ...testAgent.limits, steps: 100, toolCalls: 100, identicalCalls: 100 },
+      },
+      onRequest: (request) => requests.push(request),
+      answers: [
+        ...Array.from({ length: steps }, () => ({ parts: [{ tool_call: { name: 'echo' } }] })),
+        { parts: [{ text: 'done' }] },
+      ],
+    })
+    await events(await start('go'))
+    const shown = requests.at(-1)?.messages ?? []
+    expect(shown.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool'])
+    expect(shown[0]?.content).toBe(
+      `go\n\n[Note from the server: ${steps - 2} earlier steps were left out here, with calls and results, because the conversation is too long.]`,
+    )
+    await close()
+  })
+
   test('of the context keep the newest exchange and never part a call from its result', async () => {
     const requests: ModelRequest[] = []
     const { start, events, close } = openEngine({
@@ -323,7 +347,7 @@ describe('limits', () => {
     await events(await start('b', { session: { existing: first.session } }))
     await events(await start('c', { session: { existing: first.session } }))
     const shown = requests.map((request) => request.messages.map((message) => message.role).join(' '))
-    expect(shown).toEqual(['user', 'user assistant user', 'user assistant tool', 'assistant user'])
+    expect(shown).toEqual(['user', 'user assistant user', 'user assistant tool', 'user'])
     await close()
   })
 })

@@ -68,7 +68,7 @@ export const testAgent: AgentDefinition = {
     toolResultChars: 50_000,
     storedMessageChars: 100_000,
   },
-  context: { maxMessages: 50 },
+  context: { maxMessages: 200 },
   sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
   approval: { default: { ask: 'never' }, policy: [], by: 'operator', expiresSeconds: 3_600 },
   testCases: [],
