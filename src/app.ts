@@ -155,7 +155,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         queue,
         environment: process.env,
         agentDescription,
-        complete: createComplete(model),
+        complete: createComplete(model, definition.limits.answerChars),
         extra: options.tools?.[definition.name] ?? [],
         ...(options.reload === undefined ? {} : { reload: options.reload }),
       })

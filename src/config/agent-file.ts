@@ -26,6 +26,11 @@ const limits = z.strictObject({
     0.5,
   ),
   tool_calls: key(count().default(100), 'Tool calls in one run.', 100),
+  answer_chars: key(
+    count(1000).default(1_000_000),
+    'Characters that the model writes in one run: text, thoughts and arguments of calls.',
+    1_000_000,
+  ),
   identical_calls: key(count().default(3), 'The same tool call with the same arguments, in a row.', 3),
   parallel_calls: key(count().default(8), 'Tool calls of one model answer that run side by side.', 8),
   tool_result_chars: key(

@@ -37,6 +37,7 @@ describe('a start without an agent file', () => {
         identicalCalls: 3,
         parallelCalls: 8,
         toolResultChars: 50_000,
+        answerChars: 1_000_000,
         storedMessageChars: 100_000,
       },
       context: { maxMessages: 200 },

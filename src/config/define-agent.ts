@@ -32,6 +32,7 @@ export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentD
       identicalCalls: file.limits.identical_calls,
       parallelCalls: file.limits.parallel_calls,
       toolResultChars: file.limits.tool_result_chars,
+      answerChars: file.limits.answer_chars,
       storedMessageChars: file.limits.stored_message_chars,
     },
     context: { maxMessages: file.context.max_messages ?? defaults.maxMessages },

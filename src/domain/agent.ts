@@ -67,6 +67,8 @@ export interface RunLimits {
   /** In the currency of the prices; null = no limit. */
   cost: number | null
   toolCalls: number
+  /** Characters that the model writes in one run: text, thoughts, arguments of calls. */
+  answerChars: number
   /** The same call with the same arguments, in a row. */
   identicalCalls: number
   /** Calls of one step that run side by side. */

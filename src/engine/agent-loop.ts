@@ -94,6 +94,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
       writer: pen,
       ids: scope.ids,
       maxStoredChars: definition.limits.storedMessageChars,
+      budget,
     })
     let answer: Answer
     try {

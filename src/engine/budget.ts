@@ -9,6 +9,10 @@ export interface Budget {
   step(): void
   /** Call with what the run has used so far. */
   used(usage: readonly TokenUsage[]): void
+  /** How many characters the model may still write. */
+  readonly charactersLeft: number
+  /** Call with how many it has just written. */
+  wrote(characters: number): void
   /** Call before each tool call, in order. */
   toolCall(name: string, args: string): void
   /** A limit of its own has been reached: nothing more may be done on it. */
@@ -22,13 +26,14 @@ export interface Budget {
 export function createBudget(
   limits: RunLimits,
   costOf: (usage: readonly TokenUsage[]) => number,
-  whole: Pick<Budget, 'step' | 'used' | 'toolCall'> | null = null,
+  whole: Pick<Budget, 'step' | 'used' | 'charactersLeft' | 'wrote' | 'toolCall'> | null = null,
   before: readonly TokenUsage[] = [],
 ): Budget {
   const tokensBefore = tokensIn(before)
   const costBefore = costOf(before)
   let steps = 0
   let calls = 0
+  let written = 0
   let last = ''
   let repeats = 0
   let isSpent = false
@@ -55,6 +60,16 @@ export function createBudget(
       const cost = costOf(usage) - costBefore
       if (cost >= limits.cost) {
         throw spent('cost', limits.cost, `a cost of ${limits.cost} (it came to ${cost.toFixed(4)})`)
+      }
+    },
+    get charactersLeft() {
+      return Math.max(0, Math.min(limits.answerChars - written, whole?.charactersLeft ?? limits.answerChars))
+    },
+    wrote(characters) {
+      whole?.wrote(characters)
+      written += characters
+      if (written > limits.answerChars) {
+        throw spent('answer_chars', limits.answerChars, `${limits.answerChars} characters that the model writes`)
       }
     },
     toolCall(name, args) {

@@ -236,6 +236,7 @@ describe('limits', () => {
           cost: null,
           toolCalls: 100,
           identicalCalls: 99,
+          answerChars: 1_000_000,
           storedMessageChars: 1_000,
           ...limits,
         },

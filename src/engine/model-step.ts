@@ -5,6 +5,7 @@ import type { StoredMessage, ToolCall } from '../domain/message.ts'
 import type { RunRecord } from '../domain/run.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { FinishReason, Model, ModelPart, ModelRequest, ModelUsage } from '../models/model.ts'
+import type { Budget } from './budget.ts'
 import type { Pen } from './run-writer.ts'
 
 export interface Answer {
@@ -49,13 +50,15 @@ export interface ModelStepOptions {
   writer: Pen
   ids: Ids
   maxStoredChars: number
+  /** Is told of everything the model writes. */
+  budget: Pick<Budget, 'charactersLeft' | 'wrote'>
 }
 
 /** Tokens. */
 const JOINED_AT_ONCE = 32
 
 export function createModelStep(options: ModelStepOptions): AnswerInProgress {
-  const { model, run, agentName, shownName, lane, writer, ids, maxStoredChars } = options
+  const { model, run, agentName, shownName, lane, writer, ids, maxStoredChars, budget } = options
   const messageId = ids.uuid()
   const calls = new Map<string, PendingCall>()
   const thoughts: { id: string; text: string; signature?: string; open: boolean }[] = []
@@ -250,7 +253,13 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
     async read(request, signal) {
       for await (const parts of model.stream(request, signal)) {
         arrived = writer.timestamp()
-        for (const part of parts) take(part)
+        for (const part of parts) {
+          const size = charactersOf(part)
+          const fitting = size <= budget.charactersLeft ? part : cutPart(part, budget.charactersLeft)
+          if (fitting !== null) take(fitting)
+          // Behind it, so that what was written stays.
+          budget.wrote(size)
+        }
         await writer.flush()
       }
       endReasoning()
@@ -268,6 +277,34 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
     brokenOff: () => stored(true),
     usage: () => usage,
   }
+}
+
+/** What a call or a proof costs besides its text: a model may send them without end, too. */
+const FRAME_CHARACTERS = 100
+
+function charactersOf(part: ModelPart): number {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+    case 'tool_call_args':
+      return part.delta.length
+    case 'reasoning_signature':
+      return part.signature.length + FRAME_CHARACTERS
+    case 'tool_call_start':
+      return part.name.length + (part.signature?.length ?? 0) + FRAME_CHARACTERS
+    case 'tool_call_end':
+    case 'usage':
+    case 'finish':
+      return 0
+    default:
+      return unreachable(part)
+  }
+}
+
+/** The beginning of a part; null: it cannot be cut. One part may be as long as a whole event of the wire. */
+function cutPart(part: ModelPart, characters: number): ModelPart | null {
+  if (part.type !== 'text' && part.type !== 'reasoning' && part.type !== 'tool_call_args') return null
+  return { ...part, delta: part.delta.slice(0, characters).toWellFormed() }
 }
 
 /** Stored messages have a limit; what is longer is cut and says so. */

@@ -1,19 +1,29 @@
+import { ServerError } from '../domain/errors.ts'
 import type { TokenUsage } from '../domain/event.ts'
 import type { Model, ModelUsage } from './model.ts'
 
-/** One question, one answer: no tools, no history. Throws like the model. */
+/** One question, one answer: no tools, no history. Throws like the model, and for an answer that is longer than `maxChars`. */
 export function createComplete(
   model: Model,
+  maxChars: number,
 ): (prompt: string, signal: AbortSignal) => Promise<{ text: string; usage: TokenUsage[] }> {
   return async (prompt, signal) => {
     const messages = [{ role: 'user', content: prompt }] as const
     const request = { system: '', messages, tools: [], responseFormat: null, sessionId: 'prompt' }
     let text = ''
+    let written = 0
     let used: ModelUsage | null = null
     for await (const parts of model.stream(request, signal)) {
       for (const part of parts) {
         if (part.type === 'text') text += part.delta
+        if (part.type === 'text' || part.type === 'reasoning') written += part.delta.length
         if (part.type === 'usage') used = part.usage
+      }
+      if (written > maxChars) {
+        throw new ServerError(
+          'budget_exceeded',
+          `The model’s answer is longer than ${maxChars} characters. Raise limits.answer_chars in agent.yaml if it should be.`,
+        )
       }
     }
     const { provider, name } = model

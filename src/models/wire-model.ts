@@ -17,12 +17,16 @@ export interface Wire {
   probeNamesModel: boolean
 }
 
+/** Characters in a row that are no part of an answer. */
+const MOST_UNANSWERED = 10_000_000
+
 export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; now: () => number }): Model {
   const { target } = wire
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const decoder = wire.decoder()
     const payloads = http.stream(wire.request(request), signal)
+    let unanswered = 0
     try {
       for await (const batch of payloads) {
         if (signal.aborted) return
@@ -39,7 +43,23 @@ export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; no
           if (parts.length > 0) yield parts
           return
         }
-        if (parts.length > 0) yield parts
+        if (parts.length > 0) {
+          unanswered = 0
+          yield parts
+          continue
+        }
+        // A refusal, a proof or arguments without a name are kept until they are whole. Nobody else would count them.
+        for (const payload of batch) unanswered += payload.length
+        if (unanswered > MOST_UNANSWERED) {
+          throw modelFailure(
+            'model_failed',
+            `The model server at ${target.host} sends without end and answers nothing.`,
+            target,
+            {
+              retryable: false,
+            },
+          )
+        }
       }
       if (signal.aborted) return
       const rest: ModelPart[] = []

@@ -216,6 +216,7 @@ function drawAgent(random: Random, { people, offers }: Faults): AgentDefinition 
       identicalCalls: random.between(1, 3),
       parallelCalls: random.between(1, 8),
       toolResultChars: 50_000,
+      answerChars: 1_000_000,
       storedMessageChars: 1_000_000,
     },
     context: { maxMessages: 50 },

@@ -66,6 +66,7 @@ export const testAgent: AgentDefinition = {
     identicalCalls: 3,
     parallelCalls: 8,
     toolResultChars: 50_000,
+    answerChars: 1_000_000,
     storedMessageChars: 100_000,
   },
   context: { maxMessages: 200 },

@@ -28,6 +28,7 @@ const agent: AgentDefinition = {
     identicalCalls: 1,
     parallelCalls: 1,
     toolResultChars: 1_000,
+    answerChars: 1_000_000,
     storedMessageChars: 1_000,
   },
   context: { maxMessages: 1 },
