@@ -6,7 +6,9 @@ import type { ArchivedSession } from './session-archive.ts'
 const PAGE = 1000
 
 /** All that the store knows about a session: log, runs, what they waited for, and every message, superseded ones too. */
-export async function exportSession(store: Store, session: SessionRecord): Promise<ArchivedSession> {
+export async function exportSession(store: Store, listed: SessionRecord): Promise<ArchivedSession> {
+  // A list gives sessions without their state.
+  const session = (await store.session(listed.id)) ?? listed
   const entries: StoredEntry[] = []
   for (;;) {
     const page = await store.entries(session.id, entries.at(-1)?.seq ?? 0, PAGE)

@@ -2,6 +2,7 @@
 
 import { sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
+import { jsonProblem } from '../domain/json-limits.ts'
 import type { ToolCall } from '../domain/message.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
@@ -78,7 +79,12 @@ function aborted(signal: AbortSignal): Promise<never> {
 const MAX_NAME = 128
 
 /** Tools are code that nobody has checked, and a client fails the whole run for an event that it cannot read. */
-const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
+function asJson(value: unknown): unknown {
+  const problem = jsonProblem(value)
+  if (problem !== null)
+    throw new ServerError('tool_failed', `The tool wanted to show something that is too large. ${problem}`)
+  return JSON.parse(JSON.stringify(value) ?? 'null')
+}
 
 function createVoice(
   { writer, state, log, run }: RunScope,

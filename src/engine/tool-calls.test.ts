@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../domain/errors.ts'
 import type { RunEvent } from '../domain/event.ts'
 import type { ModelRequest } from '../models/model.ts'
+import type { ToolVoice } from '../tools/tool.ts'
 import { type Gate, openGate } from './gate.ts'
 import { difference } from './shared-state.ts'
 import { openEngine, outline, testAgent, testTool } from './testing/open-engine.ts'
@@ -195,6 +196,65 @@ describe('what a tool says while it works', () => {
     await server.close()
   })
 
+  test('as state has a limit: the call fails with the reason, and the state stays as it was', async () => {
+    const greedy = testTool({
+      name: 'fill',
+      call: async ({ voice }) => {
+        voice.setState({ small: true })
+        voice.setState({ list: Array.from({ length: 300_000 }, (_, id) => ({ id, text: 'x'.repeat(80) })) })
+        return { content: 'Filled.', isError: false }
+      },
+    })
+    const server = openEngine({ tools: [greedy], answers: [call('fill'), done] })
+    const seen = await server.events(await server.start('go'))
+    expect(results(seen)).toEqual([
+      'TOOL_CALL_RESULT The shared state was not changed, because it would be too large. It holds more than 100000 values.',
+    ])
+    expect(seen.filter(({ type }) => type.startsWith('STATE'))).toMatchObject([{ snapshot: { small: true } }])
+    expect((await server.engine.getSession('local_user', 'thread')).state).toEqual({ small: true })
+    await server.close()
+  })
+
+  test.each<[string, (voice: ToolVoice, value: string) => void]>([
+    ['emit', (voice, value) => voice.emit('name', value)],
+    ['activity', (voice, value) => voice.activity('id', 'type', { value })],
+  ])('through %s has the same limit', async (_how, show) => {
+    const loud = testTool({
+      name: 'shout',
+      call: async ({ voice }) => {
+        show(voice, 'x'.repeat(2_000_000))
+        return { content: 'Shown.', isError: false }
+      },
+    })
+    const server = openEngine({ tools: [loud], answers: [call('shout'), done] })
+    const seen = await server.events(await server.start('go'))
+    expect(results(seen)).toEqual([
+      'TOOL_CALL_RESULT The tool wanted to show something that is too large. It is longer than 1 MB as JSON.',
+    ])
+    expect(seen.filter(({ type }) => /ACTIVITY|CUSTOM/.test(type))).toEqual([])
+    await server.close()
+  })
+
+  test('as state that changes in many places is sent whole', async () => {
+    const before = Array.from({ length: 2_000 }, (_, n) => n)
+    const after = before.map((n) => n + 1)
+    const busy = testTool({
+      name: 'busy',
+      call: async ({ voice }) => {
+        voice.setState(before)
+        voice.setState(after)
+        return { content: 'Done.', isError: false }
+      },
+    })
+    const server = openEngine({ tools: [busy], answers: [call('busy'), done] })
+    const seen = await server.events(await server.start('go'))
+    expect(seen.filter(({ type }) => type.startsWith('STATE'))).toMatchObject([
+      { type: 'STATE_SNAPSHOT', snapshot: before },
+      { type: 'STATE_SNAPSHOT', snapshot: after },
+    ])
+    await server.close()
+  })
+
   test('is announced before the model writes, where a tool predicts state', async () => {
     const write = testTool({
       name: 'write',
@@ -220,6 +280,9 @@ test('the difference of two states is a patch', () => {
   ])
   expect(difference([1], [1, 2])).toEqual([{ op: 'replace', path: '', value: [1, 2] }])
   expect(difference({ a: 1 }, { a: 1 })).toEqual([])
+  expect(difference([1, 2, 3], [2, 3, 4], 2)).toBe(null)
+  const below = (value: number) => ({ ['k'.repeat(100_000)]: Array(20).fill(value) })
+  expect(difference(below(1), below(2))).toBe(null)
 })
 
 describe('an answer with a response format', () => {

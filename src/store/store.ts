@@ -33,7 +33,7 @@ export interface Store {
   session(id: string): Promise<SessionRecord | null>
   /** By the name the owner's client gave it. Deleted sessions have lost their name. */
   sessionByAlias(owner: string, alias: string): Promise<SessionRecord | null>
-  /** Sessions that are not deleted, newest activity first, after the cursor. */
+  /** Sessions that are not deleted, newest activity first, after the cursor. They come without their state. */
   sessions(query: SessionQuery): Promise<SessionRecord[]>
   /** Sessions with activity at or after `since`. */
   countSessions(since: number): Promise<number>

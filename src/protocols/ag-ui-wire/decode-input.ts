@@ -4,6 +4,7 @@
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
+import { jsonLimits, jsonProblem } from '../../domain/json-limits.ts'
 import type { RunInput } from '../../domain/run.ts'
 import { decodeClientTools } from '../request/client-tools.ts'
 import { inputProblems, longTextProblems } from '../request/input-problems.ts'
@@ -32,7 +33,7 @@ const EnvelopeSchema = RunAgentInputSchema.omit({ messages: true })
 const KNOWN_FIELDS = RunAgentInputSchema.shape
 const LISTS = ['tools', 'context', 'resume'] as const
 
-/** Throws `invalid_request` or `malformed_id`. */
+/** Throws `invalid_request`, `malformed_id` or, for the state, `body_too_large`. */
 export function decodeRunAgentInput(body: unknown): AgUiInput {
   const warnings = createWarnings()
   if (!isFields(body)) {
@@ -54,6 +55,7 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
   for (const { id, role, index } of messages) {
     if (role === 'user' || role === 'tool') checkId(id, `/messages/${index}/id`)
   }
+  checkState(state)
   const reader = readerOf(protocolVersion)
   return {
     threadId,
@@ -87,6 +89,19 @@ function isNothing(state: unknown): boolean {
 /** Of what a client may fill as it likes and the run keeps. */
 const longTextsIn = (input: { state?: unknown; forwardedProps?: unknown; resume?: unknown }): InputProblem[] =>
   (['state', 'forwardedProps', 'resume'] as const).flatMap((field) => longTextProblems(input[field], [field]))
+
+function checkState(state: unknown): void {
+  const problem = jsonProblem(state)
+  if (problem === null) return
+  throw new ServerError(
+    'body_too_large',
+    `The state is too large. ${problem} Keep what is large elsewhere and refer to it.`,
+    {
+      details: { max_bytes: jsonLimits.bytes },
+      problems: [{ pointer: '/state', detail: problem }],
+    },
+  )
+}
 
 function checkId(id: string | undefined, pointer: string): void {
   if (id === undefined || isClientId(id)) return

@@ -39,6 +39,21 @@ describe('POST /', () => {
     expect(frames).toEqual(stored.map(({ seq, data }) => ({ id: `${ulidOf(session.id)}.${seq}`, data })))
   })
 
+  test('refuses a state that is too large, and starts nothing', async () => {
+    await using doors = await openDoors()
+
+    const response = await doors.post('/', input({ state: { list: Array(11).fill('x '.repeat(50_000)) } }))
+
+    expect(response.status).toBe(413)
+    expect(await response.json()).toMatchObject({
+      code: 'body_too_large',
+      detail: 'The state is too large. It is longer than 1 MB as JSON. Keep what is large elsewhere and refer to it.',
+      max_bytes: 1_000_000,
+      errors: [{ pointer: '/state', detail: 'It is longer than 1 MB as JSON.' }],
+    })
+    expect(doors.engine.stats().runsStarted).toBe(0)
+  })
+
   test('repeats the ids of the client and says its own version', async () => {
     await using doors = await openDoors()
 

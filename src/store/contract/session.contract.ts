@@ -124,6 +124,8 @@ export function describeSessions(open: OpenStore): void {
       await done(store, remove(others[2]?.id ?? ''))
 
       const [a, b, c] = sessions
+      // Without the state, which no list needs.
+      await done(store, { type: 'update_session', sessionId: a?.id ?? '', state: { large: true } })
       expect(await store.sessions({ owner: 'ann', limit: 10 })).toEqual([c, a, b])
       expect(await store.sessions({ owner: 'ann', limit: 2 })).toEqual([c, a])
       expect(await store.sessions({ owner: 'carol', limit: 10 })).toEqual([])

@@ -34,7 +34,8 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
         .filter((record) => label === undefined || (record.label ?? null) === label)
         .filter((record) => before === undefined || newestFirst(record, before) > 0)
         .sort(newestFirst)
-        .slice(0, limit),
+        .slice(0, limit)
+        .map((record) => ({ ...record, state: undefined })),
 
     countSessions: (since) =>
       [...state.sessions.values()].filter(

@@ -8,6 +8,10 @@ import type { LiveState } from './live-sessions.ts'
 import { OPEN, toMessage, toRun, toSession, unpackRow } from './rows.ts'
 import { createWaitReads } from './wait-reads.ts'
 
+/** All but the state, which may be large and which no list shows. */
+const LISTED_COLUMNS =
+  'id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted'
+
 export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
 
 export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'commit' | 'check' | 'rest' | 'close'> {
@@ -42,7 +46,7 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
       conditions.push('(last_activity, id) < (?, ?)')
       values.push(before.lastActivity, before.id)
     }
-    const sql = `SELECT * FROM sessions WHERE ${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ?`
+    const sql = `SELECT ${LISTED_COLUMNS} FROM sessions WHERE ${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ?`
     const statement = sessionLists.get(sql) ?? db.prepare(sql)
     sessionLists.set(sql, statement)
     return statement.all(...values, limit)

@@ -3,6 +3,7 @@
 import type { Entry, EntryKind } from '../../domain/entry.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
+import { jsonLimits } from '../../domain/json-limits.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
@@ -20,6 +21,10 @@ const textOrNull = (value: Value | undefined): string | null => (value == null ?
 const numberOrNull = (value: Value | undefined): number | null => (value == null ? null : Number(value))
 const json = (value: Value | undefined) => (value == null ? undefined : JSON.parse(String(value)))
 
+/** Earlier versions stored states of any size. One that is too large is not read: every run would have to send it. */
+const stateOf = (value: Value | undefined): unknown =>
+  typeof value === 'string' && value.length > jsonLimits.bytes ? undefined : json(value)
+
 export function toSession(row: Row): SessionRecord {
   return {
     id: text(row.id),
@@ -35,7 +40,7 @@ export function toSession(row: Row): SessionRecord {
     alias: textOrNull(row.alias),
     ...(row.label == null ? {} : { label: text(row.label) }),
     messageCount: Number(row.message_count),
-    state: json(row.state),
+    state: stateOf(row.state),
     unlisted: row.unlisted === 1,
   }
 }
