@@ -1,13 +1,22 @@
-// The audit trail: every decision and every call with side effects. It holds no content, only who, what, when and digests, so
+// The audit trail: every decision, every call with side effects, every change of the tokens. It holds no content, only who, what, when and digests, so
 // that it can outlive the conversation.
 
 export interface AuditRecord {
   at: number
-  kind: 'approval_asked' | 'decision' | 'call_started' | 'call_finished' | 'grant_made' | 'grant_revoked'
+  kind:
+    | 'approval_asked'
+    | 'decision'
+    | 'call_started'
+    | 'call_finished'
+    | 'grant_made'
+    | 'grant_revoked'
+    | 'token_created'
+    | 'token_revoked'
   /** Who did it: a user, an operator, an agent, or `timeout`. */
   by: string
   session: string | null
   run: string | null
+  /** Empty where it is about a token. */
   agent: string
   tool: string
   call: string | null

@@ -131,6 +131,7 @@ export type Command =
   | RequestCancel
   | SettleWaits
   | RevokeGrant
+  | AddAudit
   | AddFile
   | CreateSession
   | UpdateSession
@@ -295,6 +296,12 @@ export interface RevokeGrant {
   type: 'revoke_grant'
   grantId: string
   audit: AuditRecord
+}
+
+/** Synced. For what changes nothing in the store itself. */
+export interface AddAudit {
+  type: 'add_audit'
+  audit: readonly AuditRecord[]
 }
 
 /** Synced. Refused (`conflict`) when the owner has one of that name. */

@@ -65,6 +65,19 @@ export function describeAudit(open: OpenStore): void {
       expect(verifyChain(await store.audit(0, 10))).toMatchObject({ ok: true, n: 1 })
     })
 
+    test('takes what belongs to no session', async () => {
+      const { store, reopen } = await openForTest(open)
+      const run = await acceptedRun(store, accept(newSession()))
+
+      await done(store, { type: 'add_audit', audit: [newAudit('one'), newAudit('two')] })
+      await done(store, append(run, [], { audit: [newAudit('three')] }))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await auditors(current)).toEqual(['one', 'two', 'three'])
+        expect(verifyChain(await current.audit(0, 10))).toMatchObject({ ok: true, n: 3 })
+      }
+    })
+
     test('stays when its session is deleted and purged', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
@@ -93,10 +106,11 @@ export function describeAudit(open: OpenStore): void {
       if (powerCut === undefined) return context.skip()
       const run = await acceptedRun(store, accept(newSession()))
       await done(store, append(run, [], { audit: [newAudit('kept')] }))
+      await done(store, { type: 'add_audit', audit: [newAudit('kept too')] })
 
       const after = await powerCut()
 
-      expect(await auditors(after)).toEqual(['kept'])
+      expect(await auditors(after)).toEqual(['kept', 'kept too'])
     })
   })
 }

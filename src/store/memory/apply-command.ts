@@ -11,7 +11,7 @@ import {
   purgeSessions,
   updateSession,
 } from './apply-session.ts'
-import { revokeGrant, settleWaits } from './apply-wait.ts'
+import { addAudit, revokeGrant, settleWaits } from './apply-wait.ts'
 import type { Done, MemoryState } from './memory-state.ts'
 
 /**
@@ -47,6 +47,9 @@ function apply(state: MemoryState, command: Command): Done {
       return settleWaits(state, command)
     case 'revoke_grant':
       return revokeGrant(state, command)
+    case 'add_audit':
+      addAudit(state, command.audit)
+      return { ok: true, firstSeq: 0 }
     case 'add_file':
       return addFile(state, command)
     case 'create_session':

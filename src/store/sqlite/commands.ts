@@ -45,6 +45,9 @@ export function createCommands(db: DatabaseSync, state: LiveState, writer: Entry
         return waiting.settleWaits(command)
       case 'revoke_grant':
         return waiting.revokeGrant(command)
+      case 'add_audit':
+        tables.audit(command.audit)
+        return nothing
       case 'add_file':
         return addFile(command)
       case 'create_session':
