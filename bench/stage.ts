@@ -91,7 +91,13 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   let count = 0
 
   function start(name: string, args: readonly string[], core: number, env: Record<string, string> = {}): Child {
-    const child = startChild({ name, args, core: pinned ? core : null, env, cwd: root })
+    const child = startChild({
+      name,
+      args,
+      core: pinned ? core : null,
+      env: { QUARTERDECK_CONFIG_DIR: join(root, 'config'), ...env },
+      cwd: root,
+    })
     children.add(child)
     return child
   }

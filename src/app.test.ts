@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { json } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type App, createApp } from './app.ts'
+import { type App, type AppOptions, createApp } from './app.ts'
 import { resolveSettings } from './config/resolve-settings.ts'
 import type { SettingFlags } from './config/settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'
 import { silentLogger } from './domain/logger.ts'
 import { testAgent } from './engine/testing/open-engine.ts'
+import { collectLines, type LogLine } from './http/server.fixture.ts'
 import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
 
 const agent: AgentDefinition = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }
@@ -24,7 +25,12 @@ function emptyFolder(): string {
   return folder
 }
 
-async function open(dataDir: string, flags: SettingFlags = {}, agents = [agent]): Promise<App> {
+async function open(
+  dataDir: string,
+  flags: SettingFlags = {},
+  agents = [agent],
+  more: Partial<AppOptions> = {},
+): Promise<App> {
   const { settings } = resolveSettings({ flags: { port: '0', ...flags }, env: {}, file: null, onTerminal: false })
   const app = await createApp({
     agents,
@@ -35,6 +41,7 @@ async function open(dataDir: string, flags: SettingFlags = {}, agents = [agent])
     exit: (code) => {
       throw new Error(`the server wanted to exit with ${code}`)
     },
+    ...more,
   })
   onTestFinished(() => app.close({ drainMs: 0 }))
   return app
@@ -64,12 +71,80 @@ describe('a start that fails', () => {
 
   test('gives the data directory back', async () => {
     const dataDir = emptyFolder()
+    const configDir = emptyFolder()
     writeFileSync(join(dataDir, 'tokens.json'), 'no JSON', { mode: 0o600 })
+    const app = await open(dataDir, {}, [agent], { configDir })
 
-    await expect((await open(dataDir)).listen()).rejects.toMatchObject({ code: 'config_invalid' })
+    await expect(app.listen()).rejects.toMatchObject({ code: 'config_invalid' })
 
     lockDataDir(dataDir).release()
     expect(readdirSync(dataDir).sort()).toEqual(['server.lock', 'tokens.json'])
+  })
+
+  test('gives the data directory back, with its database closed, when the tokens cannot be kept', async () => {
+    const dataDir = emptyFolder()
+    const blocked = join(emptyFolder(), 'no-folder')
+    const old = JSON.stringify({ token: 'a-token-of-an-older-version' })
+    writeFileSync(join(dataDir, 'tokens.json'), old, { mode: 0o600 })
+    writeFileSync(blocked, '')
+    const app = await open(dataDir, {}, [agent], { configDir: join(blocked, 'below') })
+
+    await expect(app.listen()).rejects.toMatchObject({ code: 'config_invalid' })
+
+    lockDataDir(dataDir).release()
+    // SQLite removes the log of a database that is closed in good order.
+    expect(readdirSync(dataDir).sort()).toEqual(['quarterdeck.db', 'server.lock', 'tokens.json'])
+    expect(readFileSync(join(dataDir, 'tokens.json'), 'utf8')).toBe(old)
+  })
+})
+
+describe('the tokens of an app', () => {
+  const beyond = { host: '0.0.0.0' }
+
+  test('in another program are one of the operator’s that lives in memory alone', async () => {
+    const dataDir = emptyFolder()
+    const { url, tokens, madeTokens } = await (await open(dataDir)).listen()
+    const { tokens: others } = await (await open(emptyFolder())).open()
+    const grants = async (token: string | null) =>
+      (await fetch(`${url}/grants`, { headers: { Authorization: `Bearer ${token}` } })).status
+
+    expect([await grants(tokens.operatorToken), await grants(others.operatorToken)]).toEqual([200, 401])
+    const kept = readdirSync(dataDir).filter((name) => /token/.test(name))
+    expect([tokens.path, madeTokens, kept]).toEqual([null, null, []])
+  })
+
+  test('without one of the operator’s the log says once what to do', async () => {
+    const lines: LogLine[] = []
+    const dataDir = emptyFolder()
+    const log = collectLines(lines)
+    await (await open(dataDir, {}, [agent], { configDir: join(emptyFolder(), 'config'), log })).open()
+
+    const warnings = lines.filter(({ level }) => level === 'warn')
+    expect(warnings).toEqual([{ level: 'warn', message: expect.stringContaining(dataDir) }])
+    expect(warnings[0]?.message).toContain(
+      'set QUARTERDECK_OPERATOR_TOKEN or run `quarterdeck tokens create --role operator`',
+    )
+  })
+
+  test('beyond this machine there must be one, unless that was said not to matter', async () => {
+    const start = async (flags: SettingFlags, more: Partial<AppOptions> = {}, dataDir = emptyFolder()) => {
+      const app = await open(dataDir, flags, [agent], { configDir: join(emptyFolder(), 'config'), ...more })
+      return await app.open()
+    }
+
+    await expect(start(beyond)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('run `quarterdeck tokens create --role operator`'),
+    })
+    expect((await start({ ...beyond, insecure: true })).tokens.current()).toEqual([])
+    expect((await start(beyond, { makeTokens: true })).madeTokens).toEqual({
+      user: expect.stringMatching(/^qd_[\w-]{43}$/),
+      operator: expect.stringMatching(/^qd_[\w-]{43}$/),
+    })
+    const dataDir = emptyFolder()
+    const old = JSON.stringify({ token: 'a-token-of-an-older-version' })
+    writeFileSync(join(dataDir, 'tokens.json'), old, { mode: 0o600 })
+    expect((await start(beyond, {}, dataDir)).tokens.current().length).toBe(1)
   })
 })
 
@@ -87,7 +162,7 @@ describe('a start', () => {
       details: { reason: 'EADDRINUSE' },
     })
 
-    expect(readdirSync(dataDir).sort()).toEqual(['server.lock', 'tokens.json'])
+    expect(readdirSync(dataDir)).toEqual(['server.lock'])
     lockDataDir(dataDir).release()
   })
 

@@ -33,7 +33,7 @@ import { createHttpServer } from './http/server.ts'
 import { createServerState } from './http/server-state.ts'
 import { createSpoolFolder } from './http/spool.ts'
 import { readTlsPair, type TlsPair } from './http/tls-pair.ts'
-import { openTokenFile, type TokenFile } from './http/token-file.ts'
+import { type MadeTokens, noOperatorToken, readTokens, type Tokens } from './http/tokens/tokens.ts'
 import { createWelcomeRoutes } from './http/welcome/routes.ts'
 import { createSessionLog } from './log/session-log.ts'
 import { createComplete } from './models/complete.ts'
@@ -56,9 +56,11 @@ import { createAttachments, type FetchFile } from './protocols/request/attachmen
 import { createSessionRoutes } from './protocols/sessions/routes.ts'
 import { threadErrorShape } from './protocols/threads/error-shape.ts'
 import { createThreadRoutes } from './protocols/threads/routes.ts'
+import { createTokenRoutes } from './protocols/tokens/routes.ts'
 import { createToolRoutes } from './protocols/tools/routes.ts'
 import { HOW_TO_RESTORE } from './store/sqlite/damage.ts'
 import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
+import { makeFolder } from './store/sqlite/make-folder.ts'
 import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 import { createGate } from './supervision/create-gate.ts'
@@ -70,8 +72,12 @@ import type { Tool } from './tools/tool.ts'
 export interface AppOptions {
   agents: readonly AgentDefinition[]
   settings: ServerSettings
-  /** Where the log, the tokens and the lock live. */
+  /** Where the log, the files and the lock live. */
   dataDir: string
+  /** Where tokens are kept, as hashes. Left out: nowhere, and `OpenApp.tokens.operatorToken` lives in memory alone. */
+  configDir?: string
+  /** Make tokens where none is kept: somebody is there who sees them, once. */
+  makeTokens?: boolean
   version: string
   log: Logger
   /** Ends the process: a disk that cannot sync is no place for promises. */
@@ -99,7 +105,9 @@ export interface App {
 
 export interface OpenApp {
   readonly engine: Engine
-  readonly tokens: TokenFile
+  readonly tokens: Tokens
+  /** What this start has made. They are to be shown, and cannot be had again. */
+  readonly madeTokens: MadeTokens | null
   /** What is attached to messages. */
   readonly files: FileKeeper
   /** The open ones that lead somewhere. */
@@ -240,13 +248,18 @@ async function startApp(
 
   const lock = lockDataDir(dataDir)
   undo.defer(() => lock.release())
-  const tokens = openTokenFile({
+  const { configDir, makeTokens = false } = options
+  const tokens = readTokens({
     dataDir,
+    kept: configDir === undefined ? null : { configDir, makeFolder },
+    set: { user: settings.auth.token, operator: settings.auth.operatorToken },
     clock,
+    ids,
     log,
-    ...(settings.auth.token === null ? {} : { userToken: settings.auth.token }),
-    ...(settings.auth.operatorToken === null ? {} : { operatorToken: settings.auth.operatorToken }),
   })
+  if (!settings.loopback && settings.auth.required && !tokens.hasAny(makeTokens)) {
+    throw new ServerError('config_invalid', noOperatorToken(dataDir))
+  }
   const state = createServerState(log)
   const metrics = createMetrics()
   undo.defer(registerProcessMetrics(metrics))
@@ -276,7 +289,7 @@ async function startApp(
   ]
   const http = createHttpServer({
     routes: early,
-    auth: createAuth({ tokens: () => tokens.tokens(), tokenRequired: settings.auth.required, clock }),
+    auth: createAuth({ tokens: () => tokens.current(), tokenRequired: settings.auth.required, clock }),
     guard,
     log,
     clock,
@@ -316,6 +329,10 @@ async function startApp(
   whenOpen.resolve(store)
   const sessionLog = createSessionLog({ store, clock })
   undo.defer(() => sessionLog.close())
+  const madeTokens = await tokens.begin((record) => sessionLog.commit({ type: 'add_audit', audit: [record] }), {
+    make: makeTokens,
+  })
+  if (!tokens.current().some(({ role }) => role === 'operator')) log.warn(noOperatorToken(dataDir))
   const keeper = createFileKeeper({
     dir: join(dataDir, 'files'),
     store,
@@ -372,6 +389,7 @@ async function startApp(
     ...createSessionRoutes({ ...services, ids }),
     ...createApprovalRoutes(services),
     ...createToolRoutes(services),
+    ...createTokenRoutes({ tokens, dataDir }),
     ...createFileRoutes({ files: keeper }),
     ...createAgentRoutes({ ...services, ids }),
     ...createAgentCoreRoutes(services),
@@ -411,6 +429,7 @@ async function startApp(
     app: {
       engine,
       tokens,
+      madeTokens,
       files: keeper,
       doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
       routes,

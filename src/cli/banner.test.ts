@@ -24,8 +24,9 @@ async function rows(text: string, more: Partial<BannerFacts> = {}): Promise<stri
     agents: await load(text),
     protocols: [],
     dataDir: '/data',
-    newToken: null,
-    operatorTokenFile: '/data/tokens.json',
+    tokens: null,
+    tokenRequired: false,
+    operator: 'kept',
     readyMs: 100,
     ...more,
   }
@@ -54,13 +55,16 @@ describe('the banner', () => {
     const agent = `tools: [{ ${PAGE}, effect: once }]\n`
     const approvals = '  Approvals   http://127.0.0.1:8000/approvals'
 
-    expect((await rows(agent)).slice(2)).toEqual([
-      approvals,
-      '              to decide, the operator’s token: "operator_token" in /data/tokens.json',
-    ])
-    expect((await rows(agent, { operatorTokenFile: null })).slice(2)).toEqual([
-      approvals,
-      '              to decide, the operator’s token: as set (auth.operator_token)',
+    const where = async (operator: BannerFacts['operator']) => {
+      const [first, second = ''] = (await rows(agent, { operator })).slice(2)
+      expect(first).toBe(approvals)
+      return second.replace('              to decide, the operator’s token: ', '')
+    }
+    expect([await where('set'), await where('made'), await where('kept'), await where('none')]).toEqual([
+      'as set (auth.operator_token)',
+      'shown below, this once',
+      'as shown when it was made; a lost one: quarterdeck tokens --help',
+      'there is none yet; see quarterdeck tokens --help',
     ])
   })
 })

@@ -1,4 +1,5 @@
 import type { AgentDefinition } from '../domain/agent.ts'
+import type { MadeTokens } from '../http/tokens/tokens.ts'
 import type { Io } from './io.ts'
 import { mayAsk } from './may-ask.ts'
 import { styleFor } from './style.ts'
@@ -11,10 +12,12 @@ export interface BannerFacts {
   protocols: readonly string[]
   /** Null: nothing is kept after the process. */
   dataDir: string | null
-  /** Shown once, as a link, when it was made just now for a server that others can reach. */
-  newToken: string | null
-  /** Where the operator's token is kept; null: a setting gives it. */
-  operatorTokenFile: string | null
+  /** Made just now: shown here and never again. Only a person at a terminal is shown any. */
+  tokens: MadeTokens | null
+  /** Talking needs one. */
+  tokenRequired: boolean
+  /** Where the operator's token is: given by a setting, among `tokens`, kept as a hash, or nowhere. */
+  operator: 'set' | 'made' | 'kept' | 'none'
   readyMs: number
 }
 
@@ -35,9 +38,10 @@ export function banner(facts: BannerFacts, io: Io): string {
   }
   rows.push(['Sessions', `${url}/sessions/{id}/messages`])
   if (facts.agents.some(mayAsk)) {
-    const { operatorTokenFile: file } = facts
-    const token = file === null ? 'as set (auth.operator_token)' : `"operator_token" in ${file}`
-    rows.push(['Approvals', `${url}/approvals`], ['', `to decide, the operator’s token: ${token}`])
+    rows.push(
+      ['Approvals', `${url}/approvals`],
+      ['', `to decide, the operator’s token: ${operatorToken[facts.operator]}`],
+    )
   }
   rows.push(
     ['Health', `${url}/health`],
@@ -50,13 +54,31 @@ export function banner(facts: BannerFacts, io: Io): string {
     ...rows.map(([label, value]) => `  ${style.dim(label.padEnd(10))}  ${value.replace(url, style.cyan(url))}`),
     '',
   ]
-  if (facts.newToken !== null) {
-    lines.push(`  Open once, this link holds the token: ${style.cyan(`${url}/#token=${facts.newToken}`)}`, '')
-  }
+  if (facts.tokens !== null) lines.push(...tokenLines(facts.tokens, facts, style.cyan), '')
   if (facts.agents.some((agent) => agent.model.provider === 'demo')) {
     lines.push(`  ${style.yellow('The built-in demo model answers; it is no language model.')}`)
     lines.push('  For a real one set e.g. OPENAI_API_KEY and `model: { provider: openai, name: gpt-5-mini }`.', '')
   }
   lines.push(`  ${style.dim('Talk to it:')}  quarterdeck chat ${url}`, `  ${style.dim('Stop it:')}     Ctrl-C`, '')
   return lines.join('\n')
+}
+
+const operatorToken: Record<BannerFacts['operator'], string> = {
+  set: 'as set (auth.operator_token)',
+  made: 'shown below, this once',
+  kept: 'as shown when it was made; a lost one: quarterdeck tokens --help',
+  none: 'there is none yet; see quarterdeck tokens --help',
+}
+
+function tokenLines(
+  { user, operator }: MadeTokens,
+  { url, tokenRequired }: BannerFacts,
+  link: (text: string) => string,
+): string[] {
+  return [
+    '  Keep these tokens, they are never shown again (quarterdeck tokens makes others):',
+    ...(user === undefined ? [] : [`    to talk     ${user}${tokenRequired ? '' : '  (not needed on this machine)'}`]),
+    ...(operator === undefined ? [] : [`    to decide   ${operator}`]),
+    ...(user === undefined || !tokenRequired ? [] : [`    the page    ${link(`${url}/#token=${user}`)}`]),
+  ]
 }

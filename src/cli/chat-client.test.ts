@@ -20,7 +20,7 @@ const clientFor = (
     agent: more.agent ?? null,
     threadId: 'talk',
     token: more.token ?? null,
-    operatorToken: more.operatorToken ?? null,
+    operatorToken: { current: () => more.operatorToken ?? null, refused: () => {} },
     ids: createIds(() => Date.UTC(2026, 10, 15)),
     clock: instantClock(),
     fetch,
@@ -135,7 +135,9 @@ describe('a chat with a server', () => {
     await expect(collect(clientFor(server.url).send('Hi', never))).rejects.toMatchObject({
       exitCode: 1,
       message: 'Send a token.\\u{1b}[2J',
-      mend: ['Set QUARTERDECK_TOKEN to the token that the server printed at its start.'],
+      mend: [
+        'Set QUARTERDECK_TOKEN to a token of that server: the one shown at its first start, or one of quarterdeck tokens create.',
+      ],
     })
   })
 
@@ -338,7 +340,9 @@ describe('answers to what a conversation waits for', () => {
     await expect(
       collect(clientFor(server.url, { operatorToken: 'op' }).answer([{ id: 'a', approved: true }], never)),
     ).rejects.toMatchObject({
-      mend: ['Set QUARTERDECK_OPERATOR_TOKEN to the "operator_token" in tokens.json of the server’s data directory.'],
+      mend: [
+        'Set QUARTERDECK_OPERATOR_TOKEN to the operator’s token of that server. A lost one: quarterdeck tokens --help',
+      ],
     })
   })
 })

@@ -4,6 +4,7 @@ import { type ApprovalAnswer, fields, fromApproval, type PendingApproval } from 
 import { type ChatEvent, decodeChatEvent, endsRun } from './chat-event.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
+import type { OperatorToken } from './operator-token.ts'
 import { readSse } from './sse-reader.ts'
 import { terminalText } from './terminal-text.ts'
 
@@ -32,7 +33,7 @@ export interface ChatClientOptions {
   threadId: string
   token: string | null
   /** Used for answers alone. */
-  operatorToken: string | null
+  operatorToken: Pick<OperatorToken, 'current' | 'refused'>
   ids: Ids
   clock: Clock
   fetch: typeof fetch
@@ -46,13 +47,13 @@ type Sent = RequestInit & { headers: Record<string, string> }
 export function createChatClient(options: ChatClientOptions): ChatClient {
   const { threadId, ids, clock } = options
   const base = options.baseUrl.replace(/\/+$/, '')
-  const answering = options.operatorToken ?? options.token
+  const answering = () => options.operatorToken.current() ?? options.token
   let runId: string | null = null
 
   const mendOf = (token: string | null): string =>
-    token !== null && token === options.operatorToken
-      ? 'Set QUARTERDECK_OPERATOR_TOKEN to the "operator_token" in tokens.json of the server’s data directory.'
-      : 'Set QUARTERDECK_TOKEN to the token that the server printed at its start.'
+    token !== null && token === options.operatorToken.current()
+      ? 'Set QUARTERDECK_OPERATOR_TOKEN to the operator’s token of that server. A lost one: quarterdeck tokens --help'
+      : 'Set QUARTERDECK_TOKEN to a token of that server: the one shown at its first start, or one of quarterdeck tokens create.'
 
   async function reach(path: string, init: Sent, token = options.token): Promise<Response> {
     const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
@@ -68,8 +69,11 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
 
   async function request(path: string, init: Sent, token = options.token): Promise<Response> {
     const response = await reach(path, init, token)
-    if (!response.ok) throw await refusal(response, mendOf(token))
-    return response
+    if (response.ok) return response
+    const failure = await refusal(response, mendOf(token))
+    if ([401, 403].includes(response.status) && token === options.operatorToken.current())
+      options.operatorToken.refused()
+    throw failure
   }
 
   const post = (path: string, body: unknown, signal?: AbortSignal, token = options.token): Promise<Response> =>
@@ -137,9 +141,9 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
 
   /** Through AG-UI an operator answers in their own conversations alone; the server passes over what is somebody else's. */
   async function answersInTalk(): Promise<boolean> {
-    if (answering === options.token) return true
+    if (answering() === options.token) return true
     if (runId === null) return false
-    const response = await reach(`/runs/${encodeURIComponent(runId)}`, { headers: {} }, answering)
+    const response = await reach(`/runs/${encodeURIComponent(runId)}`, { headers: {} }, answering())
     await response.body?.cancel()
     return response.ok
   }
@@ -150,7 +154,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       status: 'resolved',
       payload: { approved, ...(reason === undefined ? {} : { reason }), ...(editedArgs && { editedArgs }) },
     }))
-    return begin({ messages: [], resume: entries }, signal, answering)
+    return begin({ messages: [], resume: entries }, signal, answering())
   }
 
   async function decide(answer: ApprovalAnswer, signal: AbortSignal): Promise<Response> {
@@ -161,7 +165,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       ...(edited === undefined ? {} : { arguments: edited }),
       ...(remember === true ? { remember: 'session' } : {}),
     }
-    const response = await post(`/approvals/${encodeURIComponent(id)}`, decision, signal, answering)
+    const response = await post(`/approvals/${encodeURIComponent(id)}`, decision, signal, answering())
     const { continuation_run_id: next } = fields(await response.json())
     if (typeof next !== 'string') {
       throw new CliError(exitCodes.failed.code, `${base} took the answer and does not say how it goes on.`)
@@ -188,7 +192,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       if (typeof waiting === 'string') runId = waiting
       return found.flatMap((one) => fromApproval(one) ?? []).toReversed()
     },
-    mayAnswer: ({ answerableBy }) => options.operatorToken !== null || answerableBy === 'owner',
+    mayAnswer: ({ answerableBy }) => options.operatorToken.current() !== null || answerableBy === 'owner',
     async *answer(answers, signal) {
       const inTalk = await answersInTalk()
       // AG-UI has no word for what is to be remembered.

@@ -11,7 +11,9 @@ const TOLD = 'The agent asks to call send (risk high):\n  to: bob\n  Approval a\
 function terminalDesk(...script: (string | Asked)[]) {
   const io = createTestIo()
   const { open: openPrompt } = scriptedPrompts(...script)
-  return { io, desk: createTerminalDesk({ openPrompt, howToAnswer, again: () => ['/approvals asks again.'] }, io) }
+  const askToken = async () => false
+  const again = () => ['/approvals asks again.']
+  return { io, desk: createTerminalDesk({ openPrompt, askToken, howToAnswer, again }, io) }
 }
 
 describe('where a conversation’s open questions go', () => {

@@ -21,13 +21,20 @@ export function createPipeDesk(howToAnswer: HowToAnswer, io: Io): Desk {
   }
 }
 
-/** Asks the person at the terminal, one call after the other. `again` says what to do about what they left unanswered. */
-export function createTerminalDesk(
-  { openPrompt, howToAnswer, again }: { openPrompt: OpenPrompt; howToAnswer: HowToAnswer; again: HowToAnswer },
-  io: Io,
-): Desk {
+export interface TerminalDeskDeps {
+  openPrompt: OpenPrompt
+  /** Asks for the operator's token, where that would help; true: there is one now. */
+  askToken: () => Promise<boolean>
+  howToAnswer: HowToAnswer
+  /** What to do about what the person left unanswered. */
+  again: HowToAnswer
+}
+
+/** Asks the person at the terminal, one call after the other. */
+export function createTerminalDesk({ openPrompt, askToken, howToAnswer, again }: TerminalDeskDeps, io: Io): Desk {
   return async (approvals, client) => {
-    const mine = approvals.filter((approval) => client.mayAnswer(approval))
+    const answerable = () => approvals.filter((approval) => client.mayAnswer(approval))
+    const mine = answerable().length < approvals.length && (await askToken()) ? approvals : answerable()
     for (const approval of approvals) if (!mine.includes(approval)) tell(approval, howToAnswer, io)
     const answers: ApprovalAnswer[] = []
     for (const approval of mine) {

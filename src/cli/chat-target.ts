@@ -9,6 +9,7 @@ import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
+import { createOperatorToken, type OperatorToken } from './operator-token.ts'
 import { createServerLog } from './server-log.ts'
 import type { StartApp } from './start-app.ts'
 
@@ -18,8 +19,8 @@ export interface ChatTarget {
   /** Null: the server's default. */
   agent: string | null
   token: string | null
-  /** What answers for the agent's operator; null: the person cannot. */
-  operatorToken: string | null
+  /** What answers for the agent's operator. */
+  operatorToken: OperatorToken
   howToAnswer: HowToAnswer
   description: string
   close(): Promise<void>
@@ -62,11 +63,10 @@ function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarg
     url: base,
     agent: agent ?? null,
     token,
-    operatorToken: variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ?? null,
+    operatorToken: createOperatorToken(variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ?? null, io),
     howToAnswer: (id) => [
       `POST ${base}/approvals/${id} {"decision": "approve"} or {"decision": "reject", "reason": "…"}`,
-      'with the operator’s token: "operator_token" in tokens.json of the server’s data directory, unless one is set there.',
-      'With QUARTERDECK_OPERATOR_TOKEN set to it, a chat at a terminal asks you.',
+      'with the operator’s token, or answer in a chat at a terminal. A lost token: quarterdeck tokens --help',
     ],
     description: `Talking to ${base}`,
     close: async () => {},
@@ -97,7 +97,7 @@ async function serveHere(
     const kept = keep ? 'The session is kept' : 'Nothing is kept; --session <name> keeps it'
     const description = `Talking to ${agent.name} (${agent.model.provider}/${agent.model.name}). ${kept}`
     const howToAnswer = () => answerLater(where, options)
-    const operatorToken = app.operatorToken()
+    const operatorToken = createOperatorToken(app.operatorToken, io)
     return { url: app.url, agent: agent.name, token: null, operatorToken, howToAnswer, description, close }
   } catch (error) {
     await remove()
@@ -135,6 +135,7 @@ function privateServer(config: LoadedConfig, dataDir: string, keep: boolean): Lo
   return {
     ...config,
     dataDir,
+    configDir: null,
     settings: {
       ...settings,
       dataDir,

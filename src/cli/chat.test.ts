@@ -260,15 +260,60 @@ describe('quarterdeck chat with a server', () => {
     const stdin = new PassThrough()
     const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
 
-    expect(await main(['chat', server.url, '-m', 'pay'], io)).toBe(0)
+    const left = main(['chat', server.url, '-m', 'pay'], io)
+    await io.until('The operator’s token decides')
+    stdin.write('\r')
 
-    expect(io.complained()).toBe(`The agent asks to call pay (risk high):
+    expect(await left).toBe(0)
+    expect(io.complained()).toBe(`The operator’s token decides (typing is hidden, Enter leaves it pending): 
+The agent asks to call pay (risk high):
   amount: 5
   Approval a1
   POST ${server.url}/approvals/a1 {"decision": "approve"} or {"decision": "reject", "reason": "…"}
-  with the operator’s token: "operator_token" in tokens.json of the server’s data directory, unless one is set there.
-  With QUARTERDECK_OPERATOR_TOKEN set to it, a chat at a terminal asks you.
+  with the operator’s token, or answer in a chat at a terminal. A lost token: quarterdeck tokens --help
 `)
+  })
+
+  test('asks for the operator’s token without showing it, and again when it is wrong', async () => {
+    const interrupt = { id: 'a1', metadata: { quarterdeck: { tool: 'pay', arguments: { amount: 5 }, risk: 'high' } } }
+    const pending = { approval_id: 'a1', tool: 'pay', arguments: { amount: 5 }, risk: 'high', tool_call_id: 'c1' }
+    const server = await startFakeServer((request, response) => {
+      const { authorization } = request.headers
+      const { resume } = Object(request.body)
+      if (request.path.startsWith('/approvals?')) {
+        return void response.writeHead(200).end(JSON.stringify({ approvals: [pending] }))
+      }
+      if (request.method === 'GET')
+        return void response.writeHead(authorization === 'Bearer right' ? 200 : 401).end('{}')
+      if (authorization === 'Bearer wrong') return void response.writeHead(401).end('{"detail":"No valid token."}')
+      const send = openSse(response)
+      const outcome = resume === undefined ? { type: 'interrupt', interrupts: [interrupt] } : undefined
+      send(1, { type: 'RUN_FINISHED', outcome })
+      response.end()
+    })
+    onTestFinished(() => server.close())
+    const stdin = new PassThrough()
+    const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
+
+    const left = main(['chat', server.url, '-m', 'pay'], io)
+    await io.until('leaves it pending): ')
+    stdin.write('wrong\r')
+    await io.until('Allow it?')
+    stdin.write('y\r')
+    await io.until('No valid token.')
+    const times = async (text: string, count: number) => {
+      const said = () => (io.printed() + io.complained()).split(text).length - 1
+      while (said() < count) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await times('leaves it pending): ', 2)
+    stdin.write('right\r')
+    await times('Allow it?', 2)
+    stdin.write('y\r')
+
+    expect(await left).toBe(0)
+    expect(io.printed() + io.complained()).not.toMatch(/wrong|right/)
+    const answers = server.seen.filter(({ method }) => method === 'POST').map(({ headers }) => headers.authorization)
+    expect(answers).toEqual([undefined, 'Bearer wrong', 'Bearer right'])
   })
 
   test('answers with the operator’s token of the environment', async () => {

@@ -35,8 +35,8 @@ export function createChatCommand(startApp: StartApp, io: Io, settle: Settle): C
     .addHelpText(
       'after',
       `
-A server that asks for a token: set QUARTERDECK_TOKEN, or give the link with #token=… that it printed. Calls that an
-operator must allow can be answered here when QUARTERDECK_OPERATOR_TOKEN is set; of a file, you are the operator.
+A server that asks for a token: set QUARTERDECK_TOKEN, or give the link with #token=… that it printed. Where an operator
+must allow a call, QUARTERDECK_OPERATOR_TOKEN is used, or you are asked for the token; of a file, you are the operator.
 
 Examples:
   $ quarterdeck chat agent.yaml
@@ -76,12 +76,13 @@ async function talk(target: ChatTarget, { session, message }: ChatOptions, io: I
       fetch,
     })
   const { howToAnswer } = target
+  const askToken = () => target.operatorToken.ask()
   const openPrompt = (label: string, draft?: string) => createTerminalPrompt(io, label, draft)
   const atTerminal = io.stdin.isTTY === true && io.stdout.isTTY === true
 
   if (message !== undefined) {
     const desk = atTerminal
-      ? createTerminalDesk({ openPrompt, howToAnswer, again: howToAnswer }, io)
+      ? createTerminalDesk({ openPrompt, askToken, howToAnswer, again: howToAnswer }, io)
       : createPipeDesk(howToAnswer, io)
     const outcome = await answer(open(session ?? null), message, desk, io)
     if (outcome.type === 'left') return outcome.exitCode
@@ -92,6 +93,6 @@ async function talk(target: ChatTarget, { session, message }: ChatOptions, io: I
   const style = styleFor(io.stdout, io.env)
   io.stdout.write(`${style.dim(`${target.description}. /help shows the commands, Ctrl-C stops an answer.`)}\n`)
   const again = () => ['/approvals asks again.']
-  const desk = createTerminalDesk({ openPrompt, howToAnswer, again }, io)
+  const desk = createTerminalDesk({ openPrompt, askToken, howToAnswer, again }, io)
   return await chatAtTerminal(open, session ?? null, openPrompt(style.bold('> ')), desk, io)
 }

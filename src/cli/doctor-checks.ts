@@ -147,7 +147,7 @@ export async function checkDataDir(dataDir: string): Promise<Check> {
     }
   }
   if (process.platform !== 'win32' && (folder.mode & 0o077) !== 0) {
-    const mend = `It holds conversations and tokens: chmod 700 ${dataDir}`
+    const mend = `It holds conversations: chmod 700 ${dataDir}`
     return { name, status: 'warn', detail: `Other users can look into ${dataDir}`, mend }
   }
   return { name, status: 'ok', detail: `${dataDir} is writable and free` }

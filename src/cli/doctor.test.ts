@@ -289,7 +289,7 @@ describe('the checks', () => {
     await chmod(dataDir, 0o755)
     expect(await checkDataDir(dataDir)).toMatchObject({
       status: 'warn',
-      mend: `It holds conversations and tokens: chmod 700 ${dataDir}`,
+      mend: `It holds conversations: chmod 700 ${dataDir}`,
     })
     expect(await checkDataDir(join(folder, 'file'))).toMatchObject({
       status: 'fail',

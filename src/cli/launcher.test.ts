@@ -41,7 +41,7 @@ function start(node: string, args: string[], cwd: string, { env, detached = fals
     cwd,
     detached,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, QUARTERDECK_CONFIG_DIR: join(cwd, '.config'), ...env },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { agentFromEnvironment } from '../config/agent-from-environment.ts'
+import { findConfigDir } from '../config/config-dir.ts'
 import { ConfigError, type ConfigIssue, formatIssue } from '../config/config-error.ts'
 import { type ConfigFiles, diskFiles } from '../config/config-files.ts'
 import { readEnvironment } from '../config/env-file.ts'
@@ -28,6 +29,8 @@ export interface LoadedConfig {
   settings: ServerSettings
   /** Absolute. */
   dataDir: string
+  /** Where tokens are kept; null: nowhere. */
+  configDir: string | null
   warnings: string[]
 }
 
@@ -64,6 +67,7 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
       onTerminal: io.stderr.isTTY === true,
     }),
   )
+  const configDir = collect(() => findConfigDir(io.env, process.platform))
   const options = resolved === null ? {} : { defaults: defaultsFrom(resolved.settings) }
   const agents = collect(() =>
     paths.length === 0
@@ -73,7 +77,13 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
   if (issues.length > 0 || resolved === null || agents === null) throw new ConfigError(issues)
 
   const dataDir = resolve(io.cwd, resolved.settings.dataDir ?? join(agents[0]?.directory ?? folder, '.quarterdeck'))
-  return { agents, settings: { ...resolved.settings, dataDir }, dataDir, warnings: [...resolved.warnings, ...warnings] }
+  return {
+    agents,
+    settings: { ...resolved.settings, dataDir },
+    dataDir,
+    configDir,
+    warnings: [...resolved.warnings, ...warnings],
+  }
 }
 
 /** What agents and tools have where their files say nothing. */

@@ -11,7 +11,12 @@ import { openUrl } from './open-url.ts'
 const SAME_INTERRUPT_MS = 500
 const SAME_TERMINATE_MS = 1_000
 
+/** Ours alone: what a tool starts must not inherit them. */
+const OWN_VARIABLES = ['QUARTERDECK_TOKEN', 'QUARTERDECK_OPERATOR_TOKEN', 'QUARTERDECK_CONFIG_DIR']
+
 export function createProcessIo(process: NodeJS.Process): Io {
+  const env = { ...process.env }
+  for (const name of OWN_VARIABLES) delete process.env[name]
   const clock = createSystemClock()
 
   // A reader that has seen enough (`| head`) is no failure.
@@ -32,7 +37,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    env: process.env,
+    env,
     cwd: process.cwd(),
     clock,
     onSignal(listener) {

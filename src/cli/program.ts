@@ -10,6 +10,7 @@ import { createSessionsCommand } from './sessions.ts'
 import type { StartApp } from './start-app.ts'
 import { styleFor } from './style.ts'
 import { createTestCommand } from './test.ts'
+import { createTokensCommand } from './tokens.ts'
 import { createValidateCommand } from './validate.ts'
 
 /** The whole command line as data: what it does, its help, and what `docs/cli.md` is compared with. */
@@ -54,6 +55,7 @@ quarterdeck <command> --help says more.`,
     createSchemaCommand(io, settle),
     createSessionsCommand(io, settle),
     createAuditCommand(io, settle),
+    createTokensCommand(io, settle),
   ]
   for (const command of commands) {
     inherit(command, program)

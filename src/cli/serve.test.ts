@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
+import type { MadeTokens } from '../http/tokens/tokens.ts'
 import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
 import { main } from './main.ts'
 import { serve } from './serve.ts'
@@ -21,7 +22,7 @@ async function takePort(): Promise<number> {
 }
 
 /** An app that listens nowhere; what it was given is kept. */
-function fakeApp(url: string, newToken: string | null) {
+function fakeApp(url: string, madeTokens: MadeTokens | null) {
   const started: Parameters<StartApp>[] = []
   const start: StartApp = async (...given) => {
     started.push(given)
@@ -29,9 +30,9 @@ function fakeApp(url: string, newToken: string | null) {
       url,
       activeRuns: () => 0,
       close: async () => {},
-      newToken,
-      operatorToken: () => null,
-      tokenFile: '/data/tokens.json',
+      madeTokens,
+      operatorToken: null,
+      hasOperator: true,
       doors: ['ag-ui'],
     }
   }
@@ -122,30 +123,38 @@ describe('quarterdeck serve', () => {
     expect(io.complained()).toContain('agent.yaml:2:1 modell: unknown key. Did you mean model?')
   })
 
-  test('beyond this machine a token that was just made is shown once, as a link', async () => {
+  test('tokens that were just made are shown, and beyond this machine the link of the page', async () => {
     const cwd = await tempFolder()
-    const show = async (newToken: string | null) => {
+    const show = async (made: MadeTokens | null, host: string) => {
       const io = serverIo({ cwd })
-      const { start } = fakeApp('http://192.0.2.1:8000', newToken)
-      const stopped = serve({ files: [], flags: { host: '192.0.2.1' } }, '1.2.3', start, io)
+      const { start } = fakeApp('http://192.0.2.1:8000', made)
+      const stopped = serve({ files: [], flags: { host } }, '1.2.3', start, io)
       await io.until('Ctrl-C')
       io.signal('SIGINT')
       await stopped
       return io
     }
 
-    const first = await show('qd_secret')
+    const first = await show({ user: 'qd_user', operator: 'qd_operator' }, '192.0.2.1')
     expect(first.printed()).toContain('  Protocols   ag-ui\n')
-    expect(first.printed()).toContain('Open once, this link holds the token: http://192.0.2.1:8000/#token=qd_secret\n')
+    expect(first.printed()).toContain(`
+  Keep these tokens, they are never shown again (quarterdeck tokens makes others):
+    to talk     qd_user
+    to decide   qd_operator
+    the page    http://192.0.2.1:8000/#token=qd_user
+`)
     expect(first.complained()).toContain('warning: 192.0.2.1 can be reached from other machines and TLS is off')
-    expect((await show(null)).printed()).not.toContain('token')
+    const local = (await show({ user: 'qd_user', operator: 'qd_operator' }, '127.0.0.1')).printed()
+    expect(local).toContain('    to talk     qd_user  (not needed on this machine)\n    to decide   qd_operator\n')
+    expect(local).not.toContain('#token=')
+    expect((await show(null, '192.0.2.1')).printed()).not.toContain('token')
   })
 
   test('--open shows the page to the person, with the token where one is needed', async () => {
     const cwd = await tempFolder()
     const opened = async (flags: Parameters<typeof serve>[0]['flags']) => {
       const io = serverIo({ cwd })
-      const { start } = fakeApp('http://127.0.0.1:8000', 'qd_secret')
+      const { start } = fakeApp('http://127.0.0.1:8000', { user: 'qd_secret' })
       const stopped = serve({ files: [], flags }, '1.2.3', start, io)
       await io.until('Ctrl-C')
       io.signal('SIGINT')

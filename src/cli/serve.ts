@@ -1,14 +1,14 @@
 import { networkInterfaces } from 'node:os'
 import { Command } from 'commander'
 import type { SettingFlags } from '../config/settings.ts'
-import { banner } from './banner.ts'
+import { type BannerFacts, banner } from './banner.ts'
 import type { Io, Settle } from './io.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
 import { isPortInUse, portInUse } from './port-in-use.ts'
 import { createServerLog } from './server-log.ts'
 import { addSettingFlags, settingFlagsOf } from './setting-flags.ts'
 import { shownUrl } from './shown-url.ts'
-import type { StartApp } from './start-app.ts'
+import type { RunningApp, StartApp } from './start-app.ts'
 import { untilStopped } from './stop.ts'
 import { styleFor } from './style.ts'
 import { type Started, watchAndRestart } from './watch.ts'
@@ -37,7 +37,7 @@ export function createServeCommand(version: string, startApp: StartApp, io: Io, 
       'after',
       `
 Flags win over the environment, the environment over quarterdeck.yaml. Tokens are never flags: set QUARTERDECK_TOKEN
-and QUARTERDECK_OPERATOR_TOKEN, or take those that the first start makes and keeps in the data directory.
+and QUARTERDECK_OPERATOR_TOKEN, or make them with quarterdeck tokens. The first start at a terminal makes and shows both.
 
 Examples:
   $ quarterdeck serve
@@ -100,17 +100,24 @@ export async function serve(request: ServeRequest, version: string, startApp: St
         agents: config.agents,
         protocols: app.doors,
         dataDir: settings.store === ':memory:' ? null : config.dataDir,
-        newToken: settings.auth.required ? app.newToken : null,
-        operatorTokenFile: settings.auth.operatorToken === null ? app.tokenFile : null,
+        tokens: app.madeTokens,
+        tokenRequired: settings.auth.required,
+        operator: operatorOf(app),
         readyMs: io.clock.mono() - began,
       },
       io,
     ),
   )
   if (request.watch) io.stdout.write(watchNote(settings.store))
-  if (settings.open)
-    io.openUrl(app.newToken === null || !settings.auth.required ? url : `${url}/#token=${app.newToken}`)
+  const token = settings.auth.required ? app.madeTokens?.user : undefined
+  if (settings.open) io.openUrl(token === undefined ? url : `${url}/#token=${token}`)
   return await stopped
+}
+
+function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): BannerFacts['operator'] {
+  if (operatorToken !== null) return 'set'
+  if (madeTokens?.operator !== undefined) return 'made'
+  return hasOperator ? 'kept' : 'none'
 }
 
 function watchNote(store: LoadedConfig['settings']['store']): string {

@@ -1,4 +1,5 @@
 import type { Logger } from '../domain/logger.ts'
+import type { MadeTokens } from '../http/tokens/tokens.ts'
 import { giveMemoryBack } from './give-memory-back.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
@@ -10,12 +11,12 @@ const IDLE_PARSERS = 50
 /** A server in this process that takes requests. */
 export interface RunningApp extends Stoppable {
   url: string
-  /** The users' token, when this start has made it; null when it was there already. */
-  newToken: string | null
-  /** What decides; null when the file has none. */
-  operatorToken(): string | null
-  /** Where the tokens that no setting gives are kept. */
-  tokenFile: string
+  /** What this start has made, to be shown once; null: nothing. */
+  madeTokens: MadeTokens | null
+  /** What decides; null when only its hash is known here, or there is none. */
+  operatorToken: string | null
+  /** Whether anybody can decide. */
+  hasOperator: boolean
   /** The protocols that can be spoken to it. */
   doors: readonly string[]
 }
@@ -24,7 +25,7 @@ export interface RunningApp extends Stoppable {
 export type StartApp = (config: LoadedConfig, log: Logger, io: Io, reload?: number) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {
-  return async ({ agents, settings, dataDir }, log, io, reload) => {
+  return async ({ agents, settings, dataDir, configDir }, log, io, reload) => {
     // The rest of the program is worth loading only when a server is wanted.
     const { createApp } = await import('../app.ts')
     const exit = (code: number): never => {
@@ -32,12 +33,15 @@ export function createAppStarter(version: string): StartApp {
       throw new Error(`the process did not end with ${code}`)
     }
     const again = reload === undefined ? {} : { reload }
-    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock: io.clock, ...again })
+    // Whoever reads a file or a pipe later must find no token in it.
+    const keeping = configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true }
+    const { clock } = io
+    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock, ...keeping, ...again })
     const running = await app.listen().catch(async (error: unknown) => {
       await app.close({ drainMs: 0 })
       throw error
     })
-    const { url, engine, tokens, doors } = running
+    const { url, engine, tokens, madeTokens, doors } = running
     // There when the launcher has started us; embedded in another program, memory is that program's matter.
     const { gc } = globalThis
     let stopLooking = () => {}
@@ -53,12 +57,11 @@ export function createAppStarter(version: string): StartApp {
         },
       })
     }
-    const user = tokens.tokens().find(({ role }) => role === 'user')
     return {
       url,
-      newToken: tokens.created && settings.auth.token === null ? (user?.token ?? null) : null,
-      operatorToken: () => tokens.tokens().find(({ role }) => role === 'operator')?.token ?? null,
-      tokenFile: tokens.path,
+      madeTokens,
+      operatorToken: tokens.operatorToken,
+      hasOperator: tokens.current().some(({ role }) => role === 'operator'),
       doors,
       activeRuns: () => engine.stats().activeRuns,
       close(options) {

@@ -26,9 +26,9 @@ describe('serve --watch', () => {
         url: `http://127.0.0.1:${settings.port || 4321}`,
         activeRuns: () => 0,
         close: async ({ drainMs }) => void life.push(`close ${name} ${drainMs}`),
-        newToken: null,
-        operatorToken: () => null,
-        tokenFile: join(cwd, 'tokens.json'),
+        madeTokens: null,
+        operatorToken: null,
+        hasOperator: true,
         doors: ['ag-ui'],
       }
     }
@@ -132,7 +132,8 @@ describe('quarterdeck serve --watch as a process', () => {
 
   function start(cwd: string) {
     const args = [launcher, 'serve', '--watch', '--port', '0', '--log-level', 'silent']
-    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+    const env = { ...process.env, QUARTERDECK_CONFIG_DIR: join(cwd, '.config') }
+    const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     let text = ''
     let look = () => {}

@@ -1,5 +1,6 @@
 // Flags > environment > quarterdeck.yaml > defaults, and no combination that would open the door by accident.
 
+import { CONFIG_DIR_VARIABLE } from './config-dir.ts'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { Environment } from './env-file.ts'
@@ -107,7 +108,9 @@ function assemble(read: Read, isGiven: (key: SettingKey) => boolean, onTerminal:
 
 /** QUARTERDECK_PROT=80 would otherwise be ignored in silence. */
 function mistypedVariables(env: Environment): string[] {
-  const known = settingKeys.flatMap((key) => settings[key].env).filter((name) => name.startsWith(PREFIX))
+  const known = [...settingKeys.flatMap((key) => settings[key].env), CONFIG_DIR_VARIABLE].filter((name) =>
+    name.startsWith(PREFIX),
+  )
   return Object.keys(env).flatMap((name) => {
     if (!name.startsWith(PREFIX) || known.includes(name)) return []
     const near = didYouMean(

@@ -25,7 +25,7 @@ export interface ServerSettings {
   dataDir: string | null
   store: 'sqlite' | ':memory:'
   auth: {
-    /** null = made at first start and kept in the data folder. */
+    /** null = none is set; those that `quarterdeck tokens` makes count all the same. */
     token: string | null
     operatorToken: string | null
     /** Talking needs a token. Deciding always does. */

@@ -28,6 +28,7 @@ export const errorCodes = [
   'run_not_found',
   'approval_not_found',
   'grant_not_found',
+  'token_not_found',
   'tool_call_not_found',
   'file_not_found',
   'events_gone',

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type Clock, createSystemClock } from '../domain/clock.ts'
 import { createIds } from '../domain/ids.ts'
 import type { LogFields, Logger } from '../domain/logger.ts'
-import { type AuthOptions, createAuth, type Token } from './auth.ts'
+import { type AuthOptions, createAuth } from './auth.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Door, Reply, Request, Route } from './route.ts'
@@ -16,9 +16,19 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from './ser
 import { createServerState, type ServerState } from './server-state.ts'
 import { createSpoolFolder, type SpoolFolder } from './spool.ts'
 import { countSpools } from './testing/count-spools.ts'
+import { digestOf, type Token } from './tokens/token.ts'
 
-export const userToken: Token = { token: 'user-token-of-these-tests', user: 'ada', role: 'user' }
-export const operatorToken: Token = { token: 'operator-token-of-these-tests', user: 'local_user', role: 'operator' }
+/** A token with the text that nobody keeps. */
+export const knownToken = (token: string, user: string, role: Token['role']): Token & { token: string } => ({
+  id: null,
+  token,
+  user,
+  role,
+  sha256: digestOf(token),
+})
+
+export const userToken = knownToken('user-token-of-these-tests', 'ada', 'user')
+export const operatorToken = knownToken('operator-token-of-these-tests', 'local_user', 'operator')
 
 export interface TestServer extends AsyncDisposable {
   server: HttpServer

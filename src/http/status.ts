@@ -26,6 +26,7 @@ export const statusOf: Record<ErrorCode, number> = {
   run_not_found: 404,
   approval_not_found: 404,
   grant_not_found: 404,
+  token_not_found: 404,
   tool_call_not_found: 404,
   file_not_found: 404,
   events_gone: 410,

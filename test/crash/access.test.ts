@@ -118,8 +118,13 @@ describe('without a credential', () => {
     const asOperator = await Promise.all(
       operators.map((row) => answerOf(server, requestTo(row), bearer(tokens.operator))),
     )
-    // Past the guard, a made-up id is one that nobody has.
-    const served = operators.map((row) => (label(row).includes('/grants/') ? '404 grant_not_found' : '200'))
+    // Past the guard, a made-up id is one that nobody has, and a run is no token.
+    const refused: Record<string, string> = {
+      'DELETE /grants/:id': '404 grant_not_found',
+      'DELETE /tokens/:id': '404 token_not_found',
+      'POST /tokens': '400 invalid_request',
+    }
+    const served = operators.map((row) => refused[label(row)] ?? '200')
     expect([asUser, asOperator]).toEqual([operators.map(() => '403 forbidden'), served])
     expect(await answerOf(server, { path: '/capabilities' }, bearer(tokens.bob))).toBe('200')
 

@@ -87,7 +87,7 @@ describe('a data directory', () => {
     await setVersion(join(yard.dataDir, 'quarterdeck.db'), SCHEMA_VERSION + 1, killed)
     const before = await hashes(yard.dataDir)
     const log = killed ? ['quarterdeck.db-wal'] : []
-    expect(Object.keys(before)).toEqual(['quarterdeck.db', ...log, 'tokens.json'])
+    expect(Object.keys(before)).toEqual(['quarterdeck.db', ...log])
 
     const exit = await refusedStart(yard)
 

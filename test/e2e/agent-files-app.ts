@@ -27,13 +27,12 @@ export async function startAgentFiles(files: Readonly<Record<string, unknown>>) 
     },
   })
   const { url, tokens, engine } = await app.listen()
-  const operator = tokens.tokens().find(({ role }) => role === 'operator')
   return {
     url,
     directory,
     engine,
     /** The header that makes an operator. */
-    asOperator: { Authorization: `Bearer ${operator?.token}` },
+    asOperator: { Authorization: `Bearer ${tokens.operatorToken}` },
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })
       await rm(directory, { recursive: true })

@@ -51,11 +51,10 @@ export async function openApp({ asking = false } = {}) {
     },
   })
   const { url, tokens } = await app.listen()
-  const operator = tokens.tokens().find(({ role }) => role === 'operator')
   return {
     url,
     /** The header that makes an operator. */
-    asOperator: { authorization: `Bearer ${operator?.token}` },
+    asOperator: { authorization: `Bearer ${tokens.operatorToken}` },
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })
       await rm(dataDir, { recursive: true })

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
 import type { InputStream, Io, OutputStream, StopSignal } from '../io.ts'
@@ -23,6 +24,7 @@ export interface TestIoOptions {
 
 /** An `Io` that keeps what a command says and lets a test play the person and the operating system. */
 export function createTestIo(options: TestIoOptions = {}): TestIo {
+  const { cwd = '/nowhere' } = options
   const listeners = { signal: new Set<(signal: StopSignal) => void>(), crash: new Set<(error: unknown) => void>() }
   const waiting = new Set<() => void>()
   const out: string[] = []
@@ -56,8 +58,9 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     stdin,
     stdout: sink(out),
     stderr: sink(err),
-    env: options.env ?? {},
-    cwd: options.cwd ?? '/nowhere',
+    // Never the folder of whoever runs the tests.
+    env: { QUARTERDECK_CONFIG_DIR: join(cwd, '.config'), ...options.env },
+    cwd,
     clock: options.clock ?? instantClock(),
     onSignal: (listener) => subscribe(listeners.signal, listener),
     onCrash: (listener) => subscribe(listeners.crash, listener),

@@ -52,7 +52,7 @@ async function startApp(flags: SettingFlags = {}) {
   const { url, tokens } = await app.listen()
   return {
     url,
-    token: tokens.tokens().find(({ role }) => role === 'user')?.token ?? '',
+    token: (await tokens.create({ name: 'page', user: 'ada', role: 'user' }, 'test')).token,
     async [Symbol.asyncDispose]() {
       await app.close({ drainMs: 0 })
       rmSync(directory, { recursive: true })

@@ -37,6 +37,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   run_not_found: never('validation'),
   approval_not_found: never('validation'),
   grant_not_found: never('validation'),
+  token_not_found: never('validation'),
   tool_call_not_found: never('validation'),
   file_not_found: never('validation'),
   events_gone: never('internal'),

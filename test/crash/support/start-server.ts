@@ -111,7 +111,13 @@ function startServer(
   const child = spawn(process.execPath, [...nodeArgs, program, ...args], {
     cwd: directory,
     // With a launcher's mark the program ends with whoever started it: a test run that is killed leaves nothing behind.
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, QUARTERDECK_RELAUNCHED: '1', ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      QUARTERDECK_CONFIG_DIR: join(directory, 'config'),
+      QUARTERDECK_RELAUNCHED: '1',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   children.add(child)

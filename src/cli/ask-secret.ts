@@ -1,0 +1,21 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import type { Io } from './io.ts'
+
+/** What a person types at the terminal, without it being shown. Null: nothing, or there is no terminal. */
+export async function askSecret(label: string, io: Io): Promise<string | null> {
+  // Standard output may be a file; the question is for the person.
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return null
+  io.stderr.write(label)
+  // The editor shows what is typed by writing it to its output.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const editor = createInterface({ input: io.stdin, output: nowhere, terminal: true, historySize: 0 })
+  const typed = await new Promise<string | null>((resolve) => {
+    editor.once('line', resolve)
+    editor.once('SIGINT', () => resolve(null))
+    editor.once('close', () => resolve(null))
+  })
+  editor.close()
+  io.stderr.write('\n')
+  return typed?.trim() || null
+}

@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+test('what tools start inherits neither the tokens nor where they are', async () => {
+  const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)
+  const program = `
+    import { spawnSync } from 'node:child_process'
+    const { createProcessIo } = await import(${module})
+    const { env } = createProcessIo(process)
+    const names = ['QUARTERDECK_TOKEN', 'QUARTERDECK_OPERATOR_TOKEN', 'QUARTERDECK_CONFIG_DIR', 'OTHER']
+    const child = spawnSync(process.execPath, ['-p', 'JSON.stringify(process.env)'])
+    const theirs = JSON.parse(String(child.stdout))
+    console.log(JSON.stringify([names.map((name) => env[name]), names.map((name) => theirs[name] ?? null)]))
+    process.exit(0)`
+  const env = {
+    PATH: process.env.PATH,
+    QUARTERDECK_TOKEN: 'a',
+    QUARTERDECK_OPERATOR_TOKEN: 'b',
+    QUARTERDECK_CONFIG_DIR: '/c',
+    OTHER: 'd',
+  }
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env })
+
+  expect(JSON.parse(stdout)).toEqual([
+    ['a', 'b', '/c', 'd'],
+    [null, null, null, 'd'],
+  ])
+})

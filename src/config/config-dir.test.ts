@@ -1,0 +1,20 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findConfigDir } from './config-dir.ts'
+
+test('the config folder is the one that is named, else the place that the system has for it', () => {
+  const find = (env: Record<string, string>) => findConfigDir(env, 'linux')
+
+  expect(find({ QUARTERDECK_CONFIG_DIR: '/etc/q', XDG_CONFIG_HOME: '/x', HOME: '/home/ada' })).toBe('/etc/q')
+  expect(find({ XDG_CONFIG_HOME: '/x', HOME: '/home/ada' })).toBe('/x/quarterdeck')
+  expect(find({ XDG_CONFIG_HOME: 'relative', HOME: '/home/ada' })).toBe('/home/ada/.config/quarterdeck')
+  expect(find({ QUARTERDECK_CONFIG_DIR: ' ', XDG_CONFIG_HOME: '' })).toBe(join(homedir(), '.config/quarterdeck'))
+  expect(findConfigDir({ APPDATA: '/ada/Roaming' }, 'win32')).toBe(join('/ada/Roaming', 'quarterdeck'))
+})
+
+test('a relative one is refused: it would lie in a workspace', () => {
+  expect(() => findConfigDir({ QUARTERDECK_CONFIG_DIR: 'config' }, 'linux')).toThrow(
+    'QUARTERDECK_CONFIG_DIR: expected an absolute path, found "config".',
+  )
+})

@@ -1,0 +1,30 @@
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { ConfigError } from './config-error.ts'
+import { type Environment, variable } from './env-file.ts'
+
+export const CONFIG_DIR_VARIABLE = 'QUARTERDECK_CONFIG_DIR'
+
+/**
+ * The folder for what belongs to the server's user and to no agent: the tokens. `env` is the process's own environment. The
+ * `.env` beside an agent must have no say: a tool may be able to write it. Throws `ConfigError`.
+ */
+export function findConfigDir(env: Environment, platform: NodeJS.Platform): string {
+  const named = variable(env, CONFIG_DIR_VARIABLE)
+  if (named !== undefined) {
+    if (isAbsolute(named)) return named
+    throw problem(`expected an absolute path, found ${JSON.stringify(named)}.`)
+  }
+  const base = platform === 'win32' ? variable(env, 'APPDATA') : variable(env, 'XDG_CONFIG_HOME')
+  // The XDG rules say to ignore a relative one.
+  if (base !== undefined && isAbsolute(base)) return join(base, 'quarterdeck')
+  try {
+    if (platform === 'win32') return join(homedir(), 'AppData', 'Roaming', 'quarterdeck')
+    return join(variable(env, 'HOME') ?? homedir(), '.config', 'quarterdeck')
+  } catch {
+    throw problem('this user has no home folder. Set it to a folder that only this user may read.')
+  }
+}
+
+const problem = (message: string): ConfigError =>
+  new ConfigError([{ file: null, line: null, column: null, path: CONFIG_DIR_VARIABLE, message }])
