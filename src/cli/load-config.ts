@@ -12,6 +12,7 @@ import type { SettingFlags } from '../config/settings.ts'
 import { findSettingsFile, readSettingsFile } from '../config/settings-file.ts'
 import type { AgentDefaults } from '../config/surroundings.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
+import { exposedFolders } from './exposed-folders.ts'
 import type { Io } from './io.ts'
 
 export interface ConfigRequest {
@@ -77,12 +78,14 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
   if (issues.length > 0 || resolved === null || agents === null) throw new ConfigError(issues)
 
   const dataDir = resolve(io.cwd, resolved.settings.dataDir ?? join(agents[0]?.directory ?? folder, '.quarterdeck'))
+  const envFiles = new Set([folder, io.cwd, ...agents.map((agent) => agent.directory)].map((one) => join(one, '.env')))
+  const exposed = exposedFolders(agents, { dataDir, configDir, envFiles: [...envFiles] })
   return {
     agents,
     settings: { ...resolved.settings, dataDir },
     dataDir,
     configDir,
-    warnings: [...resolved.warnings, ...warnings],
+    warnings: [...resolved.warnings, ...warnings, ...exposed],
   }
 }
 

@@ -110,6 +110,7 @@ function defineMcpServer(tool: KindOf<'mcp'>, at: Path, surroundings: Surroundin
             args: tool.args ?? [],
             env: tool.env ?? {},
             directory: tool.cwd === undefined ? directory : existingFolder(tool.cwd, [...at, 'cwd'], surroundings),
+            ...(tool.cwd === undefined ? {} : { hasCwd: true }),
           }
         : { kind: 'http', url: tool.url, headers: tool.headers ?? {} },
     allow: tool.allow ?? null,

@@ -25,7 +25,7 @@ export const mcpTool = refusing(
       args: key(z.array(z.string()).optional(), 'The arguments of the program.', [
         '-y',
         '@modelcontextprotocol/server-filesystem',
-        '.',
+        './notes',
       ]),
       env: key(
         z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().meta({ example: '${TOKEN}' })).optional(),

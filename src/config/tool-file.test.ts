@@ -210,6 +210,7 @@ describe('a tool', () => {
           args: ['--root', '/data'],
           env: { TOKEN: '007' },
           directory: '/a/data',
+          hasCwd: true,
         },
         allow: ['read_*'],
         deny: ['read_secret'],

@@ -71,7 +71,15 @@ export interface McpServerSettings extends ToolRules {
   /** The server's name; in front of its tools' names where they would clash. */
   name: string
   connection:
-    | { kind: 'stdio'; command: string; args: string[]; env: Record<string, string>; directory: string }
+    | {
+        kind: 'stdio'
+        command: string
+        args: string[]
+        env: Record<string, string>
+        directory: string
+        /** The file names the directory; otherwise it is the agent's. */
+        hasCwd?: true
+      }
     | { kind: 'http'; url: string; headers: Record<string, string> }
   /** Names or globs; null: all. */
   allow: string[] | null

@@ -1,0 +1,72 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { main } from './main.ts'
+import { tempFolder } from './testing/temp-folder.ts'
+import { createTestIo } from './testing/test-io.ts'
+
+/** What `validate` warns of, in a folder with a `.env`, `notes` and `link`, which leads to the folder itself. */
+async function warnings(server: string, env: Record<string, string> = {}) {
+  const folder = await tempFolder()
+  const cwd = join(folder, 'agent')
+  await mkdir(join(cwd, 'notes'), { recursive: true })
+  await mkdir(join(cwd, '.quarterdeck'))
+  await symlink(cwd, join(cwd, 'notes', 'link'))
+  await writeFile(join(cwd, '.env'), 'KEY=1\n')
+  await writeFile(
+    join(cwd, 'agent.yaml'),
+    `name: clerk\nmodel: { provider: demo }\ninstructions: Hi.\ntools:\n  - { type: mcp, name: files, command: files, ${server} }\n`,
+  )
+  const io = createTestIo({ cwd, env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config'), ...env } })
+  expect(await main(['validate', '--json'], io)).toBe(0)
+  const found: string[] = JSON.parse(io.printed()).warnings
+  return found.map((one) => one.replaceAll(folder, 'F').replace(/ Whoever .*$/, ''))
+}
+
+const all = 'the data directory, the config folder with the tokens and .env'
+const warning = (folder: string, from: string, what: string) =>
+  `The MCP server files of clerk gets ${folder} (${from}), which holds ${what}.`
+
+describe('a folder that an MCP server is given', () => {
+  test('is fine where it is one of its own', async () => {
+    expect(await warnings('args: [-y, server, ./notes], cwd: notes')).toEqual([])
+    expect(await warnings('args: [-y, "--x=1", "a:b", ./nowhere, "https://example.com/"]')).toEqual([])
+  })
+
+  test('is warned of where it holds the data directory, .env or the config folder', async () => {
+    const here = 'the data directory and .env'
+    expect(await warnings('args: [-y, server, .]')).toEqual([warning('F/agent', 'args: .', here)])
+    expect(await warnings('args: [server], cwd: .')).toEqual([warning('F/agent', 'cwd', here)])
+    expect(await warnings('args: ["--root=.."]')).toEqual([warning('F', 'args: --root=..', all)])
+    expect(await warnings('args: [-v, "..:/data"]')).toEqual([warning('F', 'args: ..:/data', all)])
+    expect(await warnings('args: [.quarterdeck]')).toEqual([
+      warning('F/agent/.quarterdeck', 'args: .quarterdeck', 'the data directory'),
+    ])
+    expect(await warnings('args: [/]')).toEqual([warning('/', 'args: /', all)])
+  })
+
+  test('is looked at where it really is', async () => {
+    expect(await warnings('args: [notes/link]')).toEqual([
+      warning('F/agent', 'args: notes/link', 'the data directory and .env'),
+    ])
+  })
+
+  test('is warned of by serve and doctor too', async () => {
+    const cwd = await tempFolder()
+    await writeFile(
+      join(cwd, 'agent.yaml'),
+      `name: clerk\nmodel: { provider: demo }\ninstructions: Hi.\ntools:\n  - { type: mcp, name: files, command: ${process.execPath}, args: [., "${join(cwd, 'x')}"] }\n`,
+    )
+    const said = 'The MCP server files of clerk gets'
+    const io = createTestIo({ cwd })
+    const stopped = main(['serve', '--port', '0', '--log-level', 'silent'], io)
+    await io.until('Ctrl-C')
+    io.signal('SIGTERM')
+    await stopped
+    expect(io.complained()).toContain(`warning: ${said}`)
+
+    const doctor = createTestIo({ cwd })
+    await main(['doctor', '--port', '0'], doctor)
+    expect(doctor.printed()).toContain(`warn  Config  ${said}`)
+  })
+})
