@@ -6,10 +6,11 @@ import type { Io } from './io.ts'
 export async function askSecret(label: string, io: Io): Promise<string | null> {
   // Standard output may be a file; the question is for the person.
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return null
-  io.stderr.write(label)
   // The editor shows what is typed by writing it to its output.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const editor = createInterface({ input: io.stdin, output: nowhere, terminal: true, historySize: 0 })
+  // Not before it: until then the terminal shows every key by itself.
+  io.stderr.write(label)
   const typed = await new Promise<string | null>((resolve) => {
     editor.once('line', resolve)
     editor.once('SIGINT', () => resolve(null))
