@@ -37,8 +37,8 @@ describe('a folder that an MCP server is given', () => {
     const here = 'the data directory and .env'
     expect(await warnings('args: [-y, server, .]')).toEqual([warning('F/agent', 'args: .', here)])
     expect(await warnings('args: [server], cwd: .')).toEqual([warning('F/agent', 'cwd', here)])
-    expect(await warnings('args: ["--root=.."]')).toEqual([warning('F', 'args: --root=..', all)])
-    expect(await warnings('args: [-v, "..:/data"]')).toEqual([warning('F', 'args: ..:/data', all)])
+    expect(await warnings('args: ["--root=.."]')).toEqual([warning('F', 'args: ..', all)])
+    expect(await warnings('args: [-v, "..:/data"]')).toEqual([warning('F', 'args: ..', all)])
     expect(await warnings('args: [.quarterdeck]')).toEqual([
       warning('F/agent/.quarterdeck', 'args: .quarterdeck', 'the data directory'),
     ])

@@ -1,9 +1,10 @@
 // Folders that an MCP server is given and that hold what no tool should reach: an agent that reads them knows the secrets of its
 // operator, and one that writes them can become its own operator.
 
-import { realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../domain/agent.ts'
+import { isWithin } from '../domain/is-within.ts'
 import type { McpServerSettings } from '../domain/tool-settings.ts'
 
 export interface Secrets {
@@ -17,7 +18,7 @@ export function exposedFolders(agents: readonly AgentDefinition[], secrets: Secr
   const held = [
     { what: 'the data directory', path: secrets.dataDir },
     ...(secrets.configDir === null ? [] : [{ what: 'the config folder with the tokens', path: secrets.configDir }]),
-    ...secrets.envFiles.filter(exists).map((path) => ({ what: '.env', path })),
+    ...secrets.envFiles.filter((path) => existsSync(path)).map((path) => ({ what: '.env', path })),
   ].flatMap(({ what, path }) =>
     [...new Set([realPath(path), join(realPath(dirname(path)), basename(path))])].map((one) => ({ what, path: one })),
   )
@@ -46,19 +47,14 @@ function namedFolders({ connection }: McpServerSettings): { folder: string; from
   const found = new Map<string, string>()
   if (connection.hasCwd) found.set(realPath(directory), 'cwd')
   for (const arg of args) {
-    // `--root=.`, and `/home/ada:/data` as containers are told.
+    // `--root=.`, and `/home/ada:/data` as containers are told. Only the part that is a folder is repeated: the rest may be secret.
     for (const part of [arg, ...arg.split(/[=:,]/)]) {
       if (part === '') continue
       const path = resolve(directory, part.replace(/^file:\/\//, ''))
-      if (isFolder(path) && !found.has(realPath(path))) found.set(realPath(path), `args: ${arg}`)
+      if (isFolder(path) && !found.has(realPath(path))) found.set(realPath(path), `args: ${part}`)
     }
   }
   return [...found].map(([folder, from]) => ({ folder, from }))
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const between = relative(folder, path)
-  return between === '' || !(between === '..' || between.startsWith(`..${sep}`) || resolve(between) === between)
 }
 
 /** Of what is not there yet: where it will be. */
@@ -70,8 +66,6 @@ function realPath(path: string): string {
     return parent === path ? path : join(realPath(parent), basename(path))
   }
 }
-
-const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 function isFolder(path: string): boolean {
   try {

@@ -26,7 +26,7 @@ export function projectFiles(choices: ProjectChoices): Record<string, string> {
   return {
     'agent.yaml': agentFile(choices, keyName),
     '.env.example': envFile(keyName),
-    '.gitignore': '# Conversations, tokens and keys stay on this machine.\n.quarterdeck/\n.env\n',
+    '.gitignore': '# Conversations and keys stay on this machine.\n.quarterdeck/\n.env\n',
     'README.md': readme(choices, keyName),
   }
 }

@@ -55,6 +55,28 @@ describe('a start', () => {
     expect(await readdir(join(cwd, '.quarterdeck'))).not.toContain('tokens.json')
   })
 
+  test('takes no token that a tool has planted in the data directory, neither at once nor after a restart', async () => {
+    const cwd = await tempFolder()
+    const env = { QUARTERDECK_OPERATOR_TOKEN: 'operator-token-that-is-set' }
+    const plant = () => {
+      const planted = { token: 'planted-by-the-agent', user: 'agent', role: 'operator' }
+      const content = { operator_token: 'planted-by-the-agent-too', tokens: [planted] }
+      return writeFile(join(cwd, '.quarterdeck', 'tokens.json'), JSON.stringify(content), { mode: 0o600 })
+    }
+    const first = await serve(cwd, { env })
+    await plant()
+    expect(await status(first.url, 'planted-by-the-agent')).toBe(401)
+    await first.stop()
+
+    const second = await serve(cwd, { env })
+
+    expect([
+      await status(second.url, 'planted-by-the-agent'),
+      await status(second.url, 'planted-by-the-agent-too'),
+    ]).toEqual([401, 401])
+    expect(second.io.complained()).toContain('tokens.json in the data directory is not read any more')
+  })
+
   test('elsewhere makes none, and prints no link', async () => {
     const cwd = await tempFolder()
     const { io } = await serve(cwd, { flags: ['--auth', 'token'] })

@@ -1,9 +1,9 @@
 // `tokens.json`: where older versions kept tokens in plain text, in the data directory. It is read once, to take its tokens over.
 
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
+import { readPrivateFile } from './private-file.ts'
 import { checkTokens, checkTokenText, digestOf, type Token, tokenRoles } from './token.ts'
 
 const MAX_BYTES = 64 * 1024
@@ -24,7 +24,7 @@ export function readOldTokens(
   path: string,
   replaced: { user: boolean; operator: boolean },
 ): readonly (Omit<Token, 'id'> & { name: string })[] | null {
-  const text = read(path)
+  const text = readPrivateFile(path, { maxBytes: MAX_BYTES, refuse: (why, cause) => unusable(path, why, cause) })
   if (text === null) return null
   const content = parse(path, text)
   const given = [
@@ -45,26 +45,6 @@ export function readOldTokens(
     sha256: digestOf(token),
   }))
   return checkTokens(found)
-}
-
-function read(path: string): string | null {
-  let file: number
-  try {
-    file = openSync(path, 'r')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw unusable(path, 'it cannot be read', error)
-  }
-  try {
-    const stat = fstatSync(file)
-    if (!stat.isFile() || stat.size > MAX_BYTES) throw unusable(path, 'it is not a small file')
-    if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
-      throw unusable(path, `other users can read it; run: chmod 600 ${path}`)
-    }
-    return readFileSync(file, 'utf8')
-  } finally {
-    closeSync(file)
-  }
 }
 
 function parse(path: string, text: string): z.infer<typeof ContentSchema> {

@@ -3,22 +3,21 @@
 
 import {
   closeSync,
-  constants,
-  fstatSync,
   fsyncSync,
   lstatSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
   type Stats,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { sha256 } from '../../domain/digest.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { isWithin } from '../../domain/is-within.ts'
+import { isForeign, isOpenToOthers, readPrivateFile, reasonOf } from './private-file.ts'
 import { checkTokens, type TokenRecord, tokenRoles } from './token.ts'
 
 export interface TokenFile {
@@ -38,7 +37,6 @@ export interface TokenFileOptions {
 }
 
 const MAX_BYTES = 1_000_000
-const windows = process.platform === 'win32'
 
 const ContentSchema = z.strictObject({
   /** For people who look into the folder. */
@@ -57,13 +55,16 @@ const ContentSchema = z.strictObject({
 
 export function createTokenFile({ configDir, dataDir, makeFolder }: TokenFileOptions): TokenFile {
   const realDir = realpathSync(dataDir)
+  if (isBelow(configDir, realDir)) {
+    throw folderProblem(configDir, `it lies in the data directory ${realDir}, where tools may get at it`)
+  }
   const path = join(configDir, `tokens-${sha256(realDir).slice(0, 32)}.json`)
 
   return {
     path,
     read() {
       if (!checkFolder(configDir)) return null
-      const text = readOwn(path)
+      const text = readPrivateFile(path, { maxBytes: MAX_BYTES, refuse: (why, cause) => unusable(path, why, cause) })
       return text === null ? null : parse(path, text)
     },
     write(tokens) {
@@ -86,6 +87,15 @@ export function createTokenFile({ configDir, dataDir, makeFolder }: TokenFileOpt
   }
 }
 
+/** `path` need not be there yet. */
+function isBelow(path: string, folder: string): boolean {
+  try {
+    return isWithin(realpathSync(path), folder)
+  } catch {
+    return dirname(path) !== path && isBelow(dirname(path), folder)
+  }
+}
+
 /** False when there is none. A folder that others can change is theirs. */
 function checkFolder(path: string): boolean {
   let stat: Stats
@@ -98,35 +108,10 @@ function checkFolder(path: string): boolean {
   }
   if (stat.isSymbolicLink()) throw folderProblem(path, 'it is a symbolic link')
   if (!stat.isDirectory()) throw folderProblem(path, 'it is not a folder')
-  if (windows) return true
   if (isForeign(stat)) throw folderProblem(path, 'it belongs to another user')
-  if ((stat.mode & 0o077) !== 0) throw folderProblem(path, `other users can look into it; run: chmod 700 ${path}`)
+  if (isOpenToOthers(stat)) throw folderProblem(path, `other users can look into it; run: chmod 700 ${path}`)
   return true
 }
-
-function readOwn(path: string): string | null {
-  let file: number
-  try {
-    file = openSync(path, constants.O_RDONLY | (windows ? 0 : constants.O_NOFOLLOW))
-  } catch (error) {
-    const reason = reasonOf(error)
-    if (reason === 'ENOENT') return null
-    throw unusable(path, reason === 'ELOOP' ? 'it is a symbolic link' : `it cannot be read (${reason})`, error)
-  }
-  try {
-    const stat = fstatSync(file)
-    if (!stat.isFile() || stat.size > MAX_BYTES) throw unusable(path, 'it is not a small file')
-    if (!windows && isForeign(stat)) throw unusable(path, 'it belongs to another user')
-    if (!windows && (stat.mode & 0o077) !== 0) {
-      throw unusable(path, `other users can read or write it; run: chmod 600 ${path}`)
-    }
-    return readFileSync(file, 'utf8')
-  } finally {
-    closeSync(file)
-  }
-}
-
-const isForeign = ({ uid }: Stats): boolean => process.getuid !== undefined && uid !== process.getuid()
 
 function parse(path: string, text: string): readonly TokenRecord[] {
   const repair = 'Restore it, or remove it and make new tokens: quarterdeck tokens create'
@@ -148,7 +133,7 @@ function parse(path: string, text: string): readonly TokenRecord[] {
 function writeDurably(path: string, text: string): void {
   const file = openSync(path, 'wx', 0o600)
   try {
-    writeSync(file, text)
+    writeFileSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)
@@ -157,7 +142,7 @@ function writeDurably(path: string, text: string): void {
 
 /** Without it a power cut may bring the old file back. */
 function syncFolder(path: string): void {
-  if (windows) return
+  if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
   try {
     fsyncSync(folder)
@@ -165,9 +150,6 @@ function syncFolder(path: string): void {
     closeSync(folder)
   }
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error)
 
 function unusable(path: string, why: string, cause?: unknown): ServerError {
   return new ServerError('config_invalid', `The token file ${path} cannot be used: ${why}.`, {

@@ -309,7 +309,7 @@ describe('tokens.json of an older version', () => {
     writeOld(oldPath)
     chmodSync(oldPath, 0o644)
 
-    expect(() => read()).toThrow(`other users can read it; run: chmod 600 ${oldPath}`)
+    expect(() => read()).toThrow(`other users can read or write it; run: chmod 600 ${oldPath}`)
   })
 })
 
@@ -354,6 +354,17 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     expect(await refused(({ path }) => writeFileSync(path, '{"data_dir": "/", "tokens": [{}]}'))).toMatch(
       /^The token file FILE cannot be used: it is not a token file of this version \(tokens\.0\.id\)\./,
     )
+  })
+
+  test('is not in the data directory', () => {
+    const { read, dataDir, folder } = setUp()
+    const at = (configDir: string) => read({ kept: { configDir, makeFolder: () => {} } })
+    symlinkSync(dataDir, join(folder, 'link'))
+
+    for (const path of [dataDir, join(dataDir, 'a', 'b'), join(folder, 'link', 'config')]) {
+      expect(() => at(path)).toThrow(`it lies in the data directory ${dataDir}`)
+    }
+    expect(at(join(folder, 'data2')).current()).toEqual([])
   })
 
   test('does not stop a server that has nothing to keep there', async () => {

@@ -1,0 +1,7 @@
+import { isAbsolute, relative, sep } from 'node:path'
+
+/** Whether `path` is `folder` or lies in it. Both are real paths: links have been followed. */
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}

@@ -1,0 +1,38 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+
+export interface PrivateFileOptions {
+  maxBytes: number
+  /** Makes the error that says why. */
+  refuse: (why: string, cause?: unknown) => Error
+}
+
+const windows = process.platform === 'win32'
+
+/** The text of a file that only this user can read and write; null when there is none. */
+export function readPrivateFile(path: string, { maxBytes, refuse }: PrivateFileOptions): string | null {
+  let file: number
+  try {
+    file = openSync(path, constants.O_RDONLY | (windows ? 0 : constants.O_NOFOLLOW))
+  } catch (error) {
+    const reason = reasonOf(error)
+    if (reason === 'ENOENT') return null
+    throw refuse(reason === 'ELOOP' ? 'it is a symbolic link' : `it cannot be read (${reason})`, error)
+  }
+  try {
+    const stat = fstatSync(file)
+    if (!stat.isFile() || stat.size > maxBytes) throw refuse('it is not a small file')
+    if (isForeign(stat)) throw refuse('it belongs to another user')
+    if (isOpenToOthers(stat)) throw refuse(`other users can read or write it; run: chmod 600 ${path}`)
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+export const isForeign = ({ uid }: Stats): boolean => process.getuid !== undefined && uid !== process.getuid()
+
+/** On Windows the folder's own rights decide. */
+export const isOpenToOthers = ({ mode }: Stats): boolean => !windows && (mode & 0o077) !== 0
+
+export const reasonOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : String(error)
