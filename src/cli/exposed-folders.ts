@@ -1,11 +1,12 @@
 // Folders that an MCP server is given and that hold what no tool should reach: an agent that reads them knows the secrets of its
 // operator, and one that writes them can become its own operator.
 
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../domain/agent.ts'
 import { isWithin } from '../domain/is-within.ts'
 import type { McpServerSettings } from '../domain/tool-settings.ts'
+import { realPath as realPathOf } from '../supervision/real-path.ts'
 
 export interface Secrets {
   dataDir: string
@@ -57,13 +58,13 @@ function namedFolders({ connection }: McpServerSettings): { folder: string; from
   return [...found].map(([folder, from]) => ({ folder, from }))
 }
 
-/** Of what is not there yet: where it will be. */
+/** Also of what is not there yet. */
 function realPath(path: string): string {
   try {
-    return realpathSync(path)
+    return realPathOf(path)
   } catch {
-    const parent = dirname(path)
-    return parent === path ? path : join(realPath(parent), basename(path))
+    // Where the way cannot be followed it is taken as it is written.
+    return resolve(path)
   }
 }
 

@@ -2,8 +2,9 @@
 // comparing, so that an event that is missed, doubled or about something else does no harm.
 
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
+import { isWithin } from '../domain/is-within.ts'
 
 /** What to watch; all paths are absolute. */
 export interface WatchTargets {
@@ -125,7 +126,7 @@ function scan({ folders, files, ignore }: WatchTargets, complain: (message: stri
   const seen: Seen = { stamps: new Map(), folders: new Set() }
   const left = [...folders]
   for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
-    if (seen.folders.has(folder) || ignore.some((path) => isWithin(path, folder))) continue
+    if (seen.folders.has(folder) || ignore.some((one) => isWithin(folder, one))) continue
     if (seen.folders.size >= MAX_FOLDERS || seen.stamps.size >= MAX_FILES) {
       complain(`There is too much to watch; only ${MAX_FOLDERS} folders and ${MAX_FILES} files are.`)
       break
@@ -133,7 +134,7 @@ function scan({ folders, files, ignore }: WatchTargets, complain: (message: stri
     seen.folders.add(folder)
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name)
-      if (isNoise(entry.name) || ignore.some((one) => isWithin(one, path))) continue
+      if (isNoise(entry.name) || ignore.some((one) => isWithin(path, one))) continue
       if (entry.isDirectory()) left.push(path)
       else stamp(path, seen.stamps)
     }
@@ -162,8 +163,6 @@ function stamp(path: string, stamps: Map<string, string>): void {
 /** Hidden files, packages, editors' copies, and what databases and programs write by themselves. */
 const isNoise = (name: string): boolean =>
   name.startsWith('.') || name === 'node_modules' || /~$|\.(swp|tmp|log|db|sqlite3?)(-(wal|shm|journal))?$/i.test(name)
-
-const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep)
 
 function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const paths = new Set([...before.keys(), ...after.keys()])
