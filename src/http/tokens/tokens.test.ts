@@ -290,6 +290,23 @@ describe('tokens.json of an older version', () => {
     ])
   })
 
+  test('one that turns up later and cannot be used does not keep the server from starting', async () => {
+    const { open, oldPath, lines } = setUp()
+    await open()
+    for (const [text, mode] of [
+      ['no JSON', 0o600],
+      [JSON.stringify(OLD), 0o644],
+    ] as const) {
+      writeFileSync(oldPath, text)
+      chmodSync(oldPath, mode)
+      expect((await open()).tokens.current()).toEqual([])
+    }
+    expect(lines.map(({ level, path }) => [level, path])).toEqual([
+      ['warn', oldPath],
+      ['warn', oldPath],
+    ])
+  })
+
   test.each([
     ['no JSON', 'it is not valid JSON'],
     ['{"tokn": "secret-secret-secret"}', 'it is not what a token file holds'],

@@ -81,8 +81,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
   const file = kept === null ? null : createTokenFile({ ...kept, dataDir })
   const found = file?.read() ?? null
   const oldPath = join(dataDir, 'tokens.json')
-  const old =
-    file === null ? null : readOldTokens(oldPath, { user: set.user !== null, operator: set.operator !== null })
+  const old = file === null ? null : readOld()
   const operatorToken = set.operator ?? (file === null ? newToken(random) : null)
   const given = [['user', set.user] as const, ['operator', operatorToken] as const].flatMap(([role, token]) => {
     if (token === null) return []
@@ -92,6 +91,20 @@ export function readTokens(options: TokensOptions): ReadTokens {
   let audit: WriteAudit | null = null
   let records: readonly TokenRecord[] = found ?? []
   let table: readonly Token[] = checkTokens([...given, ...records])
+
+  /** The tokens to take over; `refused` once that is done and what lies there now is not what was taken. */
+  function readOld(): ReturnType<typeof readOldTokens> | 'refused' {
+    try {
+      const tokens = readOldTokens(oldPath, { user: set.user !== null, operator: set.operator !== null })
+      const isKnown = tokens?.every(({ sha256 }) => found?.some((record) => record.sha256 === sha256)) ?? true
+      // Whoever can write into the data directory could otherwise make themselves an operator.
+      return found === null || isKnown ? tokens : 'refused'
+    } catch (error) {
+      if (found === null) throw error
+      // Nor may they keep the server from starting.
+      return 'refused'
+    }
+  }
 
   /** On disk first: what is valid now is valid after a restart, and what is not is not. */
   function keep(next: readonly TokenRecord[]): void {
@@ -129,15 +142,10 @@ export function readTokens(options: TokensOptions): ReadTokens {
   }
 
   async function takeOver(tokens: NonNullable<typeof old>): Promise<void> {
-    const isKnown = tokens.every(({ sha256 }) => records.some((record) => record.sha256 === sha256))
-    if (found !== null && !isKnown) {
-      // Whoever can write into the data directory could otherwise make themselves an operator.
+    if (tokens === 'refused') {
       log.warn(
         'tokens.json in the data directory is not read any more: remove it. `quarterdeck tokens` makes new tokens',
-        {
-          path: oldPath,
-          token_file: file?.path,
-        },
+        { path: oldPath, token_file: file?.path },
       )
       return
     }
@@ -166,7 +174,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
       keep(records.filter((one) => one !== record))
       await write('token_revoked', record, by)
     },
-    hasAny: (make) => table.length > 0 || (old !== null && found === null && old.length > 0) || make,
+    hasAny: (make) => table.length > 0 || (old !== null && old !== 'refused' && old.length > 0) || make,
     async begin(writeAudit, { make }) {
       audit = writeAudit
       if (file === null) return null
