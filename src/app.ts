@@ -99,8 +99,11 @@ export interface App {
    * that there is one.
    */
   listen(): Promise<OpenApp & { host: string; port: number; url: string }>
-  /** Orderly end: no new work, running work drained, the rest suspended or marked, the store closed. May be called again. */
-  close(options?: { drainMs?: number }): Promise<void>
+  /**
+   * Orderly end: no new work, running work drained, the rest suspended or marked, the store closed. May be called again.
+   * `crashed`: it ends because something failed that nobody caught.
+   */
+  close(options?: { drainMs?: number; crashed?: boolean }): Promise<void>
 }
 
 export interface OpenApp {
@@ -194,10 +197,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     return started
   }
 
-  async function end(drainMs: number): Promise<void> {
+  async function end(drainMs: number, crashed: boolean): Promise<void> {
     // A start that failed has cleared up behind itself.
     const running = await started?.catch(() => null)
-    await running?.end(drainMs)
+    await running?.end(drainMs, crashed)
     await prepared.disposeAsync()
   }
   let closed: Promise<void> | null = null
@@ -213,8 +216,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       const name = host.includes(':') ? `[${host}]` : host
       return { ...app, host, port, url: `${tls === null ? 'http' : 'https'}://${name}:${port}` }
     },
-    close({ drainMs = settings.shutdown.drainMs } = {}) {
-      closed ??= end(drainMs)
+    close({ drainMs = settings.shutdown.drainMs, crashed = false } = {}) {
+      closed ??= end(drainMs, crashed)
       return closed
     },
   }
@@ -233,7 +236,7 @@ interface Prepared {
 interface Started {
   app: OpenApp
   address: { host: string; port: number } | null
-  end(drainMs: number): Promise<void>
+  end(drainMs: number, crashed: boolean): Promise<void>
 }
 
 /** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. */
@@ -436,11 +439,11 @@ async function startApp(
       rest: () => store.rest(),
     },
     address,
-    async end(drainMs) {
+    async end(drainMs, crashed) {
       janitor.stop()
       // New work is refused from here on; answers in work go on until the engine has ended or suspended their runs.
       const closing = http.close({ drainMs: drainMs + 2_500 })
-      await engine.drain(drainMs)
+      await engine.drain(drainMs, { crashed })
       await closing
       await everything.disposeAsync()
     },

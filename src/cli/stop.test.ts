@@ -87,7 +87,7 @@ describe('stopping a server', () => {
 
     expect([code, closes, log.lines]).toEqual([
       70,
-      [{ drainMs: 0 }],
+      [{ drainMs: 0, crashed: true }],
       [['unexpected failure, the server stops', { error }]],
     ])
   })

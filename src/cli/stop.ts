@@ -6,7 +6,7 @@ import type { Io } from './io.ts'
 export interface Stoppable {
   /** Runs that would be cut off now. */
   activeRuns(): number
-  close(options: { drainMs: number }): Promise<void>
+  close(options: { drainMs: number; crashed?: boolean }): Promise<void>
 }
 
 /** A store that cannot be flushed within this time after a crash will not be. */
@@ -44,7 +44,7 @@ export function untilStopped(server: Stoppable, drainMs: number, log: Logger, io
       log.error('unexpected failure, the server stops', { error })
       const giveUp = io.clock.after(CRASH_FLUSH_MS, () => finish(exitCodes.internal.code))
       server
-        .close({ drainMs: 0 })
+        .close({ drainMs: 0, crashed: true })
         .catch((failure: unknown) => log.error('the server did not stop cleanly', { error: failure }))
         .finally(() => {
           giveUp()

@@ -18,10 +18,20 @@ export type EntryKind = 'event' | 'fact'
 /** The closed union of facts. */
 export type Fact =
   | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
-  | { fact: 'run_recovered'; run: string; fence: number; at: number }
+  /** `died`: its last owner died with it, and had not given it back. */
+  | { fact: 'run_recovered'; run: string; fence: number; died?: true; at: number }
   | { fact: 'cancel_requested'; run: string; by: string; at: number }
-  /** A call is about to begin. Written with the consumption of its approval, where it had one. */
-  | { fact: 'tool_intent'; run: string; call: string; tool: string; effect: Effect; approval?: string; at: number }
+  /** A call is about to begin. Written with the consumption of its approval, where it had one. `lane`: of a sub-agent. */
+  | {
+      fact: 'tool_intent'
+      run: string
+      call: string
+      tool: string
+      effect: Effect
+      approval?: string
+      lane?: string
+      at: number
+    }
   /** `lane`: of a sub-agent. */
   | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string; at: number }
   | { fact: 'handed_over'; run: string; to: string; at: number }

@@ -377,7 +377,7 @@ export function createEngine(options: EngineOptions): Engine {
       draining: runner.draining,
     }),
     recover: () => runner.recover(),
-    drain: (ms) => runner.drain(ms),
+    drain: (ms, how) => runner.drain(ms, how),
     close: () => runner.close(),
   }
 }

@@ -93,8 +93,11 @@ export interface Engine {
   stats(): EngineStats
   /** Takes over the runs that a dead process left behind; called at start and then regularly. */
   recover(): Promise<void>
-  /** No new work; lets running work finish for `ms`, then suspends background runs and marks the others. */
-  drain(ms: number): Promise<void>
+  /**
+   * No new work; lets running work finish for `ms`, then suspends background runs and marks the others. `crashed`: the process
+   * ends because something failed, so what it cuts off counts as a death when it is taken up again.
+   */
+  drain(ms: number, how?: { crashed: boolean }): Promise<void>
   close(): Promise<void>
 }
 

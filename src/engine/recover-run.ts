@@ -4,6 +4,9 @@ import type { Entry, Fact } from '../domain/entry.ts'
 import type { RunEvent, TokenUsage } from '../domain/event.ts'
 import type { StoredMessage } from '../domain/message.ts'
 import type { RunRecord } from '../domain/run.ts'
+import { createDeathCount, MOST_DEATHS } from './death-count.ts'
+
+export type Intent = Extract<Fact, { fact: 'tool_intent' }>
 
 export interface RunRemains {
   events: RunEvent[]
@@ -14,22 +17,29 @@ export interface RunRemains {
   /** Text of the steps that were not finished, by message id. It is kept, marked as broken off. */
   unfinishedText: Map<string, { text: string; lane: string | null }>
   /** Calls that may have begun and have no result. */
-  unanswered: Extract<Fact, { fact: 'tool_intent' }>[]
+  unanswered: Intent[]
+  /** Those of them that were under way at every one of the deaths that are too many. */
+  deadly: Intent[]
+  /** The agents whose step was. */
+  deadlySteps: { subagent: string | null }[]
 }
 
-export function readRemains(entries: readonly Entry[]): RunRemains {
+/** `entries` end with the fact that it was recovered. */
+export function readRemains(entries: readonly Pick<Entry, 'kind' | 'data'>[]): RunRemains {
   const events: RunEvent[] = []
   const unfinishedText: RunRemains['unfinishedText'] = new Map()
   /** The conversations of sub-agents, by what their events carry. */
   const lanes = new Map<string, string>()
   const laneOf = (subagentRunId: string | undefined) =>
     subagentRunId === undefined ? null : (lanes.get(subagentRunId) ?? null)
-  const intents = new Map<string, Extract<Fact, { fact: 'tool_intent' }>>()
+  const intents = new Map<string, Intent>()
+  const deaths = createDeathCount()
   let stepsDone = 0
   let usage: TokenUsage[] = []
   for (const entry of entries) {
     if (entry.kind === 'fact') {
       const fact: Fact = JSON.parse(entry.data)
+      deaths.see(fact)
       if (fact.fact === 'tool_intent') intents.set(fact.call, fact)
       if (fact.fact === 'step_finished') {
         const lane = fact.lane ?? null
@@ -41,6 +51,7 @@ export function readRemains(entries: readonly Entry[]): RunRemains {
     }
     const event: RunEvent = JSON.parse(entry.data)
     events.push(event)
+    deaths.see(event)
     if (event.type === 'SUBAGENT_STARTED') lanes.set(event.subagentRunId, event.parentToolCallId ?? '')
     if (event.type === 'SUBAGENT_FINISHED') {
       const lane = laneOf(event.subagentRunId)
@@ -53,7 +64,17 @@ export function readRemains(entries: readonly Entry[]): RunRemains {
     if (event.type === 'TOOL_CALL_RESULT') intents.delete(event.toolCallId)
   }
   const writtenUntil = events.at(-1)?.timestamp ?? null
-  return { events, writtenUntil, stepsDone, usage, unfinishedText, unanswered: [...intents.values()] }
+  const unanswered = [...intents.values()]
+  return {
+    events,
+    writtenUntil,
+    stepsDone,
+    usage,
+    unfinishedText,
+    unanswered,
+    deadly: unanswered.filter(({ call }) => deaths.ofCall(call) >= MOST_DEATHS),
+    deadlySteps: deaths.ofSteps().filter((step) => step.deaths >= MOST_DEATHS),
+  }
 }
 
 export function brokenOffMessages(remains: RunRemains, run: RunRecord, createdAt: number): StoredMessage[] {
@@ -68,3 +89,20 @@ export function brokenOffMessages(remains: RunRemains, run: RunRecord, createdAt
     brokenOff: true,
   }))
 }
+
+/** Why a run must not go on by itself; null: it may. */
+export function reviewNeeded({ unanswered, deadly, deadlySteps, stepsDone }: RunRemains): string | null {
+  const inDoubt = unanswered.filter(({ effect }) => effect === 'once')
+  if (inDoubt.length > 0) {
+    return `The server stopped while ${named(inDoubt)} was running. Whether it took effect is not known, so it was not repeated; check, then ask again.`
+  }
+  if (deadly.length > 0) {
+    return `The server died ${MOST_DEATHS} times while ${named(deadly)} was running, so it was not started again. Mend the tool, then ask again.`
+  }
+  const [step] = deadlySteps
+  if (step === undefined) return null
+  const whose = step.subagent === null ? `step_${stepsDone + 1}` : `a step of ${step.subagent}`
+  return `The server died ${MOST_DEATHS} times while the model was answering in ${whose}, so it was not asked again. Look at the server's log, then ask again.`
+}
+
+const named = (calls: readonly Intent[]): string => calls.map(({ tool, call }) => `${tool} (${call})`).join(', ')

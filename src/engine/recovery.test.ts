@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../models/model.ts'
 import type { ServerTool } from '../tools/tool.ts'
-import { eventsOf, openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
+import { eventsOf, openEngine, outline, type TestEngineOptions, testAgent, testTool } from './testing/open-engine.ts'
 
 let folder: string
 beforeEach(() => {
@@ -14,10 +14,10 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const open = (options: TestEngineOptions) => openEngine({ path: join(folder, 'first', 'test.db'), ...options })
 
-/** A server on what kill -9 leaves: the files as they are at this moment. The first one lives on beside it and is not heard. */
-function reopen(options: TestEngineOptions) {
-  cpSync(join(folder, 'first'), join(folder, 'second'), { recursive: true })
-  return openEngine({ path: join(folder, 'second', 'test.db'), ...options })
+/** A server on what kill -9 leaves: the files as they are at this moment. The one before lives on beside it and is not heard. */
+function reopen(options: TestEngineOptions, from = 'first', to = 'second') {
+  cpSync(join(folder, from), join(folder, to), { recursive: true })
+  return openEngine({ path: join(folder, to, 'test.db'), ...options })
 }
 
 /** Reads a run until an event of this type has been seen: then the server "dies" without a word. */
@@ -160,6 +160,180 @@ describe('after a crash', () => {
     await after.engine.recover()
     expect(outline(await after.events(second)).at(-1)).toBe('RUN_FINISHED success')
     await after.close()
+  })
+})
+
+describe('a process that dies again and again', () => {
+  /** Starts the run and lets the process die whenever `dies` says that the time has come, life after life. */
+  async function live(lives: readonly TestEngineOptions[], dies: (life: number) => Promise<void>, more = {}) {
+    const names = ['first', ...lives.map((_, i) => `life-${i + 2}`)]
+    const servers = [open(lives[0] ?? {})]
+    const accepted = await servers[0]?.start('q', more)
+    if (accepted === undefined) throw new Error('not started')
+    for (const [i, options] of lives.slice(1).entries()) {
+      await dies(i + 1)
+      const server = reopen(options, names[i], names[i + 1])
+      servers.push(server)
+      await server.engine.recover()
+    }
+    const last = servers.at(-1)
+    if (last === undefined) throw new Error('not started')
+    const run = async () => await last.engine.getRun('local_user', accepted.run.id)
+    return { last, accepted, servers, run, end: async () => (await last.events(accepted)).at(-1) }
+  }
+
+  /** Resolves when so many have come. */
+  function meeting(count: number) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let come = 0
+    return {
+      come() {
+        come += 1
+        if (come === count) resolve()
+      },
+      promise,
+    }
+  }
+
+  test('in the same call is not given it a third time: the run asks for a review and names it', async () => {
+    const seen: string[] = []
+    const starts = [meeting(1), meeting(1)]
+    const hangs = (life: number) =>
+      tool('read', ({ callId }) => {
+        seen.push(callId)
+        starts[life]?.come()
+        return forever
+      })
+    const answers = [{ parts: [{ tool_call: { name: 'act' } }] }]
+    const lives = [0, 1, 2].map((life) => ({ tools: [hangs(life)], answers }))
+    const { end, run, last } = await live(lives, async (life) => starts[life - 1]?.promise)
+    expect(await end()).toMatchObject({
+      type: 'RUN_ERROR',
+      code: 'needs_review',
+      message: `The server died 2 times while act (${seen[0]}) was running, so it was not started again. Mend the tool, then ask again.`,
+    })
+    expect([seen.length, (await run()).status]).toEqual([2, 'interrupted'])
+    await last.close()
+  })
+
+  test('in the first call and then in the second has died once in each, and goes on', async () => {
+    const starts = [meeting(1), meeting(2), meeting(1)]
+    let life = 0
+    const act = () =>
+      tool('read', async ({ arguments: { n } }) => {
+        starts[life]?.come()
+        return n === 1 && life === 0
+          ? await forever
+          : n === 2 && life === 1
+            ? await forever
+            : { content: 'x', isError: false }
+      })
+    const answers = [1, 2].map((n) => ({
+      when: n === 1 ? 'q' : { tool: 'act' },
+      parts: [{ tool_call: { name: 'act', arguments: { n } } }],
+    }))
+    const done = [{ when: { tool: 'act' }, parts: [{ text: 'done' }] }]
+    const { end, last } = await live(
+      [
+        { tools: [act()], answers },
+        { tools: [act()], answers: answers.slice(1) },
+        { tools: [act()], answers: done },
+      ],
+      async (dies) => {
+        await starts[dies - 1]?.promise
+        life = dies
+      },
+    )
+    expect(await end()).toMatchObject({ type: 'RUN_FINISHED' })
+    await last.close()
+  })
+
+  test('while calls run side by side counts them all, but none that waits for its turn', async () => {
+    const seen: unknown[] = []
+    const starts = [meeting(2), meeting(2)]
+    let life = 0
+    const act = tool('read', ({ arguments: { n } }) => {
+      seen.push(n)
+      starts[life]?.come()
+      return forever
+    })
+    const answers = [{ parts: [1, 2, 3].map((n) => ({ tool_call: { name: 'act', arguments: { n } } })) }]
+    const agent = { limits: { ...testAgent.limits, parallelCalls: 2 } }
+    const { end, accepted, last } = await live(
+      [1, 2, 3].map(() => ({ tools: [act], answers, agent })),
+      async (dies) => {
+        await starts[dies - 1]?.promise
+        life = dies
+      },
+    )
+    const [answer] = (await last.engine.messages(accepted.session.id, 10)).filter(({ role }) => role === 'assistant')
+    const [one, two, three] = answer?.toolCalls ?? []
+    const told = JSON.stringify(await end())
+    expect([one, two, three].map((call) => told.includes(`act (${call?.id})`))).toEqual([true, true, false])
+    expect(seen).toEqual([1, 2, 1, 2])
+    await last.close()
+  })
+
+  test('in the same answer of the model does not ask for it a third time', async () => {
+    const starts = [meeting(1), meeting(1)]
+    let life = 0
+    const options = (): TestEngineOptions => ({
+      answers: [{ parts: [{ text: 'Half ' }, { hang: true }] }],
+      onRequest: () => starts[life]?.come(),
+    })
+    const { end, last } = await live([options(), options(), options()], async (dies) => {
+      await starts[dies - 1]?.promise
+      life = dies
+    })
+    expect(await end()).toMatchObject({
+      code: 'needs_review',
+      message: expect.stringContaining('died 2 times while the model was answering in step_1'),
+    })
+    await last.close()
+  })
+
+  test('and in between was stopped in order has died once', async () => {
+    const starts = [meeting(1), meeting(1), meeting(1)]
+    let life = 0
+    const options = (): TestEngineOptions => ({
+      answers: [{ parts: [{ text: 'Half ' }, { hang: true }] }],
+      onRequest: () => starts[life]?.come(),
+    })
+    const whole = { answers: [{ parts: [{ text: 'Whole.' }] }] }
+    const first = open(options())
+    const accepted = await first.start('q')
+    await starts[0]?.promise
+    life = 1
+    const second = reopen(options(), 'first', 'second')
+    await second.engine.recover()
+    await starts[1]?.promise
+    await second.close()
+    const third = reopen(whole, 'second', 'third')
+    await third.engine.recover()
+    expect((await third.events(accepted)).at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+    await third.close()
+  })
+
+  test('by a failure that nobody caught has died, though it ended in order', async () => {
+    const starts = [meeting(1), meeting(1)]
+    let life = 0
+    const options = (): TestEngineOptions => ({
+      answers: [{ parts: [{ text: 'Half ' }, { hang: true }] }],
+      onRequest: () => starts[life]?.come(),
+    })
+    const first = open(options())
+    const accepted = await first.start('q')
+    await starts[0]?.promise
+    await first.engine.drain(0, { crashed: true })
+    life = 1
+    const second = reopen(options(), 'first', 'second')
+    await second.engine.recover()
+    await starts[1]?.promise
+    await second.engine.drain(0, { crashed: true })
+    const third = reopen(options(), 'second', 'third')
+    await third.engine.recover()
+    expect((await third.events(accepted)).at(-1)).toMatchObject({ code: 'needs_review' })
+    await third.close()
   })
 })
 

@@ -17,7 +17,7 @@ import { messagesSnapshot } from './messages-snapshot.ts'
 import type { Middleware } from './middleware/middleware.ts'
 import type { Presence } from './presence.ts'
 import { createPriceList } from './prices.ts'
-import { brokenOffMessages, readRemains } from './recover-run.ts'
+import { brokenOffMessages, readRemains, reviewNeeded } from './recover-run.ts'
 import type { AgentParts } from './run-scope.ts'
 import { runStart } from './run-start.ts'
 import { BROKEN_OFF, createRunWriter, type RunWriter } from './run-writer.ts'
@@ -45,7 +45,8 @@ export interface Runner {
   /** Resolves when nothing of the session executes here. */
   settled(sessionId: string): Promise<void>
   recover(): Promise<void>
-  drain(ms: number): Promise<void>
+  /** `crashed`: what is cut off is not given back, so that the next owner counts it as a death. */
+  drain(ms: number, how?: { crashed: boolean }): Promise<void>
   close(): Promise<void>
 }
 
@@ -87,6 +88,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const tokens = { input: 0, output: 0 }
   const ended = new AbortController()
   let draining = false
+  let crashed = false
   let stopLease = () => {}
 
   /** Call what is returned when the run executes or will not. */
@@ -112,7 +114,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     const live = async () => {
       try {
         const outcome = await work()
-        if (outcome === 'suspended') await log.commit({ type: 'release_run', runId: run.id, fence: run.fence })
+        if (outcome === 'suspended' && !crashed)
+          await log.commit({ type: 'release_run', runId: run.id, fence: run.fence })
         finished[outcome] = (finished[outcome] ?? 0) + 1
       } catch (error) {
         abandoned.add(run.id)
@@ -213,7 +216,16 @@ export function createRunner(deps: RunnerDeps): Runner {
     const session = await store.session(orphan.sessionId)
     if (session === null) return
     const entries = await entriesOf(orphan)
-    const fact = factText({ fact: 'run_recovered', run: orphan.id, fence: orphan.fence + 1, at: clock.now() })
+    // One that was given back has no owner, and one that we could not go on with has us: neither died with it.
+    const died = orphan.leaseOwner !== null && orphan.leaseOwner !== leaseOwner
+    const data = factText({
+      fact: 'run_recovered',
+      run: orphan.id,
+      fence: orphan.fence + 1,
+      ...(died ? { died } : {}),
+      at: clock.now(),
+    })
+    const recovered = { kind: 'fact' as const, data }
     const settle = prepare(orphan.id)
     let record: RunRecord | null = null
     try {
@@ -222,11 +234,11 @@ export function createRunner(deps: RunnerDeps): Runner {
         runId: orphan.id,
         fence: orphan.fence,
         leaseOwner,
-        entries: [{ kind: 'fact', data: fact }],
+        entries: [recovered],
       })
       abandoned.delete(orphan.id)
       record = { ...(claimed.run ?? orphan), origin: 'recovery' }
-      await goOn(record, session, entries)
+      await goOn(record, session, [...entries, recovered])
     } catch (error) {
       if (record !== null) abandoned.add(record.id)
       throw error
@@ -236,7 +248,11 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   /** A run that is ours now goes on after what its last owner left, or ends where it may not. */
-  async function goOn(record: RunRecord, session: SessionRecord, entries: readonly Entry[]): Promise<void> {
+  async function goOn(
+    record: RunRecord,
+    session: SessionRecord,
+    entries: readonly Pick<Entry, 'kind' | 'data'>[],
+  ): Promise<void> {
     const remains = readRemains(entries)
     const writer = createRunWriter({ log, clock, middleware }, record, remains.writtenUntil ?? undefined)
     for (const event of remains.events) writer.open.see(event)
@@ -248,10 +264,13 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
 
     if (record.cancelRequested) return end({ kind: 'cancelled', by: 'request' })
-    const doubtful = remains.unanswered.filter((intent) => intent.effect === 'once')
-    if (doubtful.length > 0) {
-      const calls = doubtful.map((intent) => `${intent.tool} (${intent.call})`).join(', ')
-      const message = `The server stopped while ${calls} was running. Whether it took effect is not known, so it was not repeated; check, then ask again.`
+    const message = reviewNeeded(remains)
+    if (message !== null) {
+      logger.error('a run is not gone on with: somebody has to look', {
+        run_id: record.id,
+        session_id: session.id,
+        message,
+      })
       return end({ kind: 'failed', code: 'needs_review', message })
     }
     for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
@@ -370,8 +389,9 @@ export function createRunner(deps: RunnerDeps): Runner {
       }
     },
 
-    async drain(ms) {
+    async drain(ms, how = { crashed: false }) {
       draining = true
+      crashed = how.crashed
       const allDone = () => Promise.all([...active.values()].map((entry) => entry.done))
       await Promise.race([allDone(), sleep(clock, ms)])
       for (const entry of active.values()) {

@@ -54,6 +54,9 @@ export async function runSubagent(
       lane: call.id,
     }
     await writer.commit({ messages: [question] })
+  } else {
+    // If the process dies in it again, the log says in whose work.
+    await writer.flush()
   }
   try {
     const budget = createBudget(agent.definition.limits, scope.costOf, scope.budget, scope.usage.total)

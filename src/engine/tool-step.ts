@@ -13,6 +13,7 @@ import { boundedResult } from './bounded-result.ts'
 import { callTool } from './call-tool.ts'
 import { type PreparedCall, prepareCall } from './prepare-call.ts'
 import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
+import type { CommitParts } from './run-writer.ts'
 import { runSubagent } from './subagent.ts'
 
 export interface StepEnd {
@@ -60,28 +61,26 @@ export async function runToolCalls(
     if (messages.length > 0) await pen.commit({ facts, messages })
     throw error
   })
+  const parallel = Math.min(agent.definition.limits.parallelCalls, prepared.length)
   const running = prepared.filter((one): one is Runnable => one.type === 'run')
-  const intents = running.filter(({ tool }) => tool.location === 'server')
-  const at = pen.timestamp()
-  const consumed = running.flatMap(({ approval }) =>
-    approval === null ? [] : [{ waitId: approval.id, digest: approval.digest, at }],
-  )
-  const sideEffects = intents.filter(({ tool }) => tool.effect !== 'read')
-  if (facts.length > 0 || messages.length > 0 || intents.length > 0 || consumed.length > 0) {
-    await pen.commit({
-      facts: [...facts, ...intents.map((one) => intentOf(scope, one, at))],
-      messages,
-      ...(consumed.length === 0 ? {} : { consume: consumed }),
-      ...(sideEffects.length === 0 ? {} : { audit: sideEffects.map((one) => startedRecord(scope, agent, one, at)) }),
-    })
+  // Those that begin at once share a commit. The others write theirs when their turn comes: what has no intent has not begun.
+  const first = running.slice(0, parallel)
+  const intended = new Set<PreparedCall>(first)
+  const { intents, ...parts } = beginning(scope, lane, agent, first)
+  if (facts.length > 0 || messages.length > 0 || intents.length > 0 || parts.consume !== undefined) {
+    await pen.commit({ facts: [...facts, ...intents], messages, ...parts })
   }
 
   const pending: Pending[] = []
   let handedTo: AgentParts | null = null
   const waiting = [...prepared]
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for (let next = waiting.shift(); next !== undefined && !scope.signal.aborted; next = waiting.shift()) {
       try {
+        if (next.type === 'run' && !intended.has(next)) {
+          const { intents: facts, ...more } = beginning(scope, lane, agent, [next])
+          if (facts.length > 0 || more.consume !== undefined) await pen.commit({ facts, ...more })
+        }
         const end = await carryOut(scope, lane, agent, next)
         pending.push(...end.pending)
         handedTo = end.handedTo ?? handedTo
@@ -92,13 +91,32 @@ export async function runToolCalls(
       }
     }
   }
-  const parallel = Math.min(agent.definition.limits.parallelCalls, prepared.length)
   // All must have stopped before the run goes on or ends: none may write behind its back.
   const done = await Promise.allSettled(Array.from({ length: parallel }, work))
   const failed = done.find((one) => one.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   scope.signal.throwIfAborted()
   return { pending, handedTo }
+}
+
+/** What is on disk before these calls begin. An agent that is called has no intent: what it did is in its messages. */
+function beginning(
+  scope: RunScope,
+  lane: Lane,
+  agent: AgentParts,
+  calls: readonly Runnable[],
+): Pick<CommitParts, 'consume' | 'audit'> & { intents: Fact[] } {
+  const at = lane.pen.timestamp()
+  const onServer = calls.filter(({ tool }) => tool.location === 'server')
+  const sideEffects = onServer.filter(({ tool }) => tool.effect !== 'read')
+  const consume = calls.flatMap(({ approval }) =>
+    approval === null ? [] : [{ waitId: approval.id, digest: approval.digest, at }],
+  )
+  return {
+    intents: onServer.map((one) => intentOf(scope, lane, one, at)),
+    ...(consume.length === 0 ? {} : { consume }),
+    ...(sideEffects.length === 0 ? {} : { audit: sideEffects.map((one) => startedRecord(scope, agent, one, at)) }),
+  }
 }
 
 async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared: PreparedCall): Promise<StepEnd> {
@@ -241,13 +259,14 @@ const MOST_WAITS = 1_000
 export const readWaits = ({ store, run }: RunScope): Promise<Wait[]> =>
   store.waits({ sessionId: run.sessionId, limit: MOST_WAITS })
 
-const intentOf = ({ run }: RunScope, { call, tool, approval }: Runnable, at: number): Fact => ({
+const intentOf = ({ run }: RunScope, { id: lane }: Lane, { call, tool, approval }: Runnable, at: number): Fact => ({
   fact: 'tool_intent',
   run: run.id,
   call: call.id,
   tool: tool.name,
   effect: tool.effect,
   ...(approval === null ? {} : { approval: approval.id }),
+  ...(lane === null ? {} : { lane }),
   at,
 })
 

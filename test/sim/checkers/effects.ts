@@ -1,6 +1,7 @@
 // P7: the ledger of what really began against what the log says about it.
 
 import type { RunRecord } from '../../../src/domain/run.ts'
+import { MOST_DEATHS } from '../../../src/engine/death-count.ts'
 import { type Checker, type Evidence, entriesOf, eventsIn, factsIn } from '../evidence.ts'
 import type { ToolStart } from '../history.ts'
 
@@ -27,6 +28,12 @@ function checkCall({ sessions, runs, history }: Evidence, starts: readonly ToolS
   }
   if (new Set(starts.map(({ life }) => life)).size !== starts.length)
     problems.push(`${what} was started twice by one process`)
+  const deadly = starts.filter(({ life }) => {
+    const { end = null } = history.lives.find(({ number }) => number === life) ?? {}
+    return end !== null && end !== 'restarted'
+  })
+  if (deadly.length > MOST_DEATHS)
+    problems.push(`${what} was started ${deadly.length} times, and the process died each time`)
 
   const log = entriesOf(sessions.get(sessionId)?.log ?? [], runId)
   if (!factsIn(log).some((fact) => fact.fact === 'tool_intent' && fact.call === callId)) {

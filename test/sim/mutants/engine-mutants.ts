@@ -8,6 +8,8 @@ const noteAsRepeatable = (entry: NewEntry): NewEntry =>
     ? { ...entry, data: entry.data.replace('"once"', '"idempotent"') }
     : entry
 
+const noteAsGivenBack = (entry: NewEntry): NewEntry => ({ ...entry, data: entry.data.replace('"died":true,', '') })
+
 export const engineMutants: readonly Mutant[] = [
   {
     name: 'intent-of-no-effect',
@@ -18,6 +20,28 @@ export const engineMutants: readonly Mutant[] = [
       commit: (command) =>
         log.commit(
           command.type === 'append' ? { ...command, entries: command.entries.map(noteAsRepeatable) } : command,
+        ),
+      synced: log.synced,
+      watch: log.watch,
+      close: log.close,
+      get watchers() {
+        return log.watchers
+      },
+    }),
+  },
+  {
+    name: 'forgets-deaths',
+    seed: 2,
+    bug: 'a call that the process died in is started again however often that happens',
+    foundBy: ['effects'],
+    faults(faults) {
+      faults.process.crashEveryMs = 250
+      faults.tool.ms = 2_000
+    },
+    log: (log) => ({
+      commit: (command) =>
+        log.commit(
+          command.type === 'claim_run' ? { ...command, entries: command.entries.map(noteAsGivenBack) } : command,
         ),
       synced: log.synced,
       watch: log.watch,

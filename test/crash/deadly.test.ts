@@ -1,0 +1,169 @@
+// A tool or an answer that takes the whole process with it: it is tried once more, and after the second death a person is asked
+// instead. The server lives, whatever an agent's tools do.
+
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { endOf, eventsOf } from './support/operator.ts'
+import { runInput } from './support/run-input.ts'
+import { record } from './support/sse-recorder.ts'
+import { DidNotStart, openYard, type TestServer, type Yard, type YardOptions } from './support/start-server.ts'
+import { until } from './support/until.ts'
+
+const source = `
+import { appendFileSync, existsSync } from 'node:fs'
+
+/** Takes the process with it. */
+export async function look({ name, how }: { name: string; how: string }) {
+  appendFileSync('starts', name + '\\n')
+  if (existsSync('mended-' + name)) return 'Seen.'
+  if (how === 'kill') process.kill(process.pid, 'SIGKILL')
+  if (how === 'abort') process.abort()
+  if (how === 'exit') process.exit(1)
+  await new Promise((resolve) => setTimeout(resolve, 60_000))
+  return 'Late.'
+}
+`
+
+const tools = [{ type: 'function', name: 'look', file: 'look.ts', effect: 'read', timeout: '120s' }]
+
+const call = (name: string, how: string) => ({ tool_call: { name: 'look', arguments: { name, how } } })
+
+const yardOf = (answers: YardOptions['answers'], agent: Record<string, unknown> = {}): YardOptions => ({
+  files: { 'look.ts': source },
+  agent: { tools, ...agent },
+  answers: [...(answers ?? []), { parts: [{ text: 'Well.' }] }],
+})
+
+const starts = ({ directory }: Yard): string[] => readFileSync(join(directory, 'starts'), 'utf8').trim().split('\n')
+
+/** Starts a server that goes on with what the last one left. Null: that killed it too, before or after it was ready. */
+async function startAgain(yard: Yard, isOver: (server: TestServer) => Promise<boolean>): Promise<TestServer | null> {
+  try {
+    const server = await yard.start({ flags: ['--log-level', 'warn'] })
+    const lives = (async () => {
+      while (!(await isOver(server).catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 20))
+      return server
+    })()
+    return await Promise.race([lives, server.exited.then(() => null)])
+  } catch (error) {
+    if (error instanceof DidNotStart) return null
+    throw error
+  }
+}
+
+const isEnded = (runId: string) => async (server: TestServer) => {
+  const { body } = await record({ url: `${server.url}/runs/${runId}` }).done
+  return ['completed', 'failed', 'interrupted', 'cancelled'].includes(JSON.parse(body).status)
+}
+
+/** The run is begun, and the server dies of it. */
+async function dieOf(yard: Yard, runId: string): Promise<void> {
+  const server = await yard.start({ flags: ['--log-level', 'warn'] })
+  await record({ url: server.url, method: 'POST', body: runInput(runId, runId, `Please look, ${runId};`) }).done
+  await server.exited
+}
+
+describe('a read tool that kills its process', () => {
+  test.each(['kill', 'abort', 'exit'])(
+    '(%s) is started twice, then the run asks for a review and the server lives',
+    {
+      timeout: 120_000,
+    },
+    async (how) => {
+      const yard = await openYard(onTestFinished, yardOf([{ when: 'look, one;', parts: [call('one', how)] }]))
+      await dieOf(yard, 'one')
+      expect(await startAgain(yard, isEnded('one'))).toBe(null)
+      const third = await startAgain(yard, isEnded('one'))
+      if (third === null) throw new Error('the third start died too')
+      const { code, message } = endOf(await eventsOf(third.url, 'one'))
+      expect([code, message]).toEqual([
+        'needs_review',
+        expect.stringMatching(/died 2 times while look \(call_\S+\) was/),
+      ])
+      expect(starts(yard)).toEqual(['one', 'one'])
+      // The session is usable, and the next start does not try it again either.
+      const next = await record({ url: third.url, method: 'POST', body: runInput('one', 'two', 'Are you there?') }).done
+      expect(endOf(next.frames)).toEqual({ outcome: 'success' })
+      await third.kill()
+      await startAgain(yard, async () => true)
+      expect(starts(yard)).toEqual(['one', 'one'])
+    },
+  )
+
+  test('and does not at the second try is done', { timeout: 120_000 }, async () => {
+    const yard = await openYard(onTestFinished, yardOf([{ when: 'look, one;', parts: [call('one', 'kill')] }]))
+    await dieOf(yard, 'one')
+    writeFileSync(join(yard.directory, 'mended-one'), '')
+    const second = await startAgain(yard, isEnded('one'))
+    if (second === null) throw new Error('the second start died')
+    expect(endOf(await eventsOf(second.url, 'one'))).toEqual({ outcome: 'success' })
+    expect(starts(yard)).toEqual(['one', 'one'])
+  })
+
+  test('is found among the calls of a sub-agent', { timeout: 120_000 }, async () => {
+    const helper = {
+      name: 'helper',
+      description: 'Looks at things for others.',
+      model: { provider: 'scripted', name: 'script', script: 'helper.json' },
+      instructions: { inline: 'You help.' },
+      tools,
+    }
+    const ask = { tool_call: { name: 'ask_helper', arguments: { message: 'Look.' } } }
+    const options = yardOf([{ when: 'look, one;', parts: [ask] }], {
+      tools: [{ type: 'agent', name: 'ask_helper', agent: 'helper.yaml' }],
+    })
+    const yard = await openYard(onTestFinished, {
+      ...options,
+      files: {
+        ...options.files,
+        'helper.yaml': JSON.stringify(helper),
+        'helper.json': JSON.stringify({ loop: true, answers: [{ parts: [call('one', 'kill')] }] }),
+      },
+    })
+    await dieOf(yard, 'one')
+    expect(await startAgain(yard, isEnded('one'))).toBe(null)
+    const third = await startAgain(yard, isEnded('one'))
+    if (third === null) throw new Error('the third start died too')
+    const { code, message } = endOf(await eventsOf(third.url, 'one'))
+    expect([code, message]).toEqual(['needs_review', expect.stringMatching(/died 2 times while look \(call_\S+\) was/)])
+    expect(starts(yard)).toEqual(['one', 'one'])
+  })
+})
+
+describe('an answer of the model that kills the process', () => {
+  test('is asked for twice, then the run asks for a review and the server lives', { timeout: 120_000 }, async () => {
+    const pids: number[] = []
+    let asked = 0
+    const model = createServer((request, response) => {
+      asked += 1
+      request.resume()
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+      response.write('data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Half"}}]}\n\n')
+      // What it would do by its answer, if that were so large that there is no memory for it.
+      for (const pid of pids.splice(0)) process.kill(pid, 'SIGKILL')
+    })
+    await once(model.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void model.closeAllConnections())
+    onTestFinished(() => void model.close())
+    const { port } = Object(model.address())
+    const yard = await openYard(onTestFinished, {
+      model: { provider: 'openai', name: 'm', base_url: `http://127.0.0.1:${port}/v1`, api_key: 'k', retries: 0 },
+    })
+    const first = await yard.start({ flags: ['--log-level', 'warn'] })
+    pids.push(first.pid)
+    await record({ url: first.url, method: 'POST', body: runInput('one', 'one', 'Hello?') }).done
+    await first.exited
+    // Asked again before it is ready: it is killed once it is known who it is.
+    const second = await yard.start({ flags: ['--log-level', 'warn'] })
+    await until('the model is asked again', () => asked === 2)
+    await second.kill()
+    const third = await startAgain(yard, isEnded('one'))
+    if (third === null) throw new Error('the third start died too')
+    const { code, message } = endOf(await eventsOf(third.url, 'one'))
+    expect([code, message]).toEqual(['needs_review', expect.stringContaining('the model was answering in step_1')])
+    expect(asked).toBe(2)
+  })
+})
