@@ -6,6 +6,8 @@ export interface AuditRecord {
   kind:
     | 'approval_asked'
     | 'decision'
+    /** It was given, and its call did not run. */
+    | 'approval_voided'
     | 'call_started'
     | 'call_finished'
     | 'grant_made'

@@ -30,7 +30,10 @@ interface WaitBase {
 export const approvalStatuses = ['pending', 'approved', 'rejected', 'expired', 'interrupted', 'consumed'] as const
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
-/** pending → approved → consumed; pending → rejected | expired | interrupted. Every change is guarded in the store. */
+/**
+ * pending → approved → consumed; pending → rejected | expired | interrupted; approved → interrupted, when the run that took the
+ * yes ended without making the call. Every change is guarded in the store.
+ */
 export interface Approval extends WaitBase {
   wait: 'approval'
   status: ApprovalStatus

@@ -12,6 +12,7 @@ import { buildRequest, hasAttachments } from './build-request.ts'
 import { stepFiles, withReadFile } from './files/step-files.ts'
 import { type Answer, createModelStep } from './model-step.ts'
 import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
+import { openCalls } from './open-calls.ts'
 import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
 import { readWaits, runToolCalls, type StepEnd } from './tool-step.ts'
 
@@ -189,21 +190,17 @@ export class StepBroken extends Error {
   }
 }
 
-/** The calls of the last answer that have no result yet. What was done since the user's last word counts against the limits. */
+/** What is to be done first. What was done since the user's last word counts against the limits. */
 function openAnswer(
   history: readonly StoredMessage[],
   budget: Budget,
 ): { agentName: string | undefined; calls: ToolCall[] } | null {
-  const since = history.slice(history.findLastIndex((message) => message.role === 'user') + 1)
-  const answered = new Set(since.flatMap((message) => (message.toolCallId === undefined ? [] : [message.toolCallId])))
-  const answers = since.filter((message) => message.role === 'assistant' && message.brokenOff !== true)
+  const { answers, calls } = openCalls(history)
   for (const { toolCalls = [] } of answers) {
     budget.step()
     for (const { function: call } of toolCalls) budget.toolCall(call.name, call.arguments)
   }
-  const last = answers.at(-1)
-  const calls = (last?.toolCalls ?? []).filter((call) => !answered.has(call.id))
-  return calls.length === 0 ? null : { agentName: last?.agentName, calls }
+  return calls.length === 0 ? null : { agentName: answers.at(-1)?.agentName, calls }
 }
 
 function overBudget(budget: Budget, { usage }: RunScope, calls: readonly ToolCall[]): ServerError | null {

@@ -155,6 +155,39 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
+  test('is over, and its approval with it, when the run that was to make it is cancelled', async () => {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const hanging: ServerTool = {
+      ...send(),
+      call: () => {
+        begin()
+        return new Promise(() => {})
+      },
+    }
+    const server = open({ tools: [hanging], answers: [sendTo('bob', 'eve'), done] })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [bob, eve] = await pendingOf(server)
+    const { run } = await server.engine.decide(operator, bob?.id ?? '', { decision: 'approve' })
+    await begun
+    await server.engine.decide(operator, eve?.id ?? '', { decision: 'approve' })
+    await server.engine.cancel(run, 'ada')
+    await server.events({ ...accepted, run })
+    expect((await server.engine.getRun('local_user', run.id)).status).toBe('cancelled')
+    const now = await Promise.all([bob, eve].map((one) => server.engine.approval(operator, one?.id ?? '')))
+    expect(now.map((one) => [one.status, one.decidedBy])).toEqual([
+      ['consumed', 'ada'],
+      ['interrupted', 'ada'],
+    ])
+    await expect(server.engine.decide(operator, eve?.id ?? '', { decision: 'approve' })).rejects.toMatchObject({
+      code: 'approval_decided',
+      message: expect.stringContaining('so it did not run'),
+    })
+    const trail = (await server.store.audit(0, 100)).map(({ text }) => JSON.parse(text))
+    expect(trail.filter(({ kind }) => kind === 'approval_voided').map(({ call }) => call)).toEqual([eve?.callId])
+    await server.close()
+  })
+
   test('does not run when it is rejected, and the model hears why', async () => {
     const server = open()
     const accepted = await server.start('go')

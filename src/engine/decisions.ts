@@ -135,16 +135,21 @@ export function alreadyDecided(approval: Approval): ServerError {
       details: { approval_id: approval.id },
     })
   }
-  const said = status === 'consumed' ? 'approved' : status
+  const isVoid = status === 'interrupted' && decidedBy !== null
+  const said = status === 'consumed' || isVoid ? 'approved' : status
   const who = decidedBy === null ? '' : ` by ${decidedBy}`
   const when = decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`
-  return new ServerError('approval_decided', `This was already ${said}${who}${when}.`, {
-    details: {
-      approval_id: approval.id,
-      approval_status: status,
-      decided_by: decidedBy,
-      decided_at: decidedAt === null ? null : isoTime(decidedAt),
-      reason,
+  return new ServerError(
+    'approval_decided',
+    `This was already ${said}${who}${when}${isVoid ? '; its run ended before the call began, so it did not run' : ''}.`,
+    {
+      details: {
+        approval_id: approval.id,
+        approval_status: status,
+        decided_by: decidedBy,
+        decided_at: decidedAt === null ? null : isoTime(decidedAt),
+        reason,
+      },
     },
-  })
+  )
 }

@@ -54,8 +54,9 @@ export interface RunEnd {
   messages: StoredMessage[]
   usage: TokenUsage[]
   error: RunError | null
+  audit?: FinishRun['audit']
   /** `waiting` only. */
-  waiting?: Pick<FinishRun, 'waits' | 'stillPending' | 'audit'>
+  waiting?: Pick<FinishRun, 'waits' | 'stillPending'>
 }
 
 export interface RunWriterDeps {
@@ -202,7 +203,7 @@ export function createRunWriter(
       }
     },
 
-    async finish({ status, terminal, messages, usage, error, waiting }) {
+    async finish({ status, terminal, messages, usage, error, audit, waiting }) {
       const closing = open.closing(timestamp(), status === 'completed' || status === 'waiting' ? undefined : BROKEN_OFF)
       // The last event can be changed but not dropped.
       const last = middleware?.(terminal, scope) ?? terminal
@@ -222,6 +223,7 @@ export function createRunWriter(
             messages: [...pendingMessages, ...messages],
             usage,
             error,
+            ...(audit === undefined ? {} : { audit }),
             ...waiting,
           })
           return

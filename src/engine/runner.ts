@@ -10,6 +10,7 @@ import type { RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
+import { type CallFate, fateRecords, notRun, readFates, tellFates } from './call-fates.ts'
 import { ending, executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
@@ -258,20 +259,28 @@ export function createRunner(deps: RunnerDeps): Runner {
     for (const event of remains.events) writer.open.see(event)
     const now = writer.timestamp()
     const partial = brokenOffMessages(remains, record, now)
-    const end = async (why: Exclude<Stop, { kind: 'suspended' }>) => {
-      await writer.finish(ending(why, record, session, remains.usage, partial, now))
+    /** What became of each call is told, also where it is only stopped. */
+    const end = async (why: Exclude<Stop, { kind: 'suspended' }>, fates: readonly CallFate[]) => {
+      // Nothing may be open when a result is shown.
+      for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
+      const results = tellFates(fates, record, writer, ids)
+      const finished = ending(why, record, session, remains.usage, [...partial, ...results], writer.timestamp())
+      await writer.finish({ ...finished, audit: fateRecords(fates, record, session, now) })
       await startNext(session.id)
     }
+    const fates = () => readFates(store, session.id, remains)
 
-    if (record.cancelRequested) return end({ kind: 'cancelled', by: 'request' })
-    const message = reviewNeeded(remains)
-    if (message !== null) {
+    if (record.cancelRequested) return end({ kind: 'cancelled', by: 'request' }, await fates())
+    const review = reviewNeeded(remains)
+    if (review !== null) {
+      const open = await fates()
+      const message = `${review}${notRun(open)}`
       logger.error('a run is not gone on with: somebody has to look', {
         run_id: record.id,
         session_id: session.id,
         message,
       })
-      return end({ kind: 'failed', code: 'needs_review', message })
+      return end({ kind: 'failed', code: 'needs_review', message }, open)
     }
     for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
     await writer.commit({ messages: partial })

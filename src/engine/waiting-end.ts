@@ -35,10 +35,10 @@ export function waitingEnd(
     messages: [],
     usage,
     error: null,
+    audit: isNew.flatMap((wait) => (wait.wait === 'approval' ? [askedRecord(wait)] : [])),
     waiting: {
       waits: isNew,
       stillPending: pending.filter((one) => !one.isNew).map(({ wait }) => wait.id),
-      audit: isNew.flatMap((wait) => (wait.wait === 'approval' ? [askedRecord(wait)] : [])),
     },
   }
 }

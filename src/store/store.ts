@@ -230,8 +230,9 @@ export interface AppendEntries {
 
 /**
  * Synced. The end of a run, of its events and of its lease, in one. A queued or waiting run may end too. Ending it otherwise
- * than as `waiting` interrupts the waits that are still pending on it. A run that was asked to stop does not
- * become a waiting one (`conflict`).
+ * than as `waiting` interrupts the waits that are still pending on it. Approvals that it took and did not use are void, however
+ * it ends: they are interrupted, and the audit trail says so. A run that was asked to stop does not become a waiting one
+ * (`conflict`).
  */
 export interface FinishRun {
   type: 'finish_run'

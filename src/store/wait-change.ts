@@ -72,6 +72,26 @@ export function interruptWait(wait: Wait, at: number): Wait {
     : { ...wait, status: 'interrupted' }
 }
 
+/** A yes that nobody can use any more: the run that took it is over, and its call has not begun. Who gave it stays. */
+export const voidApproval = (approval: Approval): Approval => ({
+  ...approval,
+  status: 'interrupted',
+  reason: approval.reason ?? 'It was approved, and its call did not run: the run that was to make it ended first.',
+})
+
+/** What the trail says about a yes that came to nothing. */
+export const voidedRecord = (approval: Approval, { runId, status, now }: FinishRun): AuditRecord => ({
+  at: now,
+  kind: 'approval_voided',
+  by: approval.agent,
+  session: approval.sessionId,
+  run: runId,
+  agent: approval.agent,
+  tool: approval.tool,
+  call: approval.callId,
+  details: { approval: approval.id, digest: approval.digest, run_status: status },
+})
+
 /** The approvals as they are when all of them are used up. Throws `conflict` unless each may be, once and for this. */
 export function consumeApprovals(
   items: NonNullable<AppendEntries['consume']>,

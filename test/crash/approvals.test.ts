@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createRandom } from '../sim/random.ts'
-import { databaseFaults } from './support/database.ts'
+import { databaseFaults, withDatabaseCopy } from './support/database.ts'
 import { fromEnvironment, ms, print, quantile } from './support/figures.ts'
 import { type Hold, ledgerYard, openLedger } from './support/ledger-tool.ts'
 import { approval, approvals, decide, endOf, eventsOf, operatorEnv, type ShownApproval } from './support/operator.ts'
@@ -188,6 +188,58 @@ describe('kill -9 of a server whose agent waits for a yes', () => {
     print(
       `P7: ${KILLS} kills around ${asked} questions: 0 lost, ${paid} paid for once, ${reviews} in doubt and named, 0 twice; all answered and ended p50 ${ms(quantile(settleMs, 0.5))} after the restart (seed ${SEED})`,
     )
+  })
+})
+
+describe('kill -9 while one of two approved calls of an answer runs', () => {
+  test('tells what became of each, and no approval is left over', { timeout: 120_000 }, async () => {
+    const call = (name: string, hold: Hold) => ({ tool_call: { name: 'pay', arguments: { name, hold } } })
+    const yard = await openYard(onTestFinished, {
+      ...ledgerYard([]),
+      answers: [
+        { when: 'pay for both;', parts: [call('a', 'before'), call('b', 'none')] },
+        { parts: [{ text: 'Well.' }] },
+      ],
+    })
+    const ledger = openLedger(yard.directory)
+    const first = await yard.start(startOptions)
+    await ask(first, 'both').done
+    const [a, b] = [await pendingFor(first, 'a'), await pendingFor(first, 'b')]
+    expect((await decide(first.url, a.approval_id, 'approve')).status).toBe(200)
+    await until('the first call is held', () => ledger.isHeld('before', 'a'))
+    expect((await decide(first.url, b.approval_id, 'approve')).status).toBe(200)
+    await first.kill()
+
+    const second = await yard.start(startOptions)
+    const end = await continued(second, a.approval_id)
+    expect([end.code, end.message]).toEqual([
+      'needs_review',
+      `The server stopped while pay (${a.tool_call_id}) was running. Whether it took effect is not known, so it was not repeated; check, then ask again. Not run, though approved: pay (${b.tool_call_id}); the approval is void.`,
+    ])
+    const now = await Promise.all([a, b].map(({ approval_id }) => approval(second.url, approval_id)))
+    expect(now.map(({ status }) => status)).toEqual(['consumed', 'interrupted'])
+    expect([ledger.count('a'), ledger.count('b')]).toEqual([0, 0])
+    // Each call has a result that says so, for people and for the model.
+    const { body } = await record({ url: `${second.url}/sessions/${a.session_id}` }).done
+    const results = JSON.parse(body).messages.filter(({ role }: { role: string }) => role === 'tool')
+    expect(results.map(({ content }: { content: string }) => content)).toEqual([
+      expect.stringContaining('Whether it took effect is not known'),
+      expect.stringContaining('This call did not run'),
+    ])
+    const late = await decide(second.url, b.approval_id, 'approve')
+    expect([late.status, late.body.code]).toEqual([409, 'approval_decided'])
+    await second.kill()
+    const trail = await withDatabaseCopy(yard, (db) =>
+      db
+        .prepare('SELECT text FROM audit ORDER BY n')
+        .all()
+        .map(({ text }) => JSON.parse(String(text))),
+    )
+    const ends = trail.filter(({ kind }) => kind === 'call_finished' || kind === 'approval_voided')
+    expect(ends.map(({ kind, call, details }) => [kind, call, details.status ?? null])).toEqual([
+      ['call_finished', a.tool_call_id, 'unknown'],
+      ['approval_voided', b.tool_call_id, null],
+    ])
   })
 })
 

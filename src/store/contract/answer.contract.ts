@@ -265,7 +265,7 @@ export function describeAnswers(open: OpenStore): void {
         expect(late).toMatchObject({
           existing: true,
           run: { id: next.id, status: 'completed' },
-          answered: [{ applied: false, wait: { status: 'approved', decidedBy: 'ann' } }],
+          answered: [{ applied: false, wait: { status: 'interrupted', decidedBy: 'ann' } }],
         })
       }
     })

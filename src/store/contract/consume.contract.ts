@@ -10,6 +10,7 @@ import {
   commit,
   done,
   event,
+  finish,
   NOW,
   newApproval,
   newAudit,
@@ -17,6 +18,7 @@ import {
   newMessage,
   type OpenStore,
   openForTest,
+  outcomes,
   readSession,
   refusal,
   waitingSession,
@@ -54,6 +56,48 @@ export function describeConsumption(open: OpenStore): void {
         expect((await current.entries(run.sessionId, after, 10)).length).toBe(1)
         expect(await auditors(current)).toEqual(['assistant'])
       }
+    })
+
+    test.each(outcomes)('is over when the run that took it ends as %s without it', async (status) => {
+      const { store, reopen, run, id, session } = await approved(open)
+      const other = await waitingSession(store, (run) => [newApproval(run)])
+      const otherId = other.waits[0]?.id ?? ''
+      await acceptedRun(store, accept(other.session, { answers: [approve(otherId)] }))
+
+      await done(store, finish(run, { status, now: NOW + 9, audit: [newAudit('first')] }))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.wait(id)).toMatchObject({
+          status: 'interrupted',
+          decidedBy: 'ann',
+          decidedAt: expect.any(Number),
+          consumedAt: null,
+          reason: 'It was approved, and its call did not run: the run that was to make it ended first.',
+        })
+        expect((await current.wait(otherId))?.status).toBe('approved')
+        const records = (await current.audit(0, 10)).map(({ text }) => JSON.parse(text))
+        expect(records.slice(1)).toEqual([
+          {
+            at: NOW + 9,
+            kind: 'approval_voided',
+            by: run.agent,
+            session: session.id,
+            run: run.id,
+            agent: run.agent,
+            tool: 'send_mail',
+            call: 'call',
+            details: { approval: id, digest: 'digest of the call', run_status: status },
+          },
+        ])
+      }
+    })
+
+    test('is not over when it was used before', async () => {
+      const { store, run, id } = await approved(open)
+      await done(store, append(run, [], { consume: [{ waitId: id, digest: 'digest of the call', at: NOW + 5 }] }))
+      await done(store, finish(run, { status: 'failed' }))
+      expect(await store.wait(id)).toMatchObject({ status: 'consumed' })
+      expect(await store.audit(0, 10)).toEqual([])
     })
 
     test('survives a power cut once it is acknowledged, also without `sync`', async (context) => {

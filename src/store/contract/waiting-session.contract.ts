@@ -64,7 +64,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       const last = await done(store2, accept(session, { answers: [expire(second), reject(third.id)] }))
       expect(last.completed).toMatchObject({ id: next.id, status: 'completed' })
       expect(last.answered).toMatchObject([{ applied: true }, { applied: true }])
-      expect(await auditors(store2)).toEqual(['asked'])
+      expect(await auditors(store2)).toEqual(['asked', 'assistant'])
     })
 
     test('an answer while the continuation runs is recorded for it, and it must look before it waits again', async () => {
@@ -144,7 +144,7 @@ export function describeWaitingSessions(open: OpenStore): void {
 
       await done(store, finish(next, { status: 'failed' }))
 
-      expect(await store.wait(first)).toMatchObject({ status: 'approved' })
+      expect(await store.wait(first)).toMatchObject({ status: 'interrupted', decidedBy: 'ann' })
       expect(await store.wait(second)).toMatchObject({ status: 'interrupted', runId: next.id })
     })
   })

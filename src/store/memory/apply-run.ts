@@ -7,7 +7,7 @@ import { refuseFiles } from '../sendable-files.ts'
 import type * as port from '../store.ts'
 import { refuseWaits, waitNotFound } from '../wait-change.ts'
 import { attachFiles } from './apply-file.ts'
-import { addAudit, consume, continueWaiting, interruptWaits, waitOf } from './apply-wait.ts'
+import { addAudit, consume, continueWaiting, interruptWaits, voidUnused, waitOf } from './apply-wait.ts'
 import {
   addSession,
   append,
@@ -184,7 +184,7 @@ export function finishRun(state: MemoryState, command: port.FinishRun): Done {
   else
     for (const wait of command.waits ?? [])
       state.waits.set(wait.id, { ...wait, runId: run.id, sessionId: run.sessionId })
-  addAudit(state, command.audit ?? [])
+  addAudit(state, [...(command.audit ?? []), ...voidUnused(state, command)])
   reserve(session)
   return { ok: true, firstSeq, run }
 }

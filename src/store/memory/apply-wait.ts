@@ -17,6 +17,8 @@ import {
   interruptWait,
   passedOn,
   resultsOf,
+  voidApproval,
+  voidedRecord,
   waitNotFound,
 } from '../wait-change.ts'
 import { type Done, findRun, insertMessages, type MemorySession, type MemoryState, touch } from './memory-state.ts'
@@ -107,6 +109,15 @@ export const pendingOf = (state: MemoryState, runId: string): Wait[] =>
 
 export function interruptWaits(state: MemoryState, runId: string, at: number): void {
   for (const wait of pendingOf(state, runId)) state.waits.set(wait.id, interruptWait(wait, at))
+}
+
+/** Approvals that were given to the run and that it has not used; what the trail says about them. */
+export function voidUnused(state: MemoryState, command: port.FinishRun): AuditRecord[] {
+  const unused = [...state.waits.values()].flatMap((wait) =>
+    wait.wait === 'approval' && wait.continuationRunId === command.runId && wait.status === 'approved' ? [wait] : [],
+  )
+  for (const approval of unused) state.waits.set(approval.id, voidApproval(approval))
+  return unused.map((approval) => voidedRecord(approval, command))
 }
 
 /** Throws `conflict`, and consumes none, unless all of them can be. */

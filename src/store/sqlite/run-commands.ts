@@ -3,7 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type * as port from '../store.ts'
-import { consumeApprovals, refuseWaits } from '../wait-change.ts'
+import { consumeApprovals, refuseWaits, voidApproval, voidedRecord } from '../wait-change.ts'
 import { type Done, type FoundRun, fenced, nothing } from './records.ts'
 import { running } from './run-ownership.ts'
 import type { Tables } from './tables.ts'
@@ -116,7 +116,10 @@ export function createRunCommands({ db, writer, records, ownership, waits, audit
       records.touch(sid, command.now, records.insertMessages(sid, command.messages))
       if (command.status !== 'waiting') waits.interrupt(run.id, command.now)
       else for (const wait of command.waits ?? []) waits.insert(sid, { ...wait, runId: run.id })
-      if (command.audit !== undefined) audit(command.audit)
+      const unused = waits.unusedBy(run.id)
+      for (const approval of unused) waits.update(voidApproval(approval))
+      const trail = [...(command.audit ?? []), ...unused.map((approval) => voidedRecord(approval, command))]
+      if (trail.length > 0) audit(trail)
       if (run.status === 'running') ownership.giveUp(run)
       return { ok: true, firstSeq, run: ended }
     },

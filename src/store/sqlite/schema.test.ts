@@ -38,25 +38,55 @@ function open(db: DatabaseSync) {
   return { reads: createReads(db, state), apply: createCommands(db, state, createEntryWriter(db, state, null)) }
 }
 
-test.each([1, 2, 3, 4])('a database of version %i keeps its sessions and learns what came later', async (version) => {
-  const { db, session, message } = databaseOf(version)
-  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: version })
+test.each([1, 2, 3, 4, 5])(
+  'a database of version %i keeps its sessions and learns what came later',
+  async (version) => {
+    const { db, session, message } = databaseOf(version)
+    expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: version })
+
+    migrate(db)
+
+    expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_VERSION })
+    const { reads, apply } = open(db)
+    const labelled = newSession({ label: 'kim', activeAgent: 'tutor' })
+    apply({ type: 'create_session', session: labelled })
+    expect(await reads.sessions({ owner: 'ann', label: null, limit: 10 })).toEqual([session])
+    expect(await reads.sessions({ owner: 'ann', label: 'kim', limit: 10 })).toEqual([labelled])
+    expect(await reads.messages(session.id, 10)).toEqual([message])
+    expect(await reads.laneMessages(session.id, 'planner', 10)).toEqual([])
+    expect(await reads.waits({ limit: 10 })).toEqual([])
+    expect(await reads.audit(0, 10)).toEqual([])
+    const file = newFile({ sessionId: session.id })
+    apply(addFile(file))
+    expect(await reads.filesOf(session.id)).toEqual([file])
+    db.close()
+  },
+)
+
+test('a yes that a run of an older version has left unused is over, one that a run has yet to use is not', async () => {
+  const { db } = databaseOf(5)
+  const addRun = db.prepare(
+    `INSERT INTO runs (id, sid, owner, agent, wire_id, status, origin, input, created_at, usage, cancel_requested, fence)
+     SELECT ?, sid, 'ann', 'a', ?, ?, 'answer', '{}', 1, '[]', 0, 1 FROM sessions`,
+  )
+  const addWait = db.prepare(
+    `INSERT INTO waits (id, sid, run_id, continuation_run_id, owner, kind, status, created_at, data)
+     SELECT ?, sid, 'asked', ?, 'ann', 'approval', ?, 1, '{}' FROM sessions`,
+  )
+  addRun.run('ended', 'ended', 'interrupted')
+  addRun.run('busy', 'busy', 'running')
+  addWait.run('unused', 'ended', 'approved')
+  addWait.run('used', 'ended', 'consumed')
+  addWait.run('to use', 'busy', 'approved')
 
   migrate(db)
 
-  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_VERSION })
-  const { reads, apply } = open(db)
-  const labelled = newSession({ label: 'kim', activeAgent: 'tutor' })
-  apply({ type: 'create_session', session: labelled })
-  expect(await reads.sessions({ owner: 'ann', label: null, limit: 10 })).toEqual([session])
-  expect(await reads.sessions({ owner: 'ann', label: 'kim', limit: 10 })).toEqual([labelled])
-  expect(await reads.messages(session.id, 10)).toEqual([message])
-  expect(await reads.laneMessages(session.id, 'planner', 10)).toEqual([])
-  expect(await reads.waits({ limit: 10 })).toEqual([])
-  expect(await reads.audit(0, 10)).toEqual([])
-  const file = newFile({ sessionId: session.id })
-  apply(addFile(file))
-  expect(await reads.filesOf(session.id)).toEqual([file])
+  const statuses = db.prepare('SELECT id, status FROM waits ORDER BY wid').all()
+  expect(statuses.map(({ id, status }) => [id, status])).toEqual([
+    ['unused', 'interrupted'],
+    ['used', 'consumed'],
+    ['to use', 'approved'],
+  ])
   db.close()
 })
 

@@ -180,6 +180,11 @@ const migrations: readonly string[] = [
   `
   CREATE INDEX files_unsent_owner ON files (owner, sha256, bytes, created_at, sid) WHERE sid IS NULL;
   `,
+  // Approvals whose run had ended without using them stayed approved for ever.
+  `
+  UPDATE waits SET status = 'interrupted' WHERE kind = 'approval' AND status = 'approved' AND NOT EXISTS (
+    SELECT 1 FROM runs WHERE runs.id = waits.continuation_run_id AND runs.status IN ('queued', 'running', 'waiting'));
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Wait } from '../../domain/wait.ts'
+import type { Approval, Wait } from '../../domain/wait.ts'
 import { interruptWait } from '../wait-change.ts'
 import { toWait, waitData } from './rows.ts'
 
@@ -14,6 +14,8 @@ export interface WaitTable {
   pass(fromRunId: string, toRunId: string): void
   /** Nobody can answer any more what is pending on the run. */
   interrupt(runId: string, at: number): void
+  /** Approvals that were given to the run and that it has not used. */
+  unusedBy(runId: string): Approval[]
   removeOfSession(sid: number): void
 }
 
@@ -27,6 +29,9 @@ export function createWaitTable(db: DatabaseSync): WaitTable {
   )
   const pendingOf = db.prepare(
     `SELECT ${WAIT_COLUMNS} WHERE waits.run_id = ? AND +waits.status = 'pending' ORDER BY wid`,
+  )
+  const unusedBy = db.prepare(
+    `SELECT ${WAIT_COLUMNS} WHERE waits.continuation_run_id = ? AND +waits.status = 'approved' ORDER BY wid`,
   )
   const pass = db.prepare(`UPDATE waits SET run_id = ?2 WHERE run_id = ?1 AND +status = 'pending'`)
   const removeOfSession = db.prepare('DELETE FROM waits WHERE sid = ?')
@@ -51,6 +56,11 @@ export function createWaitTable(db: DatabaseSync): WaitTable {
     interrupt(runId, at) {
       for (const row of pendingOf.all(runId)) change(interruptWait(toWait(row), at))
     },
+    unusedBy: (runId) =>
+      unusedBy
+        .all(runId)
+        .map(toWait)
+        .filter((wait) => wait.wait === 'approval'),
     removeOfSession: (sid) => void removeOfSession.run(sid),
   }
 }

@@ -46,7 +46,7 @@ function grantedIn(evidence: Evidence): Granted {
 function checkStart(start: ToolStart, asked: readonly Approval[], granted: Granted): string[] {
   const { tool, callId } = start
   const what = `${tool} (${callId})`
-  const refused = asked.find(({ status }) => status === 'rejected' || status === 'expired' || status === 'interrupted')
+  const refused = asked.find((one) => one.status === 'rejected' || one.status === 'expired' || isBrokenOff(one, asked))
   if (refused !== undefined) return [`${what} was started, and its approval is ${refused.status}`]
   if (!gatedTools.has(tool) || granted.calls.has(callId)) return []
   if (start.effect === 'read' && granted.tools.has(tool)) return []
@@ -59,6 +59,14 @@ function checkStart(start: ToolStart, asked: readonly Approval[], granted: Grant
   const fits = callDigest({ callId, tool, arguments: JSON.parse(start.arguments), policyVersion }) === digest
   return fits ? [] : [`${what} was started with ${start.arguments}, which approval ${approval.id} is not for`]
 }
+
+/** A yes that did not fit any more is over too, but then somebody was asked again. */
+const isBrokenOff = (one: Approval, asked: readonly Approval[]): boolean =>
+  one.status === 'interrupted' && (one.decidedBy === null || one === asked.at(-1))
+
+/** Somebody said yes, whatever became of it. */
+const isGiven = ({ status, decidedBy }: Approval): boolean =>
+  status === 'approved' || status === 'consumed' || (status === 'interrupted' && decidedBy !== null)
 
 function checkWinners({ history, waits }: Evidence): string[] {
   const byApproval = Map.groupBy(history.decisions, ({ approvalId }) => approvalId)
@@ -73,7 +81,7 @@ function checkWinners({ history, waits }: Evidence): string[] {
     }
     if (wait.wait !== 'approval') return [`approval ${id} is a ${wait.wait}`]
     const { status, decidedBy, editedArguments } = wait
-    const isKept = winner.decision === 'reject' ? status === 'rejected' : status === 'approved' || status === 'consumed'
+    const isKept = winner.decision === 'reject' ? status === 'rejected' : isGiven(wait)
     // One that was asked again may be about what an earlier answer edited.
     const isEdited = winner.edited === null || editedArguments === winner.edited
     return isKept && decidedBy === winner.by && isEdited
@@ -88,7 +96,8 @@ function checkAskedAgain(asked: readonly Approval[]): string[] {
     const before = asked[i - 1]
     if (before === undefined) return []
     const { callId, tool } = approval
-    if (before.status !== 'approved') return [`${tool} (${callId}) was asked about again after it was ${before.status}`]
+    if (before.status !== 'interrupted' || !isGiven(before))
+      return [`${tool} (${callId}) was asked about again after it was ${before.status}`]
     return before.policyVersion === approval.policyVersion
       ? [`${tool} (${callId}) was asked about again under the same rules`]
       : []
@@ -109,8 +118,11 @@ function checkOne({ runs, waits }: Evidence, approval: Approval): string[] {
   // Approved, and the run that was to carry it out went well: then it did, or somebody was asked again.
   const taker = runs.get(continuationRunId ?? '')
   const isAskedAgain = [...waits.values()].some((other) => other.callId === callId && other.id !== id)
-  if (status === 'approved' && taker?.status === 'completed' && !isAskedAgain) {
+  if (isGiven(approval) && status !== 'consumed' && taker?.status === 'completed' && !isAskedAgain) {
     problems.push(`approval ${id} was given, run ${taker.id} is completed, and the call was forgotten`)
+  }
+  if (status === 'approved' && taker?.status !== 'running') {
+    problems.push(`approval ${id} is approved for ever: run ${taker?.id}, which was to use it, is ${taker?.status}`)
   }
   return problems
 }

@@ -42,12 +42,16 @@ function checkCall({ sessions, runs, history }: Evidence, starts: readonly ToolS
   const results = eventsIn(log).filter((event) => event.type === 'TOOL_CALL_RESULT' && event.toolCallId === callId)
   if (results.length > 1) problems.push(`${what} has ${results.length} results`)
   const run = runs.get(runId)
-  if (results.length === 0 && run !== undefined) problems.push(...checkNoResult(run, what, effect))
+  if (results.every(isUnknown) && run !== undefined) problems.push(...checkNoResult(run, what, effect))
   const endedAt = history.ends.get(runId)
   const late = endedAt === undefined ? [] : starts.filter(({ at }) => at > endedAt)
   if (late.length > 0) problems.push(`${what} was started after its run had ended`)
   return problems
 }
+
+/** It says that nobody knows what the call did. */
+const isUnknown = ({ metadata }: { metadata?: unknown }): boolean =>
+  JSON.stringify(metadata ?? null) === '{"quarterdeck":{"status":"unknown"}}'
 
 /** Nobody knows what it did: the run must not look as if it had gone well, and must not have gone on. */
 function checkNoResult(run: RunRecord, what: string, effect: ToolStart['effect']): string[] {
