@@ -60,7 +60,9 @@ const JOINED_AT_ONCE = 32
 export function createModelStep(options: ModelStepOptions): AnswerInProgress {
   const { model, run, agentName, shownName, lane, writer, ids, maxStoredChars, budget } = options
   const messageId = ids.uuid()
-  const calls = new Map<string, PendingCall>()
+  const calls: PendingCall[] = []
+  /** By the model's id: the newest call that has it. */
+  const callsById = new Map<string, PendingCall>()
   const thoughts: { id: string; text: string; signature?: string; open: boolean }[] = []
   let text = ''
   let newest: string[] = []
@@ -161,7 +163,8 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
           signature: part.signature,
           shown: false,
         }
-        calls.set(part.id, call)
+        calls.push(call)
+        callsById.set(part.id, call)
         const timestamp = writer.timestamp()
         call.shown =
           writer.emit({
@@ -174,7 +177,7 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
         return
       }
       case 'tool_call_args': {
-        const call = calls.get(part.id)
+        const call = callsById.get(part.id)
         if (call === undefined) return
         call.args += part.delta
         if (call.shown && part.delta !== '') {
@@ -185,7 +188,7 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
         return
       }
       case 'tool_call_end': {
-        const call = calls.get(part.id)
+        const call = callsById.get(part.id)
         if (call === undefined || !call.shown) return
         const timestamp = writer.timestamp()
         writer.emit({ type: 'TOOL_CALL_END', toolCallId: call.id, timestamp })
@@ -235,7 +238,7 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
         ? {}
         : { encryptedValue: thought.signature }),
     }))
-    const toolCalls = [...calls.values()].filter((call) => call.shown).map((call) => toToolCall(call, call.shownArgs))
+    const toolCalls = calls.filter((call) => call.shown).map((call) => toToolCall(call, call.shownArgs))
     if (brokenOff && said() === '' && toolCalls.length === 0) return messages
     messages.push({
       id: messageId,
@@ -264,12 +267,11 @@ export function createModelStep(options: ModelStepOptions): AnswerInProgress {
       }
       endReasoning()
       endText()
-      const all = [...calls.values()]
       return {
         messages: stored(false),
         text: said(),
-        calls: all.filter((call) => call.shown).map((call) => toToolCall(call)),
-        filtered: all.filter((call) => !call.shown).map((call) => toToolCall(call)),
+        calls: calls.filter((call) => call.shown).map((call) => toToolCall(call)),
+        filtered: calls.filter((call) => !call.shown).map((call) => toToolCall(call)),
         usage,
         finish: finish ?? 'stop',
       }

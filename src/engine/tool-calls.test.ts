@@ -40,6 +40,39 @@ describe('a call', () => {
     await server.close()
   })
 
+  test('with the id of another one is one of its own, in the same answer and in the next', async () => {
+    const seen: unknown[] = []
+    const requests: ModelRequest[] = []
+    const add = testTool({
+      name: 'add',
+      call: async ({ callId, arguments: args }) => {
+        seen.push(args.n)
+        return { content: `${String(args.n)} ${callId}`, isError: false }
+      },
+    })
+    const same = (...numbers: number[]) => ({
+      parts: numbers.map((n) => ({ tool_call: { id: 'call_0', name: 'add', arguments: { n } } })),
+    })
+    const server = openEngine({
+      tools: [add],
+      answers: [same(1, 2), same(3), done],
+      onRequest: (request) => requests.push(request),
+    })
+    const events = await server.events(await server.start('go'))
+    expect(seen).toEqual([1, 2, 3])
+    const ended = events.filter(({ type }) => type === 'TOOL_CALL_END').map((event) => Object(event).toolCallId)
+    expect(new Set(ended).size).toBe(3)
+    // Each result stands behind its own call in what the model is shown.
+    const shown = requests.at(-1)?.messages.flatMap((message) => (message.role === 'tool' ? [message] : [])) ?? []
+    expect(shown.map(({ content, toolCallId }) => content === `${content[0]} ${toolCallId}`)).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(new Set(shown.map(({ toolCallId }) => toolCallId)).size).toBe(3)
+    await server.close()
+  })
+
   test('that fails is tried again where that is harmless, and never where it is not', async () => {
     for (const [effect, expected] of [
       ['read', 3],

@@ -114,4 +114,29 @@ describe('Anthropic decoder', () => {
     ])
     expect(parts).toEqual([{ type: 'finish', reason: 'stop' }])
   })
+
+  test('takes two calls with one id for two, whatever comes in between', () => {
+    const start = (index: number) => ({
+      type: 'content_block_start',
+      index,
+      content_block: { type: 'tool_use', id: 'toolu_0', name: 'add', input: {} },
+    })
+    const args = (index: number, partial_json: string) => ({
+      type: 'content_block_delta',
+      index,
+      delta: { type: 'input_json_delta', partial_json },
+    })
+    const stop = (index: number) => ({ type: 'content_block_stop', index })
+    const events = [start(0), start(1), args(1, '{"a":2}'), args(0, '{"a":1}'), stop(0), stop(1)]
+    const end = [{ type: 'message_delta', delta: { stop_reason: 'tool_use' } }, { type: 'message_stop' }]
+    expect(decode([...events, ...end].map((event) => JSON.stringify(event)))).toEqual([
+      { type: 'tool_call_start', id: 'toolu_0', name: 'add' },
+      { type: 'tool_call_start', id: 'new-1', name: 'add' },
+      { type: 'tool_call_args', id: 'new-1', delta: '{"a":2}' },
+      { type: 'tool_call_args', id: 'toolu_0', delta: '{"a":1}' },
+      { type: 'tool_call_end', id: 'toolu_0' },
+      { type: 'tool_call_end', id: 'new-1' },
+      { type: 'finish', reason: 'tool_calls' },
+    ])
+  })
 })

@@ -24,6 +24,8 @@ type OpenBlock =
 
 export function createAnthropicDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
   const open = new Map<unknown, OpenBlock>()
+  /** Of calls. A server that gives two of them the same one still means two. */
+  const ids = new Set<string>()
   const thoughts: ThinkingBlock[] = []
   let usage: ModelUsage | null = null
   let reason: FinishReason | null = null
@@ -101,7 +103,9 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
         open.set(index, { type: 'redacted_thinking', data: textAt(content, 'data') })
         return
       case 'tool_use': {
-        const id = textAt(content, 'id') || newId()
+        const sent = textAt(content, 'id')
+        const id = sent === '' || ids.has(sent) ? newId() : sent
+        ids.add(id)
         called = true
         open.set(index, { type: 'tool_use', id, input: content.input, hasArguments: false })
         into.push({ type: 'tool_call_start', id, name: textAt(content, 'name') })

@@ -224,4 +224,48 @@ describe('OpenAI decoder', () => {
       expect.objectContaining({ code: 'model_stream_dropped', details: expect.objectContaining({ retryable: true }) }),
     )
   })
+
+  describe('two calls with one id', () => {
+    const both = [
+      { type: 'tool_call_start', id: 'call_0', name: 'add' },
+      { type: 'tool_call_args', id: 'call_0', delta: '{"a":1}' },
+      { type: 'tool_call_start', id: 'new-1', name: 'add' },
+      { type: 'tool_call_args', id: 'new-1', delta: '{"a":2}' },
+      { type: 'tool_call_end', id: 'call_0' },
+      { type: 'tool_call_end', id: 'new-1' },
+      { type: 'finish', reason: 'tool_calls' },
+    ]
+    const call = (index: number | null, args: string) => ({
+      ...(index === null ? {} : { index }),
+      id: 'call_0',
+      function: { name: 'add', arguments: args },
+    })
+
+    test.each([
+      ['at different places', [pieces(call(0, '{"a":1}'), call(1, '{"a":2}'))]],
+      ['at the same place', [pieces(call(0, '{"a":1}')), pieces(call(0, '{"a":2}'))]],
+      ['at no place', [pieces(call(null, '{"a":1}')), pieces(call(null, '{"a":2}'))]],
+    ])('%s stay two', (_, payloads) => {
+      expect(decode([...payloads, chunk({}, 'tool_calls'), '[DONE]'])).toEqual(both)
+    })
+
+    test('that come in pieces, one in between the other, get their own', () => {
+      const piece = (index: number, args: string) => ({ index, function: { arguments: args } })
+      const payloads = [
+        pieces(call(0, ''), call(1, '')),
+        pieces(piece(1, '{"a":')),
+        pieces(piece(0, '{"a":1}'), piece(1, '2}')),
+        chunk({}, 'tool_calls'),
+        '[DONE]',
+      ]
+      const argsOf = (id: string) =>
+        decode(payloads).flatMap((part) => (part.type === 'tool_call_args' && part.id === id ? [part.delta] : []))
+      expect([argsOf('call_0').join(''), argsOf('new-1').join('')]).toEqual(['{"a":1}', '{"a":2}'])
+    })
+
+    test('are one where the name and the id are said again with every piece', () => {
+      const payloads = [pieces(call(0, '{"a"')), pieces(call(0, ':1}')), chunk({}, 'tool_calls'), '[DONE]']
+      expect(decode(payloads).filter(({ type }) => type === 'tool_call_start').length).toBe(1)
+    })
+  })
 })

@@ -30,7 +30,10 @@ interface Delta {
 }
 
 interface OpenCall {
+  /** Ours alone, also where a server gives two calls the same one. */
   id: string
+  /** As the server said it; empty when it said none. */
+  sentId: string
   index: number | null
   name: string
   /** Its start was sent; it waits for a name until then. */
@@ -38,6 +41,8 @@ interface OpenCall {
   /** Arguments that came before the name. */
   early: string
   hasArguments: boolean
+  /** All that came. */
+  text: string
 }
 
 export function createOpenAiDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
@@ -97,11 +102,12 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     const id = textAt(piece, 'id')
     const name = textAt(piece.function, 'name')
     const index = typeof piece.index === 'number' ? piece.index : null
-    const call = callOf(index, id, name)
-    if (call.name === '') call.name = name
     const given: unknown = isObject(piece.function) ? piece.function.arguments : undefined
     // A few servers send the arguments as the object they are.
     const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
+    const call = callOf(index, id, name, text)
+    if (call.name === '') call.name = name
+    call.text += text
     if (!call.started) {
       call.early += text
       if (call.name !== '') start(call, into)
@@ -110,18 +116,37 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     }
   }
 
-  const callOf = (index: number | null, id: string, name: string): OpenCall => {
+  const callOf = (index: number | null, id: string, name: string, text: string): OpenCall => {
     let known: OpenCall | undefined
     if (index !== null) known = calls.findLast((call) => call.index === index)
-    else if (id !== '') known = calls.find((call) => call.id === id) ?? (name === '' ? calls.at(-1) : undefined)
+    else if (id !== '') known = calls.findLast((call) => call.sentId === id) ?? (name === '' ? calls.at(-1) : undefined)
     else if (name === '') known = calls.at(-1)
-    // Gemini's compatible API gives every parallel call the index 0; another id and a name make it another call.
-    const another = known !== undefined && id !== '' && name !== '' && known.id !== id && known.name !== ''
-    if (known !== undefined && !another) return known
-    const call = { id: id === '' ? newId() : id, index, name: '', started: false, early: '', hasArguments: false }
+    if (known !== undefined && !isAnother(known, id, name, text)) return known
+    const isTaken = id === '' || calls.some((call) => call.id === id)
+    const call = {
+      id: isTaken ? newId() : id,
+      sentId: id,
+      index,
+      name: '',
+      started: false,
+      early: '',
+      hasArguments: false,
+      text: '',
+    }
     calls.push(call)
     return call
   }
+
+  /**
+   * Gemini's compatible API gives every parallel call the index 0, and some local servers give every call the same id. A name
+   * makes it another call where the id or the name is another, or where the arguments begin again behind whole ones.
+   */
+  const isAnother = (known: OpenCall, id: string, name: string, text: string): boolean =>
+    name !== '' &&
+    known.name !== '' &&
+    ((id !== '' && known.sentId !== id) ||
+      name !== known.name ||
+      (text.trimStart().startsWith('{') && isWhole(known.text)))
 
   const start = (call: OpenCall, into: ModelPart[]) => {
     call.started = true
@@ -230,4 +255,13 @@ function filteredFor(results: unknown): string {
   const fired = Object.entries(results).filter(([, result]) => isObject(result) && result.filtered === true)
   if (fired.length === 0) return 'the content filter stopped the answer.'
   return `the content filter stopped the answer (${fired.map(([name]) => name).join(', ')}).`
+}
+
+/** Whether the arguments are all there. */
+function isWhole(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text))
+  } catch {
+    return false
+  }
 }
