@@ -91,7 +91,7 @@ function decodeMessage(
     return null
   }
   const { message, kept, files } = withUsableParts(
-    present(isRead[role] ? value : withShortTexts(value)),
+    withContent(present(isRead[role] ? value : withShortTexts(value))),
     path,
     warnings,
   )
@@ -109,9 +109,15 @@ function decodeMessage(
     if (!Object.hasOwn(schema.shape, key)) warnings.add('unknown field', [...path, key])
   }
   const decoded = pick(parsed.data, index, files)
-  if ('content' in decoded && isLonger(wordsOf(decoded.content), MAX_MESSAGE_CHARS)) {
+  const error = decoded.role === 'tool' ? (decoded.error ?? '') : ''
+  const tooLong = isLonger(error, MAX_MESSAGE_CHARS)
+    ? 'error'
+    : 'content' in decoded && isLonger(wordsOf(decoded.content), MAX_MESSAGE_CHARS)
+      ? 'content'
+      : null
+  if (tooLong !== null) {
     const detail = `A message has at most ${MAX_MESSAGE_CHARS.toLocaleString('en')} characters.`
-    problems.push({ pointer: jsonPointer([...path, 'content']), detail })
+    problems.push({ pointer: jsonPointer([...path, tooLong]), detail })
     return null
   }
   return decoded
@@ -128,6 +134,12 @@ function present(value: Record<string, unknown>): Record<string, unknown> {
   return message.toolCalls === undefined ? message : { ...message, toolCalls: dropNullsEach(message.toolCalls) }
 }
 
+/** A tool that failed may have nothing to say but why. */
+const withContent = (message: Record<string, unknown>): Record<string, unknown> =>
+  message.role === 'tool' && message.content === undefined && typeof message.error === 'string'
+    ? { ...message, content: '' }
+    : message
+
 type Parsed = { [R in Role]: ReturnType<(typeof schemas)[R]['parse']> }[Role]
 
 function pick(message: Parsed, index: number, files: Files): InputMessage {
@@ -138,7 +150,10 @@ function pick(message: Parsed, index: number, files: Files): InputMessage {
     case 'tool': {
       const error = message.error === undefined ? {} : { error: message.error }
       const { toolCallId } = message
-      return { id, index, role, toolCallId, content: usable(message.content, files), ...error, ...metadataOf(message) }
+      const given = usable(message.content, files)
+      // The model is shown the content alone.
+      const content = wordsOf(given).trim() === '' ? (message.error ?? given) : given
+      return { id, index, role, toolCallId, content, ...error, ...metadataOf(message) }
     }
     case 'system':
     case 'developer':

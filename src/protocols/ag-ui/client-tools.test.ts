@@ -79,6 +79,21 @@ describe('a tool that the client brings', () => {
     expect(doors.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'It failed.' })
   })
 
+  test.each([
+    ['empty content', { content: '' }],
+    ['blank content', { content: ' \n' }],
+    ['no parts', { content: [] }],
+    ['null content', { content: null }],
+    ['no content', { content: undefined }],
+  ])('that failed is told with its error where it has %s', async (_, content) => {
+    await using doors = await openPage()
+    const [call = ''] = openCalls(await doors.run('/', input()))
+
+    await doors.run('/', input({ runId: 'run-2', messages: [{ ...result(call), ...content, error: 'no palette' }] }))
+
+    expect(doors.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'no palette', isError: true })
+  })
+
   test('one of two that is answered leaves the other open', async () => {
     await using doors = await openPage({ answers: [calls(['pick'], ['pick']), says('Both.')] })
     const [one = '', two = ''] = openCalls(await doors.run('/', input()))
