@@ -50,6 +50,7 @@ async function tryOnce(
       owner: run.owner,
       agent: agent.definition.name,
       forwardedProps: run.input.forwardedProps,
+      resultChars: agent.definition.limits.toolResultChars,
       voice,
     }
     return await Promise.race([tool.call(request, both), aborted(both)])

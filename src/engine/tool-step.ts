@@ -222,7 +222,7 @@ async function commitResult(
   const messageId = scope.ids.uuid()
   const createdAt = pen.timestamp()
   const metadata = { quarterdeck: { status: outcome.isError ? 'error' : 'success', durationMs } }
-  const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars)
+  const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars, outcome.isCut)
   const shown = pen.emit({
     type: 'TOOL_CALL_RESULT',
     messageId,

@@ -64,6 +64,8 @@ export interface ToolCallRequest {
   owner: string
   agent: string
   forwardedProps: unknown
+  /** Characters of the result that are kept: a tool need not make more. */
+  resultChars: number
   voice: ToolVoice
 }
 
@@ -85,6 +87,8 @@ export interface ToolVoice {
 export interface ToolOutcome {
   content: string
   isError: boolean
+  /** There was more than the content, and nobody knows how much. */
+  isCut?: boolean
   /** Of an error: asking again may help, so a tool that may be repeated is. A throw always counts as such. */
   isPassing?: boolean
   /** Tokens of models that the tool called; they count as the run's. */

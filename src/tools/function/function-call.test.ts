@@ -28,6 +28,13 @@ describe('the result', () => {
     expect((await outcomeOf(async () => value)).outcome).toEqual({ content, isError: false })
   })
 
+  test('is made only as far as it is kept, and says that there is more', async () => {
+    let looked = 0
+    const row = Object.defineProperty({ a: 1 }, 'b', { enumerable: true, get: () => (looked += 1) })
+    const { outcome } = await outcomeOf(() => Array.from({ length: 300_000 }, () => row))
+    expect([outcome.content.length, outcome.isCut, looked < 5_000]).toEqual([50_000, true, true])
+  })
+
   const cycle: Record<string, unknown> = { secret: 'x' }
   cycle.self = cycle
   test.each([

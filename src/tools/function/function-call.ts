@@ -1,7 +1,8 @@
 // One call of a user's function: arguments in, text out.
 
+import { NotJson } from '../../domain/bounded-json.ts'
 import type { ServerTool, ToolOutcome } from '../tool.ts'
-import { NotJson, resultText } from './result-text.ts'
+import { resultText } from './result-text.ts'
 import type { Order } from './source/read-parameters.ts'
 import { explainIssues, type StandardSchema } from './standard-schema.ts'
 import { createToolContext } from './tool-context.ts'
@@ -26,7 +27,7 @@ export function createFunctionCall({ run, order, check }: FunctionCallDeps): Ser
       const { context, shareState } = createToolContext(call, signal)
       const result = await run(...args, context)
       shareState()
-      return { content: resultText(result), isError: false }
+      return { ...resultText(result, call.resultChars), isError: false }
     } catch (error) {
       if (isToolError(error)) return failed(error.message || 'The tool failed.')
       if (!(error instanceof NotJson)) throw error

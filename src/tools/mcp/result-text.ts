@@ -1,6 +1,7 @@
 // What a server answers with -> the text a model reads. Pure.
 
 import type { ContentBlock, EmbeddedResource } from '@modelcontextprotocol/client'
+import { boundedJson } from '../../domain/bounded-json.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 
 export const MAX_RESULT_CHARS = 1_000_000
@@ -9,7 +10,7 @@ export const MAX_RESULT_CHARS = 1_000_000
 export function resultText(content: readonly ContentBlock[], structured: unknown): string {
   const parts = content.map(blockText)
   const written = content.some((block) => block.type === 'text')
-  if (structured !== undefined && !written) parts.push(JSON.stringify(structured))
+  if (structured !== undefined && !written) parts.push(boundedJson(structured, MAX_RESULT_CHARS + 1).text ?? '')
   return bounded(parts.length === 0 ? '[no content]' : parts.join('\n'))
 }
 

@@ -37,6 +37,7 @@ export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard
     owner: 'ada',
     agent: 'assistant',
     forwardedProps: { theme: 'dark' },
+    resultChars: 50_000,
     heard,
     voice: {
       log: { ...silentLogger, error: (message, fields) => void heard.push(['error', message, fields]) },

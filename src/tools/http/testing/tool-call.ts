@@ -14,6 +14,7 @@ export const toolCall = (args: Record<string, unknown>, callId = 'call-1'): Tool
   owner: 'owner-1',
   agent: 'agent-1',
   forwardedProps: null,
+  resultChars: 50_000,
   voice: {
     log: silentLogger,
     state: () => null,

@@ -67,7 +67,7 @@ export function callRequest(
   const log = collectingLogger([])
   const voice: ToolVoice = { log, progress, state: () => null, setState() {}, emit() {}, activity() {} }
   const ids = { callId: 'call-1', sessionId: 's', runId: 'r', owner: 'o', agent: 'a' }
-  return { ...ids, arguments: input, forwardedProps: null, voice }
+  return { ...ids, arguments: input, forwardedProps: null, resultChars: 50_000, voice }
 }
 
 /** A script of ours as the server's process. */
