@@ -65,6 +65,7 @@ import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 import { createGate } from './supervision/create-gate.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
+import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
 import { createStartQueue } from './tools/mcp/start-queue.ts'
 import { createProcessGroups } from './tools/process/process-groups.ts'
 import type { Tool } from './tools/tool.ts'
@@ -83,6 +84,8 @@ export interface AppOptions {
   /** Ends the process: a disk that cannot sync is no place for promises. */
   exit: (code: number) => never
   clock?: Clock
+  /** Whoever hears of errors that nobody caught asks it first whether one is a tool's. */
+  strays?: StrayErrors
   /** Tools given in code, by agent, beside those of the agent files. */
   tools?: Readonly<Record<string, readonly Tool[]>>
   middleware?: readonly Middleware[]
@@ -140,6 +143,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const modelHttp = createModelHttp({ clock })
   undo.defer(() => modelHttp.close())
+  const strays = options.strays ?? createStrayErrors()
   const processes = createProcessGroups({ clock, process })
   const queue = createStartQueue()
   const agentDescription = (name: string) => agents.find((one) => one.name === name)?.description ?? null
@@ -167,6 +171,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         environment: process.env,
         agentDescription,
         complete: createComplete(model, definition.limits.answerChars),
+        strays,
         extra: options.tools?.[definition.name] ?? [],
         ...(options.reload === undefined ? {} : { reload: options.reload }),
       })
@@ -189,7 +194,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
   const prepared = undo.move()
 
-  const ready: Prepared = { parts, answering, tls, guard, clock, ids }
+  const ready: Prepared = { parts, answering, tls, guard, strays, clock, ids }
   let started: Promise<Started> | null = null
   function start(where: Where | null): Promise<Started> {
     if (started !== null) throw new Error('an app is started once')
@@ -229,6 +234,7 @@ interface Prepared {
   answering: EngineOptions['agents'][number]
   tls: TlsPair | null
   guard: Guard
+  strays: StrayErrors
   clock: Clock
   ids: Ids
 }
@@ -242,7 +248,7 @@ interface Started {
 /** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. */
 async function startApp(
   options: AppOptions,
-  { parts, answering, tls, guard, clock, ids }: Prepared,
+  { parts, answering, tls, guard, strays, clock, ids }: Prepared,
   where: Where | null,
 ): Promise<Started> {
   const { settings, dataDir, version, log } = options
@@ -417,7 +423,7 @@ async function startApp(
       },
     }),
   ]
-  registerEngineMetrics(metrics, () => engine.stats())
+  registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
   http.serve(routes)
   await engine.recover()
   state.advance('ready')

@@ -5,6 +5,7 @@ import { ServerError } from '../domain/errors.ts'
 import { type Logger, silentLogger } from '../domain/logger.ts'
 import type { McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
+import { createStrayErrors } from '../tools/function/stray-errors.ts'
 import { createMcpServer } from '../tools/mcp/mcp-server.ts'
 import { createProcessGroups } from '../tools/process/process-groups.ts'
 import { createServerTools } from '../tools/server-tools.ts'
@@ -53,6 +54,7 @@ async function look(settings: readonly ToolSettings[], deps: ToolCheckDeps) {
     const toolbox = await createToolbox(settings, {
       ...toolDeps(silentLogger, deps),
       agentDescription: (name) => deps.agents.find((one) => one.name === name)?.description ?? null,
+      strays: createStrayErrors(),
       complete: () => Promise.reject(new Error('a tool was called that was only looked at')),
     })
     const isFixed = settings.every(({ type }) => type !== 'mcp')

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../domain/clock.ts'
+import type { StrayErrors } from '../tools/function/stray-errors.ts'
 
 /** All that a command touches outside itself. Tests hand in their own, so that a command runs in-process. */
 export interface Io {
@@ -11,6 +12,8 @@ export interface Io {
   clock: Clock
   /** Each request to stop, once. The returned function ends the subscription. */
   onSignal(listener: (signal: StopSignal) => void): () => void
+  /** Takes those failures that belong to a tool's call, before `onCrash` hears of them. */
+  strays: StrayErrors
   /** A failure that nothing caught; only the latest listener gets it, and the process lives on. */
   onCrash(listener: (error: unknown) => void): () => void
   /** Ends the process now; nothing after it runs. */

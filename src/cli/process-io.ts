@@ -1,4 +1,5 @@
 import { createSystemClock } from '../domain/clock.ts'
+import { createStrayErrors } from '../tools/function/stray-errors.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io, StopSignal } from './io.ts'
 import { onceWithin } from './once-within.ts'
@@ -25,7 +26,10 @@ export function createProcessIo(process: NodeJS.Process): Io {
   })
 
   const crashListeners: ((error: unknown) => void)[] = []
+  const strays = createStrayErrors()
   const crash = (error: unknown) => {
+    // A tool that leaves an error to nobody fails its own call, not the server.
+    if (strays.take(error)) return
     const listener = crashListeners.at(-1)
     if (listener === undefined) process.exit(exitCodes.internal.code)
     listener(error)
@@ -40,6 +44,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
     env,
     cwd: process.cwd(),
     clock,
+    strays,
     onSignal(listener) {
       const handlers: [StopSignal, () => void][] = [
         ['SIGINT', onceWithin(SAME_INTERRUPT_MS, clock, () => listener('SIGINT'))],

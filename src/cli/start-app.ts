@@ -35,8 +35,8 @@ export function createAppStarter(version: string): StartApp {
     const again = reload === undefined ? {} : { reload }
     // Whoever reads a file or a pipe later must find no token in it.
     const keeping = configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true }
-    const { clock } = io
-    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock, ...keeping, ...again })
+    const { clock, strays } = io
+    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock, strays, ...keeping, ...again })
     const running = await app.listen().catch(async (error: unknown) => {
       await app.close({ drainMs: 0 })
       throw error
@@ -48,7 +48,7 @@ export function createAppStarter(version: string): StartApp {
     if (gc !== undefined) {
       process.getBuiltinModule('node:http').setMaxIdleHTTPParsers(IDLE_PARSERS)
       stopLooking = giveMemoryBack({
-        clock: io.clock,
+        clock,
         runs: () => engine.stats(),
         residentBytes: () => process.memoryUsage.rss(),
         collect() {

@@ -8,6 +8,8 @@ export interface EngineNumbers {
   runsStarted: number
   runsFinished: Readonly<Record<string, number>>
   tokens: { input: number; output: number }
+  /** By tool. */
+  lateToolErrors: Readonly<Record<string, number>>
 }
 
 export function registerEngineMetrics(metrics: Metrics, read: () => EngineNumbers): void {
@@ -20,5 +22,10 @@ export function registerEngineMetrics(metrics: Metrics, read: () => EngineNumber
   )
   metrics.total('quarterdeck_tokens_total', 'Tokens reported by models.', () =>
     Object.entries(read().tokens).map(([direction, value]) => ({ labels: { direction }, value })),
+  )
+  metrics.total(
+    'quarterdeck_late_tool_errors_total',
+    'Errors of function tools that came when their call had ended.',
+    () => Object.entries(read().lateToolErrors).map(([tool, value]) => ({ labels: { tool }, value })),
   )
 }

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
 import type { ToolRules, ToolSettings } from '../domain/tool-settings.ts'
 import { createToolbox, type ToolboxDeps } from './create-toolbox.ts'
+import { createStrayErrors } from './function/stray-errors.ts'
 import { answerJson, openService } from './http/testing/open-service.ts'
 import { type LogLine, never, recordingLogger, toolCall } from './http/testing/tool-call.ts'
 import { mcpSettings } from './mcp/testing/mcp-settings.ts'
@@ -42,6 +43,7 @@ function deps(change: Partial<ToolboxDeps> = {}): ToolboxDeps & { lines: LogLine
     environment: { PATH: process.env.PATH },
     version: '0',
     patienceMs: 60_000,
+    strays: createStrayErrors(),
     ...change,
   }
 }

@@ -6,6 +6,7 @@ import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import type { StrayErrors } from './function/stray-errors.ts'
 import type { HttpToolDeps } from './http/call-service.ts'
 import type { Lookup } from './http/service-http.ts'
 import type { McpServerDeps } from './mcp/mcp-server.ts'
@@ -22,6 +23,8 @@ export interface ToolboxDeps
   agentDescription: (agent: string) => string | null
   /** The agent's own model, for prompts. */
   complete: Complete
+  /** Where errors go that the code of function tools leaves to nobody. */
+  strays: StrayErrors
   /** Tools that are given in code. */
   extra?: readonly Tool[]
   /** New each time the files of function tools have changed. */
@@ -77,7 +80,7 @@ async function makeTools(
   switch (settings.type) {
     case 'function': {
       const { loadFunctionTool } = await import('./function/load-function-tool.ts')
-      return only(await loadFunctionTool(settings, { clock: deps.clock, reload: deps.reload }))
+      return only(await loadFunctionTool(settings, { clock: deps.clock, reload: deps.reload, strays: deps.strays }))
     }
     case 'http': {
       const { createHttpTool } = await import('./http/create-http-tool.ts')

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
+import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import type { InputStream, Io, OutputStream, StopSignal } from '../io.ts'
 
 export interface TestIo extends Io {
@@ -62,6 +63,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     env: { QUARTERDECK_CONFIG_DIR: join(cwd, '.config'), ...options.env },
     cwd,
     clock: options.clock ?? instantClock(),
+    strays: createStrayErrors(),
     onSignal: (listener) => subscribe(listeners.signal, listener),
     onCrash: (listener) => subscribe(listeners.crash, listener),
     exit(code) {

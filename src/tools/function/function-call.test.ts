@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import { createFunctionCall } from './function-call.ts'
-import { callOf } from './testing/fakes.ts'
+import { callOf, deps } from './testing/fakes.ts'
 import type { ToolContext } from './tool-context.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -10,7 +10,13 @@ type Run = (args: Record<string, unknown>, context: ToolContext) => unknown
 /** Calls a function that takes one object. */
 async function outcomeOf(run: Run, args: Record<string, unknown> = {}, signal = new AbortController().signal) {
   const request = callOf(args)
-  const call = createFunctionCall({ run: (...all) => Reflect.apply(run, undefined, all), order: null, check: null })
+  const call = createFunctionCall({
+    name: 'look_up',
+    run: (...all) => Reflect.apply(run, undefined, all),
+    order: null,
+    check: null,
+    strays: deps.strays,
+  })
   return { outcome: await call(request, signal), heard: request.heard, request }
 }
 
@@ -87,9 +93,8 @@ describe('a failure', () => {
 
 describe('the context', () => {
   test('says whose call it is', async () => {
-    const { signal } = new AbortController()
     const given: ToolContext[] = []
-    await outcomeOf((_, context) => void given.push(context), {}, signal)
+    await outcomeOf((_, context) => void given.push(context))
     const { session, run, user, agent, callId, forwardedProps } = given[0] ?? {}
     expect({ session, run, user, agent, callId, forwardedProps }).toEqual({
       session: 'session-1',
@@ -99,7 +104,17 @@ describe('the context', () => {
       callId: 'call-1',
       forwardedProps: { theme: 'dark' },
     })
-    expect(given[0]?.signal).toBe(signal)
+  })
+
+  test('has a signal that aborts with the call, and for the same reason', async () => {
+    const stop = new AbortController()
+    const reason = new Error('stopped')
+    const run = (_: unknown, { signal }: ToolContext) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve(String(signal.reason === reason)))
+        stop.abort(reason)
+      })
+    expect((await outcomeOf(run, {}, stop.signal)).outcome.content).toBe('true')
   })
 
   test('is a voice, also when it is taken apart', async () => {
@@ -157,4 +172,75 @@ test('a function that changes its arguments changes its own copy', async () => {
     { city: 'Rome' },
   )
   expect([outcome.content, request.arguments]).toEqual(['{"city":"Oslo"}', { city: 'Rome' }])
+})
+
+describe('an error that the function leaves to nobody', () => {
+  /** What the process does when it hears of one, in the context of that one. */
+  const hear = (error: unknown) => deps.strays.take(error)
+
+  test('ends the call while it is open, and stops what is still at work for it', async () => {
+    const { promise: stopped, resolve } = Promise.withResolvers<unknown>()
+    const error = new Error('password=hunter2')
+    const run = async (_: unknown, { signal }: ToolContext) => {
+      signal.addEventListener('abort', () => resolve(signal.reason))
+      setImmediate(() => hear(error))
+      await new Promise(() => {})
+    }
+    await expect(outcomeOf(run)).rejects.toBe(error)
+    expect(await stopped).toBe(error)
+  })
+
+  test('is for the model where it is a ToolError', async () => {
+    const run = async () => {
+      queueMicrotask(() => hear(new ToolError('Rome is closed.')))
+      await new Promise(() => {})
+    }
+    expect((await outcomeOf(run)).outcome).toEqual({ content: 'Rome is closed.', isError: true })
+  })
+
+  test('is logged and counted when the call has ended, a few lines at most', async () => {
+    const { promise: later, resolve } = Promise.withResolvers<boolean[]>()
+    const before = deps.strays.late.look_up ?? 0
+    const { outcome, heard } = await outcomeOf(() => {
+      setImmediate(() => resolve(Array.from({ length: 10 }, () => hear(new Error('late')))))
+      return 'done'
+    })
+    expect([outcome.content, await later]).toEqual(['done', Array.from({ length: 10 }, () => true)])
+    expect(deps.strays.late.look_up).toBe(before + 10)
+    expect(heard).toHaveLength(3)
+    expect(heard[0]).toEqual([
+      'error',
+      expect.stringContaining('after its call had ended'),
+      { error: new Error('late') },
+    ])
+  })
+
+  test('is late when the call was stopped meanwhile', async () => {
+    const stop = new AbortController()
+    const taken: boolean[] = []
+    const before = deps.strays.late.look_up ?? 0
+    const run = async () => {
+      stop.abort(new Error('stopped'))
+      taken.push(hear(new Error('late')))
+      throw new Error('stopped')
+    }
+    await expect(outcomeOf(run, {}, stop.signal)).rejects.toThrow('stopped')
+    expect([taken, (deps.strays.late.look_up ?? 0) - before]).toEqual([[true], 1])
+  })
+
+  test('is not the call’s where the server made it on the function’s behalf, or nobody did', async () => {
+    expect(hear(new Error('ours'))).toBe(false)
+    const taken: boolean[] = []
+    const request = callOf({})
+    const voice = { ...request.voice, emit: () => void taken.push(hear(new Error('ours'))) }
+    const call = createFunctionCall({
+      name: 'look_up',
+      run: (_, context) => Reflect.get(Object(context), 'emit')('x', 1),
+      order: null,
+      check: null,
+      strays: deps.strays,
+    })
+    await call({ ...request, voice }, new AbortController().signal)
+    expect(taken).toEqual([false])
+  })
 })

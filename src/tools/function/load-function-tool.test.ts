@@ -331,7 +331,7 @@ describe('what is refused', () => {
         return () => {}
       },
     }
-    await expect(loadFunctionTool(functionSettings({ file }), { clock })).rejects.toMatchObject({
+    await expect(loadFunctionTool(functionSettings({ file }), { ...deps, clock })).rejects.toMatchObject({
       code: 'config_invalid',
       message: `${file} tool look_up: the file did not finish loading within 30 s. Move what it waits for into the function.`,
     })

@@ -12,10 +12,13 @@ import { type PickedExport, pickExport } from './pick-export.ts'
 import { type DeclaredFunction, type Order, readFunction } from './source/read-parameters.ts'
 import { lineAt, Unreadable } from './source/unreadable.ts'
 import type { StandardSchema } from './standard-schema.ts'
+import type { StrayErrors } from './stray-errors.ts'
 import { toolConfigError } from './tool-config-error.ts'
 
 /** `reload`: a number that is new each time a file has changed, so that it is loaded anew. */
-export type FunctionToolDeps = LoadModuleDeps
+export interface FunctionToolDeps extends LoadModuleDeps {
+  strays: StrayErrors
+}
 
 /** Less says nothing to a model. */
 const MIN_DESCRIPTION = 10
@@ -40,7 +43,7 @@ export async function loadFunctionTool(settings: FunctionToolSettings, deps: Fun
     retries: settings.retries,
     approval: settings.approval,
     predictState: settings.predictState,
-    call: createFunctionCall({ run: picked.run, order, check }),
+    call: createFunctionCall({ name: settings.name, run: picked.run, order, check, strays: deps.strays }),
   }
 }
 

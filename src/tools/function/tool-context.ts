@@ -1,5 +1,6 @@
 import type { Logger } from '../../domain/logger.ts'
-import type { ToolCallRequest } from '../tool.ts'
+import type { ToolCallRequest, ToolVoice } from '../tool.ts'
+import type { StrayErrors } from './stray-errors.ts'
 
 /** What a tool's function is given beside its arguments. Its functions need no `this`, so they can be taken out of it. */
 export interface ToolContext<State = unknown> {
@@ -12,7 +13,7 @@ export interface ToolContext<State = unknown> {
   readonly agent: string
   /** Unique for this call, and the same when a call that may be repeated is repeated: use it as an idempotency key. */
   readonly callId: string
-  /** Aborts when the call takes too long or the run is stopped. Pass it on to `fetch` and the like. */
+  /** Aborts when the call takes too long, fails, or the run is stopped. Pass it on to `fetch` and the like. */
   readonly signal: AbortSignal
   readonly log: Logger
   /**
@@ -38,8 +39,12 @@ export interface OpenContext {
   shareState(): void
 }
 
-export function createToolContext(call: ToolCallRequest, signal: AbortSignal): OpenContext {
-  const { voice } = call
+export function createToolContext(
+  call: ToolCallRequest,
+  signal: AbortSignal,
+  strays: Pick<StrayErrors, 'outside'>,
+): OpenContext {
+  const voice = outsideVoice(call.voice, strays)
   /** Made when the function first asks. Calls run side by side, so nobody is given the thing itself. */
   let draft: { state: unknown; asGiven: string | undefined } | null = null
   function open(): { state: unknown; asGiven: string | undefined } {
@@ -80,3 +85,23 @@ export function createToolContext(call: ToolCallRequest, signal: AbortSignal): O
     },
   }
 }
+
+/** What the voice sets going in the server (a commit, a write) is the server's own. */
+function outsideVoice(voice: ToolVoice, { outside }: Pick<StrayErrors, 'outside'>): ToolVoice {
+  return {
+    log: outsideLog(voice.log, outside),
+    state: () => outside(() => voice.state()),
+    setState: (next) => outside(() => voice.setState(next)),
+    emit: (name, value) => outside(() => voice.emit(name, value)),
+    activity: (id, type, content) => outside(() => voice.activity(id, type, content)),
+    progress: (done, total, message) => outside(() => voice.progress(done, total, message)),
+  }
+}
+
+const outsideLog = (log: Logger, outside: StrayErrors['outside']): Logger => ({
+  debug: (message, fields) => outside(() => log.debug(message, fields)),
+  info: (message, fields) => outside(() => log.info(message, fields)),
+  warn: (message, fields) => outside(() => log.warn(message, fields)),
+  error: (message, fields) => outside(() => log.error(message, fields)),
+  with: (fields) => outsideLog(log.with(fields), outside),
+})

@@ -1,7 +1,8 @@
 import { createSystemClock } from '../../../domain/clock.ts'
-import { silentLogger } from '../../../domain/logger.ts'
+import { type Logger, silentLogger } from '../../../domain/logger.ts'
 import type { FunctionToolSettings } from '../../../domain/tool-settings.ts'
 import type { ToolCallRequest } from '../../tool.ts'
+import { createStrayErrors } from '../stray-errors.ts'
 
 export function functionSettings(
   settings: Pick<FunctionToolSettings, 'file'> & Partial<FunctionToolSettings>,
@@ -23,12 +24,17 @@ export function functionSettings(
   }
 }
 
-export const deps = { clock: createSystemClock() }
+export const deps = { clock: createSystemClock(), strays: createStrayErrors() }
 
 /** A call whose voice writes down what it hears. */
 export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard: unknown[] } {
   const heard: unknown[] = []
   let state: unknown = { seen: ['a'] }
+  const log: Logger = {
+    ...silentLogger,
+    error: (message, fields) => void heard.push(['error', message, fields]),
+    with: () => log,
+  }
   return {
     callId: 'call-1',
     arguments: args,
@@ -40,7 +46,7 @@ export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard
     resultChars: 50_000,
     heard,
     voice: {
-      log: { ...silentLogger, error: (message, fields) => void heard.push(['error', message, fields]) },
+      log,
       state: () => state,
       setState(next) {
         heard.push(['state', state, next])
