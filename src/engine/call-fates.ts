@@ -71,8 +71,7 @@ export function tellFates(fates: readonly CallFate[], run: RunRecord, writer: Ru
     const messageId = ids.uuid()
     const createdAt = writer.timestamp()
     const content = resultOf(fate)
-    const status = begun === null ? 'not_run' : 'unknown'
-    const metadata = { quarterdeck: { status } }
+    const metadata = { quarterdeck: { status: 'error', fate: begun === null ? 'not_run' : 'unknown' } }
     const toolCallId = call.id
     writer.emit({
       type: 'TOOL_CALL_RESULT',

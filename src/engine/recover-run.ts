@@ -93,16 +93,27 @@ export function brokenOffMessages(remains: RunRemains, run: RunRecord, createdAt
 /** Why a run must not go on by itself; null: it may. */
 export function reviewNeeded({ unanswered, deadly, deadlySteps, stepsDone }: RunRemains): string | null {
   const inDoubt = unanswered.filter(({ effect }) => effect === 'once')
+  const repeatable = deadly.filter(({ effect }) => effect !== 'once')
+  const reasons: string[] = []
   if (inDoubt.length > 0) {
-    return `The server stopped while ${named(inDoubt)} was running. Whether it took effect is not known, so it was not repeated; check, then ask again.`
+    const [were, they] = inDoubt.length === 1 ? ['was', 'it'] : ['were', 'they']
+    reasons.push(
+      `The server stopped while ${named(inDoubt)} ${were} running. Whether ${they} took effect is not known, so ${they} ${were} not repeated; check, then ask again.`,
+    )
   }
-  if (deadly.length > 0) {
-    return `The server died ${MOST_DEATHS} times while ${named(deadly)} was running, so it was not started again. Mend the tool, then ask again.`
+  if (repeatable.length > 0) {
+    const [were, they] = repeatable.length === 1 ? ['was', 'it'] : ['were', 'they']
+    reasons.push(
+      `The server died ${MOST_DEATHS} times while ${named(repeatable)} ${were} running, so ${they} ${were} not started again. Mend the tool, then ask again.`,
+    )
   }
-  const [step] = deadlySteps
-  if (step === undefined) return null
-  const whose = step.subagent === null ? `step_${stepsDone + 1}` : `a step of ${step.subagent}`
-  return `The server died ${MOST_DEATHS} times while the model was answering in ${whose}, so it was not asked again. Look at the server's log, then ask again.`
+  for (const { subagent } of deadlySteps) {
+    const step = subagent === null ? `step_${stepsDone + 1}` : `a step of ${subagent}`
+    reasons.push(
+      `The server died ${MOST_DEATHS} times while the model was answering in ${step}, so it was not asked again. Look at the server's log, then ask again.`,
+    )
+  }
+  return reasons.length === 0 ? null : reasons.join(' ')
 }
 
 const named = (calls: readonly Intent[]): string => calls.map(({ tool, call }) => `${tool} (${call})`).join(', ')

@@ -270,7 +270,7 @@ describe('a process that dies again and again', () => {
     const [one, two, three] = answer?.toolCalls ?? []
     expect(await end()).toMatchObject({
       code: 'needs_review',
-      message: `The server died 2 times while act (${one?.id}), act (${two?.id}) was running, so it was not started again. Mend the tool, then ask again. Not run: act (${three?.id}).`,
+      message: `The server died 2 times while act (${one?.id}), act (${two?.id}) were running, so they were not started again. Mend the tool, then ask again. Not run: act (${three?.id}).`,
     })
     expect(seen).toEqual([1, 2, 1, 2])
     await last.close()

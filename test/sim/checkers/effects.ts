@@ -51,7 +51,7 @@ function checkCall({ sessions, runs, history }: Evidence, starts: readonly ToolS
 
 /** It says that nobody knows what the call did. */
 const isUnknown = ({ metadata }: { metadata?: unknown }): boolean =>
-  JSON.stringify(metadata ?? null) === '{"quarterdeck":{"status":"unknown"}}'
+  JSON.stringify(metadata ?? null) === '{"quarterdeck":{"status":"error","fate":"unknown"}}'
 
 /** Nobody knows what it did: the run must not look as if it had gone well, and must not have gone on. */
 function checkNoResult(run: RunRecord, what: string, effect: ToolStart['effect']): string[] {
