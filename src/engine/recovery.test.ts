@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../models/model.ts'
-import type { ServerTool } from '../tools/tool.ts'
-import { eventsOf, openEngine, outline, type TestEngineOptions, testAgent, testTool } from './testing/open-engine.ts'
+import { createStaticToolbox } from '../tools/static-toolbox.ts'
+import type { AgentTool, ClientTool, ServerTool } from '../tools/tool.ts'
+import {
+  eventsOf,
+  openEngine,
+  outline,
+  scripted,
+  type TestEngineOptions,
+  testAgent,
+  testTool,
+} from './testing/open-engine.ts'
 
 let folder: string
 beforeEach(() => {
@@ -107,6 +116,88 @@ describe('after a crash', () => {
     })
     expect(calls).toBe(0)
     expect((await after.engine.getRun('local_user', accepted.run.id)).status).toBe('interrupted')
+    await after.close()
+  })
+
+  test.each([
+    ['asks for a review', false, 'RUN_ERROR needs_review'],
+    ['was told to stop', true, 'RUN_FINISHED cancelled'],
+  ])('a run that %s tells what became of each of its calls', async (_, isStopped, end) => {
+    const { promise: begun, resolve } = Promise.withResolvers<void>()
+    const act = () =>
+      tool('once', () => {
+        resolve()
+        return forever
+      })
+    const { call: _call, ...description } = tool('read', async () => ({ content: '', isError: false }))
+    const pick: ClientTool = { ...description, name: 'pick', location: 'client' }
+    const agent = { limits: { ...testAgent.limits, parallelCalls: 1 } }
+    const parts = ['act', 'act', 'pick'].map((name) => ({ tool_call: { name } }))
+    const before = open({ tools: [act(), pick], answers: [{ parts }], agent })
+    const accepted = await before.start('q')
+    await begun
+    if (isStopped) await before.log.commit({ type: 'request_cancel', runId: accepted.run.id, entries: [] })
+
+    const after = reopen({ tools: [act(), pick], agent })
+    await after.engine.recover()
+    const events = await after.events(accepted)
+    const stored = await after.engine.messages(accepted.session.id, 10)
+    const [one, two, three] = stored.find(({ role }) => role === 'assistant')?.toolCalls ?? []
+    expect(outline(events).at(-1)).toBe(end)
+    if (!isStopped) {
+      const left = `Not run: act (${two?.id}), pick (${three?.id}).`
+      expect(events.at(-1)).toMatchObject({ message: expect.stringContaining(left) })
+    }
+    const results = stored.filter(({ role }) => role === 'tool')
+    expect(
+      results.map(({ toolCallId, content, metadata }) => [toolCallId, String(content).slice(0, 22), metadata]),
+    ).toEqual([
+      [one?.id, 'The server stopped whi', { quarterdeck: { status: 'error', fate: 'unknown' } }],
+      [two?.id, 'This call did not run:', { quarterdeck: { status: 'error', fate: 'not_run' } }],
+      [three?.id, 'This call did not run:', { quarterdeck: { status: 'error', fate: 'not_run' } }],
+    ])
+    const trail = (await after.store.audit(0, 10)).map(({ text }) => JSON.parse(text))
+    expect(trail.map(({ kind, call, details }) => [kind, call, details.status ?? null])).toEqual([
+      ['call_started', one?.id, null],
+      ['call_finished', one?.id, 'unknown'],
+    ])
+    await after.close()
+  })
+
+  test('the calls of a sub-agent are told with the call that it works for', async () => {
+    const { promise: begun, resolve } = Promise.withResolvers<string>()
+    const act = tool('once', ({ callId }) => {
+      resolve(callId)
+      return forever
+    })
+    const { call: _call, ...description } = act
+    const ask: AgentTool = { ...description, name: 'ask_helper', location: 'agent', agent: 'helper', handoff: false }
+    const parts = [1, 2].map((n) => ({ tool_call: { name: 'act', arguments: { n } } }))
+    const limits = { ...testAgent.limits, parallelCalls: 1 }
+    const options = (): TestEngineOptions => ({
+      tools: [ask],
+      answers: [{ parts: [{ tool_call: { name: 'ask_helper', arguments: { message: 'Act.' } } }] }],
+      others: [
+        {
+          definition: { ...testAgent, name: 'helper', default: false, internal: true, limits },
+          model: scripted([{ parts }]),
+          toolbox: createStaticToolbox([act]),
+        },
+      ],
+    })
+    const before = open(options())
+    const accepted = await before.start('q')
+    const callId = await begun
+
+    const after = reopen(options())
+    await after.engine.recover()
+    expect((await after.events(accepted)).at(-1)).toMatchObject({
+      code: 'needs_review',
+      message: expect.stringMatching(new RegExp(`while act \\(${callId}\\) was running.* Not run: act \\(call_`)),
+    })
+    const [told] = (await after.engine.messages(accepted.session.id, 10)).filter(({ role }) => role === 'tool')
+    expect(told?.content).toContain(`This agent was broken off when the server stopped. It was running act (${callId})`)
+    expect(told?.content).toContain('Not run: act (call_')
     await after.close()
   })
 

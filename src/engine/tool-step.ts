@@ -299,9 +299,11 @@ function finishedRecord(
   durationMs: number,
 ): AuditRecord {
   const status = outcome.isError ? 'error' : 'success'
+  // Of what is kept of it: a tool may give back more than can be hashed in between.
+  const kept = outcome.content.slice(0, agent.definition.limits.toolResultChars)
   return {
     ...startedRecord(scope, agent, prepared, scope.writer.timestamp()),
     kind: 'call_finished',
-    details: { status, duration_ms: durationMs, result_sha256: sha256(outcome.content) },
+    details: { status, duration_ms: durationMs, result_sha256: sha256(kept) },
   }
 }
