@@ -6,7 +6,7 @@ import type { Grant } from '../domain/grant.ts'
 import type { StoredMessage } from '../domain/message.ts'
 import type { RunRecord } from '../domain/run.ts'
 import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
-import type { Answered, AppendEntries, FinishRun } from './store.ts'
+import type { Answered, AppendEntries, FinishRun, RunStart } from './store.ts'
 
 /** What becomes of the answers, each after those before it. `find` knows the waits that may be answered; `takenBy` the run that goes on with one. */
 export function applyAnswers(
@@ -126,6 +126,15 @@ export function refuseWaits(
   }
   const taken = waits.find(({ id }, i) => find(id) !== null || waits.findIndex((other) => other.id === id) < i)
   if (taken !== undefined) throw new ServerError('conflict', `There is a wait ${taken.id} already.`)
+}
+
+/** What a run begins with: of results for the same client call only the one that was taken, whoever else has sent one. */
+export function withTakenResults(start: RunStart, answered: readonly Answered[] = []): RunStart {
+  const calls = new Set(answered.flatMap(({ wait }) => (wait?.wait === 'client_call' ? [wait.callId] : [])))
+  const taken = new Set(appliedOf(answered).map(({ callId }) => callId))
+  const isTaken = ({ role, toolCallId }: StoredMessage): boolean =>
+    role !== 'tool' || toolCallId === undefined || !calls.has(toolCallId) || taken.delete(toolCallId)
+  return calls.size === 0 ? start : { ...start, messages: start.messages.filter(isTaken) }
 }
 
 /** Of the messages that an answer brings, the results of the client calls that it answered, as messages of the run that took it. */

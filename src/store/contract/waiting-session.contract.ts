@@ -67,6 +67,36 @@ export function describeWaitingSessions(open: OpenStore): void {
       expect(await auditors(store2)).toEqual(['asked', 'assistant'])
     })
 
+    test('one that came too late beside one that did not brings no second result', async () => {
+      const { store } = await openForTest(open)
+      const { session, waits } = await waitingSession(store, (run) => [
+        newClientCall(run, { callId: 'one' }),
+        newClientCall(run, { callId: 'two' }),
+      ])
+      const [one = '', two = ''] = idsOf(waits)
+      const result = (id: string, toolCallId: string) => newMessage(id, { role: 'tool', toolCallId })
+      const brings = (...messages: ReturnType<typeof result>[]) => ({ entries: [STARTED], messages })
+      const first = await acceptedRun(
+        store,
+        accept(session, { answers: [answer(one)], start: brings(result('a', 'one')) }),
+      )
+      await done(store, finish(first, { status: 'waiting', stillPending: [two] }))
+
+      await done(
+        store,
+        accept(session, {
+          answers: [answer(one), answer(two), answer(two)],
+          start: brings(result('b', 'one'), result('c', 'two'), result('d', 'two'), newMessage('e')),
+        }),
+      )
+
+      expect((await store.allMessages(session.id)).map(({ id }) => id).filter((id) => 'abcde'.includes(id))).toEqual([
+        'a',
+        'c',
+        'e',
+      ])
+    })
+
     test('an answer while the continuation runs is recorded for it, and it must look before it waits again', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [

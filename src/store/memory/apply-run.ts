@@ -5,7 +5,7 @@ import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { refuseFiles } from '../sendable-files.ts'
 import type * as port from '../store.ts'
-import { refuseWaits, waitNotFound } from '../wait-change.ts'
+import { refuseWaits, waitNotFound, withTakenResults } from '../wait-change.ts'
 import { attachFiles } from './apply-file.ts'
 import { addAudit, consume, continueWaiting, interruptWaits, voidUnused, waitOf } from './apply-wait.ts'
 import {
@@ -74,7 +74,8 @@ export function acceptRun(state: MemoryState, command: port.AcceptRun): Done {
   attachFiles(state, files, session.record.id)
   touch(session, run.createdAt)
   const acceptedAt = append(session, run, command.acceptEntries)
-  const startedAt = busy ? 0 : begin(session, run, command.leaseOwner, run.createdAt, command.start)
+  const start = withTakenResults(command.start, 'answered' in continued ? continued.answered : [])
+  const startedAt = busy ? 0 : begin(session, run, command.leaseOwner, run.createdAt, start)
   return { ok: true, firstSeq: acceptedAt || startedAt, run, session: session.record, ...continued }
 }
 

@@ -6,7 +6,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait, WaitAnswer } from '../../domain/wait.ts'
 import { refuseFiles } from '../sendable-files.ts'
 import type * as port from '../store.ts'
-import { appliedOf, approvalPending, passedOn, resultsOf, waitNotFound } from '../wait-change.ts'
+import { appliedOf, approvalPending, passedOn, resultsOf, waitNotFound, withTakenResults } from '../wait-change.ts'
 import { RUN_COLUMNS } from './reads.ts'
 import type { Done, OpenRun } from './records.ts'
 import { toRun, toSession } from './rows.ts'
@@ -166,7 +166,8 @@ export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (com
     }
     files.attach(command.files ?? [], sid)
     const live = writer.live(session.id, sid)
-    const { acceptEntries, start } = command
+    const { acceptEntries } = command
+    const start = withTakenResults(command.start, continuation.answered)
     if (open.length > 0 && continuation.completed === undefined) {
       const firstSeq = writer.appendComplete(live, run.id, acceptEntries)
       records.insertRun(sid, queued)
