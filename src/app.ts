@@ -146,7 +146,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const strays = options.strays ?? createStrayErrors()
   const processes = createProcessGroups({ clock, process })
   const queue = createStartQueue()
-  const agentDescription = (name: string) => agents.find((one) => one.name === name)?.description ?? null
   const parts = await Promise.all(
     agents.map(async (definition) => {
       const { directory } = definition
@@ -169,7 +168,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         processes,
         queue,
         environment: process.env,
-        agentDescription,
+        agents,
         complete: createComplete(model, definition.limits.answerChars),
         strays,
         extra: options.tools?.[definition.name] ?? [],

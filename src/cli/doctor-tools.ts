@@ -53,8 +53,8 @@ async function look(settings: readonly ToolSettings[], deps: ToolCheckDeps) {
   try {
     const toolbox = await createToolbox(settings, {
       ...toolDeps(silentLogger, deps),
-      agentDescription: (name) => deps.agents.find((one) => one.name === name)?.description ?? null,
       strays: createStrayErrors(),
+      agents: deps.agents,
       complete: () => Promise.reject(new Error('a tool was called that was only looked at')),
     })
     const isFixed = settings.every(({ type }) => type !== 'mcp')

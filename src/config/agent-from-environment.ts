@@ -41,6 +41,7 @@ export function agentFromEnvironment(
     files: diskFiles,
     defaults: options.defaults ?? agentDefaults,
     // Of all that a definition can miss, only azure's address is left to the environment.
+    written: () => undefined,
     report: (_path, message) => report('AZURE_OPENAI_ENDPOINT', message),
   })
   if (issues.length > 0) throw new ConfigError(issues)

@@ -12,6 +12,7 @@ import type {
   ToolSettings,
 } from '../domain/tool-settings.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import { boundConnection, boundRequest } from './bound-settings.ts'
 import { noParameters } from './json-schema-file.ts'
 import type { Path } from './json-schema-node.ts'
 import { existingFile, existingFolder, readTextOrFile, type Surroundings } from './surroundings.ts'
@@ -50,7 +51,7 @@ function defineTool(tool: ToolFile, at: Path, surroundings: Surroundings): ToolS
       }
     case 'http':
       return tool.openapi === undefined
-        ? defineHttpTool(tool, surroundings)
+        ? defineHttpTool(tool, at, surroundings)
         : defineOpenApi(tool, tool.openapi, at, surroundings)
     case 'agent':
       return defineAgentTool(tool, surroundings)
@@ -99,20 +100,22 @@ const predictStateOf = (rules: RulesFile): ToolRules['predictState'] =>
 
 function defineMcpServer(tool: KindOf<'mcp'>, at: Path, surroundings: Surroundings): McpServerSettings {
   const { directory } = surroundings
+  const connection: McpServerSettings['connection'] =
+    tool.url === undefined
+      ? {
+          kind: 'stdio',
+          command: program(tool.command ?? '', [...at, 'command'], surroundings),
+          args: tool.args ?? [],
+          env: tool.env ?? {},
+          directory: tool.cwd === undefined ? directory : existingFolder(tool.cwd, [...at, 'cwd'], surroundings),
+          ...(tool.cwd === undefined ? {} : { hasCwd: true }),
+        }
+      : { kind: 'http', url: tool.url, headers: tool.headers ?? {} }
   return {
     type: 'mcp',
     name: tool.name,
-    connection:
-      tool.url === undefined
-        ? {
-            kind: 'stdio',
-            command: program(tool.command ?? '', [...at, 'command'], surroundings),
-            args: tool.args ?? [],
-            env: tool.env ?? {},
-            directory: tool.cwd === undefined ? directory : existingFolder(tool.cwd, [...at, 'cwd'], surroundings),
-            ...(tool.cwd === undefined ? {} : { hasCwd: true }),
-          }
-        : { kind: 'http', url: tool.url, headers: tool.headers ?? {} },
+    connection,
+    bound: boundConnection(at, connection, surroundings),
     allow: tool.allow ?? null,
     deny: tool.deny ?? [],
     prefix: tool.prefix ?? '',
@@ -144,7 +147,7 @@ function singleRules(rules: RulesFile, server: RulesFile): Partial<ToolRules> {
   }
 }
 
-function defineHttpTool(tool: KindOf<'http'>, surroundings: Surroundings): HttpToolSettings {
+function defineHttpTool(tool: KindOf<'http'>, at: Path, surroundings: Surroundings): HttpToolSettings {
   return {
     type: 'http',
     name: tool.name,
@@ -156,6 +159,7 @@ function defineHttpTool(tool: KindOf<'http'>, surroundings: Surroundings): HttpT
     headers: tool.headers ?? {},
     body: tool.body ?? null,
     allowPrivate: tool.allow_private,
+    bound: boundRequest(at, surroundings),
     ...rulesOf(tool, surroundings),
   }
 }
@@ -170,6 +174,7 @@ function defineOpenApi(tool: KindOf<'http'>, file: string, at: Path, surrounding
     allow: tool.allow ?? null,
     deny: tool.deny ?? [],
     allowPrivate: tool.allow_private,
+    bound: boundRequest(at, surroundings),
     written: writtenIn(tool),
     ...rulesOf(tool, surroundings),
   }

@@ -64,6 +64,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
     files,
     defaults: options.defaults ?? agentDefaults,
     report: (at, message) => void issues.push(issueAt(at, message)),
+    written: config.written,
   })
   const isRight = issues.length === 0
   if (isRight) for (const { at, message } of idleConditions(value, agent.tools)) options.warn?.(issueAt(at, message))

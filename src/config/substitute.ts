@@ -10,7 +10,7 @@ export interface Substituted {
 }
 
 /** Either an escaped `${`, a whole reference, or the beginning of something that is none. */
-const REFERENCE = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?/g
+export const REFERENCE = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?/g
 
 /** Puts variables in: `${NAME}`, `${NAME:-default}`; `$${` is a literal `${`. Works on one parsed string, never on YAML. */
 export function substitute(source: string, env: Environment): Substituted {

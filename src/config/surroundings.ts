@@ -28,6 +28,8 @@ export interface Surroundings {
   files: ConfigFiles
   defaults: AgentDefaults
   report(path: Path, message: string): void
+  /** What stands at a path of the file, with a `WrittenText` where variables were put in. */
+  written(path: Path): unknown
 }
 
 const RELATIVE = 'The path is taken relative to this file.'

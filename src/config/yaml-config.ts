@@ -7,6 +7,7 @@ import { explainIssues } from './explain-issues.ts'
 import { type JsonSchema, type Path, readTextAs, schemaAt } from './json-schema-node.ts'
 import { substitute } from './substitute.ts'
 import { validationSchema } from './validation-schema.ts'
+import { writtenText } from './written-text.ts'
 import { parseYaml, pathText, type YamlSource } from './yaml-source.ts'
 
 export interface YamlConfig<T> {
@@ -14,6 +15,8 @@ export interface YamlConfig<T> {
   value: T | null
   /** The data as it is written, variables put in, before the schema changed anything. */
   raw: Record<string, unknown>
+  /** What stands at a path of the file, with a `WrittenText` where variables were put in. */
+  written: (path: Path) => unknown
   /** Null when the file is no YAML at all. */
   source: YamlSource | null
   issues: ConfigIssue[]
@@ -32,7 +35,7 @@ export interface YamlConfigInput<S extends z.ZodType> {
 
 export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): YamlConfig<z.output<S>> {
   const { source, issues } = parseYaml(input.file, input.text, input.starter)
-  if (source === null) return { value: null, raw: {}, source, issues }
+  if (source === null) return { value: null, raw: {}, written: () => undefined, source, issues }
 
   // Only needed for variables and for messages, so a plain and correct file never pays for it.
   let cached: JsonSchema | null = null
@@ -40,6 +43,8 @@ export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): 
     cached ??= validationSchema(input.schema)
     return cached
   }
+  const tree = input.text.includes('${') ? writtenTree(source, input.env) : null
+  const written = (path: Path): unknown => path.reduce(stepInto, tree ?? raw)
   // By value and not by path: an alias repeats a value at another path.
   const fromVariables = new Set<unknown>()
   const unresolved = new Set<string>()
@@ -56,7 +61,7 @@ export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): 
 
   const raw = source.value()
   const parsed = input.schema.safeParse(raw)
-  if (parsed.success) return { value: found.length === 0 ? parsed.data : null, raw, source, issues: found }
+  if (parsed.success) return { value: found.length === 0 ? parsed.data : null, raw, written, source, issues: found }
 
   const isSecret = (path: Path) => path.some((step) => input.secrets.includes(String(step)))
   const explained = explainIssues(parsed.error.issues, {
@@ -69,8 +74,23 @@ export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): 
     // A variable that is not set has been reported; that its placeholder does not fit either is no news.
     if (!unresolved.has(pathText(path))) found.push(source.issueAt(path, part, message))
   }
-  return { value: null, raw, source, issues: found.sort(byPlace) }
+  return { value: null, raw, written, source, issues: found.sort(byPlace) }
 }
+
+/** The file's data before its variables are put in. The texts are as they were when it is done. */
+function writtenTree(source: YamlSource, env: Environment): unknown {
+  const texts: string[] = []
+  source.mapText((text) => {
+    texts.push(text)
+    return writtenText(text, env)
+  })
+  const tree = source.value()
+  source.mapText(() => texts.shift())
+  return tree
+}
+
+const stepInto = (value: unknown, step: PropertyKey): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined
 
 const byPlace = (a: ConfigIssue, b: ConfigIssue): number =>
   (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

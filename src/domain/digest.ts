@@ -12,6 +12,17 @@ export function canonicalJson(value: unknown): string {
 
 export const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
+/**
+ * Marks versions that cover what a tool does. Those of before 0.2 covered what it says of itself alone: nothing that was allowed
+ * under one is allowed any more.
+ */
+const VERSION_MARK = '2-'
+
+/** Names rules and a tool: whatever differs in them gives another one. */
+export const policyVersionOf = (made: unknown): string => VERSION_MARK + sha256(canonicalJson(['policy', made]))
+
+export const isOutdatedVersion = (policyVersion: string): boolean => !policyVersion.startsWith(VERSION_MARK)
+
 /** What an approval of a tool call is bound to. Any change of the tool, its arguments or the rules voids it. */
 export const callDigest = (call: { callId: string; tool: string; arguments: unknown; policyVersion: string }): string =>
   sha256(canonicalJson(['tool_call', call.callId, call.tool, call.arguments, call.policyVersion]))

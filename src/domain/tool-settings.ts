@@ -39,6 +39,12 @@ interface NamedTool extends ToolRules {
   returns: JsonSchema | null
 }
 
+/**
+ * What approvals are bound to of settings that may hold secrets: plain data, as the file says it, with the names of secrets in
+ * the place of their values. Left out: the values themselves, of settings that were made in code.
+ */
+type Bound = unknown
+
 export type ToolSettings =
   | FunctionToolSettings
   | McpServerSettings
@@ -81,6 +87,7 @@ export interface McpServerSettings extends ToolRules {
         hasCwd?: true
       }
     | { kind: 'http'; url: string; headers: Record<string, string> }
+  bound?: Bound
   /** Names or globs; null: all. */
   allow: string[] | null
   deny: string[]
@@ -110,6 +117,7 @@ export interface HttpToolSettings extends NamedTool {
   /** A template: strings that are just `{argument}` become its value. Null: the arguments that the URL does not use. */
   body: unknown
   allowPrivate: boolean
+  bound?: Bound
 }
 
 /** The operations of an OpenAPI file, one tool each. */
@@ -125,6 +133,7 @@ export interface OpenApiToolSettings extends ToolRules {
   allow: string[] | null
   deny: string[]
   allowPrivate: boolean
+  bound?: Bound
   written: Written
 }
 

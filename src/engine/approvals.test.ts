@@ -12,27 +12,25 @@ import type { Store } from '../store/store.ts'
 import { toolboxOf } from '../tools/static-toolbox.ts'
 import type { ServerTool } from '../tools/tool.ts'
 import type { Standing } from './engine.ts'
-import type { Gate } from './gate.ts'
+import type { Gate, Question } from './gate.ts'
 import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
 
 const operator: Standing = { user: 'ada', role: 'operator' }
 const owner: Standing = { user: 'local_user', role: 'user' }
 
 /** Asks about every call of a tool whose risk is not low. */
-const askingGate = (more: Partial<Extract<Awaited<ReturnType<Gate['judge']>>, { verdict: 'ask' }>> = {}): Gate => ({
-  judge: async ({ tool, now }) =>
-    tool.risk === 'low'
-      ? { verdict: 'run', grant: null }
-      : {
-          verdict: 'ask',
-          policyVersion: 'v1',
-          risk: tool.risk,
-          answerableBy: 'operator',
-          expiresAt: now + 3_600_000,
-          title: `Call ${tool.name}`,
-          description: '',
-          ...more,
-        },
+const askingGate = (more: Partial<Question> = {}): Gate => ({
+  judge: async (call) =>
+    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askingGate(more).question(call) },
+  question: ({ tool, now }) => ({
+    policyVersion: 'v1',
+    risk: tool.risk,
+    answerableBy: 'operator',
+    expiresAt: now + 3_600_000,
+    title: `Call ${tool.name}`,
+    description: '',
+    ...more,
+  }),
   grant: ({ id, approval, by, now }) => ({
     id,
     agent: approval.agent,
@@ -302,8 +300,9 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('is asked about again when the rules have changed since', async () => {
+  test('is asked about again when the rules have changed between the yes and the call', async () => {
     let policyVersion = 'v1'
+    // At the decision nothing has changed yet: `question` still gives what was asked.
     const gate: Gate = { ...askingGate(), judge: (call) => askingGate({ policyVersion }).judge(call) }
     const server = open({ gate })
     const accepted = await server.start('go')
@@ -320,7 +319,12 @@ describe('a call that must be allowed', () => {
 
   test('is asked about again with what a person has edited, and runs with that', async () => {
     let policyVersion = 'v1'
-    const gate: Gate = { ...askingGate(), judge: (call) => askingGate({ policyVersion }).judge(call) }
+    let atDecision = 'v1'
+    const gate: Gate = {
+      ...askingGate(),
+      judge: (call) => askingGate({ policyVersion }).judge(call),
+      question: (call) => askingGate({ policyVersion: atDecision }).question(call),
+    }
     const server = open({ gate })
     const accepted = await server.start('go')
     await server.events(accepted)
@@ -331,6 +335,7 @@ describe('a call that must be allowed', () => {
     await server.events({ ...accepted, run: one.run })
     const [second] = await pendingOf(server)
     expect(second?.arguments).toBe('{"to":"eve"}')
+    atDecision = 'v2'
     const two = await server.engine.decide(operator, second?.id ?? '', { decision: 'approve' })
     expect(outline(await server.events({ ...accepted, run: two.run }))[1]).toContain('A person changed the arguments')
     expect(delivered).toEqual([{ to: 'eve' }])

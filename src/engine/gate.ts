@@ -6,11 +6,13 @@ import { ServerError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Risk } from '../domain/tool-settings.ts'
 import type { Approval } from '../domain/wait.ts'
-import type { ToolDescription } from '../tools/tool.ts'
+import type { BoundTool } from '../tools/tool.ts'
 import type { Decision, Standing } from './engine.ts'
 
 export interface Gate {
   judge(call: GatedCall): Promise<Verdict>
+  /** The question that a person would be asked about this call, whether or not the rules want them asked. */
+  question(call: GatedCall): Question
   /** The standing yes that an answer asks for. Throws `invalid_request` where it may not be given. */
   grant(request: GrantRequest): Grant
 }
@@ -28,31 +30,39 @@ export interface GrantRequest {
 
 export interface GatedCall {
   agent: AgentDefinition
-  tool: ToolDescription
+  tool: BoundTool
   /** Validated, with defaults. */
   arguments: Record<string, unknown>
   sessionId: string
   now: number
 }
 
+export interface Question {
+  /** Names the rules and the tool: what is approved is bound to it. */
+  policyVersion: string
+  /** Of this call: that of its tool, or a higher one for what its arguments are. */
+  risk: Risk
+  answerableBy: AnswerableBy
+  expiresAt: number
+  title: string
+  description: string
+}
+
 export type Verdict =
   /** `grant`: the standing yes that allowed it. */
-  | { verdict: 'run'; grant: string | null }
-  | {
-      verdict: 'ask'
-      policyVersion: string
-      /** Of this call: that of its tool, or a higher one for what its arguments are. */
-      risk: Risk
-      answerableBy: AnswerableBy
-      expiresAt: number
-      title: string
-      description: string
-    }
-  | { verdict: 'refuse'; reason: string }
+  { verdict: 'run'; grant: string | null } | ({ verdict: 'ask' } & Question) | { verdict: 'refuse'; reason: string }
 
 /** Everything runs: for engines that have nobody to ask. */
 export const openGate: Gate = {
   judge: async () => ({ verdict: 'run', grant: null }),
+  question: ({ agent, tool, now }) => ({
+    policyVersion: '',
+    risk: tool.risk,
+    answerableBy: 'operator',
+    expiresAt: now + agent.approval.expiresSeconds * 1_000,
+    title: `Call ${tool.name}`,
+    description: '',
+  }),
   grant() {
     throw new ServerError('invalid_request', 'Nothing is asked here, so nothing can be remembered.')
   },

@@ -36,6 +36,8 @@ export async function offeredTools(scope: RunScope, lane: Lane, agent: AgentPart
       description,
       parameters,
       returns: null,
+      // What it does is the caller's own.
+      binding: 'client',
     } satisfies ClientTool)
   }
   if (isHanded && !offered.has(HAND_BACK)) offered.set(HAND_BACK, handBack(scope.root.definition.name))
@@ -49,6 +51,7 @@ const handBack = (agent: string): AgentTool => ({
   description: `Gives the conversation back to ${agent}. Use it when the user wants something that is not your task.`,
   parameters: { type: 'object', properties: { reason: { type: 'string' } }, additionalProperties: false },
   returns: null,
+  binding: HAND_BACK,
   agent,
   handoff: true,
 })

@@ -39,18 +39,16 @@ const open = (options: TestEngineOptions) =>
   openEngine({ tools: [agentTool('tutor')], answers: [askTutor, { parts: [{ text: 'It is 4.' }] }], ...options })
 
 const askAboutHighRisk: Gate = {
-  judge: async ({ tool, now }) =>
-    tool.risk === 'low'
-      ? { verdict: 'run', grant: null }
-      : {
-          verdict: 'ask',
-          policyVersion: 'v1',
-          risk: tool.risk,
-          answerableBy: 'operator',
-          expiresAt: now + 60_000,
-          title: 'Call send',
-          description: '',
-        },
+  judge: async (call) =>
+    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askAboutHighRisk.question(call) },
+  question: ({ tool, now }) => ({
+    policyVersion: 'v1',
+    risk: tool.risk,
+    answerableBy: 'operator',
+    expiresAt: now + 60_000,
+    title: 'Call send',
+    description: '',
+  }),
   grant: () => {
     throw new Error('not asked for')
   },

@@ -1,8 +1,9 @@
 // The gate in front of every call: the rules first, then the standing yeses.
 
 import type { Grant } from '../domain/grant.ts'
+import type { Risk } from '../domain/tool-settings.ts'
 import { hidesCharacters, visibleText } from '../domain/visible-text.ts'
-import type { Gate, GatedCall } from '../engine/gate.ts'
+import type { Gate, GatedCall, Question } from '../engine/gate.ts'
 import { applyPolicy } from './apply-policy.ts'
 import { fits } from './argument-conditions.ts'
 import { grantOf } from './grant-of.ts'
@@ -22,8 +23,7 @@ export function createGate({ grantsFor, realPath = realPathOnDisk }: GateDeps): 
   return {
     async judge(call) {
       const { agent, tool, sessionId, now } = call
-      // Somebody who overlooks a part of a call cannot decide about it by its tool's risk.
-      const risk = hidesCharacters(call.arguments) ? 'critical' : tool.risk
+      const risk = riskOf(call)
       const paths: PathSense = { parameters: tool.parameters, roots: tool.roots ?? [agent.directory], realPath }
       const ruling = applyPolicy({
         rule: tool.approval ?? agent.approval.default,
@@ -43,17 +43,26 @@ export function createGate({ grantsFor, realPath = realPathOnDisk }: GateDeps): 
         const grant = (await grantsFor(agent.name, sessionId, now)).find((one) => covers(one, call, paths))
         if (grant !== undefined) return { verdict: 'run', grant: grant.id }
       }
-      return {
-        verdict: 'ask',
-        policyVersion: policyVersion(agent.approval, tool),
-        risk,
-        answerableBy: risk === 'low' ? agent.approval.by : 'operator',
-        expiresAt: now + agent.approval.expiresSeconds * 1_000,
-        title: `Call ${visibleText(tool.name)}`,
-        description: shownArguments(call.arguments),
-      }
+      return { verdict: 'ask', ...question(call) }
     },
+    question,
     grant: grantOf,
+  }
+}
+
+/** Somebody who overlooks a part of a call cannot decide about it by its tool's risk. */
+const riskOf = ({ tool, arguments: args }: GatedCall): Risk => (hidesCharacters(args) ? 'critical' : tool.risk)
+
+const question = (call: GatedCall): Question => {
+  const { agent, tool, now } = call
+  const risk = riskOf(call)
+  return {
+    policyVersion: policyVersion(agent.approval, tool),
+    risk,
+    answerableBy: risk === 'low' ? agent.approval.by : 'operator',
+    expiresAt: now + agent.approval.expiresSeconds * 1_000,
+    title: `Call ${visibleText(tool.name)}`,
+    description: shownArguments(call.arguments),
   }
 }
 

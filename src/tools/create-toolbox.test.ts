@@ -30,6 +30,23 @@ const named = (name: string) => ({
   returns: null,
 })
 
+const planner: ToolboxDeps['agents'][number] = {
+  name: 'planner',
+  description: 'Makes plans.',
+  instructions: 'Make plans.',
+  model: {
+    provider: 'demo',
+    name: 'demo',
+    contextWindow: 1_000,
+    retries: 0,
+    firstTokenTimeoutMs: 1_000,
+    tokenTimeoutMs: 1_000,
+  },
+  approval: { default: { ask: 'never' }, policy: [], by: 'operator', expiresSeconds: 60 },
+  responseFormat: null,
+  tools: [],
+}
+
 function deps(change: Partial<ToolboxDeps> = {}): ToolboxDeps & { lines: LogLine[] } {
   const clock = createSystemClock()
   const lines: LogLine[] = []
@@ -37,7 +54,7 @@ function deps(change: Partial<ToolboxDeps> = {}): ToolboxDeps & { lines: LogLine
     clock,
     log: recordingLogger(lines),
     lines,
-    agentDescription: (agent) => (agent === 'planner' ? 'Makes plans.' : null),
+    agents: [planner],
     complete: async (prompt) => ({ text: `answer to ${prompt}`, usage: [] }),
     processes: createProcessGroups({ clock, process }),
     environment: { PATH: process.env.PATH },
@@ -76,6 +93,7 @@ describe('a toolbox', () => {
     const lookUp: Tool = {
       ...named('look_up'),
       location: 'server',
+      binding: 'look_up',
       call: async () => ({ content: 'code', isError: false }),
     }
     const toolbox = await createToolbox(
@@ -157,7 +175,11 @@ describe('a toolbox', () => {
         parameters: { required: ['message'] },
       })
       expect(tools.get('to_planner')).toMatchObject({ description: 'Goes to the planner.', handoff: true })
-      expect(tools.get('locate')).toEqual({ ...named('locate'), location: 'client' })
+      expect(tools.get('locate')).toEqual({
+        ...named('locate'),
+        location: 'client',
+        binding: expect.any(String),
+      })
     } finally {
       await toolbox.close()
       await service.close()
@@ -206,7 +228,7 @@ describe('a toolbox', () => {
     [
       'a tool in code with the name of one in the file',
       [{ ...named('x'), type: 'client' }],
-      { extra: [{ ...named('x'), location: 'client' }] },
+      { extra: [{ ...named('x'), binding: 'x', location: 'client' }] },
       'Two tools have the name x: one type client, one given in code. Give one of them another name.',
     ],
     [

@@ -6,6 +6,7 @@ import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import type { KnownAgent } from './agent/agent-makeup.ts'
 import type { StrayErrors } from './function/stray-errors.ts'
 import type { HttpToolDeps } from './http/call-service.ts'
 import type { Lookup } from './http/service-http.ts'
@@ -19,8 +20,8 @@ export interface ToolboxDeps
   extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'fetch' | 'queue' | 'patienceMs'> {
   clock: Clock
   log: Logger
-  /** What another agent says of itself; null where there is none of that name. */
-  agentDescription: (agent: string) => string | null
+  /** All agents that are loaded: tools may call them by name. */
+  agents: readonly KnownAgent[]
   /** The agent's own model, for prompts. */
   complete: Complete
   /** Where errors go that the code of function tools leaves to nobody. */
@@ -93,7 +94,11 @@ async function makeTools(
     }
     case 'agent': {
       const { createAgentTool } = await import('./agent/create-agent-tool.ts')
-      return only(createAgentTool(settings, deps.agentDescription(settings.agent)))
+      const { agentMakeup } = await import('./agent/agent-makeup.ts')
+      const { sourceOf } = await import('./function/import-module.ts')
+      const makeup = agentMakeup(settings.agent, deps.agents, (file) => readable(() => sourceOf(file, deps.reload)))
+      const description = deps.agents.find((one) => one.name === settings.agent)?.description ?? null
+      return only(createAgentTool(settings, description, makeup))
     }
     case 'prompt': {
       const { createPromptTool } = await import('./prompt/create-prompt-tool.ts')
@@ -105,6 +110,15 @@ async function makeTools(
     }
     default:
       return unreachable(settings)
+  }
+}
+
+/** Null: the agent that has the tool says what is wrong with its file. */
+function readable<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch {
+    return null
   }
 }
 

@@ -15,6 +15,7 @@ const rules = {
   retries: 0,
   approval: null,
   predictState: [],
+  binding: 'test',
 } as const satisfies Partial<Tool>
 
 const tool = (name: string, answer = name, parameters: ServerTool['parameters'] = rules.parameters): ServerTool => ({

@@ -15,19 +15,25 @@ export interface ToolDescription extends ToolRules {
   roots?: readonly string[]
 }
 
-export interface ServerTool extends ToolDescription {
+/** A tool that can be called, and what it is made of. */
+export interface BoundTool extends ToolDescription {
+  /** Names what it does (`tool-binding.ts`). A person's yes is bound to it: a tool that would do something else has another one. */
+  binding: string
+}
+
+export interface ServerTool extends BoundTool {
   location: 'server'
   /** Runs one call. A throw becomes an error the model can read; only the text of a `ServerError` is shown to it. */
   call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>
 }
 
 /** Runs at the caller: the run waits, the caller's next word brings the result. */
-export interface ClientTool extends ToolDescription {
+export interface ClientTool extends BoundTool {
   location: 'client'
 }
 
 /** Another agent: the engine itself runs it, inside the run that calls it. */
-export interface AgentTool extends ToolDescription {
+export interface AgentTool extends BoundTool {
   location: 'agent'
   agent: string
   /** The other agent is handed the conversation and answers in the caller's place. */

@@ -4,7 +4,7 @@
 import { type Clock, sleep } from '../../src/domain/clock.ts'
 import type { Effect } from '../../src/domain/tool-settings.ts'
 import { serverTool } from '../../src/tools/server-tool.ts'
-import type { AgentTool, ClientTool, ServerTool, Tool, ToolDescription, ToolOutcome } from '../../src/tools/tool.ts'
+import type { AgentTool, BoundTool, ClientTool, ServerTool, Tool, ToolOutcome } from '../../src/tools/tool.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
 import type { Kernel } from './kernel.ts'
@@ -75,12 +75,12 @@ export function createSimTools(deps: SimToolsDeps): Record<AgentName, readonly T
       },
     })
 
-  const described = (name: string, more: Partial<ToolDescription> = {}): ToolDescription => {
+  const described = (name: string, more: Partial<BoundTool> = {}): BoundTool => {
     const { location: _, call: __, ...description } = tool(name, 'read', more)
     return description
   }
   const client = (): ClientTool => ({ ...described('ask_user'), location: 'client' })
-  const agent = (name: string, other: AgentName, handoff: boolean, more: Partial<ToolDescription> = {}): AgentTool => ({
+  const agent = (name: string, other: AgentName, handoff: boolean, more: Partial<BoundTool> = {}): AgentTool => ({
     ...described(name, more),
     location: 'agent',
     agent: other,

@@ -53,6 +53,7 @@ export function createReadFileTool(files: RunFiles, name: string, limit: number)
     retries: 0,
     approval: { ask: 'never' },
     predictState: [],
+    binding: 'read_file',
 
     async call({ arguments: args, voice }, signal) {
       const found = find(await files.ofSession(), String(args.file))

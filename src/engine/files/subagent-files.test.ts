@@ -116,18 +116,16 @@ describe('a sub-agent that is called like a tool', () => {
   test('reads files also after it has waited for a person', async () => {
     const operator: Standing = { user: 'ada', role: 'operator' }
     const gate: Gate = {
-      judge: async ({ tool, now }) =>
-        tool.risk === 'low'
-          ? { verdict: 'run', grant: null }
-          : {
-              verdict: 'ask',
-              policyVersion: 'v1',
-              risk: tool.risk,
-              answerableBy: 'operator',
-              expiresAt: now + 60_000,
-              title: 'Call send',
-              description: '',
-            },
+      judge: async (call) =>
+        call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...gate.question(call) },
+      question: ({ tool, now }) => ({
+        policyVersion: 'v1',
+        risk: tool.risk,
+        answerableBy: 'operator',
+        expiresAt: now + 60_000,
+        title: 'Call send',
+        description: '',
+      }),
       grant: () => {
         throw new Error('not asked for')
       },

@@ -92,6 +92,7 @@ export const testTool = (tool: Pick<ServerTool, 'name' | 'call'> & Partial<Serve
   retries: 0,
   approval: null,
   predictState: [],
+  binding: 'test',
   ...tool,
 })
 

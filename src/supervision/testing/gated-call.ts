@@ -57,6 +57,7 @@ export function gatedCall(
       retries: 0,
       approval: null,
       predictState: [],
+      binding: 'a',
       ...change.tool,
     },
     arguments: change.arguments ?? { to: 'ann@example.com' },

@@ -3,6 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { AgentToolSettings, JsonSchema } from '../../domain/tool-settings.ts'
 import type { AgentTool } from '../tool.ts'
+import { toolBinding } from '../tool-binding.ts'
 import { toolDescription } from '../tool-description.ts'
 
 const question: JsonSchema = {
@@ -24,8 +25,15 @@ const handover: JsonSchema = {
   additionalProperties: false,
 }
 
-/** `ownDescription`: what the agent says of itself; null where there is no such agent. Throws `config_invalid` then. */
-export function createAgentTool(settings: AgentToolSettings, ownDescription: string | null): AgentTool {
+/**
+ * `ownDescription`: what the agent says of itself; null where there is no such agent. Throws `config_invalid` then. `makeup` is
+ * what it is made of.
+ */
+export function createAgentTool(
+  settings: AgentToolSettings,
+  ownDescription: string | null,
+  makeup: unknown,
+): AgentTool {
   const { name, agent, handoff } = settings
   if (ownDescription === null) {
     throw new ServerError('config_invalid', `Tool ${name}: there is no agent ${agent}. Load its file beside this one.`)
@@ -40,6 +48,7 @@ export function createAgentTool(settings: AgentToolSettings, ownDescription: str
       parameters: handoff ? handover : question,
       returns: null,
     }),
+    binding: toolBinding('agent', { handoff, agent: makeup }),
     agent,
     handoff,
   }

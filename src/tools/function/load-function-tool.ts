@@ -5,6 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { createJsonCheck } from '../../domain/json-schema.ts'
 import type { FunctionToolSettings, JsonSchema } from '../../domain/tool-settings.ts'
 import type { ServerTool } from '../tool.ts'
+import { toolBinding } from '../tool-binding.ts'
 import { createFunctionCall } from './function-call.ts'
 import { type LoadModuleDeps, loadModule } from './load-module.ts'
 import { readCodeSchema } from './parameter-schema.ts'
@@ -28,7 +29,8 @@ const WRITE_PARAMETERS =
 
 /** Throws `config_invalid`, with the file and what to write. */
 export async function loadFunctionTool(settings: FunctionToolSettings, deps: FunctionToolDeps): Promise<ServerTool> {
-  const picked = pickExport(settings, await loadModule(settings, deps))
+  const module = await loadModule(settings, deps)
+  const picked = pickExport(settings, module.exports)
   const source = await readSource(settings)
   const { parameters, order, check } = parametersOf(settings, picked, source)
   return {
@@ -43,6 +45,7 @@ export async function loadFunctionTool(settings: FunctionToolSettings, deps: Fun
     retries: settings.retries,
     approval: settings.approval,
     predictState: settings.predictState,
+    binding: toolBinding('function', { file: settings.file, export: settings.export, source: module.source }),
     call: createFunctionCall({ name: settings.name, run: picked.run, order, check, strays: deps.strays }),
   }
 }

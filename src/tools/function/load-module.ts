@@ -5,7 +5,7 @@ import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
 import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
-import { importModule, type ModuleExports } from './import-module.ts'
+import { type ImportedModule, importModule } from './import-module.ts'
 import { toolConfigError } from './tool-config-error.ts'
 
 export interface LoadModuleDeps {
@@ -20,7 +20,7 @@ const TYPESCRIPT = ['.ts', '.mts', '.cts']
 const LOAD_LIMIT_MS = 30_000
 
 /** Throws `config_invalid`. */
-export async function loadModule(settings: FunctionToolSettings, deps: LoadModuleDeps): Promise<ModuleExports> {
+export async function loadModule(settings: FunctionToolSettings, deps: LoadModuleDeps): Promise<ImportedModule> {
   const { file } = settings
   const ending = extname(file)
   if (!ENDINGS.includes(ending))

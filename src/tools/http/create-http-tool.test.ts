@@ -56,7 +56,7 @@ describe('an http tool', () => {
     const { call, ...description } = createHttpTool(given, httpToolDeps())
     expect(call).toBeTypeOf('function')
     const { type, method, url, headers, body, allowPrivate, ...rules } = given
-    expect(description).toEqual({ location: 'server', ...rules })
+    expect(description).toEqual({ location: 'server', binding: expect.any(String), ...rules })
   })
 
   test('gives the answer of the service', async () => {

@@ -3,6 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { HttpToolSettings } from '../../domain/tool-settings.ts'
 import type { ServerTool } from '../tool.ts'
+import { toolBinding } from '../tool-binding.ts'
 import { type BodyTemplate, parseBodyTemplate } from './body-template.ts'
 import { callService, type HttpToolDeps } from './call-service.ts'
 import { parseHeaderTemplates } from './header-templates.ts'
@@ -16,10 +17,13 @@ import { parseUrlTemplate } from './url-template.ts'
 /** Throws `config_invalid` for templates that can never be sent. */
 export function createHttpTool(settings: HttpToolSettings, deps: HttpToolDeps): ServerTool {
   const { name, description, parameters, returns, effect, risk, timeoutMs, retries, approval, predictState } = settings
-  const requestFor = requestTemplate(settings)
+  const { origin, requestFor } = requestTemplate(settings)
+  const { method, url, headers, body, allowPrivate } = settings
   return {
     location: 'server',
     ...{ name, description, parameters, returns, effect, risk, timeoutMs, retries, approval, predictState },
+    // Its host by value in any case: that must never be another one under an old yes.
+    binding: toolBinding('http', { method, origin, allowPrivate, request: settings.bound ?? { url, headers, body } }),
     call: async (call, signal) => callService(deps, settings, call, requestFor(call.arguments), signal),
   }
 }
@@ -27,7 +31,10 @@ export function createHttpTool(settings: HttpToolSettings, deps: HttpToolDeps): 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 
-function requestTemplate(settings: HttpToolSettings): (args: Arguments) => ServiceRequest {
+function requestTemplate(settings: HttpToolSettings): {
+  origin: string
+  requestFor: (args: Arguments) => ServiceRequest
+} {
   const refuse = (problem: string) => new ServerError('config_invalid', `Tool ${settings.name}: ${problem}`)
   const method = settings.method.toUpperCase()
   if (!METHODS.includes(method)) throw refuse(`method must be one of ${METHODS.join(', ')}.`)
@@ -45,7 +52,7 @@ function requestTemplate(settings: HttpToolSettings): (args: Arguments) => Servi
   const inQuery = WITHOUT_BODY.includes(method)
   const restBody = body === null && !inQuery ? bodyOfRest(headers.contentType, refuse) : null
 
-  return (args) => {
+  const requestFor = (args: Arguments): ServiceRequest => {
     const rest = body === null ? Object.entries(args).filter(([name]) => !placed.has(name)) : []
     const pairs = inQuery ? rest.flatMap(([name, value]) => formPairs(name, value)) : []
     const sent = body ?? (hasRest || rest.length > 0 ? restBody : null)
@@ -58,6 +65,7 @@ function requestTemplate(settings: HttpToolSettings): (args: Arguments) => Servi
       allowPrivate: settings.allowPrivate,
     }
   }
+  return { origin: url.base.origin, requestFor }
 }
 
 const undeclared = (part: string, name: string): string =>

@@ -107,7 +107,16 @@ components:
 describe('the operations of a document', () => {
   test('become tools with names, descriptions, parameters and rules', async () => {
     const tools = await load(SHOP, { baseUrl: null, retries: 0 })
-    const rules = { location: 'server', returns: null, timeoutMs: 30_000, retries: 0, approval: null, predictState: [] }
+    const binding = expect.any(String)
+    const common = {
+      location: 'server',
+      returns: null,
+      timeoutMs: 30_000,
+      retries: 0,
+      approval: null,
+      predictState: [],
+    }
+    const rules = { ...common, binding }
     const order = { type: 'integer', description: 'Number of the order.' }
     const total = { total: { type: 'number' }, tags: { type: 'array', items: { type: 'string' } } }
     expect(tools.map(({ call, ...description }) => description)).toEqual([

@@ -4,6 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { globMatches } from '../../domain/glob.ts'
 import type { OpenApiToolSettings, ToolRules } from '../../domain/tool-settings.ts'
 import type { ServerTool } from '../tool.ts'
+import { toolBinding } from '../tool-binding.ts'
 import { callService, type HttpToolDeps } from './call-service.ts'
 import { parseHeaderTemplates } from './header-templates.ts'
 import { readOpenApiDocument } from './open-api-document.ts'
@@ -57,6 +58,13 @@ export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: Http
       // Documents describe answers loosely; a check would refuse good ones.
       returns: null,
       ...rules,
+      binding: toolBinding('openapi', {
+        ...requestOf(settings, place.base),
+        method: operation.method,
+        path: plan.path,
+        parameters: plan.parameters,
+        body: document.resolve(operation.source.requestBody),
+      }),
       call: async (call, signal) =>
         callService(deps, { name, effect: rules.effect }, call, requestFor(call.arguments), signal),
     })
@@ -66,6 +74,13 @@ export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: Http
     log.warn('more tools than most models take; choose with allow', { tools: tools.length, usual_limit: MANY_TOOLS })
   return tools
 }
+
+/** The host by value in any case: that must never be another one under an old yes. */
+const requestOf = ({ bound, baseUrl, headers, allowPrivate }: OpenApiToolSettings, base: string) => ({
+  base: baseUrl === null ? base : new URL(base).origin,
+  allowPrivate,
+  request: bound ?? { baseUrl, headers },
+})
 
 const labelOf = ({ id, method, path }: Operation): string => id ?? `${method.toLowerCase()}${path.replace(/[{}]/g, '')}`
 

@@ -1,14 +1,17 @@
 import type { JsonSchema, McpServerSettings } from '../../domain/tool-settings.ts'
 import type { ServerTool } from '../tool.ts'
+import { toolBinding } from '../tool-binding.ts'
 import type { McpConnection, Session } from './mcp-connection.ts'
 import { serversOwnError } from './mcp-failure.ts'
 import { bounded } from './result-text.ts'
+import type { ServerIdentity } from './server-identity.ts'
 import { safeName } from './tool-names.ts'
 
 /** A tool of our own that reads what the server has beside its tools. */
 export function createExtraTool(
   settings: McpServerSettings,
   session: Session,
+  server: ServerIdentity,
   tool: {
     name: string
     description: string
@@ -29,6 +32,7 @@ export function createExtraTool(
     retries,
     approval,
     predictState: [],
+    binding: toolBinding('mcp', { server, reads: tool.name }),
     call: (call, signal) =>
       session(signal, async (connection) => {
         try {

@@ -11,6 +11,8 @@ export interface ListedTool {
   outputSchema: JsonSchema | null
   readOnly: boolean
   idempotent: boolean
+  /** All that the server says of it, unchanged. */
+  definition: unknown
 }
 
 export const toolPageSchema = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() })
@@ -57,7 +59,14 @@ export function readListedTool(listed: unknown): ListedTool | { name: string; pr
     outputSchema: outputSchemaOf(outputSchema),
     readOnly: annotations?.readOnlyHint === true,
     idempotent: annotations?.idempotentHint === true,
+    definition: definitionOf(listed),
   }
+}
+
+/** `_meta` is for whoever shows it, and may differ in every answer. */
+function definitionOf(listed: unknown): unknown {
+  const { _meta: _shown, ...definition } = isRecord(listed) ? listed : {}
+  return definition
 }
 
 function objectSchema(schema: JsonSchema): JsonSchema & { type: 'object' } {

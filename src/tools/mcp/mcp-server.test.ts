@@ -44,6 +44,7 @@ describe('the everything server over stdio', () => {
     expect(tools.map((tool) => tool.name)).toEqual(expect.arrayContaining(['e_echo', 'e_get_sum', 'e_get_tiny_image']))
     expect(sum).toEqual({
       location: 'server',
+      binding: expect.any(String),
       name: 'e_get_sum',
       description: 'Returns the sum of two numbers',
       parameters: {

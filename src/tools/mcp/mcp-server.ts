@@ -15,6 +15,7 @@ import { callFailure, gaveNoAnswer, mcpError, notInTime, whoIs } from './mcp-fai
 import { createMcpTool } from './mcp-tool.ts'
 import { createPromptTools } from './prompt-tools.ts'
 import { createResourceTools } from './resource-tools.ts'
+import { serverIdentity } from './server-identity.ts'
 import { isSessionLost } from './session-lost.ts'
 import { createStartQueue, type StartQueue } from './start-queue.ts'
 import { toolNames } from './tool-names.ts'
@@ -173,9 +174,10 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
       }
     }
     const { resources, prompts } = connection.capabilities
+    const identity = serverIdentity(settings, connection)
     const extras = [
-      ...(settings.resources && resources !== undefined ? createResourceTools(settings, session) : []),
-      ...(settings.prompts && prompts !== undefined ? createPromptTools(settings, session) : []),
+      ...(settings.resources && resources !== undefined ? createResourceTools(settings, session, identity) : []),
+      ...(settings.prompts && prompts !== undefined ? createPromptTools(settings, session, identity) : []),
     ]
     const names = toolNames(
       listed.map((tool) => tool.name),
@@ -184,7 +186,7 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
     )
     const tools = listed.flatMap((tool, i) => {
       const name = names[i] ?? null
-      return name === null ? [] : [createMcpTool(name, tool, settings, session, clock)]
+      return name === null ? [] : [createMcpTool(name, tool, settings, session, clock, identity)]
     })
     return [...tools, ...extras]
   }

@@ -3,10 +3,12 @@ import { resolve } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
 import type { ServerTool, ToolVoice } from '../tool.ts'
+import { toolBinding } from '../tool-binding.ts'
 import type { ListedTool } from './listed-tool.ts'
 import { NO_TIMEOUT_MS, type Session } from './mcp-connection.ts'
 import { serversOwnError } from './mcp-failure.ts'
 import { bounded, resultText } from './result-text.ts'
+import type { ServerIdentity } from './server-identity.ts'
 import { toolRules } from './tool-rules.ts'
 
 const MIN_DESCRIPTION_CHARS = 10
@@ -22,6 +24,7 @@ export function createMcpTool(
   settings: McpServerSettings,
   session: Session,
   clock: Clock,
+  server: ServerIdentity,
 ): ServerTool {
   return {
     location: 'server',
@@ -31,6 +34,7 @@ export function createMcpTool(
     returns: listed.outputSchema,
     ...toolRules(settings, listed),
     ...rootsOf(settings),
+    binding: toolBinding('mcp', { server, tool: listed.definition }),
     call: (call, signal) =>
       session(signal, async ({ client, sdk }) => {
         try {

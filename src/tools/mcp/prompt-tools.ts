@@ -3,12 +3,17 @@ import type { ServerTool } from '../tool.ts'
 import { createExtraTool, lines } from './extra-tool.ts'
 import { NO_TIMEOUT_MS, type Session } from './mcp-connection.ts'
 import { blockText } from './result-text.ts'
+import type { ServerIdentity } from './server-identity.ts'
 
 /** A server's prompts, reachable for a model. */
-export function createPromptTools(settings: McpServerSettings, session: Session): ServerTool[] {
+export function createPromptTools(
+  settings: McpServerSettings,
+  session: Session,
+  identity: ServerIdentity,
+): ServerTool[] {
   const server = JSON.stringify(settings.name)
   return [
-    createExtraTool(settings, session, {
+    createExtraTool(settings, session, identity, {
       name: 'list_prompts',
       description: `Lists the prompts that the MCP server ${server} has prepared, with their arguments.`,
       parameters: { type: 'object', properties: {}, additionalProperties: false },
@@ -22,7 +27,7 @@ export function createPromptTools(settings: McpServerSettings, session: Session)
         return lines(shown, 'There are no prompts.')
       },
     }),
-    createExtraTool(settings, session, {
+    createExtraTool(settings, session, identity, {
       name: 'get_prompt',
       description: `Gives one prompt of the MCP server ${server}, filled in with the arguments.`,
       parameters: {

@@ -3,12 +3,17 @@ import type { ServerTool } from '../tool.ts'
 import { createExtraTool, lines } from './extra-tool.ts'
 import { NO_TIMEOUT_MS, type Session } from './mcp-connection.ts'
 import { resourceText } from './result-text.ts'
+import type { ServerIdentity } from './server-identity.ts'
 
 /** A server's resources, reachable for a model. */
-export function createResourceTools(settings: McpServerSettings, session: Session): ServerTool[] {
+export function createResourceTools(
+  settings: McpServerSettings,
+  session: Session,
+  identity: ServerIdentity,
+): ServerTool[] {
   const server = JSON.stringify(settings.name)
   return [
-    createExtraTool(settings, session, {
+    createExtraTool(settings, session, identity, {
       name: 'list_resources',
       description: `Lists what the MCP server ${server} has to read: resources by uri, and templates of uris.`,
       parameters: { type: 'object', properties: {}, additionalProperties: false },
@@ -33,7 +38,7 @@ export function createResourceTools(settings: McpServerSettings, session: Sessio
         )
       },
     }),
-    createExtraTool(settings, session, {
+    createExtraTool(settings, session, identity, {
       name: 'read_resource',
       description: `Reads one resource of the MCP server ${server}.`,
       parameters: {

@@ -45,7 +45,7 @@ describe('a prompt tool', () => {
   test('is described by its settings alone', () => {
     const { call, ...described } = createPromptTool(settings, async () => ({ text: '', usage: [] }))
     const { type, template, ...rest } = settings
-    expect(described).toEqual({ location: 'server', ...rest })
+    expect(described).toEqual({ location: 'server', binding: expect.any(String), ...rest })
   })
 
   test('says so when the model has nothing to say, and lets its failure through', async () => {

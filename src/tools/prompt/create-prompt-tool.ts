@@ -5,6 +5,7 @@ import type { TokenUsage } from '../../domain/event.ts'
 import type { PromptToolSettings } from '../../domain/tool-settings.ts'
 import { argumentsIn, parseTemplate, textOf } from '../http/template.ts'
 import type { ServerTool } from '../tool.ts'
+import { toolBinding } from '../tool-binding.ts'
 import { toolDescription } from '../tool-description.ts'
 
 /** One question to a model, one answer: no tools, no history. */
@@ -24,6 +25,7 @@ export function createPromptTool(settings: PromptToolSettings, complete: Complet
   return {
     location: 'server',
     ...toolDescription(settings),
+    binding: toolBinding('prompt', { template: settings.template }),
     async call({ arguments: args }, signal) {
       const prompt = template.map((part) => (typeof part === 'string' ? part : valueText(args, part.argument))).join('')
       const { text, usage } = await complete(prompt, signal)

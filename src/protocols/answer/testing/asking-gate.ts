@@ -3,18 +3,16 @@ import { testTool } from '../../../engine/testing/open-engine.ts'
 
 /** A person is asked about every call of a tool whose risk is not low. */
 export const askingGate: Gate = {
-  judge: async ({ tool, now }) =>
-    tool.risk === 'low'
-      ? { verdict: 'run', grant: null }
-      : {
-          verdict: 'ask',
-          policyVersion: 'v1',
-          risk: tool.risk,
-          answerableBy: 'operator',
-          expiresAt: now + 3_600_000,
-          title: `Call ${tool.name}`,
-          description: '',
-        },
+  judge: async (call) =>
+    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askingGate.question(call) },
+  question: ({ tool, now }) => ({
+    policyVersion: 'v1',
+    risk: tool.risk,
+    answerableBy: 'operator',
+    expiresAt: now + 3_600_000,
+    title: `Call ${tool.name}`,
+    description: '',
+  }),
   grant() {
     throw new Error('nobody asks for one here')
   },

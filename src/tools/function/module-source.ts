@@ -1,0 +1,57 @@
+// What a tool's module is made of: its own text and that of the files it imports from beside it. npm packages are left out.
+
+import { hash } from 'node:crypto'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, extname, relative, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/** SHA-256 of the text of each file, by its path relative to the module's folder. */
+export type ModuleSource = Readonly<Record<string, string>>
+
+/** `hashOf` gives the SHA-256 of a file; its text is read where that is to be looked for imports. */
+export function readModuleSource(file: string, hashOf: (path: string, text: Buffer) => string): ModuleSource {
+  const found = new Map<string, string>()
+  const add = (path: string): void => {
+    if (found.has(path) || /[\\/]node_modules[\\/]/.test(path)) return
+    const text = readFileSync(path)
+    found.set(path, hashOf(path, text))
+    if (CODE.includes(extname(path))) for (const one of importsOf(text.toString('utf8'), path)) add(one)
+  }
+  const root = realpathSync(file)
+  add(root)
+  const entries = [...found].map(([path, sha256]) => [relative(dirname(root), path).replaceAll(sep, '/'), sha256])
+  return Object.fromEntries(entries)
+}
+
+export const textHash = (text: string | Uint8Array): string => hash('sha256', text, 'hex')
+
+const CODE = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '.tsx']
+
+const GAP = String.raw`(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)*`
+/** Of files, not of packages. What stands in a comment is found too, which does no harm. */
+const PATH = String.raw`(["'\`])((?:\.{1,2}\/|\/|#|file:)[^"'\`$\n]*)\1`
+const IMPORT = new RegExp(String.raw`\b(?:from|import|require)${GAP}\(?${GAP}${PATH}`, 'g')
+/** Code that is run otherwise, such as a worker's. Other files named so are data, which a tool may write. */
+const NAMED = new RegExp(String.raw`\b(?:URL|resolve)${GAP}\(${GAP}${PATH}`, 'g')
+
+/** The files that a module names. One whose path is put together at run time is not seen. */
+function importsOf(text: string, from: string): string[] {
+  const named = [...text.matchAll(NAMED)].filter(([, , specifier = '']) => CODE.includes(extname(specifier)))
+  return [...text.matchAll(IMPORT), ...named].flatMap(([, , specifier = '']) => resolved(specifier, from) ?? [])
+}
+
+/** Null: Node says what is wrong with it when it loads it. */
+function resolved(specifier: string, from: string): string | null {
+  try {
+    const url = specifier.startsWith('#') ? null : URL.parse(specifier, pathToFileURL(from).href)
+    const path = url === null ? null : fileURLToPath(url)
+    // CommonJS leaves out endings, and `#name` is explained by the package's own file.
+    const file = path !== null && isFile(path) ? path : createRequire(from).resolve(specifier)
+    return isFile(file) ? realpathSync(file) : null
+  } catch {
+    return null
+  }
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
