@@ -5,6 +5,7 @@ import { describe } from 'vitest'
 import { describeAccepting } from './contract/accept.contract.ts'
 import { describeAnswers } from './contract/answer.contract.ts'
 import { describeAppending } from './contract/append.contract.ts'
+import { describeAskingAgain } from './contract/ask-again.contract.ts'
 import { describeAudit } from './contract/audit.contract.ts'
 import { describeCompaction } from './contract/compact.contract.ts'
 import { describeConsumption } from './contract/consume.contract.ts'
@@ -33,6 +34,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeOwners(open)
     describeWaits(open)
     describeAnswers(open)
+    describeAskingAgain(open)
     describeWaitingSessions(open)
     describeConsumption(open)
     describeGrants(open)

@@ -7,7 +7,7 @@ import type { Grant } from '../domain/grant.ts'
 import type { StoredMessage } from '../domain/message.ts'
 import type { RunError, RunRecord, RunStatus } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
-import type { Wait, WaitAnswer } from '../domain/wait.ts'
+import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
 
 /**
  * Durable memory of sessions. Every implementation passes `store.contract.ts`.
@@ -130,6 +130,7 @@ export type Command =
   | ReleaseRun
   | RequestCancel
   | SettleWaits
+  | AskAgain
   | RevokeGrant
   | AddAudit
   | AddFile
@@ -285,6 +286,21 @@ export interface SettleWaits {
   /** Written for each answer that is applied, by wait id. */
   answerAudit?: Readonly<Record<string, AuditRecord>>
   now: number
+}
+
+/**
+ * Synced. A question in the place of one that does not fit any more. The pending one is interrupted, and the same run waits for
+ * the new one. Where it is not pending any more nothing is done; `answered` has the one wait and says which.
+ */
+export interface AskAgain {
+  type: 'ask_again'
+  waitId: string
+  /** Its session and its run are the old one's. */
+  approval: Approval
+  /** Why the old one is closed. */
+  reason: string
+  at: number
+  audit: readonly AuditRecord[]
 }
 
 /** Synced. Refused (`conflict`) when there is one of that id, and (`session_not_found`) when it names a session that its owner has not. */

@@ -6,7 +6,7 @@ import type { Grant } from '../domain/grant.ts'
 import type { StoredMessage } from '../domain/message.ts'
 import type { RunRecord } from '../domain/run.ts'
 import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
-import type { Answered, AppendEntries, FinishRun, RunStart } from './store.ts'
+import type { Answered, AppendEntries, AskAgain, FinishRun, RunStart } from './store.ts'
 
 /** What becomes of the answers, each after those before it. `find` knows the waits that may be answered; `takenBy` the run that goes on with one. */
 export function applyAnswers(
@@ -91,6 +91,19 @@ export const voidedRecord = (approval: Approval, { runId, status, now }: FinishR
   call: approval.callId,
   details: { approval: approval.id, digest: approval.digest, run_status: status },
 })
+
+/** The old question closed and the new one in its place; null when somebody has answered the old one, or it has ended. */
+export function replaceWait(
+  old: Wait | null,
+  { approval, reason, at }: Pick<AskAgain, 'approval' | 'reason' | 'at'>,
+): { closed: Approval; asked: Approval } | null {
+  if (old?.wait !== 'approval' || old.status !== 'pending') return null
+  const { sessionId, owner, runId, callId, lane } = old
+  return {
+    closed: { ...old, status: 'interrupted', decidedAt: at, reason },
+    asked: { ...approval, sessionId, owner, runId, callId, lane, status: 'pending' },
+  }
+}
 
 /** The approvals as they are when all of them are used up. Throws `conflict` unless each may be, once and for this. */
 export function consumeApprovals(

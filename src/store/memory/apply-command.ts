@@ -11,7 +11,7 @@ import {
   purgeSessions,
   updateSession,
 } from './apply-session.ts'
-import { addAudit, revokeGrant, settleWaits } from './apply-wait.ts'
+import { addAudit, askAgain, revokeGrant, settleWaits } from './apply-wait.ts'
 import type { Done, MemoryState } from './memory-state.ts'
 
 /**
@@ -45,6 +45,8 @@ function apply(state: MemoryState, command: Command): Done {
       return requestCancel(state, command)
     case 'settle_waits':
       return settleWaits(state, command)
+    case 'ask_again':
+      return askAgain(state, command)
     case 'revoke_grant':
       return revokeGrant(state, command)
     case 'add_audit':

@@ -16,6 +16,7 @@ import {
   grantsOf,
   interruptWait,
   passedOn,
+  replaceWait,
   resultsOf,
   voidApproval,
   voidedRecord,
@@ -144,6 +145,15 @@ export function settleWaits(state: MemoryState, command: port.SettleWaits): Done
   )
   const [completed] = left.map((run) => complete(run, command.now))
   return { ok: true, firstSeq: 0, answered, ...(completed === undefined ? {} : { completed }) }
+}
+
+export function askAgain(state: MemoryState, command: port.AskAgain): Done {
+  const old = state.waits.get(command.waitId) ?? null
+  const replaced = replaceWait(old, command)
+  if (replaced === null) return { ok: true, firstSeq: 0, answered: [{ applied: false, wait: old }] }
+  for (const wait of [replaced.closed, replaced.asked]) state.waits.set(wait.id, wait)
+  addAudit(state, command.audit)
+  return { ok: true, firstSeq: 0, answered: [{ applied: true, wait: replaced.asked }] }
 }
 
 export function revokeGrant(state: MemoryState, command: port.RevokeGrant): Done {

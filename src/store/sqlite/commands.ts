@@ -43,6 +43,8 @@ export function createCommands(db: DatabaseSync, state: LiveState, writer: Entry
         return runs.requestCancel(command)
       case 'settle_waits':
         return waiting.settleWaits(command)
+      case 'ask_again':
+        return waiting.askAgain(command)
       case 'revoke_grant':
         return waiting.revokeGrant(command)
       case 'add_audit':

@@ -5,7 +5,7 @@ import type { Grant } from '../../domain/grant.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Wait, WaitAnswer } from '../../domain/wait.ts'
 import type * as port from '../store.ts'
-import { appliedOf, applyAnswers, auditOf, grantsOf } from '../wait-change.ts'
+import { appliedOf, applyAnswers, auditOf, grantsOf, replaceWait } from '../wait-change.ts'
 import { type Done, nothing } from './records.ts'
 import type { Tables } from './tables.ts'
 
@@ -23,6 +23,7 @@ export interface WaitCommands {
   /** Ends a waiting run. */
   complete(runId: string, at: number): RunRecord
   settleWaits(command: port.SettleWaits): Done
+  askAgain(command: port.AskAgain): Done
   revokeGrant(command: port.RevokeGrant): Done
 }
 
@@ -78,6 +79,16 @@ export function createWaitCommands({ db, records, waits, grants, audit }: Tables
       )
       const [completed] = left.map((runId) => complete(runId, now))
       return { ok: true, firstSeq: 0, answered, ...(completed === undefined ? {} : { completed }) }
+    },
+
+    askAgain(command) {
+      const old = waits.find(command.waitId)
+      const replaced = replaceWait(old, command)
+      if (replaced === null) return { ok: true, firstSeq: 0, answered: [{ applied: false, wait: old }] }
+      waits.update(replaced.closed)
+      waits.insert(records.findRun(replaced.asked.runId).sid, replaced.asked)
+      audit(command.audit)
+      return { ok: true, firstSeq: 0, answered: [{ applied: true, wait: replaced.asked }] }
     },
 
     revokeGrant({ grantId, audit: revoked }) {
