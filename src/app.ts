@@ -430,6 +430,8 @@ async function startApp(
     state.advance('running')
     janitor.start()
     for (const { toolbox } of parts) toolbox.start()
+    // In the background: a question may be about a tool whose server takes its time.
+    void engine.review()
   }
   const everything = undo.move()
 

@@ -10,11 +10,15 @@ export interface PendingApproval {
   answerableBy: 'owner' | 'operator'
   /** The server's own words, for what has no tool. */
   message: string
+  /** Of what is shown; empty: the server gave none. */
+  digest: string
 }
 
 /** A person's answer. */
 export interface ApprovalAnswer {
   id: string
+  /** Of what the person was shown; empty: the server gave none. */
+  digest: string
   approved: boolean
   reason?: string
   /** They replace the model's. */
@@ -53,6 +57,7 @@ function pending(facts: Record<string, unknown>): PendingApproval | null {
     risk: text('risk'),
     answerableBy: facts.answerableBy === 'owner' ? 'owner' : 'operator',
     message: text('message'),
+    digest: text('digest'),
   }
 }
 

@@ -190,6 +190,7 @@ describe('answers to what a conversation waits for', () => {
     answerable_by: 'operator',
     run_id: 'waiting',
     title: 'Call send',
+    digest: `seen-${id}`,
   })
   const interrupt = (...ids: string[]) => ({
     ...finished,
@@ -227,6 +228,7 @@ describe('answers to what a conversation waits for', () => {
         risk: 'high',
         answerableBy: 'operator',
         message: 'Call send',
+        digest: `seen-${id}`,
       })),
     )
     expect(server.seen.map(asked)).toEqual([['GET', '/approvals?session_id=talk&limit=100', 'Bearer me', null]])
@@ -246,8 +248,8 @@ describe('answers to what a conversation waits for', () => {
     const events = await collect(
       client.answer(
         [
-          { id: 'a', approved: true, arguments: { to: 'c' } },
-          { id: 'b', approved: false, reason: 'No.' },
+          { id: 'a', digest: 'seen-a', approved: true, arguments: { to: 'c' } },
+          { id: 'b', digest: 'seen-b', approved: false, reason: 'No.' },
         ],
         never,
       ),
@@ -267,8 +269,12 @@ describe('answers to what a conversation waits for', () => {
           protocolVersion: '1.0',
           messages: [],
           resume: [
-            { interruptId: 'a', status: 'resolved', payload: { approved: true, editedArgs: { to: 'c' } } },
-            { interruptId: 'b', status: 'resolved', payload: { approved: false, reason: 'No.' } },
+            {
+              interruptId: 'a',
+              status: 'resolved',
+              payload: { approved: true, digest: 'seen-a', editedArgs: { to: 'c' } },
+            },
+            { interruptId: 'b', status: 'resolved', payload: { approved: false, digest: 'seen-b', reason: 'No.' } },
           ],
         },
       ],
@@ -285,8 +291,8 @@ describe('answers to what a conversation waits for', () => {
     const events = await collect(
       client.answer(
         [
-          { id: 'b', approved: true },
-          { id: 'a', approved: true, remember: true },
+          { id: 'b', digest: 'seen-b', approved: true },
+          { id: 'a', digest: 'seen-a', approved: true, remember: true },
         ],
         never,
       ),
@@ -294,7 +300,7 @@ describe('answers to what a conversation waits for', () => {
 
     expect(events).toEqual([shown('/runs/after-a/events'), shown('/'), { type: 'finished', outcome: 'success' }])
     expect(server.seen.slice(2).map(asked)).toEqual([
-      ['POST', '/approvals/a', 'Bearer op', { decision: 'approve', remember: 'session' }],
+      ['POST', '/approvals/a', 'Bearer op', { decision: 'approve', digest: 'seen-a', remember: 'session' }],
       ['GET', '/runs/after-a/events', 'Bearer me', null],
       ['POST', '/', 'Bearer op', expect.objectContaining({ resume: [expect.objectContaining({ interruptId: 'b' })] })],
     ])
@@ -308,24 +314,24 @@ describe('answers to what a conversation waits for', () => {
     await collect(
       client.answer(
         [
-          { id: 'a', approved: true },
-          { id: 'b', approved: false, reason: 'No.' },
+          { id: 'a', digest: 'seen-a', approved: true },
+          { id: 'b', digest: 'seen-b', approved: false, reason: 'No.' },
         ],
         never,
       ),
     )
 
     expect(server.seen.slice(2).map(asked)).toEqual([
-      ['POST', '/approvals/a', 'Bearer op', { decision: 'approve' }],
+      ['POST', '/approvals/a', 'Bearer op', { decision: 'approve', digest: 'seen-a' }],
       ['GET', '/runs/after-a/events', 'Bearer me', null],
-      ['POST', '/approvals/b', 'Bearer op', { decision: 'reject', reason: 'No.' }],
+      ['POST', '/approvals/b', 'Bearer op', { decision: 'reject', digest: 'seen-b', reason: 'No.' }],
       ['GET', '/runs/after-b/events', 'Bearer me', null],
     ])
   })
 
   test('may be given by whoever talks where they own the question, otherwise by an operator alone', async () => {
     const [own, operators] = (['owner', 'operator'] as const).map((answerableBy) => ({
-      ...{ id: 'a', callId: '', tool: '', arguments: {}, risk: 'low', message: '' },
+      ...{ id: 'a', callId: '', tool: '', arguments: {}, risk: 'low', message: '', digest: '' },
       answerableBy,
     }))
     const seen = (client: ChatClient) => [own, operators].map((one) => one !== undefined && client.mayAnswer(one))
@@ -338,7 +344,9 @@ describe('answers to what a conversation waits for', () => {
     const server = await serve((_, response) => void response.writeHead(401).end('{"detail":"No."}'))
 
     await expect(
-      collect(clientFor(server.url, { operatorToken: 'op' }).answer([{ id: 'a', approved: true }], never)),
+      collect(
+        clientFor(server.url, { operatorToken: 'op' }).answer([{ id: 'a', digest: 'seen-a', approved: true }], never),
+      ),
     ).rejects.toMatchObject({
       mend: [
         'Set QUARTERDECK_OPERATOR_TOKEN to the operator’s token of that server. A lost one: quarterdeck tokens --help',

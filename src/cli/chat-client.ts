@@ -149,18 +149,24 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
   }
 
   const resume = (answers: readonly ApprovalAnswer[], signal: AbortSignal): Promise<Response> => {
-    const entries = answers.map(({ id, approved, reason, arguments: editedArgs }) => ({
+    const entries = answers.map(({ id, digest, approved, reason, arguments: editedArgs }) => ({
       interruptId: id,
       status: 'resolved',
-      payload: { approved, ...(reason === undefined ? {} : { reason }), ...(editedArgs && { editedArgs }) },
+      payload: {
+        approved,
+        ...shownDigest(digest),
+        ...(reason === undefined ? {} : { reason }),
+        ...(editedArgs && { editedArgs }),
+      },
     }))
     return begin({ messages: [], resume: entries }, signal, answering())
   }
 
   async function decide(answer: ApprovalAnswer, signal: AbortSignal): Promise<Response> {
-    const { id, approved, reason, arguments: edited, remember } = answer
+    const { id, digest, approved, reason, arguments: edited, remember } = answer
     const decision = {
       decision: approved ? 'approve' : 'reject',
+      ...shownDigest(digest),
       ...(reason === undefined ? {} : { reason }),
       ...(edited === undefined ? {} : { arguments: edited }),
       ...(remember === true ? { remember: 'session' } : {}),
@@ -215,6 +221,9 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     },
   }
 }
+
+/** An older server gave none. */
+const shownDigest = (digest: string) => (digest === '' ? {} : { digest })
 
 async function* bodyOf(response: Response): AsyncGenerator<Uint8Array> {
   // A response that has been read to its end once gives nothing a second time.

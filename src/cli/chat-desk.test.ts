@@ -28,8 +28,8 @@ describe('where a conversation’s open questions go', () => {
     const { desk } = terminalDesk('y', 'n', 'No.')
 
     expect(await desk([pendingApproval('a'), pendingApproval('b')], anything)).toEqual([
-      { id: 'a', approved: true },
-      { id: 'b', approved: false, reason: 'No.' },
+      { id: 'a', digest: 'seen-a', approved: true },
+      { id: 'b', digest: 'seen-b', approved: false, reason: 'No.' },
     ])
   })
 
@@ -44,7 +44,9 @@ describe('where a conversation’s open questions go', () => {
     const { desk, io } = terminalDesk('y')
     const client = { mayAnswer: ({ id }: { id: string }) => id === 'b' }
 
-    expect(await desk([pendingApproval('a'), pendingApproval('b')], client)).toEqual([{ id: 'b', approved: true }])
+    expect(await desk([pendingApproval('a'), pendingApproval('b')], client)).toEqual([
+      { id: 'b', digest: 'seen-b', approved: true },
+    ])
     expect(io.complained()).toBe(TOLD)
   })
 })

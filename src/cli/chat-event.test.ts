@@ -40,7 +40,9 @@ describe('an AG-UI event for the terminal', () => {
 
   test('at the end of a run says what it waits for', () => {
     const end = (outcome: unknown) => decode({ type: 'RUN_FINISHED', outcome })
-    const metadata = { quarterdeck: { tool: 'send', arguments: { to: 'bob' }, risk: 'low', answerableBy: 'owner' } }
+    const metadata = {
+      quarterdeck: { tool: 'send', arguments: { to: 'bob' }, risk: 'low', answerableBy: 'owner', digest: 'd' },
+    }
 
     expect([
       end({
@@ -68,8 +70,18 @@ describe('an AG-UI event for the terminal', () => {
             risk: 'low',
             answerableBy: 'owner',
             message: 'Call send',
+            digest: 'd',
           },
-          { id: 'b', callId: '', tool: '', arguments: {}, risk: '', answerableBy: 'operator', message: 'Sure?' },
+          {
+            id: 'b',
+            callId: '',
+            tool: '',
+            arguments: {},
+            risk: '',
+            answerableBy: 'operator',
+            message: 'Sure?',
+            digest: '',
+          },
         ],
       },
       { type: 'finished', outcome: 'client_tools', callIds: ['t'] },

@@ -164,8 +164,8 @@ describe('a chat at a terminal', () => {
 })
 
 describe('a chat that has to ask', () => {
-  const yes = (id: string): ApprovalAnswer => ({ id, approved: true })
-  const wrong: ApprovalAnswer = { id: 'a', approved: true, reason: 'wrong' }
+  const yes = (id: string): ApprovalAnswer => ({ id, digest: `seen-${id}`, approved: true })
+  const wrong: ApprovalAnswer = { id: 'a', digest: 'seen-a', approved: true, reason: 'wrong' }
 
   /** Answers as the script says, one entry for each time that it is asked. What it was asked about is kept. */
   function scriptedDesk(...script: ApprovalAnswer[][]): { desk: Desk; asked: string[][] } {

@@ -18,22 +18,27 @@ async function ask(approval: Partial<PendingApproval>, ...script: (string | Aske
 describe('the question about a call', () => {
   test('shows tool, risk and arguments, and takes yes', async () => {
     expect(await ask({}, 'y')).toEqual({
-      answer: { id: 'a', approved: true },
+      answer: { id: 'a', digest: 'seen-a', approved: true },
       asked: [['Allow it? ']],
       out: `The agent asks to call send (risk high):\n  to: bob\n${CHOICES}, s(ession): yes, and to the same call here for 15 minutes\n`,
     })
-    expect((await ask({}, ' YES ')).answer).toEqual({ id: 'a', approved: true })
+    expect((await ask({}, ' YES ')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
   })
 
   test('takes no, with a reason or without', async () => {
-    expect((await ask({}, 'n', ' Not today. ')).answer).toEqual({ id: 'a', approved: false, reason: 'Not today.' })
-    expect((await ask({}, 'no', '')).answer).toEqual({ id: 'a', approved: false })
+    expect((await ask({}, 'n', ' Not today. ')).answer).toEqual({
+      id: 'a',
+      digest: 'seen-a',
+      approved: false,
+      reason: 'Not today.',
+    })
+    expect((await ask({}, 'no', '')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: false })
   })
 
   test('takes other arguments, beginning with the model’s in characters that can be seen', async () => {
     const { answer, asked, out } = await ask({ arguments: { to: 'b\u202eob\u001b' } }, 'e', '["x"]', '{"to": "eve"}')
 
-    expect(answer).toEqual({ id: 'a', approved: true, arguments: { to: 'eve' } })
+    expect(answer).toEqual({ id: 'a', digest: 'seen-a', approved: true, arguments: { to: 'eve' } })
     expect(asked).toEqual([
       ['Allow it? '],
       ['Arguments as JSON: ', '{"to":"b\\u202eob\\u001b"}'],
@@ -43,13 +48,13 @@ describe('the question about a call', () => {
   })
 
   test('comes back when the arguments are left as they are', async () => {
-    expect((await ask({}, 'e', ' ', 'n', '')).answer).toEqual({ id: 'a', approved: false })
+    expect((await ask({}, 'e', ' ', 'n', '')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: false })
   })
 
   test('takes yes for the session, but not for what is critical', async () => {
-    expect((await ask({}, 's')).answer).toEqual({ id: 'a', approved: true, remember: true })
+    expect((await ask({}, 's')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true, remember: true })
     const critical = await ask({ risk: 'critical' }, 's', 'y')
-    expect(critical.answer).toEqual({ id: 'a', approved: true })
+    expect(critical.answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
     expect(critical.out).toBe(
       `The agent asks to call send (risk critical):\n  to: bob\n${CHOICES}\nWhat is critical is asked about every time.\n`,
     )
@@ -58,7 +63,7 @@ describe('the question about a call', () => {
   test('is asked again until the answer is clear', async () => {
     const { answer, asked } = await ask({}, '', 'ok', 'yes please', 'y')
 
-    expect([answer, asked.length]).toEqual([{ id: 'a', approved: true }, 4])
+    expect([answer, asked.length]).toEqual([{ id: 'a', digest: 'seen-a', approved: true }, 4])
   })
 
   test('stays open after Ctrl-C, wherever it comes', async () => {

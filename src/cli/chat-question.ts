@@ -25,7 +25,7 @@ export async function askAboutCall(
   openPrompt: OpenPrompt,
   io: Io,
 ): Promise<ApprovalAnswer | null> {
-  const { id } = approval
+  const { id, digest } = approval
   const style = styleFor(io.stdout, io.env)
   const [head = '', ...rest] = callLines(approval)
   io.stdout.write(`${[style.yellow(head), ...rest].join('\n')}\n`)
@@ -40,23 +40,23 @@ export async function askAboutCall(
         return null
       case 'y':
       case 'yes':
-        return { id, approved: true }
+        return { id, digest, approved: true }
       case 'n':
       case 'no': {
         const reason = await lineFrom(openPrompt('Why not? (the agent is told) '))
         if (reason === null) return null
-        return { id, approved: false, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
+        return { id, digest, approved: false, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
       }
       case 'e':
       case 'edit': {
         const edited = await askForArguments(approval, openPrompt, io)
         if (edited === 'left') return null
-        if (edited !== 'unchanged') return { id, approved: true, arguments: edited }
+        if (edited !== 'unchanged') return { id, digest, approved: true, arguments: edited }
         break
       }
       case 's':
       case 'session':
-        if (canRemember) return { id, approved: true, remember: true }
+        if (canRemember) return { id, digest, approved: true, remember: true }
         io.stdout.write('What is critical is asked about every time.\n')
         break
       default:

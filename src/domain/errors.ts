@@ -39,6 +39,7 @@ export const errorCodes = [
   'run_in_progress',
   'approval_pending',
   'approval_decided',
+  'approval_changed',
   'tool_call_answered',
   'idempotency_mismatch',
   'run_fenced',
@@ -55,6 +56,7 @@ export const errorCodes = [
   'needs_review',
   'cancelled',
   'tool_failed',
+  'tool_unavailable',
   'invalid_answer',
   // the model
   'model_auth_failed',

@@ -9,8 +9,9 @@ import type { SessionRecord } from '../domain/session.ts'
 import type { Approval, ClientCall, Wait, WaitAnswer } from '../domain/wait.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { AcceptRun, Store, WaitQuery } from '../store/store.ts'
+import type { AskAgain } from './ask-again.ts'
 import { boundedResult } from './bounded-result.ts'
-import { alreadyDecided, type Decided, decideOn, decisionRecord, tooLate } from './decisions.ts'
+import { alreadyDecided, type Decided, decideOn, decisionRecord, refuseWithoutStanding, tooLate } from './decisions.ts'
 import type { AcceptedRun, Decision, Engine, Standing, StartRequest } from './engine.ts'
 import type { Gate } from './gate.ts'
 import type { AgentParts } from './run-scope.ts'
@@ -38,6 +39,7 @@ export interface AnswerDeskDeps {
   ids: Ids
   gate: Gate
   agents: ReadonlyMap<string, AgentParts>
+  questions: AskAgain
   /** Wall time that a jump of the clock does not bring forward. */
   now: () => number
   take: (run: TakenBy, settled: Settled) => Promise<AcceptedRun>
@@ -51,14 +53,12 @@ export type TakenBy = Pick<StartRequest, 'owner' | 'agent' | 'session' | 'input'
 const MOST_WAITS = 1_000
 
 export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
-  const { store, log, ids, gate, agents, now, take } = deps
+  const { store, log, ids, gate, agents, questions, now, take } = deps
+  const never = new AbortController().signal
   const decideDeps = {
     gate,
     newId: () => ids.uuid(),
-    findTool: async ({ agent, tool }: Approval) => {
-      const tools = await agents.get(agent)?.toolbox.tools(new AbortController().signal)
-      return tools?.get(tool) ?? null
-    },
+    findTool: (wait: Approval) => questions.findTool(wait, never),
   }
 
   /** Whoever is shown a question or an answer must find it again after a power cut. */
@@ -152,8 +152,11 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     const wait = await approval(by, id)
     const at = now()
     // First of all: whoever has no standing learns nothing more and changes nothing.
+    refuseWithoutStanding(by, wait)
+    const isLate = wait.status === 'pending' && isOver(wait, at)
+    if (!isLate) await questions.refuseChanged(wait, decision, at, never)
     const decided = await decideOn(decideDeps, by, wait, decision, at)
-    if (wait.status === 'pending' && isOver(wait, at)) await expire(wait)
+    if (isLate) await expire(wait)
     else if (wait.status === 'pending') {
       const taken = await answer(wait, { decided: [decided], answered: [], at })
       const applied = taken?.answered?.[0]
@@ -161,7 +164,19 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
         return { approval: applied.wait, run: taken.run }
       }
     }
-    throw alreadyDecided(await approval(by, id))
+    const after = await approval(by, id)
+    await questions.refuseReplaced(after)
+    throw alreadyDecided(await questions.latest(after))
+  }
+
+  /** Of several all that have changed are asked again before the first of them is told. */
+  async function refuseChanged(asked: readonly { wait: Approval; decision: Decision }[], at: number): Promise<void> {
+    const looks = await Promise.allSettled(
+      asked
+        .filter(({ wait }) => wait.status !== 'pending' || !isOver(wait, at))
+        .map(({ wait, decision }) => questions.refuseChanged(wait, decision, at, never)),
+    )
+    for (const look of looks) if (look.status === 'rejected') throw look.reason
   }
 
   async function expire(wait: Wait): Promise<void> {
@@ -226,11 +241,20 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
       const at = now()
       const decided: Decided[] = []
       let parentId: string | null = null
+      const asked: { wait: Approval; decision: Decision }[] = []
       for (const { waitId, ...decision } of decisions) {
         const wait = await approval(by, waitId)
         if (wait.sessionId !== session.id) {
           throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(waitId)} in this session.`)
         }
+        // Whoever comes too late decides nothing, and is shown what went on.
+        if (wait.status === 'pending') refuseWithoutStanding(by, wait)
+        asked.push({ wait, decision })
+      }
+      await refuseChanged(asked, at)
+      for (const { wait: given, decision } of asked) {
+        // Whoever repeats an answer is shown what came of it, under whatever id it was asked last.
+        const wait = await questions.latest(given)
         parentId ??= wait.runId
         const isTooLate = wait.status !== 'pending' || isOver(wait, at)
         decided.push(isTooLate ? tooLate(by, wait, at) : await decideOn(decideDeps, by, wait, decision, at))

@@ -12,6 +12,7 @@ import type { SessionRecord } from '../domain/session.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import { createAnswerDesk, type Settled, type TakenBy } from './answer-desk.ts'
+import { createAskAgain } from './ask-again.ts'
 import { createTokenCorrection } from './context-window.ts'
 import type { AcceptedRun, Engine, StartRequest } from './engine.ts'
 import { ending } from './execute-run.ts'
@@ -20,6 +21,7 @@ import { followEntries } from './follow.ts'
 import { type Gate, openGate } from './gate.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
 import { createPresence } from './presence.ts'
+import { reviewStanding } from './review-standing.ts'
 import type { AgentParts } from './run-scope.ts'
 import { runStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
@@ -72,7 +74,8 @@ export function createEngine(options: EngineOptions): Engine {
     return clock.now() - steady < 2_000 ? clock.now() : steady
   }
   const { startNext } = runner
-  const desk = createAnswerDesk({ store, log, ids, gate, agents, now: answerTime, take, startNext })
+  const questions = createAskAgain({ store, log, ids, gate, agents, logger })
+  const desk = createAnswerDesk({ store, log, ids, gate, agents, questions, now: answerTime, take, startNext })
   const book = createSessionBook({
     store,
     log,
@@ -82,6 +85,8 @@ export function createEngine(options: EngineOptions): Engine {
     isDraining: () => runner.draining,
   })
   let runsStarted = 0
+  const stopReview = new AbortController()
+  let reviewing: Promise<void> = Promise.resolve()
 
   function agent(name: string | null): AgentDefinition {
     const found = name === null ? fallbackAgent : definitions.find((one) => one.name === name)
@@ -306,7 +311,12 @@ export function createEngine(options: EngineOptions): Engine {
         )
       }
       await book.refuseForeign(request)
-      return take(request, settled)
+      const taken = await take(request, settled)
+      for (const { applied, wait } of taken.answered ?? []) {
+        // It was asked again just now: there is nothing to attach to.
+        if (!applied && wait?.wait === 'approval') await questions.refuseReplaced(wait)
+      }
+      return taken
     },
 
     ...desk,
@@ -377,7 +387,20 @@ export function createEngine(options: EngineOptions): Engine {
       draining: runner.draining,
     }),
     recover: () => runner.recover(),
+    review() {
+      reviewing = reviewStanding(
+        { store, log, gate, agents, questions, now: clock.now, logger },
+        stopReview.signal,
+      ).catch((error: unknown) => {
+        if (!stopReview.signal.aborted) logger.warn('approvals and grants could not be reviewed', { error })
+      })
+      return reviewing
+    },
     drain: (ms, how) => runner.drain(ms, how),
-    close: () => runner.close(),
+    async close() {
+      stopReview.abort()
+      await reviewing
+      await runner.close()
+    },
   }
 }

@@ -7,7 +7,7 @@ import type { Grant } from '../domain/grant.ts'
 import { createJsonCheck } from '../domain/json-schema.ts'
 import { isoTime } from '../domain/time.ts'
 import type { Approval, WaitAnswer } from '../domain/wait.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { BoundTool } from '../tools/tool.ts'
 import type { Decision, Standing } from './engine.ts'
 import type { Gate } from './gate.ts'
 
@@ -22,7 +22,7 @@ export interface DecideDeps {
   gate: Gate
   newId: () => string
   /** The tool as it is now; null when it is not there. */
-  findTool: (approval: Approval) => Promise<Tool | null>
+  findTool: (approval: Approval) => Promise<BoundTool | null>
 }
 
 /** Throws `forbidden` (the approval stays pending) or `invalid_request`. */
@@ -33,13 +33,7 @@ export async function decideOn(
   decision: Decision,
   at: number,
 ): Promise<Decided> {
-  if (!mayAnswer(by, approval)) {
-    const who = approval.answerableBy === 'operator' ? 'an operator' : "the session's owner or an operator"
-    const still = approval.status === 'pending' ? ' It is still pending.' : ''
-    throw new ServerError('forbidden', `Only ${who} may answer this.${still}`, {
-      details: { approval_id: approval.id, answerable_by: approval.answerableBy },
-    })
-  }
+  refuseWithoutStanding(by, approval)
   const reason = decision.reason ?? null
   const answer = { waitId: approval.id, at, by: by.user }
   if (decision.decision === 'reject') {
@@ -78,6 +72,16 @@ export async function decideOn(
       },
     },
   }
+}
+
+/** Throws `forbidden`. */
+export function refuseWithoutStanding(by: Standing, approval: Approval): void {
+  if (mayAnswer(by, approval)) return
+  const who = approval.answerableBy === 'operator' ? 'an operator' : "the session's owner or an operator"
+  const still = approval.status === 'pending' ? ' It is still pending.' : ''
+  throw new ServerError('forbidden', `Only ${who} may answer this.${still}`, {
+    details: { approval_id: approval.id, answerable_by: approval.answerableBy },
+  })
 }
 
 /** An answer that comes too late: it changes nothing, and whoever gives it is shown what went on. */

@@ -61,8 +61,9 @@ export interface Engine {
   approval(by: Standing, id: string): Promise<Approval>
   /**
    * A person's yes or no from outside of the conversation. The continuation runs by itself. Throws `approval_not_found`,
-   * `forbidden` (and leaves it pending), `approval_expired`, `approval_decided` with who decided what and when, or
-   * `invalid_request` for edited arguments that the tool does not take.
+   * `forbidden` (and leaves it pending), `approval_expired`, `approval_decided` with who decided what and when,
+   * `approval_changed` with the question that has taken its place, `tool_unavailable`, or `invalid_request` for edited
+   * arguments that the tool does not take.
    */
   decide(by: Standing, id: string, decision: Decision): Promise<{ approval: Approval; run: RunRecord }>
   /** The calls of client tools that a session waits for. */
@@ -93,6 +94,11 @@ export interface Engine {
   stats(): EngineStats
   /** Takes over the runs that a dead process left behind; called at start and then regularly. */
   recover(): Promise<void>
+  /**
+   * Holds pending approvals and grants against the tools that are there now: what has changed is asked again, or ended. Called
+   * after a start; it may have to wait for MCP servers, and never throws.
+   */
+  review(): Promise<void>
   /**
    * No new work; lets running work finish for `ms`, then suspends background runs and marks the others. `crashed`: the process
    * ends because something failed, so what it cuts off counts as a death when it is taken up again.
@@ -134,6 +140,8 @@ export interface Standing {
 
 export interface Decision {
   decision: 'approve' | 'reject'
+  /** Of what was shown; another than that of what is asked is refused. */
+  digest?: string
   reason?: string
   /** They replace the model's. */
   arguments?: Record<string, unknown>

@@ -52,10 +52,6 @@ export async function prepareCall(
   const args = { ...Object(checked.value) } as Record<string, unknown>
   if (tool.location === 'client')
     return { call, type: 'wait', wait: newClientCall(scope, lane, agent, tool, call), isNew: true }
-  // It was allowed before the crash that it is begun again after; or it is an agent that goes on with what it was allowed to do.
-  const isAllowed = scope.begun.has(call.id) || (tool.location === 'agent' && wait?.status === 'consumed')
-  if (isAllowed) return { call, type: 'run', tool, arguments: args, approval: null, grant: null }
-
   const now = scope.clock.now()
   const { sessionId } = scope.run
   const verdict = await scope.gate.judge({ agent: agent.definition, tool, arguments: args, sessionId, now })
@@ -71,9 +67,12 @@ export async function prepareCall(
         arguments: args,
         policyVersion: verdict.policyVersion,
       })
-      const approval = usable(wait)
+      // It is begun again after a crash, or an agent goes on with what it was allowed to do: its approval was used up for this.
+      const goesOn = wait?.status === 'consumed' && (scope.begun.has(call.id) || tool.location === 'agent')
       // What was shown is what runs: when the tool or the rules have changed since, a person is asked again.
-      if (approval?.digest === digest) return { call, type: 'run', tool, arguments: args, approval, grant: null }
+      if (wait?.digest === digest && (usable(wait) !== null || goesOn)) {
+        return { call, type: 'run', tool, arguments: args, approval: usable(wait), grant: null }
+      }
       return {
         call,
         type: 'wait',

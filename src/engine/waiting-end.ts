@@ -53,6 +53,7 @@ const responseSchema = {
     approved: { type: 'boolean', description: 'Whether the call may run.' },
     reason: { type: 'string', description: 'Told to the model when it may not.' },
     editedArgs: { type: 'object', description: 'Replace the arguments whole.' },
+    digest: { type: 'string', description: 'That of what was shown: `metadata.quarterdeck.digest`.' },
   },
   required: ['approved'],
 }
@@ -72,12 +73,13 @@ export function interruptOf(wait: Approval, subagentRunId: string | null): Inter
         arguments: JSON.parse(wait.arguments),
         risk: wait.risk,
         answerableBy: wait.answerableBy,
+        digest: wait.digest,
       },
     },
   }
 }
 
-const askedRecord = (wait: Approval): AuditRecord => ({
+export const askedRecord = (wait: Approval): AuditRecord => ({
   at: wait.createdAt,
   kind: 'approval_asked',
   by: wait.agent,

@@ -29,5 +29,6 @@ export const pendingApproval = (id: string, more: Partial<PendingApproval> = {})
   risk: 'high',
   answerableBy: 'operator',
   message: 'Call send',
+  digest: `seen-${id}`,
   ...more,
 })

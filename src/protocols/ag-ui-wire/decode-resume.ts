@@ -30,15 +30,16 @@ function decisionIn({ status, payload }: ResumeEntry, pointer: string): Decision
   if (isLonger(reason.reason ?? '', MAX_REASON)) {
     throw invalid(`${pointer}/reason`, `A reason has at most ${MAX_REASON.toLocaleString('en')} characters.`)
   }
-  if (status === 'cancelled') return { decision: 'reject', ...reason }
+  const digest = typeof said.digest === 'string' ? { digest: said.digest } : {}
+  if (status === 'cancelled') return { decision: 'reject', ...reason, ...digest }
   const approved = typeof payload === 'boolean' ? payload : said.approved
-  if (approved === false) return { decision: 'reject', ...reason }
+  if (approved === false) return { decision: 'reject', ...reason, ...digest }
   if (approved !== true) {
     throw invalid(pointer, 'Answer with {"approved": true} or {"approved": false, "reason": "…"}.')
   }
-  if (said.editedArgs === undefined) return { decision: 'approve', ...reason }
+  if (said.editedArgs === undefined) return { decision: 'approve', ...reason, ...digest }
   if (!isFields(said.editedArgs)) throw invalid(`${pointer}/editedArgs`, 'Edited arguments are an object.')
-  return { decision: 'approve', ...reason, arguments: said.editedArgs }
+  return { decision: 'approve', ...reason, ...digest, arguments: said.editedArgs }
 }
 
 const invalid = (pointer: string, detail: string): ServerError =>

@@ -66,7 +66,13 @@ describe('a call that a person must allow', () => {
           responseSchema: expect.objectContaining({ type: 'object', required: ['approved'] }),
           expiresAt: new Date(approval?.expiresAt ?? 0).toISOString(),
           metadata: {
-            quarterdeck: { tool: 'send', arguments: { to: 'bob' }, risk: 'high', answerableBy: 'operator' },
+            quarterdeck: {
+              tool: 'send',
+              arguments: { to: 'bob' },
+              risk: 'high',
+              answerableBy: 'operator',
+              digest: approval?.digest,
+            },
           },
         },
       ],
@@ -122,6 +128,21 @@ describe('a call that a person must allow', () => {
 
     expect(outline(eventsOf(frames))[1]).toContain('note: eve')
     expect(doors.delivered).toEqual([['note', 'eve']])
+  })
+
+  test('runs for the digest that was shown; for another `resume` is refused before the stream', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+    const [approval] = await pending(doors)
+    const stale = [yes(id, { digest: 'other' }), { interruptId: id, status: 'cancelled', payload: { digest: 'other' } }]
+
+    for (const one of stale) {
+      const refused = await doors.post('/', answer('run-2', one))
+      expect(await refused.json()).toMatchObject({ status: 409, code: 'approval_changed', approval_id: id })
+    }
+    const frames = await doors.run('/', answer('run-2', yes(id, { digest: approval?.digest })))
+
+    expect(outline(eventsOf(frames))).toEqual(goesOn('note: bob'))
   })
 
   test('is answered with the history that a client always sends, which is not taken again', async () => {

@@ -15,7 +15,7 @@ export function decodeDecision(body: unknown): Decision {
       problems: inputProblems(parsed.error.issues),
     })
   }
-  const { decision, reason, arguments: edited, remember, grant } = parsed.data
+  const { decision, digest, reason, arguments: edited, remember, grant } = parsed.data
   if (decision === 'reject' && (edited !== undefined || remember !== undefined)) {
     throw problem('/decision', 'A rejected call has no arguments to edit and nothing to remember.')
   }
@@ -25,6 +25,7 @@ export function decodeDecision(body: unknown): Decision {
   const { where, seconds } = grant ?? {}
   return {
     decision,
+    ...(digest === undefined ? {} : { digest }),
     ...(reason === undefined ? {} : { reason }),
     ...(edited === undefined ? {} : { arguments: edited }),
     ...(remember === undefined

@@ -174,6 +174,21 @@ describe('GET /approvals/{id}', () => {
 })
 
 describe('POST /approvals/{id}', () => {
+  test('takes the digest of what was shown; another is 409 with the question that waits', async () => {
+    await using doors = await openGatedDoors(sending)
+    const [id = ''] = await ask(doors)
+    const { digest } = ApprovalSchema.parse(await (await doors.get(`/approvals/${id}`, asOperator)).json())
+
+    const refused = await decide(doors, id, { decision: 'approve', digest: 'other' })
+    expect(await refused.json()).toMatchObject({
+      status: 409,
+      code: 'approval_changed',
+      approval_id: id,
+      digest,
+    })
+    expect((await decide(doors, id, { decision: 'approve', digest })).status).toBe(200)
+  })
+
   test('carries out what was approved, once', async () => {
     await using doors = await openGatedDoors(sending)
     const [id = ''] = await ask(doors)

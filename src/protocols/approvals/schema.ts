@@ -35,6 +35,11 @@ const MAX_SECONDS = 315_360_000
 
 export const DecisionSchema = z.strictObject({
   decision: z.enum(['approve', 'reject']),
+  digest: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('`digest` of what was shown. Another than that of what is asked now is `approval_changed`.'),
   reason: z.string().max(2_000).optional(),
   arguments: z.record(z.string(), z.unknown()).optional().describe('Replace the arguments of the call whole.'),
   remember: z
@@ -79,7 +84,7 @@ export const ApprovalSchema = z
     continuation_run_id: z.string().nullable().describe('The run that went on when it was answered.'),
     tool_call_id: z.string(),
     answerable_by: z.enum(['owner', 'operator']),
-    digest: z.string(),
+    digest: z.string().describe('SHA-256 over the call, its arguments, the rules, and what the tool does.'),
     policy_version: z.string(),
     before_hash: z.string().nullable(),
     after_hash: z.string().nullable(),

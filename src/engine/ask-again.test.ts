@@ -1,0 +1,361 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Logger, silentLogger } from '../domain/logger.ts'
+import type { Approval } from '../domain/wait.ts'
+import type { ServerTool } from '../tools/tool.ts'
+import type { Standing } from './engine.ts'
+import type { Gate } from './gate.ts'
+import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
+
+const ada: Standing = { user: 'ada', role: 'operator' }
+
+/** Asks about everything; what is asked is bound to the tool's binding alone. A grant allows all calls of what it was given for. */
+function gateWith(grants: Parameters<Gate['grant']>[0]['approval'][] = []): Gate {
+  return {
+    async judge(call) {
+      const question = this.question(call)
+      const granted = grants.find(({ policyVersion }) => policyVersion === question.policyVersion)
+      return granted === undefined ? { verdict: 'ask', ...question } : { verdict: 'run', grant: granted.id }
+    },
+    question: ({ tool, now }) => ({
+      policyVersion: `2-${tool.binding}`,
+      risk: tool.risk,
+      answerableBy: 'operator',
+      expiresAt: now + 3_600_000,
+      title: `Call ${tool.name}`,
+      description: tool.description,
+    }),
+    grant({ id, approval, by, now }) {
+      grants.push(approval)
+      const { agent, tool, sessionId, policyVersion } = approval
+      const about = { agent, tool, sessionId, policyVersion, approvalId: approval.id }
+      return { id, ...about, where: {}, grantedBy: by.user, createdAt: now, expiresAt: null }
+    },
+  }
+}
+
+let folder: string
+let delivered: string[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'quarterdeck-'))
+  delivered = []
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const send = (binding: string, more: Partial<ServerTool> = {}): ServerTool =>
+  testTool({
+    name: 'send',
+    effect: 'once',
+    risk: 'high',
+    description: `Sends as ${binding}.`,
+    binding,
+    call: async ({ arguments: { to } }) => {
+      delivered.push(`${binding} ${String(to)}`)
+      return { content: 'Sent.', isError: false }
+    },
+    ...more,
+  })
+
+const sendTo = (...names: string[]) => ({
+  parts: names.map((to) => ({ tool_call: { name: 'send', arguments: { to } } })),
+})
+const done = { parts: [{ text: 'Done.' }] }
+
+const open = (tools: readonly ServerTool[], more: TestEngineOptions = {}) =>
+  openEngine({
+    path: join(folder, 'first', 'test.db'),
+    gate: gateWith(),
+    answers: [sendTo('bob'), done],
+    tools,
+    ...more,
+  })
+
+/** The server after a kill -9, with other tools. The first one lives on beside it and is not heard. */
+function reopen(tools: readonly ServerTool[], more: TestEngineOptions = {}) {
+  cpSync(join(folder, 'first'), join(folder, 'second'), { recursive: true })
+  return open(tools, { path: join(folder, 'second', 'test.db'), answers: [done], ...more })
+}
+
+type Server = ReturnType<typeof open>
+
+const pendingOf = async ({ engine }: Server): Promise<Approval[]> =>
+  (await engine.approvals({ by: ada, status: 'pending', limit: 100 })).reverse()
+
+/** A server whose agent has asked; the ids of its questions. */
+async function asked(tools: readonly ServerTool[], more: TestEngineOptions = {}) {
+  const server = open(tools, more)
+  const accepted = await server.start('go')
+  await server.events(accepted)
+  return { server, accepted, ids: (await pendingOf(server)).map(({ id }) => id) }
+}
+
+const refusalOf = (answer: Promise<unknown>) =>
+  answer.then(
+    () => null,
+    (error: { code: string; details: Record<string, unknown> }) => [error.code, error.details.approval_id],
+  )
+
+const yes = { decision: 'approve' } as const
+const no = { decision: 'reject' } as const
+
+function listening(lines: [string, unknown][]): Logger {
+  const hear = (message: string, facts: unknown) => void lines.push([message, facts])
+  return { ...silentLogger, info: hear, warn: hear, with: () => listening(lines) }
+}
+
+describe('a yes or no to a tool that has changed', () => {
+  test.each([yes, no])(
+    'is refused ($decision) with the question that takes its place, which then counts',
+    async (said) => {
+      const { server: before, accepted, ids } = await asked([send('a')])
+      const after = reopen([send('b')])
+      const [old = ''] = ids
+
+      const refused = await refusalOf(after.engine.decide(ada, old, said))
+
+      const [next] = await pendingOf(after)
+      expect(refused).toEqual(['approval_changed', next?.id])
+      expect(next).toMatchObject({ description: 'Sends as b.', policyVersion: '2-b', runId: accepted.run.id })
+      expect(await after.engine.approval(ada, old)).toMatchObject({
+        status: 'interrupted',
+        decidedBy: null,
+        reason: `Its tool or the rules have changed. It is asked again as ${next?.id}.`,
+      })
+      expect(delivered).toEqual([])
+
+      const { run } = await after.engine.decide(ada, next?.id ?? '', { ...yes, digest: next?.digest ?? '' })
+      expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
+      expect(delivered).toEqual(['b bob'])
+      expect(await refusalOf(after.engine.decide(ada, old, yes))).toEqual(['approval_decided', next?.id])
+      const kinds = (await after.store.audit(0, 100))
+        .map(({ text }) => JSON.parse(text))
+        .map(({ kind, by }) => [kind, by])
+      expect(kinds.slice(0, 4)).toEqual([
+        ['approval_asked', 'tester'],
+        ['decision', 'change'],
+        ['approval_asked', 'tester'],
+        ['decision', 'ada'],
+      ])
+      await after.close()
+      await before.close()
+    },
+  )
+
+  test('is refused to all who answer at once with the same new question', async () => {
+    const { server: before, ids } = await asked([send('a')])
+    const after = reopen([send('b')])
+
+    const answers = Array.from({ length: 20 }, () => refusalOf(after.engine.decide(ada, ids[0] ?? '', yes)))
+    const refused = await Promise.all(answers)
+
+    const [next, ...more] = await pendingOf(after)
+    expect(more).toEqual([])
+    expect(refused).toEqual(refused.map(() => ['approval_changed', next?.id]))
+    await after.close()
+    await before.close()
+  })
+
+  test('is refused to whoever may not answer before anything is asked again', async () => {
+    const { server: before, ids } = await asked([send('a')])
+    const after = reopen([send('b')])
+
+    const stranger = after.engine.decide({ user: 'local_user', role: 'user' }, ids[0] ?? '', yes)
+
+    expect(await refusalOf(stranger)).toEqual(['forbidden', ids[0]])
+    expect((await pendingOf(after)).map(({ id }) => id)).toEqual(ids)
+    await after.close()
+    await before.close()
+  })
+
+  test('is refused before a run of the conversation starts, and all that has changed is asked again', async () => {
+    const { server: before, ids } = await asked([send('a')], { answers: [sendTo('bob', 'eve'), done] })
+    const after = reopen([send('b')])
+    const session = await after.engine.getSession('local_user', 'thread')
+    const answer = (waitIds: readonly string[]) =>
+      after.start('', {
+        session: { existing: session },
+        input: { messages: [], instructions: [], context: [], clientTools: [] },
+        decisions: { by: ada, answers: waitIds.map((waitId) => ({ waitId, ...yes })) },
+      })
+
+    const refused = await refusalOf(answer(ids))
+
+    const next = (await pendingOf(after)).map(({ id }) => id)
+    expect(refused).toEqual(['approval_changed', next[0]])
+    expect(next).toHaveLength(2)
+    expect(next.filter((id) => ids.includes(id))).toEqual([])
+    expect(await refusalOf(answer(ids.slice(0, 1)))).toEqual(['approval_changed', next[0]])
+    expect(await after.engine.openRuns(session.id)).toMatchObject([{ status: 'waiting' }])
+
+    const going = await answer(next)
+    await after.events(going)
+    expect(delivered.sort()).toEqual(['b bob', 'b eve'])
+    // Whoever repeats the first answer is shown what came of the question.
+    const repeated = await answer(ids)
+    expect([repeated.existing, repeated.run.id]).toEqual([true, going.run.id])
+    await after.close()
+    await before.close()
+  })
+
+  test('that is not there cannot be a yes, and may be a no', async () => {
+    const { server: before, accepted, ids } = await asked([send('a')])
+    const after = reopen([])
+    const [id = ''] = ids
+
+    expect(await refusalOf(after.engine.decide(ada, id, yes))).toEqual(['tool_unavailable', id])
+    expect(await after.engine.approval(ada, id)).toMatchObject({ status: 'pending' })
+    const { run } = await after.engine.decide(ada, id, no)
+
+    expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
+    expect(delivered).toEqual([])
+    await after.close()
+    await before.close()
+  })
+})
+
+test('an answer with another digest than that of the question is refused and leaves it pending', async () => {
+  const { server, accepted, ids } = await asked([send('a')])
+  const [id = ''] = ids
+
+  expect(await refusalOf(server.engine.decide(ada, id, { ...yes, digest: 'other' }))).toEqual(['approval_changed', id])
+  expect(await refusalOf(server.engine.decide(ada, id, { ...no, digest: 'other' }))).toEqual(['approval_changed', id])
+  const [question] = await pendingOf(server)
+  expect(question?.id).toBe(id)
+  const { run } = await server.engine.decide(ada, id, { ...yes, digest: question?.digest ?? '' })
+
+  await server.events({ ...accepted, run })
+  expect(delivered).toEqual(['a bob'])
+  await server.close()
+})
+
+describe('a call that was allowed, of a tool that changed before it ran', () => {
+  test.each(['idempotent', 'read'] as const)(
+    'and had begun (%s) is asked about again after a crash',
+    async (effect) => {
+      const begun = Promise.withResolvers<void>()
+      const hanging = send('a', {
+        effect,
+        call() {
+          begun.resolve()
+          return new Promise<never>(() => {})
+        },
+      })
+      const { server: before, accepted, ids } = await asked([hanging])
+      const { run } = await before.engine.decide(ada, ids[0] ?? '', yes)
+      await begun.promise
+      const after = reopen([send('b', { effect })])
+      await after.engine.recover()
+
+      expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED interrupt')
+      const [next] = await pendingOf(after)
+      expect([delivered, next?.policyVersion]).toEqual([[], '2-b'])
+      await after.close()
+      await before.close()
+    },
+  )
+
+  test('and had begun runs again after a crash where nothing has changed', async () => {
+    const begun = Promise.withResolvers<void>()
+    const hanging = send('a', {
+      effect: 'idempotent',
+      call() {
+        begun.resolve()
+        return new Promise<never>(() => {})
+      },
+    })
+    const { server: before, accepted, ids } = await asked([hanging])
+    const { run } = await before.engine.decide(ada, ids[0] ?? '', yes)
+    await begun.promise
+    const after = reopen([send('a', { effect: 'idempotent' })])
+    await after.engine.recover()
+
+    expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
+    expect(delivered).toEqual(['a bob'])
+    await after.close()
+    await before.close()
+  })
+})
+
+describe('a review after a start', () => {
+  test('asks again what has changed, with a line for each, and leaves the rest', async () => {
+    const { server: before, ids } = await asked([send('a')], { answers: [sendTo('bob', 'eve'), done] })
+    const same = reopen([send('a')])
+    await same.engine.review()
+    expect((await pendingOf(same)).map(({ id }) => id)).toEqual(ids)
+    await same.close()
+
+    const lines: [string, unknown][] = []
+    const after = reopen([send('b')], { logger: listening(lines) })
+    await after.engine.review()
+    await after.engine.review()
+
+    const next = await pendingOf(after)
+    expect(next.map(({ policyVersion }) => policyVersion)).toEqual(['2-b', '2-b'])
+    expect(lines.filter(([message]) => message.includes('asked for again'))).toHaveLength(2)
+    expect(lines.map(([, facts]) => facts)).toEqual(
+      expect.arrayContaining(next.map(({ id }) => expect.objectContaining({ approval_id: id, tool: 'send' }))),
+    )
+    await after.close()
+    await before.close()
+  })
+
+  test('ends the grants of a tool that has changed, with a line and a record for each, and leaves the rest', async () => {
+    const { server: before, accepted, ids } = await asked([send('a')])
+    const { run } = await before.engine.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
+    await before.events({ ...accepted, run })
+    const [grant] = await before.engine.grants()
+    for (const tools of [[send('a')], []]) {
+      const same = reopen(tools)
+      await same.engine.review()
+      expect(await same.engine.grants()).toEqual([grant])
+      await same.close()
+    }
+
+    const lines: [string, unknown][] = []
+    const after = reopen([send('b')], { logger: listening(lines) })
+    await after.engine.review()
+
+    expect(await after.engine.grants()).toEqual([])
+    const about = { grant_id: grant?.id, agent: 'tester', tool: 'send' }
+    expect(lines).toEqual([['a grant has ended, because its tool or the rules have changed', about]])
+    const records = (await after.store.audit(0, 100)).map(({ text }) => JSON.parse(text))
+    expect(records.at(-1)).toMatchObject({ kind: 'grant_revoked', by: 'change', details: { grant: grant?.id } })
+    await after.close()
+    await before.close()
+  })
+
+  test('ends the grants and asks the questions again that an older version has left', async () => {
+    const old: Gate = {
+      ...gateWith(),
+      question: (call) => ({ ...gateWith().question(call), policyVersion: 'f'.repeat(64) }),
+    }
+    const {
+      server: before,
+      accepted,
+      ids,
+    } = await asked([send('a')], {
+      gate: old,
+      answers: [sendTo('bob', 'eve'), done],
+    })
+    const { run } = await before.engine.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
+    await before.events({ ...accepted, run })
+    const lines: [string, unknown][] = []
+    // Its tools are not even there: what an older version allowed is over all the same.
+    const without = reopen([], { logger: listening(lines) })
+    await without.engine.review()
+    expect(await without.engine.grants()).toEqual([])
+    expect((await pendingOf(without)).map(({ id }) => id)).toEqual(ids.slice(1))
+    await without.close()
+
+    const after = reopen([send('a')])
+    await after.engine.review()
+    expect(await after.engine.grants()).toEqual([])
+    const next = await pendingOf(after)
+    expect(next.map(({ policyVersion }) => policyVersion)).toEqual(['2-a'])
+    expect(lines).toHaveLength(1)
+    await after.close()
+    await before.close()
+  })
+})
