@@ -19,7 +19,11 @@ export const sha256 = (text: string): string => hash('sha256', text, 'hex')
 const VERSION_MARK = '2-'
 
 /** Names rules and a tool: whatever differs in them gives another one. */
-export const policyVersionOf = (made: unknown): string => VERSION_MARK + sha256(canonicalJson(['policy', made]))
+export const policyVersionOf = (rules: unknown, tool: unknown): string =>
+  `${VERSION_MARK}${sha256(canonicalJson(['rules', rules]))}-${sha256(canonicalJson(['tool', tool]))}`
+
+/** Whether two versions name the same tool, under whatever rules. */
+export const isSameTool = (one: string, other: string): boolean => one.split('-').at(-1) === other.split('-').at(-1)
 
 export const isOutdatedVersion = (policyVersion: string): boolean => !policyVersion.startsWith(VERSION_MARK)
 

@@ -28,6 +28,7 @@ export type Fact =
       call: string
       tool: string
       effect: Effect
+      binding?: string
       approval?: string
       lane?: string
       at: number

@@ -120,7 +120,7 @@ describe('a yes or no to a tool that has changed', () => {
       expect(next).toMatchObject({ description: 'Sends as b.', policyVersion: '2-b', runId: accepted.run.id })
       expect(await after.engine.approval(ada, old)).toMatchObject({
         status: 'interrupted',
-        decidedBy: null,
+        decidedBy: 'change',
         reason: `Its tool or the rules have changed. It is asked again as ${next?.id}.`,
       })
       expect(delivered).toEqual([])

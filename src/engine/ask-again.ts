@@ -82,6 +82,7 @@ export function createAskAgain({ store, log, ids, gate, agents, logger }: AskAga
       type: 'ask_again',
       waitId: old.id,
       approval: next,
+      by: BY_CHANGE,
       reason,
       at,
       audit: [

@@ -23,8 +23,8 @@ import { threadIdOf, waitingEnd } from './waiting-end.ts'
 export interface Resumption {
   stepsDone: number
   usage: TokenUsage[]
-  /** Calls without a result that had begun and may be begun again. */
-  begun: ReadonlySet<string>
+  /** Calls without a result that had begun and may be begun again, each with what its tool was made of then. */
+  begun: ReadonlyMap<string, string | undefined>
 }
 
 /** `suspended`: given back to be recovered later. `lost`: another process has taken it over. */
@@ -37,7 +37,7 @@ export async function executeRun(
   session: SessionRecord,
   writer: RunWriter,
   stop: AbortController,
-  resumption: Resumption = { stepsDone: 0, usage: [], begun: new Set() },
+  resumption: Resumption = { stepsDone: 0, usage: [], begun: new Map() },
 ): Promise<{ outcome: Outcome; usage: TokenUsage[] }> {
   const { limits } = root.definition
   const seconds = limits.durationMs / 1000

@@ -1,11 +1,11 @@
 // What becomes of one call before anything runs: is it a tool of this agent, do the arguments fit, who has to allow it?
 
-import { callDigest } from '../domain/digest.ts'
+import { callDigest, isSameTool } from '../domain/digest.ts'
 import { createJsonCheck } from '../domain/json-schema.ts'
 import type { ToolCall } from '../domain/message.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../domain/wait.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../tools/tool.ts'
-import type { Verdict } from './gate.ts'
+import type { GatedCall, Verdict } from './gate.ts'
 import { whyMissing } from './offered-tools.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
 
@@ -52,9 +52,12 @@ export async function prepareCall(
   const args = { ...Object(checked.value) } as Record<string, unknown>
   if (tool.location === 'client')
     return { call, type: 'wait', wait: newClientCall(scope, lane, agent, tool, call), isNew: true }
-  const now = scope.clock.now()
   const { sessionId } = scope.run
-  const verdict = await scope.gate.judge({ agent: agent.definition, tool, arguments: args, sessionId, now })
+  const gated = { agent: agent.definition, tool, arguments: args, sessionId, now: scope.clock.now() }
+  if (isAllowed(scope, gated, call, tool, wait)) {
+    return { call, type: 'run', tool, arguments: args, approval: null, grant: null }
+  }
+  const verdict = await scope.gate.judge(gated)
   switch (verdict.verdict) {
     case 'refuse':
       return refused(`This call is not allowed: ${verdict.reason}`)
@@ -67,12 +70,9 @@ export async function prepareCall(
         arguments: args,
         policyVersion: verdict.policyVersion,
       })
-      // It is begun again after a crash, or an agent goes on with what it was allowed to do: its approval was used up for this.
-      const goesOn = wait?.status === 'consumed' && (scope.begun.has(call.id) || tool.location === 'agent')
+      const approval = usable(wait)
       // What was shown is what runs: when the tool or the rules have changed since, a person is asked again.
-      if (wait?.digest === digest && (usable(wait) !== null || goesOn)) {
-        return { call, type: 'run', tool, arguments: args, approval: usable(wait), grant: null }
-      }
+      if (approval?.digest === digest) return { call, type: 'run', tool, arguments: args, approval, grant: null }
       return {
         call,
         type: 'wait',
@@ -81,6 +81,22 @@ export async function prepareCall(
       }
     }
   }
+}
+
+/**
+ * It was allowed before the crash that it is begun again after; or it is an agent that goes on with what it was allowed to do.
+ * What has become another tool since was not.
+ */
+function isAllowed(
+  { begun, gate }: RunScope,
+  gated: GatedCall,
+  call: ToolCall,
+  tool: Tool,
+  wait: Approval | null,
+): boolean {
+  if (begun.has(call.id)) return begun.get(call.id) === tool.binding
+  if (tool.location !== 'agent' || wait?.status !== 'consumed') return false
+  return isSameTool(wait.policyVersion, gate.question(gated).policyVersion)
 }
 
 const usable = (wait: Approval | null): Approval | null => (wait?.status === 'approved' ? wait : null)

@@ -50,8 +50,8 @@ export interface RunScope extends ExecuteDeps {
   usage: UsageMeter
   state: SharedState
   files: RunFiles | null
-  /** Calls that had begun before a crash and may be begun again. */
-  begun: ReadonlySet<string>
+  /** Calls that had begun before a crash and may be begun again, each with what its tool was made of then. */
+  begun: ReadonlyMap<string, string | undefined>
   /** Steps that the run had finished before a crash. */
   stepsDone: number
   /** The last answer may have calls that are to be carried out. False: the model is next. */

@@ -296,7 +296,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     run(record, session, writer, {
       stepsDone: remains.stepsDone,
       usage: remains.usage,
-      begun: new Set(remains.unanswered.map((intent) => intent.call)),
+      begun: new Map(remains.unanswered.map((intent) => [intent.call, intent.binding])),
     })
   }
 

@@ -265,6 +265,7 @@ const intentOf = ({ run }: RunScope, { id: lane }: Lane, { call, tool, approval 
   call: call.id,
   tool: tool.name,
   effect: tool.effect,
+  binding: tool.binding,
   ...(approval === null ? {} : { approval: approval.id }),
   ...(lane === null ? {} : { lane }),
   at,

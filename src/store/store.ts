@@ -297,7 +297,8 @@ export interface AskAgain {
   waitId: string
   /** Its session and its run are the old one's. */
   approval: Approval
-  /** Why the old one is closed. */
+  /** Who or what closes the old one, and why. */
+  by: string
   reason: string
   at: number
   audit: readonly AuditRecord[]

@@ -95,12 +95,12 @@ export const voidedRecord = (approval: Approval, { runId, status, now }: FinishR
 /** The old question closed and the new one in its place; null when somebody has answered the old one, or it has ended. */
 export function replaceWait(
   old: Wait | null,
-  { approval, reason, at }: Pick<AskAgain, 'approval' | 'reason' | 'at'>,
+  { approval, by, reason, at }: Pick<AskAgain, 'approval' | 'by' | 'reason' | 'at'>,
 ): { closed: Approval; asked: Approval } | null {
   if (old?.wait !== 'approval' || old.status !== 'pending') return null
   const { sessionId, owner, runId, callId, lane } = old
   return {
-    closed: { ...old, status: 'interrupted', decidedAt: at, reason },
+    closed: { ...old, status: 'interrupted', decidedAt: at, decidedBy: by, reason },
     asked: { ...approval, sessionId, owner, runId, callId, lane, status: 'pending' },
   }
 }

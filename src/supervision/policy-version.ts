@@ -10,5 +10,5 @@ type RuledTool = Pick<GatedCall['tool'], 'approval' | 'risk' | 'effect' | 'descr
  */
 export function policyVersion(settings: ApprovalSettings, tool: RuledTool): string {
   const { approval, risk, effect, description, parameters, binding } = tool
-  return policyVersionOf([settings, { approval, risk, effect, description, parameters, binding }])
+  return policyVersionOf({ settings, approval, risk }, { effect, description, parameters, binding })
 }

@@ -23,6 +23,8 @@ const CALM_MS = 200
 
 /** Nothing was done, or nobody knows. */
 const undone = new Set(['refused', 'lost', 'shutting_down', 'storage_full', 'storage_failed'])
+/** Somebody or something was faster than the answer. */
+const overtaken = new Set(['approval_decided', 'approval_expired', 'approval_changed'])
 /** The session was deleted meanwhile. */
 const gone = new Set(['approval_not_found', 'tool_call_not_found', 'session_not_found'])
 
@@ -64,7 +66,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
 
   /** Says whether the refusal of an answer is one that may come. */
   function isFair(code: string, { sessionId }: DecisionAttempt): boolean {
-    if (undone.has(code) || code === 'approval_decided' || code === 'approval_expired') return true
+    if (undone.has(code) || overtaken.has(code)) return true
     return gone.has(code) && history.deletions.includes(sessionId)
   }
 

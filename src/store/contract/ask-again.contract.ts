@@ -23,6 +23,7 @@ const again = (waitId: string, approval: AskAgain['approval'], by = 'change'): A
   type: 'ask_again',
   waitId,
   approval,
+  by: 'change',
   reason: 'The tool has changed.',
   at: NOW + 7,
   audit: [newAudit(by)],
@@ -41,8 +42,8 @@ export function describeAskingAgain(open: OpenStore): void {
       const asked = { ...next, callId: old?.callId, lane: old?.lane }
       expect(result).toEqual({ ok: true, firstSeq: 0, answered: [{ applied: true, wait: asked }] })
       for await (const current of beforeAndAfter(store, reopen)) {
-        const reason = 'The tool has changed.'
-        expect(await current.wait(old?.id ?? '')).toEqual({ ...old, status: 'interrupted', decidedAt: NOW + 7, reason })
+        const closed = { decidedAt: NOW + 7, decidedBy: 'change', reason: 'The tool has changed.' }
+        expect(await current.wait(old?.id ?? '')).toEqual({ ...old, status: 'interrupted', ...closed })
         expect(await current.wait(next.id)).toEqual(asked)
         expect(await current.openRuns(session.id)).toEqual([run])
         expect(await auditors(current)).toEqual(['change'])

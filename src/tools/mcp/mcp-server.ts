@@ -166,6 +166,16 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
     }
   }
 
+  /** What the server offers by now may be something else under the same name: it is called only as it was listed. */
+  const onlyFor =
+    (tool: () => ServerTool): Session =>
+    (signal, use) =>
+      session(signal, async (connection) => {
+        const { name, binding } = tool()
+        if (known?.tools.some((one) => one.binding === binding) === true) return use(connection)
+        throw mcpError(settings.name, `has changed its tool ${name}, so it was not called. Call it again as it is now.`)
+      })
+
   async function list(connection: McpConnection, signal: AbortSignal): Promise<readonly ServerTool[]> {
     const listed = await listTools(connection, isWanted, log, signal)
     for (const name of namedTools) {
@@ -186,7 +196,16 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
     )
     const tools = listed.flatMap((tool, i) => {
       const name = names[i] ?? null
-      return name === null ? [] : [createMcpTool(name, tool, settings, session, clock, identity)]
+      if (name === null) return []
+      const made: ServerTool = createMcpTool(
+        name,
+        tool,
+        settings,
+        onlyFor(() => made),
+        clock,
+        identity,
+      )
+      return [made]
     })
     return [...tools, ...extras]
   }

@@ -65,8 +65,10 @@ const isBrokenOff = (one: Approval, asked: readonly Approval[]): boolean =>
   one.status === 'interrupted' && (one.decidedBy === null || one === asked.at(-1))
 
 /** Somebody said yes, whatever became of it. */
-const isGiven = ({ status, decidedBy }: Approval): boolean =>
-  status === 'approved' || status === 'consumed' || (status === 'interrupted' && decidedBy !== null)
+const isGiven = (one: Approval): boolean =>
+  one.status === 'approved' ||
+  one.status === 'consumed' ||
+  (one.status === 'interrupted' && one.decidedBy !== null && !isReplaced(one))
 
 function checkWinners({ history, waits }: Evidence): string[] {
   const byApproval = Map.groupBy(history.decisions, ({ approvalId }) => approvalId)
@@ -96,13 +98,16 @@ function checkAskedAgain(asked: readonly Approval[]): string[] {
     const before = asked[i - 1]
     if (before === undefined) return []
     const { callId, tool } = approval
-    if (before.status !== 'interrupted' || !isGiven(before))
+    if (!isReplaced(before) && (before.status !== 'interrupted' || !isGiven(before)))
       return [`${tool} (${callId}) was asked about again after it was ${before.status}`]
     return before.policyVersion === approval.policyVersion
       ? [`${tool} (${callId}) was asked about again under the same rules`]
       : []
   })
 }
+
+/** Asked again before anybody had answered. */
+const isReplaced = ({ status, decidedBy }: Approval): boolean => status === 'interrupted' && decidedBy === 'change'
 
 function checkOne({ runs, waits }: Evidence, approval: Approval): string[] {
   const { id, status, runId, callId, decidedAt, expiresAt, continuationRunId } = approval
