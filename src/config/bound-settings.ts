@@ -4,7 +4,7 @@
 import type { McpServerSettings } from '../domain/tool-settings.ts'
 import type { Path } from './json-schema-node.ts'
 import type { Surroundings } from './surroundings.ts'
-import { WrittenText } from './written-text.ts'
+import { type Part, WrittenText } from './written-text.ts'
 
 /** Of an `http` tool: its request, or where the operations of its document are. */
 export function boundRequest(at: Path, { written }: Surroundings): unknown {
@@ -51,7 +51,7 @@ function boundHeaders(headers: unknown): unknown {
 type Shown = string | { variable: string }
 
 /** Neighbouring texts as one; of a variable its name. */
-function joined(parts: readonly (string | { variable: string; value: string })[]): Shown[] {
+function joined(parts: readonly Part[]): { text: Shown[] } {
   const shown: Shown[] = []
   for (const part of parts) {
     const last = shown.at(-1)
@@ -59,17 +59,18 @@ function joined(parts: readonly (string | { variable: string; value: string })[]
     else if (typeof last === 'string') shown[shown.length - 1] = last + part
     else shown.push(part)
   }
-  return shown
+  return { text: shown.filter((part) => part !== '') }
 }
 
 const variablesIn = (value: unknown): string[] =>
   value instanceof WrittenText ? value.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.variable])) : []
 
+/** Each shape is marked, so that nothing in a file can be written to look like a variable. */
 function mapped(value: unknown, show: (text: WrittenText) => unknown): unknown {
   if (value instanceof WrittenText) return show(value)
-  if (Array.isArray(value)) return value.map((one) => mapped(one, show))
+  if (Array.isArray(value)) return { list: value.map((one) => mapped(one, show)) }
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, mapped(one, show)]))
+  return { object: Object.fromEntries(Object.entries(value).map(([key, one]) => [key, mapped(one, show)])) }
 }
 
 const SECRET =

@@ -219,7 +219,7 @@ describe('a tool', () => {
         bound: {
           command: '/a/server.js',
           directory: '/a/data',
-          args: ['--root', '/data'],
+          args: { list: ['--root', '/data'] },
           env: { TOKEN: ['TOKEN'] },
         },
         allow: ['read_*'],
@@ -257,8 +257,8 @@ describe('a tool', () => {
         allowPrivate: true,
         bound: {
           url: 'http://127.0.0.1:1/articles/{article}?n={count}',
-          headers: { authorization: ['Bearer ', { variable: 'TOKEN' }] },
-          body: { note: '{note}', as_is: ['{{note}}', 1] },
+          headers: { authorization: { text: ['Bearer ', { variable: 'TOKEN' }] } },
+          body: { object: { note: '{note}', as_is: { list: ['{{note}}', 1] } } },
         },
         ...once,
       },

@@ -13,8 +13,8 @@ export function canonicalJson(value: unknown): string {
 export const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 /**
- * Marks versions that cover what a tool does. Those of before 0.2 covered what it says of itself alone: nothing that was allowed
- * under one is allowed any more.
+ * Marks versions that cover what a tool does. Those without it cover what it says of itself alone: nothing that was allowed under
+ * one is allowed any more.
  */
 const VERSION_MARK = '2-'
 

@@ -54,6 +54,27 @@ test('a changed CommonJS file is loaded anew too', () => {
   ).toEqual([given('1p1'), given('2p2')])
 })
 
+test('what a tool imports while it runs is what was there when it was loaded, or it fails', () => {
+  const main = at('lazy.ts')
+  const lazy = (changed: string) => `import { writeFileSync } from 'node:fs'
+export async function look_up() {
+  if (${JSON.stringify(changed)} !== '') writeFileSync(${JSON.stringify(at('later.ts'))}, ${JSON.stringify(changed)})
+  return (await import('./later.ts')).later
+}
+`
+  const later = (n: number) => `export const later = ${n}`
+  const steps: NodeStep[] = [
+    { write: { [main]: lazy(''), [at('later.ts')]: later(1) }, settings: { file: main }, reload: 1 },
+    { write: { [main]: lazy(''), [at('later.ts')]: later(2) }, settings: { file: main }, reload: 2 },
+    { write: { [main]: lazy(later(4)), [at('later.ts')]: later(3) }, settings: { file: main }, reload: 3 },
+  ]
+  expect(inNode(steps)).toEqual([
+    given('1'),
+    given('2'),
+    expect.stringContaining('later.ts has changed since the tools were loaded. Start the server again.'),
+  ])
+})
+
 test('an example with zod runs', () => {
   const file = join(import.meta.dirname, '../../../examples/tools/tools.ts')
   expect(

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { callRequest, openServer, script } from './testing/open-server.ts'
+
+/** Says who it is by a file; its tool `end` ends it, `act` says which version it is. */
+const SERVER = `
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+const version = readFileSync(process.argv[2], 'utf8')
+const tool = (name) => ({ name, description: 'Does something here.', inputSchema: { type: 'object' } })
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line)
+  if (id === undefined) continue
+  if (params?.name === 'end') process.exit(0)
+  const result = method === 'initialize'
+    ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version } }
+    : method === 'tools/list' ? { tools: [tool('act'), tool('end')] } : { content: [{ type: 'text', text: 'version ' + version }] }
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+}
+`
+
+test('a tool is called on a server that came in the place of its own only if that offers the same', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const [file, version] = [join(folder, 'server.mjs'), join(folder, 'version')]
+  writeFileSync(file, SERVER)
+  writeFileSync(version, '1')
+  await using open = openServer(script(file, version))
+  const never = new AbortController().signal
+  const act = await open.tool('act')
+  const end = () => open.call('end').catch(() => null)
+
+  await end()
+  expect(await act.call(callRequest({}), never)).toMatchObject({ content: 'version 1' })
+
+  await end()
+  writeFileSync(version, '2')
+  await expect(act.call(callRequest({}), never)).rejects.toMatchObject({
+    code: 'tool_failed',
+    message: expect.stringContaining('its tool act is not the same any more'),
+  })
+  const renewed = await open.tool('act')
+  expect(renewed.binding).not.toBe(act.binding)
+  expect(await renewed.call(callRequest({}), never)).toMatchObject({ content: 'version 2' })
+})
