@@ -101,19 +101,21 @@ describe('a call that must be allowed', () => {
   })
 
   test('fails with a clear result when the server that has its tool is away by then', async () => {
-    let away = false
+    /** How often its tools are still there. */
+    let looks = Number.POSITIVE_INFINITY
     const there = new Map([['send', send()]])
     const server = open({
       toolbox: {
         ...toolboxOf(there),
-        tools: async () => (away ? new Map() : there),
-        servers: () => [{ name: 'mail', trouble: away ? 'It is away.' : null, tools: ['send'] }],
+        tools: async () => (looks-- > 0 ? there : new Map()),
+        servers: () => [{ name: 'mail', trouble: looks > 0 ? null : 'It is away.', tools: ['send'] }],
       },
     })
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    away = true
+    // For the decision it is there, for the call not any more.
+    looks = 1
     const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
     const seen = outline(await server.events({ ...accepted, run }))
 
