@@ -74,6 +74,7 @@ describe('a database that is damaged when it is opened', () => {
       ' (database disk image',
     ],
     ['less than a page', (path) => truncateSync(path, 700), ' (database disk image'],
+    ['one byte', (path) => truncateSync(path, 1), ' (it is cut off)'],
     ['no bytes', (path) => truncateSync(path, 0), ' (it is empty)'],
     ['noise for the names of the tables', (path) => overwrite(path, 100, noise(PAGE - 100)), ' (database disk image'],
     ['noise in the middle', (path) => overwrite(path, statSync(path).size / 2, noise(3 * PAGE)), ' ('],
@@ -110,13 +111,50 @@ describe('a database that is damaged when it is opened', () => {
     })
   })
 
-  test('lacks a table', async () => {
+  test.each([
+    ['sessions', 'DROP TABLE sessions'],
+    ['entries', 'DROP TABLE entries'],
+    ['grants', 'DROP TABLE grants'],
+    ['files', 'DROP TABLE files'],
+    ['a column of messages', 'ALTER TABLE messages RENAME COLUMN extra TO more'],
+  ])('lacks %s', async (_name, sql) => {
     const path = await filledDatabase(1)
     const db = new DatabaseSync(path)
-    db.exec('DROP TABLE entries')
+    db.exec(sql)
     db.close()
 
     expect(failureOf(() => open(path))).toMatchObject({ code: 'data_dir_damaged' })
+  })
+
+  test.each([
+    ['version', 4],
+    ['page size', 8],
+    ['salt', 16],
+    ['checksum', 31],
+  ])('has a log whose %s is wrong, which SQLite would skip', async (_name, position) => {
+    const path = await filledDatabase(1)
+    const db = new DatabaseSync(path)
+    db.exec("PRAGMA wal_autocheckpoint = 0; UPDATE sessions SET agent = 'new'")
+    const asKilled = [path, `${path}-wal`].map((file) => [file, readFileSync(file)] as const)
+    db.close()
+    for (const [file, bytes] of asKilled) writeFileSync(file, bytes)
+    const whole = readFileSync(`${path}-wal`)
+    overwrite(`${path}-wal`, position, Buffer.from([(whole[position] ?? 0) ^ 1]))
+
+    expect(failureOf(() => open(path)).message).toContain(`${path}-wal (it is no log of SQLite)`)
+
+    writeFileSync(`${path}-wal`, whole)
+    expect(await open(path).session('session 1')).toMatchObject({ agent: 'new' })
+  })
+
+  test('has a log that cannot be read', async () => {
+    const path = await filledDatabase(1)
+    mkdirSync(`${path}-wal`)
+
+    expect(failureOf(() => open(path))).toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining(`${path}-wal (EISDIR)`),
+    })
   })
 
   test('a log of zeros is none: a power cut may leave one', async () => {

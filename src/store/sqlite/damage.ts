@@ -4,6 +4,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
+import { unusable } from './private-file.ts'
 import { errcodeOf } from './storage-error.ts'
 
 const SQLITE_ERROR = 1
@@ -30,8 +31,11 @@ export const databaseDamaged = (path: string, reason: string, cause?: unknown): 
     cause,
   })
 
+/** Of the smallest database that there can be. */
+const PAGE_BYTES = 512
 const WAL_HEADER_BYTES = 32
-const WAL_MAGIC = [0x377f0682, 0x377f0683]
+/** The last bit says in which order the bytes of the checksum's words are read. */
+const WAL_MAGIC = 0x377f0682
 
 /** None where there is no file. */
 export const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -39,18 +43,41 @@ export const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry
 /** What SQLite takes for a new database, or for a log with nothing in it, although something was there. */
 export function checkFiles(path: string): void {
   const wal = `${path}-wal`
-  if (bytesOf(path) === 0) throw databaseDamaged(path, 'it is empty')
+  const bytes = bytesOf(path)
+  if (bytes < PAGE_BYTES) throw databaseDamaged(path, bytes === 0 ? 'it is empty' : 'it is cut off')
   if (bytesOf(wal) < WAL_HEADER_BYTES) return
-  const header = Buffer.alloc(WAL_HEADER_BYTES)
-  const file = openSync(wal, 'r')
-  try {
-    readSync(file, header, 0, WAL_HEADER_BYTES, 0)
-  } finally {
-    closeSync(file)
-  }
+  const header = readHeader(wal)
   // A power cut may leave zeros: then nothing in it was acknowledged.
   const isBlank = header.every((byte) => byte === 0)
-  if (!isBlank && !WAL_MAGIC.includes(header.readUInt32BE(0))) throw databaseDamaged(wal, 'it is no log of SQLite')
+  if (!isBlank && !isWalHeader(header)) throw databaseDamaged(wal, 'it is no log of SQLite')
+}
+
+function readHeader(wal: string): Buffer {
+  try {
+    const header = Buffer.alloc(WAL_HEADER_BYTES)
+    const file = openSync(wal, 'r')
+    try {
+      readSync(file, header, 0, WAL_HEADER_BYTES, 0)
+    } finally {
+      closeSync(file)
+    }
+    return header
+  } catch (cause) {
+    throw unusable(wal, cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown', cause)
+  }
+}
+
+/** By its checksum: SQLite skips the whole log when that is wrong. https://sqlite.org/fileformat2.html#checksum_algorithm */
+function isWalHeader(header: Buffer): boolean {
+  const magic = header.readUInt32BE(0)
+  if ((magic & ~1) !== WAL_MAGIC) return false
+  const word = (at: number) => (magic === WAL_MAGIC ? header.readUInt32LE(at) : header.readUInt32BE(at))
+  let [first, second] = [0, 0]
+  for (let at = 0; at < WAL_HEADER_BYTES - 8; at += 8) {
+    first = (first + word(at) + second) >>> 0
+    second = (second + word(at + 4) + first) >>> 0
+  }
+  return header.readUInt32BE(24) === first && header.readUInt32BE(28) === second
 }
 
 /** As much as is read in some 50 ms. */

@@ -9,7 +9,7 @@ import { createCheckpoints } from './checkpoints.ts'
 import { createCommands } from './commands.ts'
 import { bytesOf, checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './damage.ts'
 import { createEntryWriter, type EntryWriter } from './entry-writer.ts'
-import { createLiveState } from './live-sessions.ts'
+import { createLiveState, type LiveState } from './live-sessions.ts'
 import { makeDataDir } from './make-folder.ts'
 import { claimFile, unusable } from './private-file.ts'
 import { createReads } from './reads.ts'
@@ -53,6 +53,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
   let sync: WalSync | null = null
   let db: DatabaseSync
   let writer: EntryWriter
+  let statements: Statements
   try {
     db = new DatabaseSync(path)
     db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
@@ -65,20 +66,16 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     if (!inMemory) sync = createWalSync(`${path}-wal`, fatal, disk)
     writer = createEntryWriter(db, state, sync)
     writer.recoverTail()
+    statements = prepare(db, state, writer)
   } catch (error) {
     // It is not closed: that would move the log of a newer version into its database.
     throw cannotOpen(error, path, fatal)
   }
-  const apply = createCommands(db, state, writer)
+  const { apply, reads, begin, commit, rollback, probe } = statements
   const checkpoints = inMemory ? null : createCheckpoints(db, path, failed)
-  const begin = db.prepare('BEGIN IMMEDIATE')
-  const commit = db.prepare('COMMIT')
-  const rollback = db.prepare('ROLLBACK')
-  // A lease that has long run out: writing it disturbs nobody.
-  const probe = db.prepare("INSERT OR REPLACE INTO leases (owner, until) VALUES ('health check', 0)")
 
   return {
-    ...guardReads(createReads(db, state), failed),
+    ...guardReads(reads, failed),
 
     async commit(commands) {
       if (damage !== null) throw damage
@@ -131,6 +128,19 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     },
   }
 }
+
+type Statements = ReturnType<typeof prepare>
+
+/** Throws when a table or a column of theirs is missing. */
+const prepare = (db: DatabaseSync, state: LiveState, writer: EntryWriter) => ({
+  apply: createCommands(db, state, writer),
+  reads: createReads(db, state),
+  begin: db.prepare('BEGIN IMMEDIATE'),
+  commit: db.prepare('COMMIT'),
+  rollback: db.prepare('ROLLBACK'),
+  // A lease that has long run out: writing it disturbs nobody.
+  probe: db.prepare("INSERT OR REPLACE INTO leases (owner, until) VALUES ('health check', 0)"),
+})
 
 /** Complete or not at all, and for this user alone: what people said will be in it. The files beside it get the same mode. */
 function makeDatabase(path: string, fatal: (error: Error) => void): void {
