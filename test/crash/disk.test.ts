@@ -85,16 +85,21 @@ describe('a full disk', () => {
     )
   })
 
-  test('at the start is said in one line, with exit 74', async ({ skip }) => {
+  test.each([
+    ['was killed', 'SIGKILL'],
+    ['was stopped', 'SIGTERM'],
+  ] as const)('is said in one line, with exit 74, at the start of a server that %s', async (_name, signal) => {
     const yard = await openYard(onTestFinished, { answers })
     const disk = await openSmallDisk(yard, onTestFinished)
-    if (disk === null) return skip()
-    const start = () => yard.start({ dataDir: disk.dataDir, env: disk.env, flags: ['--log-level', 'error'] })
+    if (disk === null) return
+    const flags = ['--log-level', 'error', '--drain', '0s']
+    const start = () => yard.start({ dataDir: disk.dataDir, env: disk.env, flags })
     const client = createPersistentClient({ kind: 'stream', threadId: 'endless', name: 'endless' })
     const server = await start()
     const busy = client.go(server.url)
     await until('the run streams', () => client.frames.length > 5)
-    await server.kill()
+    server.signal(signal)
+    await server.exited
     await busy
 
     await disk.fill()
@@ -110,6 +115,22 @@ describe('a full disk', () => {
     await client.go(again.url)
     expect(await client.faults(again.url)).toEqual([])
   })
+})
+
+test('a first start that runs out of space leaves nothing that keeps the next from starting', async () => {
+  const yard = await openYard(onTestFinished, { answers })
+  const disk = await openSmallDisk(yard, onTestFinished)
+  if (disk === null) return
+  const start = () => yard.start({ dataDir: disk.dataDir, env: disk.env, flags: ['--log-level', 'error'] })
+  // Enough for the log of the new tables, too little to move them into the database.
+  await disk.fill(320_000)
+  const failure: unknown = await start().catch((error: unknown) => error)
+  if (!(failure instanceof DidNotStart)) throw new Error('it started on a full disk')
+  expect(failure.exit).toMatchObject({ code: 74, signal: null })
+
+  await disk.free()
+  const again = await start()
+  expect((await record({ url: `${again.url}/ready` }).done).status).toBe(200)
 })
 
 describe('a disk that fails to sync', () => {

@@ -78,7 +78,7 @@ describe('a database that is damaged when it is opened', () => {
     ['no bytes', (path) => truncateSync(path, 0), ' (it is empty)'],
     ['noise for the names of the tables', (path) => overwrite(path, 100, noise(PAGE - 100)), ' (database disk image'],
     ['noise in the middle', (path) => overwrite(path, statSync(path).size / 2, noise(3 * PAGE)), ' ('],
-    ['noise for a log', (path) => writeFileSync(`${path}-wal`, noise(50_000)), '-wal (it is no log of SQLite)'],
+    ['noise for a log', (path) => writeFileSync(`${path}-wal`, noise(50_000)), '-wal (it is not a log of SQLite)'],
   ])('has %s: it is refused, by name, and stays as it is', async (_name, damage, reason) => {
     const path = await filledDatabase(40)
     damage(path)
@@ -107,7 +107,7 @@ describe('a database that is damaged when it is opened', () => {
 
     expect(failureOf(() => open(path))).toMatchObject({
       code: 'config_invalid',
-      message: `The data dir cannot be used: ${path} (it is no file). Name a folder that you may write to with --data-dir.`,
+      message: `The data dir cannot be used: ${path} (it is not a file). Name a folder that you may write to with --data-dir.`,
     })
   })
 
@@ -141,7 +141,7 @@ describe('a database that is damaged when it is opened', () => {
     const whole = readFileSync(`${path}-wal`)
     overwrite(`${path}-wal`, position, Buffer.from([(whole[position] ?? 0) ^ 1]))
 
-    expect(failureOf(() => open(path)).message).toContain(`${path}-wal (it is no log of SQLite)`)
+    expect(failureOf(() => open(path)).message).toContain(`${path}-wal (it is not a log of SQLite)`)
 
     writeFileSync(`${path}-wal`, whole)
     expect(await open(path).session('session 1')).toMatchObject({ agent: 'new' })

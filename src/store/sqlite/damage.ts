@@ -49,7 +49,7 @@ export function checkFiles(path: string): void {
   const header = readHeader(wal)
   // A power cut may leave zeros: then nothing in it was acknowledged.
   const isBlank = header.every((byte) => byte === 0)
-  if (!isBlank && !isWalHeader(header)) throw databaseDamaged(wal, 'it is no log of SQLite')
+  if (!isBlank && !isWalHeader(header)) throw databaseDamaged(wal, 'it is not a log of SQLite')
 }
 
 function readHeader(wal: string): Buffer {

@@ -63,7 +63,7 @@ describe('the lock of a data directory', () => {
     expect(() => lockDataDir(folder)).toThrow(
       expect.objectContaining({
         code: 'config_invalid',
-        message: `The data dir cannot be used: ${join(folder, 'server.lock')} (it is no file). Name a folder that you may write to with --data-dir.`,
+        message: `The data dir cannot be used: ${join(folder, 'server.lock')} (it is not a file). Name a folder that you may write to with --data-dir.`,
       }),
     )
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
 import { makeDataDir } from './make-folder.ts'
-import { claimDataDir, claimFile } from './private-file.ts'
+import { claimDataDir, claimFile, unusable } from './private-file.ts'
 import { errcodeOf } from './storage-error.ts'
 
 export interface DataDirLock {
@@ -14,7 +14,7 @@ export interface DataDirLock {
 
 const SQLITE_BUSY = 5
 
-/** Throws `data_dir_locked` at once when another process has it, `config_invalid` when the directory cannot be used. */
+/** Throws `data_dir_locked` at once when another process has it, `config_invalid` or `storage_full` when the directory cannot be used. */
 export function lockDataDir(directory: string): DataDirLock {
   makeDataDir(directory)
   claimDataDir(directory)
@@ -34,12 +34,7 @@ export function lockDataDir(directory: string): DataDirLock {
         options,
       )
     }
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ServerError(
-      'config_invalid',
-      `The data dir cannot be used: ${directory} (${reason}). Name a folder that you may write to with --data-dir.`,
-      options,
-    )
+    throw unusable(directory, cause instanceof Error ? cause.message : String(cause), cause)
   }
   const held = db
   return { release: () => held.close() }

@@ -1,12 +1,14 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
+import { diskFull, isDiskFull } from './storage-error.ts'
 
-/** For what only this user may read. Throws `config_invalid` when it cannot be made. */
+/** For what only this user may read. Throws `config_invalid` or `storage_full` when it cannot be made. */
 export function makeDataDir(path: string): void {
   try {
     makeFolder(path, 0o700)
   } catch (cause) {
+    if (isDiskFull(cause)) throw diskFull(cause)
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     throw new ServerError(
       'config_invalid',

@@ -4,6 +4,7 @@
 import { chmodSync, chownSync, closeSync, lstatSync, openSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
+import { diskFull, isDiskFull } from './storage-error.ts'
 
 const STICKY = 0o1000
 
@@ -57,7 +58,7 @@ function make(path: string): Stats | undefined {
 
 function check(path: string, found: Stats, strict: boolean): void {
   const { uid, mode } = found
-  if (!found.isFile()) throw unusable(path, found.isSymbolicLink() ? 'it is a link' : 'it is no file')
+  if (!found.isFile()) throw unusable(path, found.isSymbolicLink() ? 'it is a link' : 'it is not a file')
   const me = myself()
   if (me === undefined) return
   if (uid !== me && uid !== 0 && !(me === 0 && uid === statSync(dirname(path)).uid)) throw notYours(path, uid)
@@ -71,9 +72,12 @@ const notYours = (path: string, uid: number): ServerError =>
     { details: { path, reason: 'owner' } },
   )
 
+/** `storage_full` where only space is missing. */
 export const unusable = (path: string, reason: string, cause?: unknown): ServerError =>
-  new ServerError(
-    'config_invalid',
-    `The data dir cannot be used: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,
-    { details: { path, reason }, cause },
-  )
+  isDiskFull(cause)
+    ? diskFull(cause)
+    : new ServerError(
+        'config_invalid',
+        `The data dir cannot be used: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,
+        { details: { path, reason }, cause },
+      )

@@ -8,7 +8,7 @@ import { needsSync, type Result, type Store } from '../store.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createCommands } from './commands.ts'
 import { bytesOf, checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './damage.ts'
-import { createEntryWriter, type EntryWriter } from './entry-writer.ts'
+import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState, type LiveState } from './live-sessions.ts'
 import { makeDataDir } from './make-folder.ts'
 import { claimFile, unusable } from './private-file.ts'
@@ -35,7 +35,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     makeDataDir(dirname(path))
     if (!existsSync(path)) makeDatabase(path, fatal)
     claimFile(path)
-    checkFiles(path)
+    examineDatabase(path, fatal)
   }
   let damage: ServerError | null = null
   const failed = (error: unknown): ServerError => {
@@ -50,28 +50,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     return damage
   }
   const state = createLiveState()
-  let sync: WalSync | null = null
-  let db: DatabaseSync
-  let writer: EntryWriter
-  let statements: Statements
-  try {
-    db = new DatabaseSync(path)
-    db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-    db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY')
-    readVersion(db)
-    if (!inMemory) checkTables(db, path)
-    migrate(db)
-    // Whoever holds the data directory's lock is the only process: leases of earlier ones are void.
-    db.exec('DELETE FROM leases')
-    if (!inMemory) sync = createWalSync(`${path}-wal`, fatal, disk)
-    writer = createEntryWriter(db, state, sync)
-    writer.recoverTail()
-    statements = prepare(db, state, writer)
-  } catch (error) {
-    // It is not closed: that would move the log of a newer version into its database.
-    throw cannotOpen(error, path, fatal)
-  }
-  const { apply, reads, begin, commit, rollback, probe } = statements
+  const { db, sync, writer, apply, reads, begin, commit, rollback, probe } = openDatabase(path, state, fatal, disk)
   const checkpoints = inMemory ? null : createCheckpoints(db, path, failed)
 
   return {
@@ -129,18 +108,58 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
   }
 }
 
-type Statements = ReturnType<typeof prepare>
+function openDatabase(path: string, state: LiveState, fatal: (error: Error) => void, disk?: FileSync) {
+  let db: DatabaseSync | null = null
+  let sync: WalSync | null = null
+  try {
+    db = new DatabaseSync(path)
+    db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY')
+    migrate(db)
+    // Whoever holds the data directory's lock is the only process: leases of earlier ones are void.
+    db.exec('DELETE FROM leases')
+    if (path !== ':memory:') sync = createWalSync(`${path}-wal`, fatal, disk)
+    const writer = createEntryWriter(db, state, sync)
+    writer.recoverTail()
+    return {
+      db,
+      sync,
+      writer,
+      // Here, because what a table lacks shows now.
+      apply: createCommands(db, state, writer),
+      reads: createReads(db, state),
+      begin: db.prepare('BEGIN IMMEDIATE'),
+      commit: db.prepare('COMMIT'),
+      rollback: db.prepare('ROLLBACK'),
+      // A lease that has long run out: writing it disturbs nobody.
+      probe: db.prepare("INSERT OR REPLACE INTO leases (owner, until) VALUES ('health check', 0)"),
+    }
+  } catch (error) {
+    void sync?.close()
+    db?.close()
+    throw cannotOpen(error, path, fatal)
+  }
+}
 
-/** Throws when a table or a column of theirs is missing. */
-const prepare = (db: DatabaseSync, state: LiveState, writer: EntryWriter) => ({
-  apply: createCommands(db, state, writer),
-  reads: createReads(db, state),
-  begin: db.prepare('BEGIN IMMEDIATE'),
-  commit: db.prepare('COMMIT'),
-  rollback: db.prepare('ROLLBACK'),
-  // A lease that has long run out: writing it disturbs nobody.
-  probe: db.prepare("INSERT OR REPLACE INTO leases (owner, until) VALUES ('health check', 0)"),
-})
+/**
+ * Throws what would keep a server from using this database: `data_dir_newer`, `data_dir_damaged`, `config_invalid`. For whoever holds the lock
+ * of its directory.
+ *
+ * Read-only: closing any other connection moves the log into the database, and with it that of a newer version or of a damaged one.
+ */
+export function examineDatabase(path: string, fatal: (error: Error) => void): void {
+  checkFiles(path)
+  let db: DatabaseSync | null = null
+  try {
+    db = new DatabaseSync(path, { readOnly: true, timeout: 1000 })
+    readVersion(db)
+    checkTables(db, path)
+  } catch (error) {
+    throw cannotOpen(error, path, fatal)
+  } finally {
+    db?.close()
+  }
+}
 
 /** Complete or not at all, and for this user alone: what people said will be in it. The files beside it get the same mode. */
 function makeDatabase(path: string, fatal: (error: Error) => void): void {
@@ -149,13 +168,17 @@ function makeDatabase(path: string, fatal: (error: Error) => void): void {
   const draft = `${path}.new`
   for (const file of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(file, { force: true })
   claimFile(draft)
+  let db: DatabaseSync | null = null
   try {
-    const db = new DatabaseSync(draft)
+    db = new DatabaseSync(draft)
     db.exec('PRAGMA journal_mode = WAL')
     migrate(db)
-    db.close()
+    // Closing does the same, and says nothing when the disk is full.
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch (error) {
     throw cannotOpen(error, draft, fatal)
+  } finally {
+    db?.close()
   }
   renameSync(draft, path)
 }

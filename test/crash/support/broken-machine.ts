@@ -52,7 +52,8 @@ export interface SmallDisk {
   readonly kind: string
   readonly dataDir: string
   readonly env: Readonly<Record<string, string>>
-  fill(): Promise<void>
+  /** A file system of its own can be left with some free bytes. */
+  fill(leave?: number): Promise<void>
   free(): Promise<void>
 }
 
@@ -87,7 +88,7 @@ async function mountSmallDisk(
     kind: 'tmpfs',
     dataDir,
     env: {},
-    async fill() {
+    async fill(leave = 0) {
       const file = await open(filler, 'w')
       const block = Buffer.alloc(64 * 1024, 1)
       // A write may fit in part; the disk is full when not a byte fits.
@@ -97,6 +98,7 @@ async function mountSmallDisk(
           if (!full) throw error
         })
       }
+      await file.truncate((await file.stat()).size - leave)
       await file.close()
     },
     free: () => rm(filler),
