@@ -58,7 +58,7 @@ import { threadErrorShape } from './protocols/threads/error-shape.ts'
 import { createThreadRoutes } from './protocols/threads/routes.ts'
 import { createTokenRoutes } from './protocols/tokens/routes.ts'
 import { createToolRoutes } from './protocols/tools/routes.ts'
-import { HOW_TO_RESTORE } from './store/sqlite/damage.ts'
+import { databaseDamaged, HOW_TO_RESTORE } from './store/sqlite/damage.ts'
 import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
 import { makeFolder } from './store/sqlite/make-folder.ts'
 import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
@@ -195,8 +195,11 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const ready: Prepared = { parts, answering, tls, guard, strays, clock, ids }
   let started: Promise<Started> | null = null
+  let closed: Promise<void> | null = null
   function start(where: Where | null): Promise<Started> {
     if (started !== null) throw new Error('an app is started once')
+    // Nobody could end it any more.
+    if (closed !== null) throw new Error('an app that was closed is not started')
     started = startApp(options, ready, where)
     return started
   }
@@ -207,7 +210,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     await running?.end(drainMs, crashed)
     await prepared.disposeAsync()
   }
-  let closed: Promise<void> | null = null
 
   return {
     async open() {
@@ -323,7 +325,10 @@ async function startApp(
     options.exit(DISK_FAILED)
   }
   const path = inMemory ? ':memory:' : join(dataDir, 'quarterdeck.db')
+  const damage: unknown[] = []
   const damaged = (error: unknown) => {
+    // A start ends with it, and says so.
+    if (state.current === 'initializing') return void damage.push(error)
     log.error(
       `the database is damaged: nothing is stored any more; stop the server and restore it: ${HOW_TO_RESTORE}`,
       {
@@ -423,8 +428,14 @@ async function startApp(
     }),
   ]
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
+  try {
+    await engine.recover()
+  } catch (error) {
+    if (damage.length === 0) throw error
+  }
+  const [error] = damage
+  if (error !== undefined) throw databaseDamaged(path, error instanceof Error ? error.message : String(error), error)
   http.serve(routes)
-  await engine.recover()
   state.advance('ready')
   if (address !== null) {
     state.advance('running')

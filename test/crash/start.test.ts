@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { open, readFile, stat, truncate } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ScriptedAnswer } from '../../src/models/scripted/script.ts'
 import { fromEnvironment, ms, print } from './support/figures.ts'
@@ -64,11 +65,21 @@ test('whoever asks while a server recovers is told to come again', { timeout: 30
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  const asking = paths.map(askOn)
+  // It says that the server lives, and must not before it can be used.
+  let early = 0
+  async function pingOn(): Promise<void> {
+    while (!isReady) {
+      const ping = await ask(`http://127.0.0.1:${port}/ping`)
+      if (ping === '200' && (await ask(`http://127.0.0.1:${port}/ready`)) === '503 later') early += 1
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  const asking = [...paths.map(askOn), pingOn()]
   const again = await yard.start({ flags: [...quiet, '--port', String(port)] })
   isReady = true
   await Promise.all(asking)
 
+  expect(early).toBe(0)
   print(`start: ${RUNS} runs recovered in ${ms(again.readyMs)}; heard meanwhile: ${JSON.stringify(heard)}`)
   for (const [path, status] of Object.entries(afterwards)) {
     // The last one may have come too late to hear that it is ready.
@@ -82,6 +93,27 @@ test('a damaged database ends the start with 65, and its name', { timeout: 60_00
   await (await yard.start({ flags: quiet })).kill()
   const path = join(yard.dataDir, 'quarterdeck.db')
   await truncate(path, 3 * 4096)
+
+  const failure: unknown = await yard.start({ flags: quiet }).catch((error: unknown) => error)
+
+  if (!(failure instanceof DidNotStart)) throw new Error('it started on a damaged database')
+  expect(failure.exit.code).toBe(65)
+  expect(failure.exit.log).toMatch(
+    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n$/,
+  )
+})
+
+test('damage that recovery meets ends the start, too', { timeout: 120_000 }, async () => {
+  const yard = await openYard(onTestFinished)
+  // So large that only its ends are looked at before.
+  await seedLog(yard.dataDir, 150_000)
+  const path = join(yard.dataDir, 'quarterdeck.db')
+  const db = new DatabaseSync(path, { readOnly: true })
+  const root = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'runs_open'").get()?.rootpage)
+  db.close()
+  const file = await open(path, 'r+')
+  await file.write(Buffer.alloc(4096, 0x5a), 0, 4096, 4096 * (root - 1))
+  await file.close()
 
   const failure: unknown = await yard.start({ flags: quiet }).catch((error: unknown) => error)
 
