@@ -18,9 +18,12 @@ export const exitCodes = {
   disk: { code: 74, meaning: 'the disk is full or fails' },
   interrupted: {
     code: 130,
-    meaning: 'Ctrl-C (SIGINT) ended it before it was done; `serve` at once, at the second one',
+    meaning: 'Ctrl-C (SIGINT) ended it before it was done; `serve` before it was ready, or at the second one',
   },
-  terminated: { code: 143, meaning: 'SIGTERM ended it before it was done; `serve` at once, at the second one' },
+  terminated: {
+    code: 143,
+    meaning: 'SIGTERM ended it before it was done; `serve` before it was ready, or at the second one',
+  },
 } as const
 
 const byErrorCode: Partial<Record<ErrorCode, number>> = {

@@ -40,6 +40,24 @@ function fakeApp(url: string, madeTokens: MadeTokens | null) {
 }
 
 describe('quarterdeck serve', () => {
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('ends with %s before it is ready, too', async (signal, code) => {
+    const io = serverIo({ cwd: await tempFolder() })
+    const { promise: starting, resolve } = Promise.withResolvers<void>()
+    const start: StartApp = () => {
+      resolve()
+      return new Promise(() => {})
+    }
+
+    const ended = serve({ files: [], flags: {} }, '1.2.3', start, io)
+    await starting
+    io.signal(signal)
+
+    expect([await ended, io.printed()]).toEqual([code, ''])
+  })
+
   test('serves the agent of the folder, says where, and stops with 0', async () => {
     const cwd = await tempFolder()
     await writeFile(

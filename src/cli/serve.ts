@@ -9,7 +9,7 @@ import { createServerLog } from './server-log.ts'
 import { addSettingFlags, settingFlagsOf } from './setting-flags.ts'
 import { shownUrl } from './shown-url.ts'
 import type { RunningApp, StartApp } from './start-app.ts'
-import { untilStopped } from './stop.ts'
+import { unlessStopped, untilStopped } from './stop.ts'
 import { styleFor } from './style.ts'
 import { type Started, watchAndRestart } from './watch.ts'
 import { recordReading, watchTargets } from './watch-targets.ts'
@@ -84,7 +84,8 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     return { app, config, url: shownUrl(app.url, networkInterfaces()), reload }
   }
 
-  const first = await start(load(), 0)
+  const first = await unlessStopped(async () => start(load(), 0), io)
+  if (typeof first === 'number') return first
   const { app, url, config } = first
   const { settings } = config
   const server = request.watch

@@ -1,6 +1,6 @@
 import type { Logger } from '../domain/logger.ts'
 import { exitCodes } from './exit-codes.ts'
-import type { Io } from './io.ts'
+import type { Io, StopSignal } from './io.ts'
 
 /** What stopping needs of a server. */
 export interface Stoppable {
@@ -26,7 +26,7 @@ export function untilStopped(server: Stoppable, drainMs: number, log: Logger, io
     }
     const stopListening = io.onSignal((signal) => {
       if (stopping) {
-        finish(signal === 'SIGINT' ? exitCodes.interrupted.code : exitCodes.terminated.code)
+        finish(codeOfSignal(signal))
         return
       }
       stopping = true
@@ -52,6 +52,19 @@ export function untilStopped(server: Stoppable, drainMs: number, log: Logger, io
         })
     })
   })
+}
+
+const codeOfSignal = (signal: StopSignal): number =>
+  signal === 'SIGINT' ? exitCodes.interrupted.code : exitCodes.terminated.code
+
+/**
+ * What `start` gives, or the code to end with when a signal comes first. Left to itself, a signal would end this process without its children,
+ * and not at all where it is the first one of a container.
+ */
+export function unlessStopped<T>(start: () => Promise<T>, io: Io): Promise<T | number> {
+  const { promise: signalled, resolve } = Promise.withResolvers<number>()
+  const stopListening = io.onSignal((signal) => resolve(codeOfSignal(signal)))
+  return Promise.race([start(), signalled]).finally(stopListening)
 }
 
 function farewell(activeRuns: number, drainMs: number, again: string): string {
