@@ -1,5 +1,6 @@
 // What `doctor` looks at. Each check says how it is and, where it is not well, how to mend it.
 
+import { existsSync } from 'node:fs'
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ServerSettings } from '../config/server-settings.ts'
@@ -10,6 +11,7 @@ import { silentLogger } from '../domain/logger.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/http-stream.ts'
 import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
+import { examineDatabase } from '../store/sqlite/sqlite-store.ts'
 import { DATABASE_FILE } from './data-directory.ts'
 import { takenHost } from './free-port.ts'
 import type { Io } from './io.ts'
@@ -128,14 +130,21 @@ export async function checkDataDir(dataDir: string): Promise<Check> {
     return { name, status: 'fail', detail: `${dataDir} cannot be made: ${parent} is not writable`, mend }
   }
   if (!folder.isDirectory()) {
-    return { name, status: 'fail', detail: `${dataDir} is no folder`, mend: 'Name another: --data-dir <folder>' }
+    return { name, status: 'fail', detail: `${dataDir} is not a folder`, mend: 'Name another: --data-dir <folder>' }
   }
   if (!(await canWriteFile(dataDir))) {
     const mend = 'Give yourself the right to write there, or name another folder: --data-dir <folder>'
     return { name, status: 'fail', detail: `${dataDir} is not writable`, mend }
   }
+  const database = join(dataDir, DATABASE_FILE)
   try {
-    lockDataDir(dataDir).release()
+    const lock = lockDataDir(dataDir)
+    try {
+      // It only reads, so there is no sync that could fail.
+      if (existsSync(database)) examineDatabase(database, () => {})
+    } finally {
+      lock.release()
+    }
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
     if (error.code !== 'data_dir_locked') return { name, status: 'fail', detail: error.message }

@@ -293,8 +293,19 @@ describe('the checks', () => {
     })
     expect(await checkDataDir(join(folder, 'file'))).toMatchObject({
       status: 'fail',
-      detail: `${join(folder, 'file')} is no folder`,
+      detail: `${join(folder, 'file')} is not a folder`,
     })
+  })
+
+  test('a database that no server would start on is noticed', async () => {
+    const dataDir = await tempFolder()
+    await writeFile(join(dataDir, 'quarterdeck.db'), 'Dear diary, '.repeat(500))
+
+    expect(await checkDataDir(dataDir)).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining(`The database is damaged: ${join(dataDir, 'quarterdeck.db')}`),
+    })
+    lockDataDir(dataDir).release()
   })
 
   test('a clock that is behind is noticed', async () => {
