@@ -76,7 +76,7 @@ describe('serve --watch', () => {
     await io.until('The server goes on as it was.')
     refuse.add('crow')
     await writeFile(join(cwd, 'agent.yaml'), agent('raven', '# still\n'))
-    await io.until('Nothing is served until this is mended.')
+    await io.until('Nothing is served until this is fixed.')
     await writeFile(join(cwd, 'agent.yaml'), agent('magpie'))
     await io.until('s: agent.yaml changed.\n')
     io.signal('SIGTERM')

@@ -91,7 +91,7 @@ export function watchAndRestart(first: Started, { load, start, targets, io }: Wa
   function refuse(what: string, error: unknown): void {
     io.stderr.write(`${what}, and it cannot be used:\n`)
     reportError(error, io)
-    const now = current === null ? 'Nothing is served until this is mended.' : 'The server goes on as it was.'
+    const now = current === null ? 'Nothing is served until this is fixed.' : 'The server goes on as it was.'
     io.stderr.write(`${now}\n`)
   }
 

@@ -5,7 +5,7 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 export interface ConfigFiles {
   /** The first `limit` bytes of a file. Throws as `node:fs` does. */
   read(path: string, limit: number): Uint8Array
-  /** What a folder holds, sorted by name; null when `path` is no folder. */
+  /** What a folder holds, sorted by name; null when `path` is not a folder. */
   list(path: string): FolderEntry[] | null
 }
 

@@ -188,7 +188,7 @@ function cannotListen(error: NodeJS.ErrnoException & { host?: string }, { hosts,
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return fail(`${host} is no address of this machine. Choose one with --host, for example 127.0.0.1.`)
+      return fail(`${host} is not an address of this machine. Choose one with --host, for example 127.0.0.1.`)
     default:
       return fail(`The server cannot listen on ${host}, port ${port} (${reason}).`)
   }

@@ -238,7 +238,7 @@ describe('a server that cannot listen', () => {
     await server.server.close({ drainMs: 0 })
 
     await expect(server.server.listen({ hosts: ['192.0.2.1'], port: 0 })).rejects.toThrow(
-      '192.0.2.1 is no address of this machine.',
+      '192.0.2.1 is not an address of this machine.',
     )
   })
 })

@@ -107,9 +107,9 @@ test('a file that cannot be loaded says where and what to do', () => {
   const threw = 'The file threw this while it was loaded. Mend it, or move the work into the function.'
   const tool = 'tool look_up:'
   expect(inNode(steps)).toEqual([
-    expect.stringMatching(/syntax\.ts:2 tool look_up: .+\. Mend the file\.$/),
+    expect.stringMatching(/syntax\.ts:2 tool look_up: .+\. Fix the file\.$/),
     `${at('syntax.mjs')} ${tool} Unexpected token '='. This shows where: node ${at('syntax.mjs')}`,
-    `${at('syntax.cjs')}:3 ${tool} Unexpected token '='. Mend the file.`,
+    `${at('syntax.cjs')}:3 ${tool} Unexpected token '='. Fix the file.`,
     `${at('enum.ts')}:2 ${tool} TypeScript enum is not supported in strip-only mode. Node only strips types: write it without enum, namespace, parameter properties and import =.`,
     `${at('missing.mjs')} ${tool} Cannot find module '${at('gone.ts')}' imported from ${at('missing.mjs')}. ${install}`,
     `${at('package.mjs')} ${tool} Cannot find package 'not-installed' imported from ${at('package.mjs')}. ${install}`,

@@ -68,7 +68,7 @@ function helpFor(code: unknown, error: unknown, placeless: string | null): strin
     case 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING':
       return 'Node runs no TypeScript under node_modules: import the package’s JavaScript.'
   }
-  if (error instanceof SyntaxError) return placeless === null ? 'Mend the file.' : `This shows where: node ${placeless}`
+  if (error instanceof SyntaxError) return placeless === null ? 'Fix the file.' : `This shows where: node ${placeless}`
   return 'The file threw this while it was loaded. Mend it, or move the work into the function.'
 }
 
