@@ -89,6 +89,37 @@ test('what is put into parts comes out of them', async () => {
   )
 })
 
+test.each([
+  ['a line of 9 KB', `X: ${'y'.repeat(9_000)}\r\n`],
+  ['a line of 1 MB', `X: ${'y'.repeat(1_000_000)}\r\n`],
+  ['1 MB of lines', 'X: y\r\n'.repeat(170_000)],
+  ['33 lines', 'X: y\r\n'.repeat(33)],
+])('%s in the headers of a part are refused, however they are cut', async (_name, headers) => {
+  const body = Buffer.from(`--b\r\nA: b\r\n\r\nfirst\r\n--b\r\n${headers}\r\ntext\r\n--b--\r\n`)
+
+  for (const sizes of [[body.length], [65_536], [4_000]]) expect(await outcomeOf(body, sizes)).toBe('malformed')
+})
+
+test('headers that never end are left soon', async () => {
+  const body = Buffer.from(`--b\r\nX: ${'y'.repeat(10_000_000)}`)
+  let asked = 0
+  const chunks = chunksOf(body, [10_000])
+  const counted: Chunks = {
+    next() {
+      asked += 1
+      return chunks.next()
+    },
+    stop: chunks.stop,
+  }
+
+  const read = async () => {
+    for await (const _ of splitMultipart(counted, 'b'));
+  }
+
+  await expect(read()).rejects.toMatchObject({ code: 'invalid_request' })
+  expect(asked).toBeLessThan(10)
+})
+
 test('what reading throws is thrown, in a part and between parts', async () => {
   const gone = new Error('gone')
   for (const sent of ['', '--b\r\nA: b\r\n\r\nbegin', '--b\r\nA: b\r\n\r\nwhole\r\n--b\r\n']) {

@@ -12,22 +12,26 @@ export interface RawPart {
   content: AsyncIterable<Buffer>
 }
 
-/** What goes beyond is cut off. */
+/** Of one part; more is refused. Busboy would cut it off, and read on for as long as it comes. */
 const HEADER_BYTES = 8 * 1024
 const HEADERS = 32
+/** What busboy is to show of them, so that it can be seen that there is more. */
+const SHOWN = { maxHeaderPairs: HEADERS + 1, maxHeaderSize: 2 * HEADER_BYTES }
 /** Of a part's content, held while nobody reads it. */
 const PART_BYTES = 64 * 1024
 
-/** Throws `invalid_request` for a broken body, and what reading it throws. It may be left early; then no more is read. */
+/** Throws `invalid_request` for a broken body and for long headers, and what reading it throws. It may be left early; then no more is read. */
 export async function* splitMultipart(body: Chunks, boundary: string): AsyncGenerator<RawPart> {
   // Only who sends files pays for it.
   const busboy = await import('@fastify/busboy')
-  const options = { boundary, maxHeaderPairs: HEADERS, maxHeaderSize: HEADER_BYTES, partHwm: PART_BYTES }
+  const options = { boundary, ...SHOWN, partHwm: PART_BYTES }
   const dicer = new busboy.Dicer(options)
   const begun: { part: Dicer.PartStream; headers: ReadonlyMap<string, string> }[] = []
   let current: Dicer.PartStream | null = null
   let failure: unknown = null
   let isInHeaders = false
+  /** Of the headers that have not ended, without the chunk they began in. */
+  let headerBytes = 0
   let hasEnded = false
   let isAllRead = false
   let wake = () => {}
@@ -43,8 +47,10 @@ export async function* splitMultipart(body: Chunks, boundary: string): AsyncGene
     part.on('error', () => {})
     if (isInHeaders) fail(malformed('A part has no headers.'))
     isInHeaders = true
+    headerBytes = 0
     part.on('header', (header) => {
       isInHeaders = false
+      if (isTooLong(header)) return fail(headersTooLong())
       begun.push({ part, headers: firstValues(header) })
       wake()
     })
@@ -66,7 +72,13 @@ export async function* splitMultipart(body: Chunks, boundary: string): AsyncGene
 
   async function pump(): Promise<void> {
     try {
-      for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) await written(chunk)
+      for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) {
+        const wasInHeaders = isInHeaders
+        await written(chunk)
+        if (!wasInHeaders || !isInHeaders) continue
+        headerBytes += chunk.length
+        if (headerBytes > SHOWN.maxHeaderSize) throw headersTooLong()
+      }
       dicer.end()
       isAllRead = true
       wake()
@@ -125,6 +137,15 @@ function firstValues(header: object): ReadonlyMap<string, string> {
   const values = Object.entries(header).map(([name, all]): [string, string] => [name, Array.isArray(all) ? all[0] : ''])
   return new Map(values)
 }
+
+/** Browsers and libraries send two or three headers. */
+function isTooLong(header: object): boolean {
+  const pairs = Object.entries(header).flatMap(([name, values]) => values.map((value: string) => [name, value]))
+  return pairs.length > HEADERS || pairs.flat().join('').length > HEADER_BYTES
+}
+
+const headersTooLong = (): ServerError =>
+  malformed(`The headers of a part have at most ${HEADER_BYTES / 1024} KB and ${HEADERS} lines.`)
 
 export const malformed = (detail: string): ServerError =>
   new ServerError('invalid_request', `The multipart body is malformed. ${detail}`)

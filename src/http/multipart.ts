@@ -56,6 +56,9 @@ export interface MultipartReader {
 /** What the body may have besides the contents of its files: boundaries, headers, fields. */
 const OVERHEAD_BYTES = 1_000_000
 
+/** Of any kind: file fields that were left empty count neither as files nor as fields. */
+const MAX_PARTS = 200
+
 export const isMultipart = (contentType: string | undefined): boolean =>
   contentType !== undefined && parseHeader(contentType).value === 'multipart/form-data'
 
@@ -72,6 +75,7 @@ export async function* readMultipart(request: IncomingMessage, reader: Multipart
   if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge()
   reader.onBegin?.()
 
+  let parts = 0
   let files = 0
   let fields = 0
   let bytes = 0
@@ -85,6 +89,8 @@ export async function* readMultipart(request: IncomingMessage, reader: Multipart
   }
 
   for await (const part of splitMultipart(readChunks(request, { maxBytes, tooLarge, pace, clock }), boundary)) {
+    parts += 1
+    if (parts > MAX_PARTS) throw malformed(`It has more than ${MAX_PARTS} parts.`)
     const { name, filename } = dispositionOf(part)
     if (filename === undefined) {
       fields += 1
