@@ -294,6 +294,7 @@ export function createEngine(options: EngineOptions): Engine {
     agent,
     findSession: book.findSession,
     getSession: book.getSession,
+    refuseForeign: book.refuseForeign,
     sessions: book.sessions,
     isExpired: book.isExpired,
 
@@ -310,7 +311,8 @@ export function createEngine(options: EngineOptions): Engine {
           { details: { retry_after_seconds: 1 } },
         )
       }
-      await book.refuseForeign(request)
+      const name = 'create' in request.session ? (request.session.create.id ?? request.session.create.alias) : undefined
+      if (name !== undefined) await book.refuseForeign(request.owner, name)
       const taken = await take(request, settled)
       for (const { applied, wait } of taken.answered ?? []) {
         // It was asked again just now: there is nothing to attach to.

@@ -21,6 +21,8 @@ export interface Engine {
   findSession(owner: string, reference: string): Promise<SessionRecord | null>
   /** Like `findSession`, but throws `session_not_found`, or `malformed_id` when it is no id at all. */
   getSession(owner: string, reference: string): Promise<SessionRecord>
+  /** Throws `session_not_found` for an id that we gave to somebody else's session. A client may call its own what it likes otherwise. */
+  refuseForeign(owner: string, reference: string): Promise<void>
   /** Sessions of an owner, newest activity first; looking at a list keeps none of them young. Throws `session_not_found` for a `before` that names none of them. */
   sessions(query: SessionPage): Promise<SessionRecord[]>
   /** Idle beyond the time to live of an agent whose sessions then close (`on_expiry: close`). A busy session is not. */

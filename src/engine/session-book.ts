@@ -8,12 +8,9 @@ import type { Logger } from '../domain/logger.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
-import type { Engine, StartRequest } from './engine.ts'
+import type { Engine } from './engine.ts'
 
-export interface SessionBook extends Pick<Engine, 'findSession' | 'getSession' | 'sessions' | 'isExpired'> {
-  /** Throws `session_not_found`. A client may call its session what it likes, but not by an id that we gave to somebody else's. */
-  refuseForeign(request: StartRequest): Promise<void>
-}
+export type SessionBook = Pick<Engine, 'findSession' | 'getSession' | 'refuseForeign' | 'sessions' | 'isExpired'>
 
 export interface SessionBookDeps {
   store: Pick<Store, 'session' | 'sessionByAlias' | 'sessions' | 'openRuns'>
@@ -64,11 +61,10 @@ export function createSessionBook({ store, log, clock, logger, rulesOf, isDraini
       .catch((error: unknown) => logger.warn('a session could not be touched', { session_id: session.id, error }))
   }
 
-  async function refuseForeign(request: StartRequest): Promise<void> {
-    const name = 'create' in request.session ? (request.session.create.id ?? request.session.create.alias) : undefined
-    const id = name === undefined ? null : parseUuid(name)
+  async function refuseForeign(owner: string, reference: string): Promise<void> {
+    const id = parseUuid(reference)
     const taken = id === null ? null : await store.session(id)
-    if (name !== undefined && taken !== null && taken.owner !== request.owner) throw sessionNotFound(name)
+    if (taken !== null && taken.owner !== owner) throw sessionNotFound(reference)
   }
 
   return {

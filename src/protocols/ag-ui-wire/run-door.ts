@@ -79,6 +79,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const input = decodeRunAgentInput(body)
     const call = { request, reply, input }
     const session = await engine.findSession(owner, input.threadId)
+    if (session === null) await engine.refuseForeign(owner, input.threadId)
 
     const lastEventId = request.header('last-event-id')
     if (lastEventId !== undefined) return resume(call, session, lastEventId)

@@ -236,6 +236,21 @@ describe('the history', () => {
     const timestamp = expect.any(Number)
     expect(frames.map(({ id }) => id)).toEqual([undefined, undefined, undefined, undefined])
     expect(eventsOf(frames)).toEqual([
+  test.each(['/', '/copilotkit/agent/default/connect'])("somebody else's thread is not found at %s", async (path) => {
+    await using doors = await openDoors()
+    await doors.run('/', input())
+    const { id } = await doors.engine.getSession('local_user', 'thread')
+
+    for (const threadId of [id, ulidOf(id)]) {
+      for (const messages of [[], [user('m1')]]) {
+        const refused = await doors.post(path, input({ threadId, runId: 'run-2', messages }), asAda)
+        expect(await refusalOf(refused)).toEqual({ status: 404, code: 'session_not_found' })
+      }
+    }
+    // A name is each owner's own, whoever else uses it.
+    expect(await doors.run(path, input({ runId: 'run-2', messages: [] }), asAda)).not.toEqual([])
+  })
+
       { type: 'RUN_STARTED', threadId: 'thread', runId: 'run-2', protocolVersion: '1.0', timestamp },
       { type: 'STATE_SNAPSHOT', snapshot: { step: 1 }, timestamp },
       {

@@ -24,6 +24,7 @@ export function withinSession(engine: Engine, session: string): Engine {
   return {
     ...engine,
     findSession: (owner) => engine.findSession(owner, session),
+    refuseForeign: (owner) => engine.refuseForeign(owner, session),
     start: ({ idempotency, ...request }) =>
       engine.start({
         ...request,

@@ -56,7 +56,9 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
   async function connect(request: Request, reply: Reply): Promise<void> {
     engine.agent(agentOf(request))
     const { threadId, runId, reader: reads } = decodeRunAgentInput(await jsonWithFiles(request))
-    const session = await engine.findSession(request.principal.owner, threadId)
+    const { owner } = request.principal
+    const session = await engine.findSession(owner, threadId)
+    if (session === null) await engine.refuseForeign(owner, threadId)
     const active = session === null ? undefined : (await engine.openRuns(session.id))[0]
     const timestamp = clock.now()
     const snapshot = session && (await sessionSnapshot(engine, session, timestamp, toldByItsEvents(active)))
