@@ -198,7 +198,8 @@ const table = {
   }),
   'limits.body_bytes': setting({
     schema: count(1000),
-    description: 'Bytes of a JSON request, without the files in it; a larger one is refused (413).',
+    description:
+      'Bytes of a JSON request, without the files in it; a larger one is refused (413). Routes without files take 1 MB at most, decisions 64 KB.',
     example: 10_000_000,
     default: 10_000_000,
     flag: '--max-body-bytes <number>',

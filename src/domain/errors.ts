@@ -83,6 +83,9 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
+/** More than this helps nobody, and a hostile body can be wrong in 100,000 places. */
+export const MAX_PROBLEMS = 20
+
 /** One thing wrong with an input: where (JSON pointer or a query parameter's name) and what. */
 export interface InputProblem {
   pointer: string

@@ -150,11 +150,67 @@ describe('body limits', () => {
     expect(statusOfText(await large.closed())).toBe(413)
   })
 
+  test.each([
+    ['control', 64 * 1024],
+    ['message', 1_000_000],
+    ['files', 10_000_000],
+  ] as const)('a route that takes %s reads %d bytes, whether they are announced or not', async (body, max) => {
+    let calls = 0
+    const count = route(
+      'POST /echo',
+      async (request, reply) => {
+        calls += 1
+        reply.json(200, { length: JSON.stringify(await request.json()).length })
+      },
+      { body },
+    )
+    await using server = await startServer({ routes: [count], limits: { bodyBytes: 10_000_000 } })
+    const json = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2))
+    const inPieces = (text: string) => ({
+      method: 'POST',
+      body: new Blob([text]).stream(),
+      headers: { 'content-type': 'application/json' },
+      duplex: 'half' as const,
+    })
+    const refused = { status: 413, content: { code: 'body_too_large', max_bytes: max } }
+
+    expect(await post(server.url, json(max))).toMatchObject({ status: 200, content: { length: max } })
+    expect(await post(server.url, json(max + 1))).toMatchObject(refused)
+    // What says that it is too large does not even reach its route, unless that takes files.
+    expect(calls).toBe(body === 'files' ? 2 : 1)
+    const sent = await fetch(`${server.url}/echo`, inPieces(json(max + 1)))
+    expect({ status: sent.status, content: await sent.json() }).toMatchObject(refused)
+  })
+
+  test('a setting can make the limits of all routes smaller', async () => {
+    await using server = await startServer({ routes: [echo('POST /echo', { body: 'message' })], limits })
+
+    expect(await post(server.url, JSON.stringify('x'.repeat(99_999)))).toMatchObject({
+      status: 413,
+      content: { max_bytes: 100_000 },
+    })
+  })
+
+  test('a body of more than 100,000 values is refused while it is read', async () => {
+    await using server = await start()
+
+    expect(await post(server.url, `[${'0,'.repeat(99_998)}0]`)).toMatchObject({ status: 200 })
+    expect(await post(server.url, `[${'0,'.repeat(99_999)}0]`)).toMatchObject({
+      status: 413,
+      content: { code: 'body_too_large', max_values: 100_000 },
+    })
+    const client = await openRaw(server.port)
+    client.send(head(server.port, 'Content-Type: application/json', 'Content-Length: 9000000'))
+    client.send(`[${'0,'.repeat(100_000)}`)
+    // Its rest never comes.
+    expect(problemOfText(await client.closed())).toMatchObject({ status: 413, max_values: 100_000 })
+  })
+
   test('a body without end is refused soon after the limit and the connection closed', async () => {
     await using server = await start({ limits })
     const client = await openRaw(server.port)
     client.send(head(server.port, 'Content-Type: application/json', 'Transfer-Encoding: chunked'))
-    const chunk = `10000\r\n${'['.repeat(0x10000)}\r\n`
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
     const flood = () => {
       while (!client.socket.destroyed && client.socket.write(chunk));
     }

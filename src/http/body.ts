@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Pace } from './body-chunks.ts'
 import { ClientGone } from './client-gone.ts'
+import { JsonMeter } from './json-meter.ts'
 import { parseJson } from './parse-json.ts'
 
 export interface BodyLimits {
@@ -35,8 +36,7 @@ export interface BodyReader {
 /** Throws `unsupported_media_type`, `body_too_large`, `malformed_json`, `request_timeout`, `rate_limited` or `ClientGone`. */
 export async function readJson(request: IncomingMessage, reader: BodyReader): Promise<unknown> {
   checkMediaType(request)
-  const declared = declaredLength(request)
-  if (declared !== null && declared > reader.limits.maxBytes) throw tooLarge(reader.limits.maxBytes)
+  if ((declaredLength(request) ?? 0) > reader.limits.maxBytes) throw tooLarge(reader.limits.maxBytes)
   reader.onBegin?.()
   const bytes = await readBytes(request, reader)
   if (bytes.length === 0) throw new ServerError('malformed_json', 'The body is empty; send a JSON object.')
@@ -92,6 +92,7 @@ function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyRead
   return new Promise((resolve, reject) => {
     if (request.destroyed) return reject(new ClientGone())
     const chunks: Buffer[] = []
+    const meter = new JsonMeter()
     const startedAt = clock.mono()
     let size = 0
     let cancelCheck = clock.after(Math.min(limits.graceMs, limits.totalMs), checkPace)
@@ -108,10 +109,16 @@ function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyRead
     function onData(chunk: Buffer): void {
       size += chunk.length
       budget.used += chunk.length
-      if (size > limits.maxBytes) stop(tooLarge(limits.maxBytes))
-      else if (budget.used > budget.max)
-        stop(new ServerError('rate_limited', 'Too many large bodies at once; try again.'))
-      else chunks.push(chunk)
+      try {
+        if (size > limits.maxBytes) throw tooLarge(limits.maxBytes)
+        if (budget.used > budget.max) {
+          throw new ServerError('rate_limited', 'Too many large bodies at once; try again.')
+        }
+        meter.take(chunk)
+        chunks.push(chunk)
+      } catch (error) {
+        stop(error)
+      }
     }
 
     function onEnd(): void {
@@ -122,7 +129,7 @@ function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyRead
 
     const onGone = () => stop(new ClientGone())
 
-    function stop(error: Error): void {
+    function stop(error: unknown): void {
       release()
       request.pause()
       reject(error)

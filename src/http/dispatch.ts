@@ -7,11 +7,12 @@ import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Auth } from './auth.ts'
+import { declaredLength, tooLarge } from './body.ts'
 import { correlationOf } from './correlation.ts'
 import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
-import type { Route } from './route.ts'
+import { type BodyClass, bodyClassBytes, type Route } from './route.ts'
 import type { Match, Router } from './router.ts'
 import type { ServerState } from './server-state.ts'
 import { parseTarget, type Target } from './target.ts'
@@ -53,6 +54,7 @@ const CLIENT_CLOSED = 499
 
 export function createDispatch(options: DispatchOptions): (raw: IncomingMessage, response: ServerResponse) => Exchange {
   const { router, guard, auth, state, usage, clock, ids } = options
+  const readers = bodyReaders(options.body)
 
   return (raw, response) => {
     const startedAt = clock.mono()
@@ -103,6 +105,8 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
       const { principal } = access
       reply.isAllowed = access.isValid
       if (method === 'POST') usage.takePost(principal)
+      const body = readers[route.body]
+      if (route.body in bodyClassBytes) refuseLarge(raw, body.limits.maxBytes)
       reply.onStream = () => usage.takeStream(principal, response)
       request = new HttpRequest({
         raw,
@@ -113,7 +117,7 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
         principal,
         correlationId,
         log,
-        body: options.body,
+        body,
       })
       return route.handle(request, reply)
     }
@@ -166,6 +170,20 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
     }
     return exchange
   }
+}
+
+/** By the class of the route; each has the same budget. */
+function bodyReaders(body: RequestContext['body']): Record<BodyClass, RequestContext['body']> {
+  const reader = (name: BodyClass) => {
+    const maxBytes = Math.min(body.limits.maxBytes, bodyClassBytes[name] ?? Number.POSITIVE_INFINITY)
+    return { ...body, limits: { ...body.limits, maxBytes } }
+  }
+  return { none: reader('none'), control: reader('control'), message: reader('message'), files: reader('files') }
+}
+
+/** What says that it is too large is refused before its route does anything. What says nothing is counted while it is read. */
+function refuseLarge(raw: IncomingMessage, maxBytes: number): void {
+  if ((declaredLength(raw) ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
 function pathOf(url: string): string {

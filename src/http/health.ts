@@ -106,7 +106,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
     reply.json(ready ? 200 : 503, stranger ? { ready } : { ready, state: state.current }, headers())
   }
 
-  const shared = { method: 'GET', door: null, role: 'public', anytime: true } as const
+  const shared = { method: 'GET', door: null, role: 'public', body: 'none', anytime: true } as const
   const health = { ...shared, describe: describeHealth, handle: answerHealth }
   return [
     { ...health, path: '/health', summary: 'Whether the server and what it depends on work.' },

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { ServerError } from '../domain/errors.ts'
 import { type BodyReader, checkMediaType, decodeUtf8, tooLarge } from './body.ts'
 import { readChunks } from './body-chunks.ts'
+import { JsonMeter } from './json-meter.ts'
 import { type Cut, type CutLimits, LongStringCutter } from './long-string-cutter.ts'
 import { LONG_CHARS, LongText } from './long-text.ts'
 import { malformed, parseJson } from './parse-json.ts'
@@ -51,6 +52,8 @@ export async function readLongJson(
     aside: (bytes) => aside.add(bytes),
   })
   const chunks = readChunks(request, { maxBytes: declared, tooLarge: () => tooLarge(declared), pace, clock })
+  const meter = new JsonMeter()
+  let metered = 0
   let counted = 0
 
   function count(bytes: number): void {
@@ -63,6 +66,8 @@ export async function readLongJson(
       const chunk = await chunks.next()
       if (chunk === null) break
       cutter.take(chunk)
+      meter.take(cutter.rest.subarray(metered, cutter.settled))
+      metered = cutter.settled
       count(cutter.rest.length + aside.size)
       if (budget.used > budget.max) throw new ServerError('rate_limited', 'Too many large bodies at once; try again.')
       if (aside.size >= WRITE_BYTES) await aside.write()

@@ -88,6 +88,11 @@ export class LongStringCutter {
     return this.#rest.subarray(0, this.#size)
   }
 
+  /** How much of the rest stays: an open string may still be taken out of it. */
+  get settled(): number {
+    return this.#state === 'outside' ? this.#size : this.#stringAt
+  }
+
   /** A long text has begun and not ended. */
   get isCutting(): boolean {
     return this.#state === 'cutting'

@@ -1,6 +1,6 @@
 // Failures on the wire: RFC 9457 problem details, and the seam for doors that speak another shape.
 
-import { type InputProblem, ServerError } from '../domain/errors.ts'
+import { type InputProblem, MAX_PROBLEMS, ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { statusOf, titleOf } from './status.ts'
 
@@ -34,6 +34,8 @@ export const problemShape: ErrorShape = (problem) => ({
 })
 
 const MAX_INSTANCE = 2_048
+/** A name in a body can have a megabyte. */
+const MAX_POINTER = 500
 
 export function problemOf(error: ServerError, request: { path: string | null; correlationId: string }): Problem {
   return {
@@ -45,9 +47,14 @@ export function problemOf(error: ServerError, request: { path: string | null; co
     ...(request.path === null ? {} : { instance: request.path.slice(0, MAX_INSTANCE) }),
     code: error.code,
     correlation_id: request.correlationId,
-    ...(error.problems.length === 0 ? {} : { errors: error.problems }),
+    ...(error.problems.length === 0 ? {} : { errors: error.problems.slice(0, MAX_PROBLEMS).map(shortened) }),
   }
 }
+
+const shortened = ({ pointer, detail }: InputProblem): InputProblem => ({
+  pointer: pointer.slice(0, MAX_POINTER),
+  detail,
+})
 
 /** What a client may be told of anything that was thrown. An unexpected error is logged; its own text stays here. */
 export function asServerError(error: unknown, log: Logger): ServerError {

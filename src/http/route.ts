@@ -11,7 +11,16 @@ export type Door = 'ag-ui' | 'rest' | 'threads' | 'openai' | 'mcp'
 /** `public` needs no credential at all, `user` may talk, `operator` may decide and look at everything. */
 export type Role = 'public' | 'user' | 'operator'
 
-/** One row of the route table. The table is data: auth, 404, 405, closed doors and (later) OpenAPI are all read from it. */
+/**
+ * What a route takes as its body, and so how large it may be. `none`: it is not read. `control`: a decision, a stop. `message`: what
+ * people write, without files. `files`: a conversation with its files, which have limits of their own, or a form.
+ */
+export type BodyClass = 'none' | 'control' | 'message' | 'files'
+
+/** Bytes of a body. All others have `limits.body_bytes`: with `files`, of what the body is without them. */
+export const bodyClassBytes: Readonly<Partial<Record<BodyClass, number>>> = { control: 64 * 1024, message: 1_000_000 }
+
+/** One row of the route table. The table is data: auth, 404, 405, 413, closed doors and OpenAPI are all read from it. */
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE'
   /** `/runs/:id/events`; a `:name` takes one segment. */
@@ -19,6 +28,7 @@ export interface Route {
   /** Null: open whatever doors are. */
   door: Door | null
   role: Role
+  body: BodyClass
   summary: string
   /** For OpenAPI. */
   describe?: RouteDescription

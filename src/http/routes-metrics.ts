@@ -8,6 +8,7 @@ export function metricsRoutes(metrics: Metrics, role: Exclude<Role, 'public'>): 
     {
       method: 'GET',
       path: '/metrics',
+      body: 'none',
       door: null,
       role,
       anytime: true,

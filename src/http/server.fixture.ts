@@ -124,7 +124,9 @@ export function route(
 ): Route {
   const [method, path = '/'] = line.split(' ')
   if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') throw new Error(`no method: ${line}`)
-  return { method, path, door: null, role: 'user', summary: line, ...more, handle: async (...args) => handle(...args) }
+  const body = method === 'POST' ? 'files' : 'none'
+  const own = { method, path, door: null, role: 'user', body, summary: line } as const
+  return { ...own, ...more, handle: async (...args) => handle(...args) }
 }
 
 /** Answers with what the handler was given. */

@@ -126,7 +126,7 @@ export function createSessionLog({ store, clock }: { store: Store; clock: Clock 
   /** The first seq that readers may not see yet. */
   function horizon(sessionId: string): number {
     const seqs = unsynced.get(sessionId)
-    return seqs === undefined ? Number.POSITIVE_INFINITY : Math.min(...seqs)
+    return seqs === undefined ? Number.POSITIVE_INFINITY : seqs.reduce((first, seq) => Math.min(first, seq))
   }
 
   function publish(sessionId: string, runId: string | null, firstSeq: number, entries: readonly NewEntry[]): void {

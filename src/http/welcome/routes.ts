@@ -14,6 +14,7 @@ export function createWelcomeRoutes(): Route[] {
     {
       method: 'GET',
       path: '/',
+      body: 'none',
       door: 'ag-ui',
       // A browser cannot send a token with the address that somebody typed.
       role: 'public',

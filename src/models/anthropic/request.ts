@@ -83,7 +83,8 @@ function wireMessages(messages: readonly ModelMessage[]): WireMessage[] {
     // An empty block is refused, and an empty message with it.
     if (content.length === 0) continue
     const last = wire.at(-1)
-    if (last?.role === role) last.content.push(...content)
+    // Not by spreading: a message can have more blocks than a call can have arguments.
+    if (last?.role === role) for (const block of content) last.content.push(block)
     else wire.push({ role, content })
   }
   return wire

@@ -95,7 +95,8 @@ function contents(messages: readonly ModelMessage[], modern: boolean): Content[]
     const parts = partsOf(message, modern)
     if (parts.length === 0) continue
     const last = wire.at(-1)
-    if (last?.role === role) last.parts.push(...parts)
+    // Not by spreading: a message can have more parts than a call can have arguments.
+    if (last?.role === role) for (const part of parts) last.parts.push(part)
     else wire.push({ role, parts })
   }
   return wire

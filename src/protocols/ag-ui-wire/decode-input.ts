@@ -8,6 +8,7 @@ import { jsonLimits, jsonProblem } from '../../domain/json-limits.ts'
 import type { RunInput } from '../../domain/run.ts'
 import { decodeClientTools } from '../request/client-tools.ts'
 import { inputProblems, longTextProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { decodeMessages, type InputMessage } from './decode-messages.ts'
 import { type Answer, decodeResume } from './decode-resume.ts'
 import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
@@ -43,8 +44,8 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
   for (const list of LISTS) {
     if (envelope[list] !== undefined) envelope[list] = dropNullsEach(envelope[list])
   }
-  const parsed = EnvelopeSchema.safeParse(envelope)
-  const problems = parsed.success ? longTextsIn(parsed.data) : inputProblems(parsed.error.issues, envelope)
+  const parsed = judge(EnvelopeSchema, envelope)
+  const problems = parsed.success ? longTextsIn(parsed.data) : inputProblems(parsed.issues, envelope)
   const messages = decodeMessages(sent, problems, warnings)
   if (!parsed.success || problems.length > 0) throw invalid(problems)
   warnUnknownFields(envelope, warnings)

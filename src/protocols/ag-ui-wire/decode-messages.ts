@@ -13,6 +13,7 @@ import type { InputProblem } from '../../domain/errors.ts'
 import type { ContentPart } from '../../domain/message.ts'
 import { LongText } from '../../http/long-text.ts'
 import { inputProblems, jsonPointer } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { isLonger } from '../request/message-text.ts'
 import { decodeFilePart, type FilePart } from './decode-part.ts'
 import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
@@ -96,13 +97,11 @@ function decodeMessage(
     warnings,
   )
   const schema = schemas[role]
-  const parsed = schema.safeParse(message)
+  const parsed = judge<Parsed>(schema, message)
   if (!parsed.success) {
-    problems.push(
-      ...parsed.error.issues.flatMap((issue) =>
-        inputProblems([issue], message, path).map((p) => atSentPart(p, path, kept)),
-      ),
-    )
+    for (const problem of inputProblems(parsed.issues, message, path)) {
+      problems.push(atSentPart(problem, path, kept))
+    }
     return null
   }
   for (const key of Object.keys(value)) {

@@ -95,7 +95,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const existing = session === null ? null : await engine.runByWireId(session.id, input.runId)
     // With a key the engine is asked all the same: it compares what was sent under that key before.
     if (existing !== null && idempotency === undefined) {
-      letGo(request, body, input)
+      letGo(request, [body, input])
       return show(call, existing, beforeFirst(existing))
     }
     if (existing === null && taken.kind === 'hydrate' && answers.length === 0) return hydrate(call, session)
@@ -103,7 +103,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const asked = taken.kind === 'run' ? taken.input : nothingNew(input)
     const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
     leftOut(warnings)
-    letGo(request, body, input, asked)
+    letGo(request, [body, input, asked])
     const starting = engine.start({
       owner,
       agent,

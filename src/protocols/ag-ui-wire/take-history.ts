@@ -5,6 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { NewMessage, RunInput } from '../../domain/run.ts'
 import { longTextProblems } from '../request/input-problems.ts'
+import { refuseMany } from '../request/refuse-many.ts'
 import type { AgUiInput } from './decode-input.ts'
 import type { InputMessage, SentPart } from './decode-messages.ts'
 import { createWarnings } from './warnings.ts'
@@ -27,7 +28,7 @@ export type Taken =
   /** Nothing new was said: the client wants to see what we have. */
   | { kind: 'hydrate'; warnings: readonly string[] }
 
-/** Throws `invalid_request` for a text in new metadata that is as long as a file. */
+/** Throws `invalid_request` for a text in new metadata that is as long as a file, and `body_too_large` for too many new messages. */
 export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
   const warnings = createWarnings()
   const messages: SentMessage[] = []
@@ -57,6 +58,7 @@ export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
         break
     }
   }
+  refuseMany(messages.length)
   const input: SentInput = { messages, instructions, wireThreadId: sent.threadId, ...sent.shared }
   if (messages.length > 0) return { kind: 'run', input, warnings: warnings.list }
   const branch = branchPoint(sent.messages, known.messages)

@@ -26,6 +26,17 @@ const wholeRun = [
 ]
 
 describe('POST /', () => {
+  test('150,000 messages are refused, as is what has more news than a request can bring', async () => {
+    await using doors = await openDoors()
+    const many = (length: number) => input({ messages: Array.from({ length }, (_, i) => user(`m${i}`)) })
+
+    expect(await refusalOf(await doors.post('/', many(150_000)))).toEqual({ status: 413, code: 'body_too_large' })
+    expect(await refusalOf(await doors.post('/', many(20_000)))).toEqual({ status: 413, code: 'body_too_large' })
+    const calls = Array.from({ length: 90_000 }, () => ({}))
+    const wrong = input({ messages: [{ id: 'a', role: 'assistant', toolCalls: calls }] })
+    expect(await refusalOf(await doors.post('/', wrong))).toEqual({ status: 400, code: 'invalid_request' })
+  })
+
   test('runs the agent and streams the stored text of each event under its id', async () => {
     await using doors = await openDoors()
 
@@ -225,17 +236,6 @@ describe('the history', () => {
     ])
   })
 
-  test('is shown for `messages: []`, without ids and without being stored', async () => {
-    await using doors = await openDoors()
-    await doors.run('/', input({ state: { step: 1 } }))
-    const session = await doors.engine.getSession('local_user', 'thread')
-    const head = await doors.store.head(session.id)
-
-    const frames = await doors.run('/', input({ runId: 'run-2', messages: [] }))
-
-    const timestamp = expect.any(Number)
-    expect(frames.map(({ id }) => id)).toEqual([undefined, undefined, undefined, undefined])
-    expect(eventsOf(frames)).toEqual([
   test.each(['/', '/copilotkit/agent/default/connect'])("somebody else's thread is not found at %s", async (path) => {
     await using doors = await openDoors()
     await doors.run('/', input())
@@ -251,6 +251,17 @@ describe('the history', () => {
     expect(await doors.run(path, input({ runId: 'run-2', messages: [] }), asAda)).not.toEqual([])
   })
 
+  test('is shown for `messages: []`, without ids and without being stored', async () => {
+    await using doors = await openDoors()
+    await doors.run('/', input({ state: { step: 1 } }))
+    const session = await doors.engine.getSession('local_user', 'thread')
+    const head = await doors.store.head(session.id)
+
+    const frames = await doors.run('/', input({ runId: 'run-2', messages: [] }))
+
+    const timestamp = expect.any(Number)
+    expect(frames.map(({ id }) => id)).toEqual([undefined, undefined, undefined, undefined])
+    expect(eventsOf(frames)).toEqual([
       { type: 'RUN_STARTED', threadId: 'thread', runId: 'run-2', protocolVersion: '1.0', timestamp },
       { type: 'STATE_SNAPSHOT', snapshot: { step: 1 }, timestamp },
       {

@@ -25,6 +25,7 @@ export function createAgentCoreRoutes(deps: RunDoorDeps): Route[] {
     {
       method: 'POST',
       path: '/invocations',
+      body: 'files',
       door: 'ag-ui',
       role: 'user',
       summary: 'Run the default agent as the AgentCore runtime does: an AG-UI RunAgentInput in, a stream of events out',
@@ -59,6 +60,7 @@ export function createAgentCoreRoutes(deps: RunDoorDeps): Route[] {
     {
       method: 'GET',
       path: '/ping',
+      body: 'none',
       door: 'ag-ui',
       role: 'public',
       // A server that drains is still busy, and must not be taken for a dead one.

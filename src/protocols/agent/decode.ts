@@ -1,5 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { type SentFile, sentFiles } from '../request/sent-file.ts'
 import { ChatRequestSchema } from './schema.ts'
 
@@ -12,10 +13,10 @@ export interface ChatMessage {
 
 /** Throws `invalid_request`. */
 export function decodeChatRequest(body: unknown): ChatMessage {
-  const parsed = ChatRequestSchema.safeParse(body)
+  const parsed = judge(ChatRequestSchema, body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid chat request.', {
-      problems: inputProblems(parsed.error.issues, body),
+      problems: inputProblems(parsed.issues, body),
     })
   }
   const { message, session_id, files } = parsed.data

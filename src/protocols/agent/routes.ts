@@ -47,7 +47,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
     opened.end()
   }
 
-  const shared = { method: 'POST', door: 'rest', role: 'user' } as const
+  const shared = { method: 'POST', door: 'rest', role: 'user', body: 'files' } as const
   return [
     {
       ...shared,

@@ -57,7 +57,7 @@ export async function takeChat(
   }
 
   const files = [...uploaded, ...(await attachments.take(owner, sent))]
-  letGo(request, asked)
+  letGo(request, [asked])
   await attachments.check(files, agent.model.input, request.signal)
   const { run, session } = await engine.start({
     owner,

@@ -5,14 +5,21 @@ import type { Decision } from '../../engine/engine.ts'
 import type { Request } from '../../http/route.ts'
 import { queryProblem } from '../request/decode-page.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { type Condition, DecisionSchema } from './schema.ts'
+
+/** More than the arguments of any tool, and few enough that each can be judged. */
+const MAX_CONDITIONS = 100
 
 /** Throws `invalid_request`. */
 export function decodeDecision(body: unknown): Decision {
-  const parsed = DecisionSchema.safeParse(body)
+  if (conditionCount(body) > MAX_CONDITIONS) {
+    throw problem('/grant/where', `A grant has at most ${MAX_CONDITIONS} conditions.`)
+  }
+  const parsed = judge(DecisionSchema, body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid decision.', {
-      problems: inputProblems(parsed.error.issues),
+      problems: inputProblems(parsed.issues),
     })
   }
   const { decision, digest, reason, arguments: edited, remember, grant } = parsed.data
@@ -39,6 +46,14 @@ export function decodeDecision(body: unknown): Decision {
         }),
   }
 }
+
+function conditionCount(body: unknown): number {
+  const where = memberOf(memberOf(body, 'grant'), 'where')
+  return typeof where === 'object' && where !== null ? Object.keys(where).length : 0
+}
+
+const memberOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
 
 const conditions = (given: Record<string, Condition>): ArgumentConditions =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name, condition(value)]))

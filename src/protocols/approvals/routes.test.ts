@@ -36,6 +36,31 @@ async function continued(doors: Doors, decided: Response): Promise<string[]> {
   return outline(eventsOf(await readSse(await doors.get(`/runs/${continuation_run_id}/events`)).rest()))
 }
 
+describe('what is no decision', () => {
+  test('is not even read where there is nothing to decide', async () => {
+    await using doors = await openGatedDoors(sending)
+    const headers = { 'Content-Type': 'application/json', ...asOperator }
+
+    const answer = await fetch(`${doors.url}/approvals/${nobody}`, { method: 'POST', headers, body: '{"broken' })
+
+    expect(await refusalOf(answer)).toEqual({ status: 404, code: 'approval_not_found' })
+  })
+
+  test('is refused when it is larger than any decision, or has too many conditions', async () => {
+    await using doors = await openGatedDoors(sending)
+    const [id = ''] = await ask(doors)
+    const reject = { decision: 'reject', reason: 'x'.repeat(70_000) }
+    const where = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`k${i}`, {}]))
+
+    expect(await refusalOf(await decide(doors, id, reject))).toEqual({ status: 413, code: 'body_too_large' })
+    const many = await decide(doors, id, { decision: 'approve', remember: 'always', grant: { where } })
+    expect(await many.json()).toMatchObject({
+      status: 400,
+      errors: [{ pointer: '/grant/where', detail: 'A grant has at most 100 conditions.' }],
+    })
+  })
+})
+
 describe('GET /approvals', () => {
   test('shows all there is to know about what waits', async () => {
     await using doors = await openGatedDoors(sending)

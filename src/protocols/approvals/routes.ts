@@ -48,9 +48,11 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
   }
 
   async function decide(request: Request, reply: Reply): Promise<void> {
-    const decision = decodeDecision(await request.json())
     const by = standingOf(request.principal)
-    const { approval, run } = await engine.decide(by, request.params.id ?? '', decision)
+    const id = request.params.id ?? ''
+    // Before the body is read: it is not worth reading where there is nothing to decide.
+    await engine.approval(by, id)
+    const { approval, run } = await engine.decide(by, id, decodeDecision(await request.json()))
     reply.note({ session_id: approval.sessionId, run_id: run.id })
     reply.json(200, approvalView(approval))
   }
@@ -76,6 +78,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
       path: '/approvals',
       door: null,
       role: 'user',
+      body: 'none',
       summary: 'What waits for a person',
       describe: describeList,
       handle: list,
@@ -85,6 +88,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
       path: '/approvals/:id',
       door: null,
       role: 'user',
+      body: 'none',
       summary: 'One approval',
       describe: describeShow,
       handle: show,
@@ -95,6 +99,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
       door: null,
       // Whose answer counts is the approval's to say: most need the operator's token.
       role: 'user',
+      body: 'control',
       summary: 'Approve or reject',
       describe: describeDecide,
       handle: decide,
@@ -104,6 +109,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
       path: '/grants',
       door: null,
       role: 'operator',
+      body: 'none',
       summary: 'What is allowed without asking',
       describe: describeGrants,
       handle: grants,
@@ -113,6 +119,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
       path: '/grants/:id',
       door: null,
       role: 'operator',
+      body: 'none',
       summary: 'Take a grant back',
       describe: describeRevoke,
       handle: revoke,

@@ -43,6 +43,7 @@ export function joinChatRoutes(routes: readonly Route[], doors: readonly Door[])
   const joined: Route = {
     method: 'POST',
     path: '/chat',
+    body: 'message',
     door: null,
     role: 'user',
     summary: 'Send a message',

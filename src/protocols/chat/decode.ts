@@ -1,5 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatRequest {
@@ -10,10 +11,10 @@ export interface ChatRequest {
 
 /** Throws `invalid_request`. */
 export function decodeChat(body: unknown): ChatRequest {
-  const parsed = ChatRequestSchema.safeParse(body)
+  const parsed = judge(ChatRequestSchema, body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid chat request.', {
-      problems: inputProblems(parsed.error.issues),
+      problems: inputProblems(parsed.issues),
     })
   }
   const { message, session_id, user_id } = parsed.data

@@ -13,6 +13,7 @@ const described: RouteDescription = {
 }
 
 const route = (over: Partial<Route> = {}): Route => ({
+  body: 'none',
   method: 'GET',
   path: '/notes',
   door: null,
@@ -113,7 +114,8 @@ describe('the document', () => {
 describe('the failures', () => {
   test('are those that all routes of the kind share, and those that the route names', () => {
     const body = { schema: NoteSchema, examples: {} }
-    const post = route({ method: 'POST', door: 'rest', describe: { ...described, body, errors: ['run_in_progress'] } })
+    const describe = { ...described, body, errors: ['run_in_progress' as const] }
+    const post = route({ method: 'POST', door: 'rest', body: 'message', describe })
 
     expect(statuses(operationAt('/notes', 'get', route()))).toEqual([204, 401, 403, 421, 431, 500, 503])
     expect(statuses(operationAt('/notes', 'get', route({ role: 'public', anytime: true })))).toEqual([

@@ -34,7 +34,7 @@ interface ErrorResponse {
 }
 
 /** What every route of its kind can answer, besides what its description names. */
-export function sharedErrors({ role, door, anytime, method, path, describe }: Route): ErrorCode[] {
+export function sharedErrors({ role, door, anytime, method, path, body, describe }: Route): ErrorCode[] {
   return [
     ...(role === 'public' ? [] : (['unauthorized'] as const)),
     ...(role === 'operator' ? (['forbidden'] as const) : []),
@@ -44,9 +44,8 @@ export function sharedErrors({ role, door, anytime, method, path, describe }: Ro
     ...(path.includes(':') ? (['invalid_request'] as const) : []),
     ...(door === null ? [] : (['door_closed'] as const)),
     ...(method === 'POST' || isStream(describe) ? (['rate_limited'] as const) : []),
-    ...(describe?.body === undefined
-      ? []
-      : (['malformed_json', 'unsupported_media_type', 'body_too_large', 'request_timeout'] as const)),
+    ...(describe?.body === undefined ? [] : (['malformed_json', 'unsupported_media_type', 'request_timeout'] as const)),
+    ...(body === 'none' ? [] : (['body_too_large'] as const)),
     ...(describe?.form === undefined ? [] : FORM_ERRORS),
     'internal_error',
     ...(anytime ? [] : (['not_ready', 'shutting_down'] as const)),
@@ -59,7 +58,6 @@ const FORM_ERRORS = [
   'too_many_files',
   'file_too_large',
   'file_unreadable',
-  'body_too_large',
   'request_timeout',
 ] as const
 

@@ -6,6 +6,7 @@ import { chromiumPath, openBrowser } from '../../http/welcome/testing/browser.ts
 import { createOpenApiRoutes } from './routes.ts'
 
 const notes: Route = {
+  body: 'message',
   method: 'POST',
   path: '/notes/:id',
   door: null,

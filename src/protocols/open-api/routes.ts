@@ -36,7 +36,7 @@ const describePage: RouteDescription = {
 export function createOpenApiRoutes({ routes, publicDocs, ...options }: OpenApiRoutesDeps): Route[] {
   const { html, policy } = readOwnPage(import.meta.url)
   const role: Role = publicDocs ? 'public' : 'user'
-  const shared = { method: 'GET', door: null, role } as const
+  const shared = { method: 'GET', door: null, role, body: 'none' } as const
   // Made when somebody asks for it: a start should not wait for it, and most servers are never asked.
   let text: string | null = null
 

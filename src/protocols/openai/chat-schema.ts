@@ -3,10 +3,10 @@
 
 import { z } from 'zod'
 import { ChatToolsSchema, ToolChoiceSchema } from './caller-tools.ts'
-import { ContentSchema, MetadataSchema } from './content-schema.ts'
+import { CallIdSchema, ContentSchema, MetadataSchema } from './content-schema.ts'
 
 export const ChatToolCallSchema = z.object({
-  id: z.string().min(1),
+  id: CallIdSchema,
   type: z.literal('function'),
   function: z.object({ name: z.string(), arguments: z.string() }),
 })
@@ -21,7 +21,7 @@ const MessageSchema = z.discriminatedUnion(
       refusal: z.string().nullish(),
       tool_calls: z.array(ChatToolCallSchema).nullish(),
     }),
-    z.object({ role: z.literal('tool'), tool_call_id: z.string().min(1), content: ContentSchema }),
+    z.object({ role: z.literal('tool'), tool_call_id: CallIdSchema, content: ContentSchema }),
   ],
   { error: 'Send a message with the role system, developer, user, assistant or tool.' },
 )

@@ -11,7 +11,11 @@ const MAX_TEXT_CHARS = 100_000
 
 const TOO_LONG = `A message has at most ${MAX_TEXT_CHARS} characters.`
 
-export const TextSchema = z.string().refine((text) => !isLonger(text, MAX_TEXT_CHARS), TOO_LONG)
+// `abort`, here and for ids: `judge` leaves a long list at such a problem.
+export const TextSchema = z.string().refine((text) => !isLonger(text, MAX_TEXT_CHARS), { error: TOO_LONG, abort: true })
+
+/** Of a call. */
+export const CallIdSchema = z.string().min(1, { abort: true })
 
 /** `text` in chat completions; `input_text` and `output_text` in responses. Either is read at both. */
 const TextPartSchema = z.object({ type: z.enum(['text', 'input_text', 'output_text']), text: TextSchema })
@@ -59,7 +63,7 @@ const joined = (parts: readonly Part[]): string => textsOf(parts).join('\n')
 
 export const ContentSchema = z.union([
   TextSchema,
-  z.array(PartSchema).refine((parts) => !isLonger(joined(parts), MAX_TEXT_CHARS), TOO_LONG),
+  z.array(PartSchema).refine((parts) => !isLonger(joined(parts), MAX_TEXT_CHARS), { error: TOO_LONG, abort: true }),
 ])
 export type Content = z.infer<typeof ContentSchema>
 

@@ -4,6 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { inputProblems, longTextProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { ChatRequestSchema } from './chat-schema.ts'
 import { decodeContent, textOfContent } from './content-schema.ts'
@@ -23,10 +24,10 @@ export interface ChatRequest {
 
 /** Throws `invalid_request` or `malformed_id`. */
 export function decodeChat(body: unknown, sessionHeader: string | undefined): ChatRequest {
-  const parsed = ChatRequestSchema.safeParse(body)
+  const parsed = judge(ChatRequestSchema, body)
   const problems = parsed.success
     ? longTextProblems(parsed.data.metadata, ['metadata'])
-    : inputProblems(parsed.error.issues, body)
+    : inputProblems(parsed.issues, body)
   if (!parsed.success || problems.length > 0) {
     throw new ServerError('invalid_request', 'The body is no valid chat completion request.', { problems })
   }

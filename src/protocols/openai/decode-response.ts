@@ -2,6 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems, longTextProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { decodeContent, textOfContent } from './content-schema.ts'
 import { checkedName } from './decode-chat.ts'
@@ -25,10 +26,10 @@ export type InputTurn = Turn | { role: 'reference'; id: string; index: number }
 
 /** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools that are no functions. */
 export function decodeResponse(body: unknown): ResponseRequest {
-  const parsed = ResponseRequestSchema.safeParse(body)
+  const parsed = judge(ResponseRequestSchema, body)
   const problems = parsed.success
     ? longTextProblems(parsed.data.metadata, ['metadata'])
-    : inputProblems(parsed.error.issues, body)
+    : inputProblems(parsed.issues, body)
   if (!parsed.success || problems.length > 0) {
     throw new ServerError('invalid_request', 'The body is no valid response request.', { problems })
   }

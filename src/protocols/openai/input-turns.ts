@@ -1,6 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
-import { textOf } from '../../domain/message.ts'
+import { type ToolCall, textOf } from '../../domain/message.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { refuseMany } from '../request/refuse-many.ts'
 import type { InputTurn } from './decode-response.ts'
 import type { Turn } from './turns.ts'
 import { parseCallItemId, parseItemId } from './wire-ids.ts'
@@ -10,15 +11,20 @@ type Lookup = Pick<Engine, 'getRun' | 'knownMessages' | 'clientCall'>
 /**
  * The turns with their references looked up: some clients name what this server said in place of repeating it. What the agent
  * said and called at once is one turn, however many items it was. Throws `invalid_request` for a reference that is not the
- * owner's or not there any more.
+ * owner's or not there any more, and `body_too_large` for too many of them.
  */
 export async function resolveTurns(engine: Lookup, owner: string, input: readonly InputTurn[]): Promise<Turn[]> {
+  refuseMany(input.filter(({ role }) => role === 'reference').length)
   const turns: Turn[] = []
+  /** Of the last turn, where it is the agent's. */
+  let calls: ToolCall[] = []
   for (const one of input) {
     const turn = one.role === 'reference' ? await turnOfItem(engine, owner, one) : one
-    const last = turns.at(-1)
-    if (turn.role === 'assistant' && turn.text === '' && last?.role === 'assistant') {
-      turns[turns.length - 1] = { ...last, calls: [...(last.calls ?? []), ...(turn.calls ?? [])] }
+    if (turn.role === 'assistant' && turn.text === '' && turns.at(-1)?.role === 'assistant') {
+      for (const call of turn.calls ?? []) calls.push(call)
+    } else if (turn.role === 'assistant') {
+      calls = [...(turn.calls ?? [])]
+      turns.push({ ...turn, calls })
     } else turns.push(turn)
   }
   return turns

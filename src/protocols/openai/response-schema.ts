@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ResponseToolsSchema, ToolChoiceSchema } from './caller-tools.ts'
-import { ContentSchema, MetadataSchema, TextSchema } from './content-schema.ts'
+import { CallIdSchema, ContentSchema, MetadataSchema, TextSchema } from './content-schema.ts'
 
 const MessageItemSchema = z.object({
   type: z.literal('message').nullish(),
@@ -17,14 +17,14 @@ const ReasoningItemSchema = z.object({ type: z.literal('reasoning') })
 
 const CallItemSchema = z.object({
   type: z.literal('function_call'),
-  call_id: z.string().min(1),
+  call_id: CallIdSchema,
   name: z.string(),
   arguments: z.string(),
 })
 
 const CallOutputItemSchema = z.object({
   type: z.literal('function_call_output'),
-  call_id: z.string().min(1),
+  call_id: CallIdSchema,
   output: ContentSchema,
 })
 

@@ -87,6 +87,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       ...shared,
       method: 'POST',
       path: '/v1/chat/completions',
+      body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's chat completions",
       describe: {
         tag: TAG,
@@ -150,6 +151,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       ...shared,
       method: 'POST',
       path: '/v1/responses',
+      body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's responses",
       describe: {
         tag: TAG,
@@ -203,6 +205,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       ...shared,
       method: 'GET',
       path: '/v1/models',
+      body: 'none',
       summary: "The agents, in the shape of OpenAI's models",
       describe: {
         tag: TAG,
@@ -218,6 +221,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       ...shared,
       method: 'GET',
       path: '/v1/models/:id',
+      body: 'none',
       summary: "One agent, in the shape of OpenAI's models",
       describe: {
         tag: TAG,

@@ -100,7 +100,7 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
     )
     const files = await attachments.take(owner, [...taken.files.values()].flat())
     const messages = withFiles(taken, files)
-    letGo(request, await jsonWithFiles(request), ...ask.turns)
+    letGo(request, [await jsonWithFiles(request), ...ask.turns])
     await attachments.check(files, agent.model.input, request.signal)
     const { run } = await engine.start({
       owner,

@@ -4,6 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import type { NewMessage, RunInput } from '../../domain/run.ts'
+import { refuseMany } from '../request/refuse-many.ts'
 import type { SentFile } from '../request/sent-file.ts'
 
 export type Turn =
@@ -35,7 +36,7 @@ export interface TakenTurns extends Pick<RunInput, 'messages' | 'instructions'> 
   files: ReadonlyMap<string, readonly SentFile[]>
 }
 
-/** Throws `invalid_request` when there is nothing new to answer, or a result belongs to no call. */
+/** Throws `invalid_request` when there is nothing new to answer, or a result belongs to no call, and `body_too_large`. */
 export function takeTurns(
   turns: readonly Turn[],
   { continues, maxMessages, field }: TakeOptions,
@@ -44,6 +45,7 @@ export function takeTurns(
   const said = turns.filter((turn) => turn.role !== 'instructions')
   const news = newTurns(said).filter(isFilled)
   const taken = continues === null ? news : continued(news, continues.calls)
+  refuseMany(taken.length)
   const refused = (detail: string) =>
     new ServerError('invalid_request', 'There is nothing to answer.', { problems: [{ pointer: `/${field}`, detail }] })
   if (news.length === 0) {
@@ -70,9 +72,12 @@ export function takeTurns(
   }
 }
 
-/** The ids of the calls whose results are new. */
-export const newResults = (turns: readonly Turn[]): string[] =>
-  newTurns(turns).flatMap((turn) => (turn.role === 'tool' ? [turn.callId] : []))
+/** The ids of the calls whose results are new. Throws `body_too_large` for more than are looked up. */
+export function newResults(turns: readonly Turn[]): string[] {
+  const ids = newTurns(turns).flatMap((turn) => (turn.role === 'tool' ? [turn.callId] : []))
+  refuseMany(ids.length)
+  return ids
+}
 
 const firstNew = (turns: readonly Turn[]): number => turns.findLastIndex(({ role }) => role === 'assistant') + 1
 

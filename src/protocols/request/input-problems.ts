@@ -1,18 +1,18 @@
 // What a schema found wrong with a request -> problems with JSON pointers. Every door that validates with zod uses it.
 
 import type { z } from 'zod'
-import type { InputProblem } from '../../domain/errors.ts'
+import { type InputProblem, MAX_PROBLEMS } from '../../domain/errors.ts'
 import { LONG_CHARS, LongText } from '../../http/long-text.ts'
-
-/** More than this helps nobody, and a hostile body can be wrong in a million places. */
-const MAX_PROBLEMS = 20
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
 /** `input` is what was judged, where files may be in it; it stands at `base` of the body. */
 export function inputProblems(issues: readonly Issue[], input?: unknown, base: Path = []): InputProblem[] {
-  return issues.slice(0, MAX_PROBLEMS).flatMap((issue) => problemsOf(issue, input, base))
+  return issues
+    .slice(0, MAX_PROBLEMS)
+    .flatMap((issue) => problemsOf(issue, input, base))
+    .slice(0, MAX_PROBLEMS)
 }
 
 /** For data of the application, which no schema describes: it is kept as it is, and a `LongText` cannot be. */

@@ -12,7 +12,7 @@ test('empties what can hold files, leaves the rest, and what lies on disk goes',
   const body = { message: 'Hi', files: [1], messages: [message], input: [2], state: { files: [3] } }
   const turn = { files: [4] }
 
-  letGo(request, body, turn)
+  letGo(request, [body, turn])
 
   expect(body).toEqual({ message: 'Hi', files: [], messages: [], input: [], state: { files: [3] } })
   expect(turn).toEqual({ files: [] })
@@ -22,7 +22,7 @@ test('empties what can hold files, leaves the rest, and what lies on disk goes',
 
 test('has nothing to do with what is no such body', () => {
   const body = { input: 'text', files: null }
-  letGo(requestOf(), null, 'text', [1], body)
+  letGo(requestOf(), [null, 'text', [1], body])
 
   expect(body).toEqual({ input: 'text', files: null })
 })

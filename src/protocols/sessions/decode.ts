@@ -1,5 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { type SentFile, sentFiles } from '../request/sent-file.ts'
 import { NewMessageSchema } from './schema.ts'
 
@@ -11,10 +12,10 @@ export interface PostedMessage {
 
 /** Throws `invalid_request`. */
 export function decodeNewMessage(body: unknown): PostedMessage {
-  const parsed = NewMessageSchema.safeParse(body)
+  const parsed = judge(NewMessageSchema, body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid message.', {
-      problems: inputProblems(parsed.error.issues, body),
+      problems: inputProblems(parsed.issues, body),
     })
   }
   const { message, files, agent } = parsed.data

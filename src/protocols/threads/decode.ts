@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { ThreadChatSchema, ToolResultSchema } from './schema.ts'
 
 export interface ThreadChat {
@@ -36,9 +37,9 @@ export function decodeToolResult(body: unknown): ClientResult {
 }
 
 function parse<T>(schema: z.ZodType<T>, body: unknown, what: string): T {
-  const parsed = schema.safeParse(body)
+  const parsed = judge(schema, body)
   if (parsed.success) return parsed.data
   throw new ServerError('invalid_request', `The body is no valid ${what}.`, {
-    problems: inputProblems(parsed.error.issues),
+    problems: inputProblems(parsed.issues),
   })
 }

@@ -9,6 +9,7 @@ import type { RouteDescription } from '../../http/route-description.ts'
 import { type TokenRecord, tokenRoles } from '../../http/tokens/token.ts'
 import type { Tokens } from '../../http/tokens/tokens.ts'
 import { inputProblems } from '../request/input-problems.ts'
+import { judge } from '../request/judge.ts'
 import { standingOf } from '../request/standing-of.ts'
 
 const NewTokenSchema = z.strictObject({
@@ -96,10 +97,10 @@ export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir
   }
 
   async function create(request: Request, reply: Reply): Promise<void> {
-    const parsed = NewTokenSchema.safeParse(await request.json())
+    const parsed = judge(NewTokenSchema, await request.json())
     if (!parsed.success) {
       throw new ServerError('invalid_request', 'The body does not describe a token.', {
-        problems: inputProblems(parsed.error.issues),
+        problems: inputProblems(parsed.issues),
       })
     }
     const { record, token } = await tokens.create(parsed.data, standingOf(request.principal).user)
@@ -116,12 +117,13 @@ export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir
 
   const shared = { path: '/tokens', door: null, role: 'operator' } as const
   return [
-    { ...shared, method: 'GET', summary: 'Who has a token', describe: describeList, handle: list },
-    { ...shared, method: 'POST', summary: 'Make a token', describe: describeCreate, handle: create },
+    { ...shared, method: 'GET', body: 'none', summary: 'Who has a token', describe: describeList, handle: list },
+    { ...shared, method: 'POST', body: 'control', summary: 'Make a token', describe: describeCreate, handle: create },
     {
       ...shared,
       method: 'DELETE',
       path: '/tokens/:id',
+      body: 'none',
       summary: 'Revoke a token',
       describe: describeRevoke,
       handle: revoke,

@@ -74,6 +74,7 @@ export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
     {
       method: 'GET',
       path: '/tools',
+      body: 'none',
       door: null,
       role: 'user',
       summary: 'What the agent can call',
