@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import type { ServerSettings } from './config/server-settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'
+import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
 import { type Clock, createSystemClock } from './domain/clock.ts'
 import { ServerError } from './domain/errors.ts'
 import { fileLimits } from './domain/file.ts'
@@ -297,6 +298,7 @@ async function startApp(
     }),
     ...metricsRoutes(metrics, settings.loopback ? 'user' : 'operator'),
   ]
+  const room = createByteBudget(READERS_BYTES, clock)
   const http = createHttpServer({
     routes: early,
     auth: createAuth({ tokens: () => tokens.current(), tokenRequired: settings.auth.required, clock }),
@@ -308,6 +310,7 @@ async function startApp(
     doors: settings.protocols satisfies readonly Door[],
     state,
     spool: createSpoolFolder(join(dataDir, 'spool')),
+    room,
     errorShapes: { v1: openAiErrorShape, threads: threadErrorShape, tool_result: threadErrorShape },
     limits: {
       connections: 2 * settings.limits.activeRuns + 1_000,
@@ -340,7 +343,7 @@ async function startApp(
   const store = createSqliteStore({ path, fatal, damaged })
   undo.defer(() => store.close())
   whenOpen.resolve(store)
-  const sessionLog = createSessionLog({ store, clock })
+  const sessionLog = createSessionLog({ store, clock, room })
   undo.defer(() => sessionLog.close())
   const madeTokens = await tokens.begin((record) => sessionLog.commit({ type: 'add_audit', audit: [record] }), {
     make: makeTokens,

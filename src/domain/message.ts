@@ -4,6 +4,9 @@ import type { ContentPart, ToolCall } from '@ag-ui/core'
 
 export type MessageRole = 'user' | 'assistant' | 'tool' | 'system' | 'developer' | 'reasoning'
 
+/** What is known of a message without reading it. */
+export type MessageMark = Pick<StoredMessage, 'id' | 'lane' | 'supersededBy'>
+
 export interface StoredMessage {
   /** A key within its session; the client's own id where it sent one. */
   id: string

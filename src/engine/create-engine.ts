@@ -360,8 +360,9 @@ export function createEngine(options: EngineOptions): Engine {
 
     openRuns: (sessionId) => store.openRuns(sessionId),
     runByWireId: (sessionId, wireId) => store.runByWireId(sessionId, wireId),
-    entries: (sessionId, seq, limit) => store.entries(sessionId, seq, limit),
-    messages: (sessionId, limit, before) => store.messages(sessionId, limit, before),
+    entries: (sessionId, seq, limit, maxChars) => store.entries(sessionId, seq, limit, maxChars),
+    messages: (sessionId, limit, before, maxChars) => store.messages(sessionId, limit, before, maxChars),
+    messageMarks: (sessionId, wanted) => store.messageMarks(sessionId, wanted),
     knownMessages: (sessionId, wanted) => store.knownMessages(sessionId, wanted),
 
     async deleteSession(session) {

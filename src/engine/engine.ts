@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../domain/agent.ts'
 import type { ArgumentConditions } from '../domain/approval-rule.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Grant } from '../domain/grant.ts'
-import type { StoredMessage } from '../domain/message.ts'
+import type { MessageMark, StoredMessage } from '../domain/message.ts'
 import type { RunInput, RunOrigin, RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approval, ApprovalStatus, ClientCall, Wait } from '../domain/wait.ts'
@@ -51,11 +51,16 @@ export interface Engine {
   openRuns(sessionId: string): Promise<RunRecord[]>
   /** The session's run that its client called `wireId`. */
   runByWireId(sessionId: string, wireId: string): Promise<RunRecord | null>
-  /** Entries after `seq`, in order, at most `limit`. A compacted one has in `spans` the seqs that it stands for. */
-  entries(sessionId: string, seq: number, limit: number): Promise<StoredEntry[]>
+  /**
+   * Entries after `seq`, in order, at most `limit`, and none more once there are `maxChars` of data. A compacted one has in `spans`
+   * the seqs that it stands for.
+   */
+  entries(sessionId: string, seq: number, limit: number, maxChars?: number): Promise<StoredEntry[]>
 
-  /** The newest messages, oldest first; superseded ones are left out. */
-  messages(sessionId: string, limit: number, before?: string): Promise<StoredMessage[]>
+  /** The newest messages, oldest first, and no older one once there are `maxChars` of them; superseded ones are left out. */
+  messages(sessionId: string, limit: number, before?: string, maxChars?: number): Promise<StoredMessage[]>
+  /** Which of the ids the session has, superseded or not. */
+  messageMarks(sessionId: string, ids: readonly string[]): Promise<MessageMark[]>
   knownMessages(sessionId: string, ids: readonly string[]): Promise<StoredMessage[]>
   /** What waits for a person, newest first; a user sees those of their own sessions, an operator all. */
   approvals(query: ApprovalQuery): Promise<Approval[]>

@@ -52,11 +52,11 @@ export async function* followEntries(
         yield batch
         continue
       }
-      const own = batch.every((entry) => entry.runId === runId) ? batch : batch.filter((entry) => entry.runId === runId)
-      if (own.length > 0) yield own
-      // Facts may follow the end: a run that waited can be cancelled.
-      const last = own.findLast(({ kind }) => kind === 'event')
-      if (last !== undefined && isTerminalText(last.data)) return
+      const own = batch.filter((entry) => entry.runId === runId)
+      if (own.length > 0) yield own.length === batch.length ? batch : own
+      if (hasEnd(own)) return
+      // It may be large, and this waits for the next one with it in hand.
+      own.length = 0
     }
   } finally {
     signal.removeEventListener('abort', close)
@@ -64,6 +64,12 @@ export async function* followEntries(
     watcher.close()
     leave()
   }
+}
+
+/** Facts may follow the end: a run that waited can be cancelled. */
+function hasEnd(entries: readonly Entry[]): boolean {
+  const last = entries.findLast(({ kind }) => kind === 'event')
+  return last !== undefined && isTerminalText(last.data)
 }
 
 /** Throws `events_gone` for a seq that the log does not have: purged, lost in a power cut, or never given out. */

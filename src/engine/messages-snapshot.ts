@@ -5,7 +5,7 @@ import type { RunEventOf } from '../domain/event.ts'
 import { type StoredMessage, textOf } from '../domain/message.ts'
 
 /** A snapshot is one event, and clients stop reading an event at 10 MiB. */
-const SNAPSHOT_LIMIT = 4 * 1024 * 1024
+export const SNAPSHOT_LIMIT = 4 * 1024 * 1024
 
 /** The newest messages up to the limit; says how many older ones were left out. */
 export function messagesSnapshot(

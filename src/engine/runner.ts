@@ -14,7 +14,7 @@ import { type CallFate, fateRecords, notRun, readFates, tellFates } from './call
 import { ending, executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
-import { messagesSnapshot } from './messages-snapshot.ts'
+import { messagesSnapshot, SNAPSHOT_LIMIT } from './messages-snapshot.ts'
 import type { Middleware } from './middleware/middleware.ts'
 import type { Presence } from './presence.ts'
 import { createPriceList } from './prices.ts'
@@ -189,7 +189,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const now = Math.max(clock.now(), session.lastActivity)
     const known = new Set(
       (
-        await store.knownMessages(
+        await store.messageMarks(
           session.id,
           run_.input.messages.map((one) => one.id),
         )
@@ -284,8 +284,9 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
     for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
     await writer.commit({ messages: partial })
-    const history = await store.messages(session.id, READ_BATCH)
-    const total = history.length === READ_BATCH ? session.messageCount : history.length
+    const history = await store.messages(session.id, READ_BATCH, undefined, SNAPSHOT_LIMIT)
+    const isWhole = history.length < READ_BATCH && history.length >= session.messageCount
+    const total = isWhole ? history.length : session.messageCount
     writer.emit(messagesSnapshot(history, total, now))
     await writer.flush()
     logger.info('a run goes on after a restart', {

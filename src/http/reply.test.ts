@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createByteBudget } from '../domain/byte-budget.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { ErrorShape } from './problem.ts'
 import {
@@ -64,6 +65,55 @@ describe('answers', () => {
     const large = route('GET /', (_request, reply) => reply.text(200, text, 'text/plain; charset=utf-8'))
 
     expect((await ask('/', { routes: [large] })).body).toBe(text)
+  })
+
+  test('pieces of JSON are what the whole would be, with a length only where they are short', async () => {
+    const bodies = [
+      {},
+      { a: 1, list: [], b: 'ü' },
+      { list: [{ a: 1 }, 'two', null], other: [[]] },
+      { n: 1, list: Array.from({ length: 9 }, (_, i) => ({ i, text: '😀'.repeat(20_000) })), last: true },
+    ]
+    for (const body of bodies) {
+      const pieces = route('GET /', (_request, reply) => reply.jsonPieces(200, body, { Link: '<x>' }))
+      await using server = await startServer({ routes: [pieces] })
+      const answer = await fetch(server.url)
+      const isShort = JSON.stringify(body).length < 64 * 1024
+
+      expect(await answer.text()).toBe(JSON.stringify(body))
+      expect([answer.headers.get('content-length') !== null, answer.headers.get('link')]).toEqual([isShort, '<x>'])
+      expect((await fetch(server.url, { method: 'HEAD' })).status).toBe(200)
+    }
+  })
+
+  test('large ones wait for room, and give it back when they have left or nobody reads them', async () => {
+    const clock = createManualClock()
+    const room = createByteBudget(100, clock)
+    const list = Array.from({ length: 200 }, () => 'x'.repeat(100_000))
+    const large = route('GET /', async (_request, reply) => {
+      await reply.makeRoom(60)
+      await reply.jsonPieces(200, { list })
+    })
+    await using server = await startServer({ routes: [large], clock, room })
+    const request = `GET / HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`
+    const stuck = await openRaw(server.port)
+    stuck.socket.pause()
+    stuck.send(request)
+    await until(() => room.used === 60)
+    const gone = await openRaw(server.port)
+    gone.send(request)
+    await until(() => room.waiting === 1)
+    gone.socket.destroy()
+
+    const answer = fetch(server.url)
+    await until(() => room.waiting === 2)
+    // Whoever keeps it for half a minute while others wait is dropped.
+    while (room.waiting > 0) {
+      clock.advance(1_000)
+      await turn()
+    }
+    expect((await (await answer).text()).length).toBe(JSON.stringify({ list }).length)
+    await until(() => room.used === 0)
   })
 
   test('a large one to a client that does not read is given up after 30 s', async () => {

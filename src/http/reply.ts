@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { ByteBudget } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
@@ -17,6 +18,8 @@ export interface ReplyServices {
   watch: StreamWatch
   /** Error shapes of doors that have their own, by the first segment of their paths (`v1`). */
   errorShapes: ReadonlyMap<string, ErrorShape>
+  /** What large answers hold in memory, all together. */
+  room: ByteBudget
   /** True while the server stops: connections are then not kept. */
   isClosing: () => boolean
 }
@@ -39,6 +42,27 @@ const KEEP_ALIVE_COMMENT = sseComment('keep-alive')
 
 /** A HEAD request has asked for the headers of a stream; there is nobody to read it. */
 const UNREAD_STREAM: ByteStream = { write: rejectAsGone, end() {} }
+
+/** An object as JSON, cut between the items of its lists. */
+function* piecesOf(body: object): Generator<string, undefined> {
+  let text = '{'
+  for (const [n, [key, value]] of Object.entries(body).entries()) {
+    text += `${n === 0 ? '' : ','}${JSON.stringify(key)}:`
+    if (!Array.isArray(value)) {
+      text += JSON.stringify(value)
+      continue
+    }
+    text += '['
+    for (const [i, item] of value.entries()) {
+      text += `${i === 0 ? '' : ','}${JSON.stringify(item)}`
+      if (text.length < LARGE_CHARS) continue
+      yield text
+      text = ''
+    }
+    text += ']'
+  }
+  yield `${text}}`
+}
 
 export class HttpReply implements Reply {
   readonly raw: ServerResponse
@@ -71,6 +95,32 @@ export class HttpReply implements Reply {
 
   json(status: number, body: unknown, headers?: Record<string, string>): void {
     this.text(status, JSON.stringify(body), 'application/json', headers)
+  }
+
+  async jsonPieces(status: number, body: object, headers?: Record<string, string>): Promise<void> {
+    const pieces = piecesOf(body)
+    const first = pieces.next()
+    const second = pieces.next()
+    const start = first.value ?? ''
+    if (second.done === true) return this.text(status, start, 'application/json', headers)
+    const own = ['Content-Type', 'application/json', 'Cache-Control', 'no-store']
+    if (!this.#head(status, own, headers)) return
+    if (this.raw.req.method === 'HEAD') return void this.raw.end()
+    const stream = this.#open(null)
+    await stream.write(start)
+    await stream.write(second.value)
+    for (const piece of pieces) await stream.write(piece)
+    stream.end()
+  }
+
+  async makeRoom(bytes: number): Promise<() => void> {
+    const leave = await this.#services.room.take(bytes, () => this.raw.req.socket.destroy())
+    if (this.raw.destroyed) {
+      leave()
+      throw new ClientGone()
+    }
+    this.raw.once('close', leave)
+    return leave
   }
 
   text(status: number, body: string, contentType: string, headers?: Record<string, string>): void {

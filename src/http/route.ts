@@ -79,6 +79,13 @@ export interface Reply {
   /** Fields for the request's log line (session_id, run_id). */
   note(fields: Record<string, string>): void
   json(status: number, body: unknown, headers?: Record<string, string>): void
+  /** As `json`, but the items of its lists become text one by one, at the reader's pace, where they are many or large. */
+  jsonPieces(status: number, body: object, headers?: Record<string, string>): Promise<void>
+  /**
+   * Waits until there is room for what this answer holds in memory, among all large answers of the server. It is given back by
+   * the returned function, and at the latest when the answer has left or its reader has gone. Throws `ClientGone`.
+   */
+  makeRoom(bytes: number): Promise<() => void>
   text(status: number, body: string, contentType: string, headers?: Record<string, string>): void
   empty(status: number, headers?: Record<string, string>): void
   /** Answers with a problem, as throwing does, but in a shape of the door's own. */

@@ -47,7 +47,7 @@ export interface LogLine extends LogFields {
 }
 
 export interface TestServerOptions
-  extends Partial<Pick<HttpServerOptions, 'limits' | 'errorShapes' | 'clock' | 'metrics' | 'tls'>> {
+  extends Partial<Pick<HttpServerOptions, 'limits' | 'errorShapes' | 'clock' | 'metrics' | 'tls' | 'room'>> {
   routes: readonly Route[]
   doors?: readonly Door[]
   auth?: Partial<AuthOptions>
@@ -90,6 +90,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     ...(options.limits ? { limits: options.limits } : {}),
     ...(options.errorShapes ? { errorShapes: options.errorShapes } : {}),
     ...(options.tls ? { tls: options.tls } : {}),
+    ...(options.room ? { room: options.room } : {}),
   })
   const { port } = await server.listen({ hosts: ['127.0.0.1'], port: 0 })
   if (options.ready !== false) state.advance('ready')

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { type ByteBudget, createByteBudget, READERS_BYTES } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
@@ -44,6 +45,8 @@ export interface HttpServerOptions {
   state: ServerState
   /** For what bodies with files bring and memory cannot hold. */
   spool: SpoolFolder
+  /** What large answers hold in memory, all together. */
+  room?: ByteBudget
   limits?: Partial<HttpLimits>
   /** With it the server speaks https, and nothing else. */
   tls?: TlsPair
@@ -149,6 +152,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     reply: {
       clock,
       watch,
+      room: options.room ?? createByteBudget(READERS_BYTES, clock),
       errorShapes: new Map(Object.entries(options.errorShapes ?? {})),
       isClosing: () => isClosing,
     },

@@ -1,6 +1,7 @@
 // The log of all sessions: group commit in front of the store, readers behind it. An entry reaches a reader only after it is
 // committed, and if it is of the synced class only after it is on disk.
 
+import { type ByteBudget, createByteBudget, READERS_BYTES } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
@@ -33,7 +34,18 @@ interface Waiting {
 /** Under load a commit takes in what arrives within this time; an idle log commits at once. */
 const GROUP_MS = 2
 
-export function createSessionLog({ store, clock }: { store: Store; clock: Clock }): SessionLog {
+export interface SessionLogOptions {
+  store: Store
+  clock: Clock
+  /** For what readers hold that lag. */
+  room?: ByteBudget
+}
+
+export function createSessionLog({
+  store,
+  clock,
+  room = createByteBudget(READERS_BYTES, clock),
+}: SessionLogOptions): SessionLog {
   let waiting: Waiting[] = []
   let scheduled = false
   let committing = false
@@ -170,6 +182,7 @@ export function createSessionLog({ store, clock }: { store: Store; clock: Clock 
           const end = horizon(sessionId)
           return entries.filter((entry) => entry.seq < end)
         },
+        room,
         onClose() {
           watcherCount -= 1
           const readers = watchers.get(sessionId)

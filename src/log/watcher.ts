@@ -1,12 +1,13 @@
 // One reader of one session. It is pushed what was just committed while it keeps up; when it lags it forgets what was pushed
 // and reads the log instead, so that a slow reader costs a bounded buffer and nobody waits for it.
 
+import type { ByteBudget } from '../domain/byte-budget.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { StoredEntry } from '../store/store.ts'
 import { createCompactedReader } from './compact.ts'
 
 export interface Watcher {
-  /** What comes next, at least one entry; null once closed. */
+  /** What comes next, at least one entry; null once closed. To be used before the next call: a large batch is emptied by it. */
   next(): Promise<readonly Entry[] | null>
   close(): void
 }
@@ -21,14 +22,20 @@ export interface WatcherOptions {
   /** At most `limit`, and none more once there are `maxChars` of data. */
   read(seq: number, limit: number, maxChars: number): Promise<StoredEntry[]>
   onClose(): void
+  /** Shared by all readers that lag. */
+  room: Pick<ByteBudget, 'take' | 'takeNow'>
 }
 
 const BUFFER_LIMIT = 256 * 1024
 const READ_LIMIT = 512
 /** What a reader holds that lags: this much and one entry, however large entries are. */
 const READ_CHARS = 64 * 1024
+/** More than this is held by one reader only while there is room for it among all: single entries can have megabytes. */
+const OWN_CHARS = 2 * READ_CHARS
+/** As it was read, as the text of a stream, and as its bytes. */
+const COPIES = 3
 
-export function createWatcher({ after, read, onClose }: WatcherOptions): WatcherHandle {
+export function createWatcher({ after, read, onClose, room }: WatcherOptions): WatcherHandle {
   const show = createCompactedReader(after)
   let position = after
   let buffer: readonly Entry[] = []
@@ -37,6 +44,38 @@ export function createWatcher({ after, read, onClose }: WatcherOptions): Watcher
   let behind = true
   let closed = false
   let wake: (() => void) | null = null
+  /** Gives back the room of what was shown last: whoever asks for more has sent it. */
+  let leaveRoom = () => {}
+  /** What was read last takes room. */
+  let isLarge = false
+
+  /** When its room is given back: whoever waits for the next batch may still have the last one in hand. */
+  function emptiedLater(entries: readonly Entry[]): readonly Entry[] {
+    const batch = [...entries]
+    const leave = leaveRoom
+    leaveRoom = () => {
+      leave()
+      batch.length = 0
+    }
+    return batch
+  }
+
+  async function readWithin(): Promise<StoredEntry[]> {
+    const stored = await read(position, READ_LIMIT, READ_CHARS)
+    const chars = charsOf(stored)
+    isLarge = chars > OWN_CHARS
+    if (!isLarge) return stored
+    const leave = room.takeNow(COPIES * chars)
+    if (leave !== null) {
+      leaveRoom = leave
+      return stored
+    }
+    // It is let go of, and read again when there is room.
+    stored.length = 0
+    leaveRoom = await room.take(COPIES * chars)
+    if (closed) leaveRoom()
+    return closed ? [] : read(position, READ_LIMIT, READ_CHARS)
+  }
 
   function forget(): void {
     buffer = []
@@ -64,6 +103,7 @@ export function createWatcher({ after, read, onClose }: WatcherOptions): Watcher
     },
 
     async next() {
+      leaveRoom()
       while (!closed) {
         if (!behind) {
           const first = buffer[0]
@@ -85,8 +125,8 @@ export function createWatcher({ after, read, onClose }: WatcherOptions): Watcher
         }
         // What is pushed from here on follows what this read finds, or shows by its seq that it does not.
         behind = false
-        const stored = await read(position, READ_LIMIT, READ_CHARS)
-        const entries = show(stored)
+        const stored = await readWithin()
+        const entries = isLarge ? emptiedLater(show(stored)) : show(stored)
         if (stored.length === READ_LIMIT || charsOf(stored) >= READ_CHARS) forget()
         const last = stored[stored.length - 1]
         if (last === undefined) continue
@@ -102,6 +142,7 @@ export function createWatcher({ after, read, onClose }: WatcherOptions): Watcher
       if (closed) return
       closed = true
       forget()
+      leaveRoom()
       onClose()
       signal()
     },

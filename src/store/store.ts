@@ -4,7 +4,7 @@ import type { ServerError } from '../domain/errors.ts'
 import type { TokenUsage } from '../domain/event.ts'
 import type { FileRecord, UnsentFiles } from '../domain/file.ts'
 import type { Grant } from '../domain/grant.ts'
-import type { StoredMessage } from '../domain/message.ts'
+import type { MessageMark, StoredMessage } from '../domain/message.ts'
 import type { RunError, RunRecord, RunStatus } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
@@ -52,12 +52,18 @@ export interface Store {
   /** All runs of a session, in the order they were taken. */
   runs(sessionId: string): Promise<RunRecord[]>
 
-  /** The newest `limit` messages before `before` (a message id), oldest first. Superseded ones and those of sub-agents are left out. */
-  messages(sessionId: string, limit: number, before?: string): Promise<StoredMessage[]>
+  /**
+   * The newest `limit` messages before `before` (a message id), oldest first. Superseded ones and those of sub-agents are left out.
+   * With `maxChars` no older one is added once there are that many characters: at least one message, and never all of a long
+   * history at once.
+   */
+  messages(sessionId: string, limit: number, before?: string, maxChars?: number): Promise<StoredMessage[]>
   /** The newest `limit` messages of one sub-agent, oldest first; superseded ones are left out. */
   laneMessages(sessionId: string, lane: string, limit: number): Promise<StoredMessage[]>
   /** Those of the ids that the session has, superseded or not. */
   knownMessages(sessionId: string, ids: readonly string[]): Promise<StoredMessage[]>
+  /** The same without what they say: a client can name a long history in a short request. */
+  messageMarks(sessionId: string, ids: readonly string[]): Promise<MessageMark[]>
   /** Every message, superseded or not, sub-agents' too, oldest first. */
   allMessages(sessionId: string): Promise<StoredMessage[]>
 

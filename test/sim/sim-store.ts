@@ -68,6 +68,7 @@ export function createSimStore({ inner, process, random, callMs, fails, onShowab
     messages: (...args) => far(() => inner.messages(...args)),
     laneMessages: (...args) => far(() => inner.laneMessages(...args)),
     knownMessages: (...args) => far(() => inner.knownMessages(...args)),
+    messageMarks: (...args) => far(() => inner.messageMarks(...args)),
     wait: (...args) => far(() => inner.wait(...args)),
     waits: (...args) => far(() => inner.waits(...args)),
     expiredWaits: (...args) => far(() => inner.expiredWaits(...args)),

@@ -4,6 +4,8 @@ import type { Engine } from '../../engine/engine.ts'
 
 /** How far behind one of its seqs a compacted entry is looked for. */
 const LOOK_AHEAD = 2_000
+/** Nor further than this: entries can be large, and the id may be one that never was. */
+const LOOK_AHEAD_CHARS = 4 * 1024 * 1024
 
 /**
  * The entry that an event id names. Throws `events_gone` when it was purged, lost or never written: a reader that believes
@@ -11,7 +13,7 @@ const LOOK_AHEAD = 2_000
  */
 export async function entryAt(engine: Pick<Engine, 'entries'>, sessionId: string, seq: number): Promise<Entry> {
   for (const limit of [1, LOOK_AHEAD]) {
-    const near = seq < 1 ? [] : await engine.entries(sessionId, seq - 1, limit)
+    const near = seq < 1 ? [] : await engine.entries(sessionId, seq - 1, limit, LOOK_AHEAD_CHARS)
     const found = near.find((entry) => entry.seq === seq || entry.spans?.some(([merged]) => merged === seq))
     if (found !== undefined) return found
   }

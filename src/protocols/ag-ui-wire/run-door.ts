@@ -61,8 +61,11 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const { threadId, runId } = input
     const timestamp = clock.now()
     if (session !== null) reply.note({ session_id: session.id })
+    const makeRoom = (bytes: number) => reply.makeRoom(bytes)
     const snapshot =
-      session === null ? emptyThread(input, timestamp) : await sessionSnapshot(engine, session, timestamp)
+      session === null
+        ? emptyThread(input, timestamp)
+        : (await sessionSnapshot(engine, session, { timestamp, makeRoom })).event
     const outcome = session === null ? { type: 'success' as const } : await waitingOutcome(engine, session)
     const { stream, encoder } = await openEventStream(request, reply, input.reader)
     const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot, outcome, timestamp })
@@ -135,7 +138,7 @@ interface Call {
 
 async function knownHistory(engine: Engine, session: SessionRecord | null, input: AgUiInput): Promise<KnownHistory> {
   const ids = input.messages.map(({ id }) => id)
-  const known = session === null || ids.length === 0 ? [] : await engine.knownMessages(session.id, ids)
+  const known = session === null || ids.length === 0 ? [] : await engine.messageMarks(session.id, ids)
   const messages = new Map(known.map((message) => [message.id, message]))
   const bringsResults = input.messages.some(({ id, role }) => role === 'tool' && !messages.has(id))
   const open = session === null || !bringsResults ? [] : await engine.openClientCalls(session.id)

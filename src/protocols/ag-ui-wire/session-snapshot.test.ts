@@ -28,16 +28,34 @@ const message = (i: number, content: string): StoredMessage => ({
   createdAt: i,
 })
 
+/** What was read, in characters, and the room that was asked for. */
 function storing(all: StoredMessage[]) {
-  let reads = 0
+  const seen = { chars: 0, rooms: [] as number[], left: 0 }
   return {
-    messages: async (_session: string, limit: number, before?: string) => {
-      reads += 1
+    seen,
+    messages: async (_session: string, limit: number, before?: string, maxChars = 0) => {
       const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
-      return all.slice(Math.max(0, end - limit), end)
+      let chars = 0
+      const start = all.slice(0, end).findLastIndex(({ content }, i) => {
+        chars += content.length
+        return chars >= maxChars || end - i === limit
+      })
+      seen.chars += chars
+      return all.slice(Math.max(0, start), end)
     },
-    reads: () => reads,
+    async makeRoom(bytes: number) {
+      expect(seen.chars).toBeLessThan(200_000)
+      seen.rooms.push(bytes)
+      return () => {
+        seen.left += 1
+      }
+    },
   }
+}
+
+async function snapshot(engine: ReturnType<typeof storing>, count: number, omit?: (message: StoredMessage) => boolean) {
+  const { makeRoom } = engine
+  return sessionSnapshot(engine, session(count), { timestamp: 7, makeRoom, ...(omit === undefined ? {} : { omit }) })
 }
 
 const ids = (event: { messages: { id: string }[] }) => event.messages.map(({ id }) => id)
@@ -46,36 +64,42 @@ describe('the snapshot of a session', () => {
   test('has all messages, oldest first, however many pages they take', async () => {
     const all = Array.from({ length: 450 }, (_, i) => message(i, 'x'))
 
-    const event = await sessionSnapshot(storing(all), session(450), 7)
+    const engine = storing(all)
+    const { event } = await snapshot(engine, 450)
 
     expect(ids(event)).toEqual(all.map(({ id }) => id))
     expect([event.timestamp, event.metadata]).toEqual([7, undefined])
+    expect(engine.seen.rooms).toEqual([])
   })
 
   test('has the newest that fit, and says how many are older', async () => {
     const all = Array.from({ length: 1_000 }, (_, i) => message(i, 'x'.repeat(20_000)))
     const engine = storing(all)
 
-    const event = await sessionSnapshot(engine, session(1_000), 7)
+    const { event, leaveRoom } = await snapshot(engine, 1_000)
 
     const shown = ids(event).length
     expect(ids(event)).toEqual(all.slice(-shown).map(({ id }) => id))
     expect(event.metadata).toEqual({ quarterdeck: { truncated: 1_000 - shown } })
     expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThan(4.1 * 1024 * 1024)
     expect(Buffer.byteLength(JSON.stringify(event))).toBeGreaterThan(3.9 * 1024 * 1024)
-    expect(engine.reads()).toBeLessThan(4)
+    // Nothing is read that is not shown, and little before there is room for it.
+    expect(engine.seen.chars).toBeLessThan(4.4 * 1024 * 1024)
+    expect(engine.seen.rooms).toEqual([8 * 1024 * 1024])
+    leaveRoom()
+    expect(engine.seen.left).toBe(1)
   })
 
   test('leaves out what it is told to', async () => {
     const all = Array.from({ length: 4 }, (_, i) => message(i, 'x'))
 
-    const event = await sessionSnapshot(storing(all), session(4), 7, ({ runId }) => runId === 'odd')
+    const { event } = await snapshot(storing(all), 4, ({ runId }) => runId === 'odd')
 
     expect([ids(event), event.metadata]).toEqual([['m0', 'm2'], undefined])
   })
 
   test('is empty for a session without messages', async () => {
-    expect(await sessionSnapshot(storing([]), session(0), 7)).toEqual({
+    expect((await snapshot(storing([]), 0)).event).toEqual({
       type: 'MESSAGES_SNAPSHOT',
       messages: [],
       timestamp: 7,

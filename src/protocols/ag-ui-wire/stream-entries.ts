@@ -20,15 +20,21 @@ export async function streamEntries(
 ): Promise<Streamed> {
   const session = ulidOf(sessionId)
   let { lastSeq, inRun } = from
-  for await (const batch of source) {
+
+  /** By itself, so that the text of a large batch is not kept while the next one is waited for. */
+  function send(batch: readonly Entry[]): Promise<void> | undefined {
     const chunk = encoder.entries(batch, session)
-    if (chunk === null) continue
+    if (chunk === null) return undefined
     const last = batch.findLast(({ kind }) => kind === 'event')
     if (last !== undefined) {
       lastSeq = last.seq
       inRun = !isTerminalText(last.data)
     }
-    const blocked = stream.write(chunk)
+    return stream.write(chunk)
+  }
+
+  for await (const batch of source) {
+    const blocked = send(batch)
     if (blocked !== undefined && !(await drained(blocked))) return { reading: false, inRun, lastSeq }
   }
   return { reading: true, inRun, lastSeq }

@@ -2,7 +2,7 @@
 // what we lack is taken only where a client may say it. Pure.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { StoredMessage } from '../../domain/message.ts'
+import type { MessageMark } from '../../domain/message.ts'
 import type { NewMessage, RunInput } from '../../domain/run.ts'
 import { longTextProblems } from '../request/input-problems.ts'
 import { refuseMany } from '../request/refuse-many.ts'
@@ -12,7 +12,7 @@ import { createWarnings } from './warnings.ts'
 
 export interface KnownHistory {
   /** Those of the sent messages that the session has. */
-  messages: ReadonlyMap<string, StoredMessage>
+  messages: ReadonlyMap<string, MessageMark>
   /** Tool calls that wait for a result from the client. */
   openCalls: ReadonlySet<string>
 }
@@ -71,7 +71,7 @@ export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
  * was itself superseded cannot be branched from: its reader is shown where the conversation is now. Nor can what a sub-agent
  * was asked: that is inside of another message's answer.
  */
-function branchPoint(messages: readonly InputMessage[], known: ReadonlyMap<string, StoredMessage>): string | null {
+function branchPoint(messages: readonly InputMessage[], known: ReadonlyMap<string, MessageMark>): string | null {
   const last = messages.findLast(({ role }) => role !== 'system' && role !== 'developer')
   if (last?.role !== 'user') return null
   const message = known.get(last.id)

@@ -47,6 +47,7 @@ export interface AnswerSource {
 }
 
 const PAGE = 1_000
+const PAGE_CHARS = 256 * 1024
 
 /**
  * Sends the run's events after `after`, then live, to its terminal event. An encoder that is resumed is first shown, for its
@@ -124,7 +125,7 @@ export async function* entriesUpTo(
   const ids: ReadonlySet<string | null> = new Set(runs.map(({ id }) => id))
   let position = beforeFirst(first)
   while (position < after) {
-    const page = await engine.entries(first.sessionId, position, PAGE)
+    const page = await engine.entries(first.sessionId, position, PAGE, PAGE_CHARS)
     if (page.length === 0) return
     for (const entry of page) {
       // A compacted entry stands at its last seq, and begins at its first.

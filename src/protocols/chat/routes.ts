@@ -110,10 +110,10 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
     const page = decodePage(request, MESSAGES)
     const session = await knownSession(engine, request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
-    const { messages, next } = await listMessages(engine, session.id, page)
+    const { messages, next } = await listMessages(engine, session.id, page, reply)
     const path = `/sessions/${encodeURIComponent(shownId(session))}`
     const body = { ...sessionInfo(session), messages: messages.map(sessionMessage) }
-    reply.json(200, body, nextLink(path, request.query, next))
+    await reply.jsonPieces(200, body, nextLink(path, request.query, next))
   }
 
   const shared = { door: 'rest', role: 'user' } as const

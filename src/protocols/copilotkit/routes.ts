@@ -61,13 +61,17 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
     if (session === null) await engine.refuseForeign(owner, threadId)
     const active = session === null ? undefined : (await engine.openRuns(session.id))[0]
     const timestamp = clock.now()
-    const snapshot = session && (await sessionSnapshot(engine, session, timestamp, toldByItsEvents(active)))
+    const makeRoom = (bytes: number) => reply.makeRoom(bytes)
+    const omit = toldByItsEvents(active)
+    const snapshot = session && (await sessionSnapshot(engine, session, { timestamp, makeRoom, omit }))
     if (session !== null) reply.note({ session_id: session.id })
     const reader = await openEventStream(request, reply, reads)
     // What the session waits for comes with the waiting run's own end, below.
     const outcome = { type: 'success' as const }
-    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot, outcome, timestamp })
+    const event = snapshot?.event ?? null
+    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot: event, outcome, timestamp })
     await reader.stream.write(reader.encoder.events(events))?.catch(() => {})
+    snapshot?.leaveRoom()
     if (active !== undefined) await streamRun(depsFor[reads], active, beforeFirst(active), reader)
     reader.stream.end()
   }

@@ -126,7 +126,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     const page = decodePage(request, MESSAGES)
     const session = await knownSession(engine, request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
-    const { messages, next } = await listMessages(engine, session.id, page)
+    const { messages, next } = await listMessages(engine, session.id, page, reply)
     const body = {
       thread_id: threadIdOf(session),
       created_at: isoTime(session.createdAt),
@@ -135,7 +135,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       metadata: session.metadata,
     }
     const path = `/threads/${encodeURIComponent(threadIdOf(session))}`
-    reply.json(200, body, nextLink(path, request.query, next))
+    await reply.jsonPieces(200, body, nextLink(path, request.query, next))
   }
 
   /** What the requests that led to these messages sent along; where a page begins inside of the work, its question is on another one. */

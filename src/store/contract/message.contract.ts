@@ -57,6 +57,37 @@ export function describeMessages(open: OpenStore): void {
       expect(await (await reopen()).messages(session.id, 100)).toEqual(messages)
     })
 
+    test('are read up to a number of characters: at least one, and no older one once there are that many', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const messages = ['a', 'b', 'c', 'd'].map((id) => newMessage(id, { content: id.repeat(1_000) }))
+      await done(store, accept(session, { start: { messages } }))
+      const read = async (limit: number, before: string | undefined, maxChars: number) =>
+        idsOf(await store.messages(session.id, limit, before, maxChars))
+
+      expect(await read(100, undefined, 1)).toEqual(['d'])
+      expect(await read(100, undefined, 1_001)).toEqual(['c', 'd'])
+      expect(await read(100, 'c', 1_001)).toEqual(['a', 'b'])
+      expect(await read(1, 'c', 9_000)).toEqual(['b'])
+      expect(await read(100, undefined, 9_000)).toEqual(['a', 'b', 'c', 'd'])
+      expect(await read(100, 'a', 1)).toEqual([])
+    })
+
+    test('are known by their ids without being read', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const messages = [newMessage('a'), newMessage('b'), newMessage('l', { lane: 'call' })]
+      await done(store, accept(session, { start: { messages } }))
+
+      const marks = await store.messageMarks(session.id, ['l', 'nobody', 'a', 'a'])
+
+      expect(marks.toSorted((one, other) => (one.id < other.id ? -1 : 1))).toEqual([
+        { id: 'a' },
+        { id: 'l', lane: 'call' },
+      ])
+      expect(await store.messageMarks('nobody', ['a'])).toEqual([])
+    })
+
     test('are counted when a person, the agent or a tool said them', async () => {
       const { store } = await openForTest(open)
       const session = newSession()

@@ -63,7 +63,7 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
     orphans: (now, limit) =>
       [...state.sessions.values()].flatMap((session) => orphansOf(session, state.leases, now)).slice(0, limit),
 
-    messages(sessionId, limit, before) {
+    messages(sessionId, limit, before, maxChars = Number.POSITIVE_INFINITY) {
       const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
       const end =
         before === undefined
@@ -72,7 +72,13 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
               0,
               all.findIndex((message) => message.id === before),
             )
-      return limit === 0 ? [] : all.slice(0, end).filter(isShown).slice(-limit)
+      const newest = limit === 0 ? [] : all.slice(0, end).filter(isShown).slice(-limit)
+      let chars = 0
+      const cut = newest.findLastIndex(({ content }) => {
+        chars += typeof content === 'string' ? content.length : JSON.stringify(content).length
+        return chars >= maxChars
+      })
+      return newest.slice(Math.max(0, cut))
     },
 
     laneMessages(sessionId, lane, limit) {
@@ -81,6 +87,17 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
       return limit === 0 ? [] : said.slice(-limit)
     },
     allMessages: (sessionId) => [...(state.sessions.get(sessionId)?.messages.values() ?? [])],
+    messageMarks(sessionId, ids) {
+      const messages = state.sessions.get(sessionId)?.messages
+      return [...new Set(ids)].flatMap((id) => {
+        const { lane, supersededBy } = messages?.get(id) ?? {}
+        const mark = {
+          ...(lane === undefined ? {} : { lane }),
+          ...(supersededBy === undefined ? {} : { supersededBy }),
+        }
+        return messages?.has(id) ? [{ id, ...mark }] : []
+      })
+    },
     knownMessages(sessionId, ids) {
       const messages = state.sessions.get(sessionId)?.messages
       return [...new Set(ids)].flatMap((id) => messages?.get(id) ?? [])

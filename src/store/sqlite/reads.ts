@@ -1,11 +1,12 @@
 // The reading half of the store.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { StoredMessage } from '../../domain/message.ts'
 import { isFinished } from '../../domain/run.ts'
 import type { SessionQuery, Store, StoredEntry } from '../store.ts'
 import { createFileReads } from './file-reads.ts'
 import type { LiveState } from './live-sessions.ts'
-import { OPEN, toMessage, toRun, toSession, unpackRow } from './rows.ts'
+import { OPEN, toMark, toMessage, toRun, toSession, unpackRow } from './rows.ts'
 import { createWaitReads } from './wait-reads.ts'
 
 /** All but the state, which may be large and which no list shows. */
@@ -95,6 +96,11 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY mid',
   )
 
+  const marks = db.prepare(
+    `SELECT id, lane, superseded_by FROM messages
+     WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY mid`,
+  )
+
   const sid = (sessionId: string): number | null => {
     const live = state.sessions.get(sessionId)
     if (live !== undefined) return live.sid
@@ -122,7 +128,8 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
           chars += entry.data.length
         }
       }
-      const rowsAtOnce = maxChars === Number.POSITIVE_INFINITY ? 16 : 4
+      // A row can hold an event of several megabytes.
+      const rowsAtOnce = limit === 1 || maxChars !== Number.POSITIVE_INFINITY ? 1 : 16
       while (!isEnough()) {
         const rows = entryRows.all(id, after, rowsAtOnce) as unknown as [number, string | null, string, string | null][]
         if (rows.length === 0) break
@@ -186,11 +193,24 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
       return orphans.all(now, limit).map(toRun)
     },
 
-    async messages(sessionId, limit, before) {
+    async messages(sessionId, limit, before, maxChars) {
       const id = sid(sessionId)
       if (id === null) return []
-      const rows = before === undefined ? newestMessages.all(id, limit) : olderMessages.all(id, limit, before)
-      return rows.map(toMessage).reverse()
+      const rows = before === undefined ? [id, limit] : [id, limit, before]
+      const statement = before === undefined ? newestMessages : olderMessages
+      if (maxChars === undefined)
+        return statement
+          .all(...rows)
+          .map(toMessage)
+          .reverse()
+      const found: StoredMessage[] = []
+      let chars = 0
+      for (const row of statement.iterate(...rows)) {
+        found.push(toMessage(row))
+        chars += String(row.content).length + String(row.extra ?? '').length
+        if (chars >= maxChars) break
+      }
+      return found.reverse()
     },
     async laneMessages(sessionId, lane, limit) {
       return laneMessages.all(sessionId, lane, limit).map(toMessage).reverse()
@@ -200,6 +220,9 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     },
     async knownMessages(sessionId, ids) {
       return ids.length === 0 ? [] : known.all(sessionId, JSON.stringify(ids)).map(toMessage)
+    },
+    async messageMarks(sessionId, ids) {
+      return ids.length === 0 ? [] : marks.all(sessionId, JSON.stringify(ids)).map(toMark)
     },
   }
 }

@@ -4,7 +4,7 @@ import type { Entry, EntryKind } from '../../domain/entry.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
 import { jsonLimits } from '../../domain/json-limits.ts'
-import type { StoredMessage } from '../../domain/message.ts'
+import type { MessageMark, StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait } from '../../domain/wait.ts'
@@ -70,17 +70,21 @@ export function toRun(row: Row): RunRecord {
   }
 }
 
+export const toMark = (row: Row): MessageMark => ({
+  id: text(row.id),
+  ...(row.lane == null ? {} : { lane: text(row.lane) }),
+  ...(row.superseded_by == null ? {} : { supersededBy: text(row.superseded_by) }),
+})
+
 export function toMessage(row: Row): StoredMessage {
   const { structured, ...extra } = json(row.extra) ?? {}
   return {
-    id: text(row.id),
+    ...toMark(row),
     role: text(row.role) as StoredMessage['role'],
     content: structured === true ? json(row.content) : text(row.content),
     runId: text(row.run_id),
     createdAt: Number(row.created_at),
     ...extra,
-    ...(row.lane == null ? {} : { lane: text(row.lane) }),
-    ...(row.superseded_by == null ? {} : { supersededBy: text(row.superseded_by) }),
   }
 }
 

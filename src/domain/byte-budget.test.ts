@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { createByteBudget } from './byte-budget.ts'
+
+function manualClock() {
+  let time = 0
+  let timers: { at: number; fire: () => void }[] = []
+  return {
+    mono: () => time,
+    after(ms: number, fire: () => void) {
+      const timer = { at: time + ms, fire }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((one) => one !== timer)
+      }
+    },
+    advance(ms: number) {
+      for (const until = time + ms; time < until; ) {
+        time += 1_000
+        const due = timers.filter(({ at }) => at <= time)
+        timers = timers.filter(({ at }) => at > time)
+        for (const { fire } of due) fire()
+      }
+    },
+    get timers() {
+      return timers.length
+    },
+  }
+}
+
+describe('room that many share', () => {
+  test('is given in the order of asking, and never more than there is', async () => {
+    const budget = createByteBudget(100, manualClock())
+    const began: string[] = []
+    const take = (name: string, bytes: number) =>
+      budget.take(bytes).then((release) => {
+        began.push(name)
+        return release
+      })
+
+    const first = await take('first', 60)
+    const large = take('large', 90)
+    // It would fit, and waits all the same: else the large one could wait for ever.
+    const small = take('small', 10)
+    await Promise.resolve()
+    expect({ began, used: budget.used, waiting: budget.waiting }).toEqual({ began: ['first'], used: 60, waiting: 2 })
+    expect(budget.takeNow(10)).toBeNull()
+
+    first()
+    first()
+    const releases = [await large, await small]
+    expect({ began, used: budget.used }).toEqual({ began: ['first', 'large', 'small'], used: 100 })
+    for (const release of releases) release()
+    expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 })
+    expect(budget.takeNow(10)).not.toBeNull()
+  })
+
+  test('what is larger than all of it gets all of it', async () => {
+    const budget = createByteBudget(100, manualClock())
+
+    const release = await budget.take(1_000)
+
+    expect(budget.used).toBe(100)
+    release()
+    expect(budget.used).toBe(0)
+  })
+
+  test('whoever keeps it for 30 s while others wait is told, and not before', async () => {
+    const clock = manualClock()
+    const budget = createByteBudget(100, clock)
+    let told = 0
+    const release = await budget.take(100, () => {
+      told += 1
+      release()
+    })
+
+    clock.advance(60_000)
+    expect({ told, timers: clock.timers }).toEqual({ told: 0, timers: 0 })
+    const next = budget.take(100)
+    clock.advance(1_000)
+    expect(told).toBe(1)
+    ;(await next)()
+    expect({ used: budget.used, timers: clock.timers }).toEqual({ used: 0, timers: 0 })
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { createByteBudget } from '../domain/byte-budget.ts'
+import type { StoredEntry } from '../store/store.ts'
+import { createWatcher } from './watcher.ts'
+
+const LARGE = 1_000_000
+const clock = { mono: () => 0, after: () => () => {} }
+
+/** A log whose entries have so many characters each. */
+function logOf(sizes: readonly number[]) {
+  let reads = 0
+  return {
+    reads: () => reads,
+    async read(seq: number, limit: number, maxChars: number): Promise<StoredEntry[]> {
+      reads += 1
+      const found: StoredEntry[] = []
+      let chars = 0
+      for (const [i, size] of sizes.entries()) {
+        if (i < seq || found.length >= limit || chars >= maxChars) continue
+        found.push({ seq: i + 1, runId: 'r', kind: 'event', data: 'x'.repeat(size) })
+        chars += size
+      }
+      return found
+    },
+  }
+}
+
+const turns = async () => {
+  for (let i = 0; i < 20; i += 1) await Promise.resolve()
+}
+
+describe('readers that lag', () => {
+  test('hold large entries only while there is room for them among all', async () => {
+    const room = createByteBudget(2 * 3 * LARGE, clock)
+    const log = logOf([LARGE, LARGE, LARGE])
+    const watch = () => createWatcher({ after: 0, read: log.read, onClose() {}, room })
+    const readers = Array.from({ length: 5 }, watch)
+    const shown: number[] = []
+    const first = readers.map(async (reader, i) => {
+      const batch = await reader.next()
+      shown.push(i)
+      return batch
+    })
+    await turns()
+
+    expect({ shown, used: room.used, waiting: room.waiting }).toEqual({ shown: [0, 1], used: 6 * LARGE, waiting: 3 })
+    // Asking for more says that the last was sent, closing that nobody wants it.
+    const more = readers[0]?.next()
+    readers[1]?.close()
+    await turns()
+    expect(shown).toEqual([0, 1, 2, 3])
+    readers[2]?.close()
+    readers[3]?.close()
+    await turns()
+    expect(shown).toEqual([0, 1, 2, 3, 4])
+    expect((await more)?.map(({ seq }) => seq)).toEqual([2])
+    expect((await first[4])?.map(({ seq }) => seq)).toEqual([1])
+
+    for (const reader of readers) reader.close()
+    expect({ used: room.used, waiting: room.waiting }).toEqual({ used: 0, waiting: 0 })
+  })
+
+  test('that is closed while it waits takes no room', async () => {
+    const room = createByteBudget(3 * LARGE, clock)
+    const leave = await room.take(3 * LARGE)
+    const reader = createWatcher({ after: 0, read: logOf([LARGE]).read, onClose() {}, room })
+    const next = reader.next()
+    await turns()
+
+    reader.close()
+    leave()
+
+    expect(await next).toBeNull()
+    expect(room.used).toBe(0)
+  })
+
+  test('never wait for room where entries are small', async () => {
+    const room = createByteBudget(1, clock)
+    const leave = await room.take(1)
+    const log = logOf(Array.from({ length: 600 }, () => 1_000))
+    const reader = createWatcher({ after: 0, read: log.read, onClose() {}, room })
+
+    const seqs: number[] = []
+    while (seqs.length < 600) for (const { seq } of (await reader.next()) ?? []) seqs.push(seq)
+
+    expect(seqs).toEqual(Array.from({ length: 600 }, (_, i) => i + 1))
+    leave()
+  })
+})

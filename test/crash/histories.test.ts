@@ -1,0 +1,108 @@
+// Long histories read by many at once (P12): what a session holds is not what its readers cost.
+
+import { request } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import { megabytes, print } from './support/figures.ts'
+import { hydration } from './support/run-input.ts'
+import { record } from './support/sse-recorder.ts'
+import { openYard, type TestServer } from './support/start-server.ts'
+
+const MESSAGES = 1_000
+const CHARS = 95_000
+const AT_ONCE = 20
+/** As many as fit into one body. The event that begins their run has 9.5 MB, and each reader of the session gets it. */
+const IN_A_REQUEST = 100
+/** A reader of the session's events leaves when it has seen four of those. */
+const ENOUGH_BYTES = 40_000_000
+// Each reader that holds a whole history would take the 95 MB several times: 2.25 GB for 20, more than the heap of this server.
+const HEAP_MB = 256
+const GROWTH_LIMIT = 450_000_000
+
+/** A session of 95 MB. */
+async function fill({ url }: TestServer): Promise<void> {
+  for (let i = 0; i < MESSAGES; i += IN_A_REQUEST) {
+    const messages = Array.from({ length: IN_A_REQUEST }, (_, n) => ({
+      id: `m${i + n}`,
+      role: 'user',
+      content: `${i + n} ${'x'.repeat(CHARS)}`,
+    }))
+    const { status } = await record({
+      url,
+      method: 'POST',
+      body: { ...hydration('long'), runId: `run-${i}`, messages },
+    }).done
+    expect(status).toBe(200)
+  }
+}
+
+interface Taken {
+  status: number | undefined
+  bytes: number
+  isLinked: boolean
+}
+
+/** Reads and forgets, up to so many bytes. */
+function take(url: string, body?: unknown, enough = Number.POSITIVE_INFINITY): Promise<Taken> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? 'GET' : 'POST'
+    const headers = { 'Content-Type': 'application/json' }
+    const call = request(url, { method, agent: false, headers: body === undefined ? {} : headers }, (answer) => {
+      let bytes = 0
+      const done = () =>
+        resolve({ status: answer.statusCode, bytes, isLinked: answer.headers.link?.includes('before=') ?? false })
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes < enough) return
+        done()
+        call.destroy()
+      })
+      answer.on('end', done).on('error', () => {})
+    })
+    call.on('error', reject)
+    call.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+/** How far memory grew while 20 did this at once. */
+async function together(server: TestServer, read: () => Promise<Taken>): Promise<{ growth: number; taken: Taken[] }> {
+  const before = await server.rss()
+  let peak = before
+  const sampler = setInterval(async () => {
+    peak = Math.max(peak, await server.rss().catch(() => 0))
+  }, 50)
+  onTestFinished(() => clearInterval(sampler))
+  const taken = await Promise.all(Array.from({ length: AT_ONCE }, read))
+  clearInterval(sampler)
+  return { growth: Math.max(peak, await server.rss()) - before, taken }
+}
+
+test('a session of 1,000 × 95,000 characters is read by 20 at once, at every door, in little memory', {
+  timeout: 300_000,
+}, async () => {
+  const yard = await openYard(onTestFinished)
+  const server = await yard.start({
+    flags: ['--log-level', 'warn'],
+    env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
+  })
+  const { url } = server
+  await fill(server)
+
+  const session = await together(server, () => take(`${url}/sessions/long`))
+  const thread = await together(server, () => take(`${url}/threads/long`))
+  const snapshot = await together(server, () => take(url, hydration('long')))
+  const connect = await together(server, () => take(`${url}/copilotkit/agent/default/connect`, hydration('long')))
+  const events = await together(server, () => take(`${url}/sessions/long/events`, undefined, ENOUGH_BYTES))
+
+  const all = { session, thread, snapshot, connect, events }
+  const figures = Object.entries(all).map(([name, { growth }]) => `${name} ${megabytes(growth)}`)
+  print(`P12: a session of 95 MB read by ${AT_ONCE} at once, heap of ${HEAP_MB} MB: memory +${figures.join(', +')}`)
+  const page = { status: 200, isLinked: true, bytes: expect.closeTo(4_280_000, -6) }
+  expect([...session.taken, ...thread.taken]).toEqual(Array(2 * AT_ONCE).fill(page))
+  const shown = { status: 200, isLinked: false, bytes: expect.closeTo(4_180_000, -6) }
+  expect([...snapshot.taken, ...connect.taken]).toEqual(Array(2 * AT_ONCE).fill(shown))
+  for (const { status, bytes } of events.taken) {
+    expect(status).toBe(200)
+    expect(bytes).toBeGreaterThanOrEqual(ENOUGH_BYTES)
+  }
+  expect(Math.max(...Object.values(all).map(({ growth }) => growth))).toBeLessThan(GROWTH_LIMIT)
+})
