@@ -1,5 +1,5 @@
 // Measures the figures the project promises, against a floor in the same run, and keeps them in RESULTS.md.
-//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors] [--seconds 5] [--json out.json]
+//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile] [--seconds 5] [--json out.json]
 //                    [--server bin/quarterdeck.js]
 // A partial run prints its table and leaves RESULTS.md alone. Exit code 1: a figure was missed; 2: nothing was measured.
 
@@ -11,6 +11,7 @@ import { type Figure, markdownTable, skipped, textTable } from './figure.ts'
 import { cpuMs, machineBusyMs } from './process-stat.ts'
 import { full, paced } from './scenarios/cpu-per-run.ts'
 import { doors } from './scenarios/doors.ts'
+import { hostile } from './scenarios/hostile.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { sessions } from './scenarios/sessions.ts'
 import { idle, start } from './scenarios/start-and-idle.ts'
@@ -18,7 +19,7 @@ import { streams } from './scenarios/streams.ts'
 import { latency, slowDisk } from './scenarios/token-delay.ts'
 import { openStage, type Stage } from './stage.ts'
 
-const scenarios: readonly Scenario[] = [full, paced, latency, slowDisk, start, idle, streams, sessions, doors]
+const scenarios: readonly Scenario[] = [full, paced, latency, slowDisk, start, idle, streams, sessions, doors, hostile]
 /** Share of one core; what the system itself does for us (interrupts, writing back) stays below. */
 const NOTABLE_NOISE = 0.15
 const root = join(import.meta.dirname, '..')

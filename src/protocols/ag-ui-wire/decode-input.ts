@@ -11,7 +11,7 @@ import { inputProblems, longTextProblems } from '../request/input-problems.ts'
 import { judge } from '../request/judge.ts'
 import { decodeMessages, type InputMessage } from './decode-messages.ts'
 import { type Answer, decodeResume } from './decode-resume.ts'
-import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
+import { dropNullsEach, isFields } from './drop-nulls.ts'
 import { type Reader, readerOf } from './protocol-version.ts'
 import { createWarnings, type Warnings } from './warnings.ts'
 
@@ -40,7 +40,7 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
   if (!isFields(body)) {
     throw invalid([{ pointer: '', detail: 'Send a RunAgentInput: an object with threadId, runId and messages.' }])
   }
-  const { messages: sent, ...envelope } = dropNulls(body)
+  const { messages: sent, ...envelope } = knownFields(body)
   for (const list of LISTS) {
     if (envelope[list] !== undefined) envelope[list] = dropNullsEach(envelope[list])
   }
@@ -48,7 +48,7 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
   const problems = parsed.success ? longTextsIn(parsed.data) : inputProblems(parsed.issues, envelope)
   const messages = decodeMessages(sent, problems, warnings)
   if (!parsed.success || problems.length > 0) throw invalid(problems)
-  warnUnknownFields(envelope, warnings)
+  warnUnknownFields(body, warnings)
 
   const { threadId, runId, parentRunId, protocolVersion, state, tools, context, forwardedProps, resume } = parsed.data
   for (const [field, id] of Object.entries({ threadId, runId, parentRunId })) checkId(id, `/${field}`)
@@ -112,9 +112,16 @@ function checkId(id: string | undefined, pointer: string): void {
   })
 }
 
-function warnUnknownFields(envelope: Record<string, unknown>, warnings: Warnings): void {
-  for (const key of Object.keys(envelope)) {
-    if (!Object.hasOwn(KNOWN_FIELDS, key)) warnings.add('unknown field', [key])
+/** Without the others: there can be 100,000, and to copy and judge them all takes long. */
+function knownFields(body: Record<string, unknown>): Record<string, unknown> {
+  const known = Object.keys(KNOWN_FIELDS).filter((key) => Object.hasOwn(body, key) && body[key] !== null)
+  return Object.fromEntries(known.map((key) => [key, body[key]]))
+}
+
+function warnUnknownFields(body: Record<string, unknown>, warnings: Warnings): void {
+  for (const key in body) {
+    if (!Object.hasOwn(KNOWN_FIELDS, key) && body[key] !== null) warnings.add('unknown field', [key])
+    if (warnings.isFull) return
   }
 }
 
