@@ -121,6 +121,8 @@ export interface OpenApp {
   readonly doors: readonly Door[]
   /** The whole table, closed doors included. */
   readonly routes: readonly Route[]
+  /** Those that are open. */
+  connections(): number
   /** Nothing happens just now: lets go of memory that is held for speed alone. */
   rest(): void
 }
@@ -457,6 +459,7 @@ async function startApp(
       files: keeper,
       doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
       routes,
+      connections: () => http.stats().connections,
       rest: () => store.rest(),
     },
     address,

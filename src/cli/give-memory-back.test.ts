@@ -7,10 +7,10 @@ const MB = 1024 * 1024
 /** A server that leaves `kept` resident when it is collected. */
 function openServer(kept = 50 * MB) {
   const clock = createManualClock()
-  const server = { resident: 100 * MB, activeRuns: 0, runsStarted: 0, collections: 0, clock }
+  const server = { resident: 100 * MB, activeRuns: 0, runsStarted: 0, connections: 0, collections: 0, clock }
   const stop = giveMemoryBack({
     clock,
-    runs: () => server,
+    traffic: () => server,
     residentBytes: () => server.resident,
     collect() {
       server.collections += 1
@@ -42,6 +42,26 @@ test('nothing is collected while runs execute, or come and go', async () => {
 
   await server.clock.advance(2_000)
   expect(server.collections).toBe(1)
+})
+
+test('what readers leave behind that go long after their run is collected too', async () => {
+  const server = openServer()
+  await server.clock.advance(10_000)
+  server.runsStarted = 1
+  server.connections = 1_000
+  server.resident = 200 * MB
+  await server.clock.advance(20_000)
+  expect(server.collections).toBe(2)
+
+  // They are dropped, a few at a time.
+  server.resident = 300 * MB
+  for (const connections of [600, 200, 0]) {
+    server.connections = connections
+    await server.clock.advance(5_000)
+  }
+  expect(server.collections).toBe(2)
+  await server.clock.advance(5_000)
+  expect([server.collections, server.resident]).toEqual([3, 50 * MB])
 })
 
 test('a pause between runs is no end', async () => {

@@ -49,7 +49,7 @@ export function createAppStarter(version: string): StartApp {
       process.getBuiltinModule('node:http').setMaxIdleHTTPParsers(IDLE_PARSERS)
       stopLooking = giveMemoryBack({
         clock,
-        runs: () => engine.stats(),
+        traffic: () => ({ ...engine.stats(), connections: running.connections() }),
         residentBytes: () => process.memoryUsage.rss(),
         collect() {
           running.rest()

@@ -99,7 +99,13 @@ export class ResponseStream implements ByteStream, Watched {
     const size = typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length
     const head = `${size.toString(16)}\r\n`
     if (typeof chunk === 'string') return this.#response.write(`${head}${chunk}\r\n`)
-    return this.#response.write(Buffer.concat([Buffer.from(head), chunk, Buffer.from('\r\n')]))
+    // Not joined: a copy for each slice that a stalled reader leaves lying would be small enough for malloc to keep its place.
+    this.#response.cork()
+    this.#response.write(head)
+    this.#response.write(chunk)
+    const isTaken = this.#response.write('\r\n')
+    this.#response.uncork()
+    return isTaken && !this.#response.writableNeedDrain
   }
 
   #enqueue(bytes: Buffer): void {

@@ -2,6 +2,7 @@
 //
 //   READERS=500 vitest run test/crash/readers.test.ts      the long variant
 
+import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createIds, parseUuid, ulidOf } from '../../src/domain/ids.ts'
 import { breakMachine } from './support/broken-machine.ts'
@@ -20,6 +21,9 @@ const STALL_MS = 30_000
 /** So many read late, and so many of those that were dropped come back. */
 const SLOW = 6
 const LARGE_EVENTS = 120
+const STALLED = 1_000
+/** What may stay of each, beside what the first runs of a server leave. */
+const LEFT_BYTES = 160_000
 
 const answers = [
   // 8 MB: more than the kernel keeps for a connection that nobody reads.
@@ -145,6 +149,43 @@ describe('a reader that does not read', () => {
     // Most of it is garbage of what the kernel took; if each of them held all events it would be 700 MB.
     expect(peak - before).toBeLessThan(200_000_000)
   })
+})
+
+test('1,000 readers that stall give their memory back when they leave', { timeout: 240_000 }, async () => {
+  const yard = await openYard(onTestFinished, { answers })
+  // As the launcher starts it.
+  const server = await yard.start({
+    flags: ['--log-level', 'warn'],
+    nodeArgs: ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30'],
+    env: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' },
+  })
+  const { url, port } = server
+  for (let i = 0; i < 40; i += 1) {
+    await record({ url, method: 'POST', body: runInput('big', `big-${i}`, `big ${'x'.repeat(90_000)}`) }).done
+  }
+  const before = await server.rss()
+
+  const sockets = Array.from({ length: STALLED }, () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write(`GET /sessions/big/events HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
+    return socket
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  await until('all of them are served', async () => (await openStreams(server)) === STALLED, 60_000)
+  const held = await server.rss()
+  for (const socket of sockets) socket.destroy()
+
+  let left = held
+  const isBack = async () => {
+    left = await server.rss()
+    return left - before < STALLED * LEFT_BYTES
+  }
+  await until('the memory is back', isBack, 60_000)
+  print(`P12: ${STALLED} readers that stalled held ${megabytes(held - before)}, and left ${megabytes(left - before)}`)
 })
 
 const count = (frames: readonly Frame[] = []): number =>
