@@ -41,7 +41,7 @@ describe('a reader that does not read', () => {
   test('costs little, is served from the log when it reads, and is dropped when it never does', {
     timeout: 240_000,
   }, async () => {
-    const yard = await openYard(onTestFinished, { answers })
+    const yard = await openYard(onTestFinished, { answers, agent: { limits: { answer_chars: 10_000_000 } } })
     const machine = await breakMachine(yard)
     const server = await yard.start({ env: machine?.env ?? {}, flags: ['--log-level', 'warn'] })
     const { url } = server
