@@ -241,6 +241,15 @@ describe('a pattern of a schema', () => {
     expect(createLinearPattern('^a$', budget)?.foundIn('a', free)).toBe(true)
   })
 
+  test('is not given to the built-in engine when reading it would take too long', () => {
+    const properties = (count: number) => `[${'\\p{L}'.repeat(count)}]`
+    const budget = createSchemaBudget()
+    expect(createLinearPattern(properties(150), budget)?.foundIn('é', free)).toBe(true)
+    // The engine would refuse it if it saw it.
+    expect(createLinearPattern(`${properties(150)}(`, budget)).toBeNull()
+    expect(createLinearPattern(properties(2), budget)?.foundIn('é', free)).toBe(true)
+  })
+
   test('there is an end to how many are read', () => {
     const budget = createSchemaBudget()
     const made = Array.from({ length: 1_001 }, () => createLinearPattern('a', budget))

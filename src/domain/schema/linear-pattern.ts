@@ -25,13 +25,17 @@ const MAX_SOURCE = 1_000
 const MAX_STATES = 5_000
 /** What preparing the built-in engine for one character costs, in states. */
 const BUILT_IN_STATES = 300
+/** What `\p{L}` costs the built-in engine to read, in states: it makes a list of hundreds of ranges each time. */
+const PROPERTY_STATES = 400
 
 /**
  * Null: a pattern that cannot be followed like this (it looks around anywhere but at its beginning, refers back, counts too
  * far, is too long, or the budget is spent). Throws a `SyntaxError` for what is no regular expression.
  */
 export function createLinearPattern(source: string, budget: SchemaBudget = createSchemaBudget()): LinearPattern | null {
-  if (!budget.pattern() || source.length > MAX_SOURCE || !budget.states(source.length)) return null
+  if (!budget.pattern() || source.length > MAX_SOURCE) return null
+  const properties = source.match(/\\p\{/gi)?.length ?? 0
+  if (!budget.states(source.length + properties * PROPERTY_STATES)) return null
   const unicode = isUnicode(source)
   const parsed = parsePattern(source, unicode)
   if (parsed === null) return null
