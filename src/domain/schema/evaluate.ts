@@ -6,14 +6,11 @@ import { isObject, type Json } from './json.ts'
 import type { Meter } from './meter.ts'
 import { cut, escapeKey, listed, MAX_PROBLEMS, type Problem, preview, sentence } from './problem.ts'
 import type { JsonType, SchemaNode } from './read-schema.ts'
+import { weigh } from './weigh.ts'
 
 // What these cost, where a step of a pattern or a name that is looked up costs 1.
 const SCHEMA_WORK = 5
 const PROBLEM_WORK = 20
-/** For `enum`, `const` and `uniqueItems` a value is written down: its scalars, its lists and objects, the names, which are sorted. */
-const SCALAR_WORK = 3
-const NEST_WORK = 8
-const NAME_WORK = 8
 /** Of several forms a value fits none of, as much is said as helps. */
 const MAX_FORM_TEXT = 500
 
@@ -23,27 +20,10 @@ interface Seen {
   items: Set<number>
 }
 
+/** For `enum`, `const` and `uniqueItems`. */
 function canonical(value: unknown, meter: Meter): string {
   weigh(value, meter)
   return canonicalJson(value)
-}
-
-/** Before it is written down. */
-function weigh(value: unknown, meter: Meter): void {
-  if (Array.isArray(value)) {
-    meter.spend(NEST_WORK)
-    for (const item of value) weigh(item, meter)
-  } else if (isObject(value)) {
-    meter.spend(NEST_WORK)
-    for (const [key, item] of Object.entries(value)) {
-      meter.spend(NAME_WORK)
-      meter.spendOn(key)
-      weigh(item, meter)
-    }
-  } else {
-    meter.spend(SCALAR_WORK)
-    if (typeof value === 'string') meter.spendOn(value)
-  }
 }
 
 function isOfType(value: unknown, type: JsonType): boolean {

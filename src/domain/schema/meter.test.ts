@@ -221,6 +221,16 @@ describe('what would hold up everybody else ends', () => {
       Object.fromEntries(times(2_000, (i) => [`x${i}`, 1])),
     ],
     ['defaults', { allOf: times(4_000, () => ({ properties: {} })) }, named(20_000, () => 1)],
+    [
+      'a long default, filled in often',
+      { items: { properties: { a: { default: 'x'.repeat(10_000) } } } },
+      times(2_000, () => ({})),
+    ],
+    [
+      'a default with a long name, filled in often',
+      { items: { properties: { a: { default: { ['x'.repeat(10_000)]: 1 } } } } },
+      times(2_000, () => ({})),
+    ],
   ])('%s', (_name, schema, value) => {
     const { check } = createJsonCheck(schema)
     // Of this thread alone: the machine may be busy with something else.

@@ -2,6 +2,7 @@ import { isObject, type Json } from './json.ts'
 import { type Meter, Unchecked } from './meter.ts'
 import { escapeKey, named } from './problem.ts'
 import type { SchemaNode } from './read-schema.ts'
+import { weigh } from './weigh.ts'
 
 const MAX_DEPTH = 100
 
@@ -76,7 +77,10 @@ export function withDefaults(
       if (Object.hasOwn(copy, key) || key === '__proto__') continue
       const given = defaultOf(inner, meter)
       if (given === undefined) continue
-      copy[key] = withDefaults([inner], given.value, `${path}/${escapeKey(key)}`, depth + 1, meter)
+      const filled = withDefaults([inner], given.value, `${path}/${escapeKey(key)}`, depth + 1, meter)
+      // A long text takes no room here however often it is filled in. It does where the arguments are written down.
+      weigh(filled, meter)
+      copy[key] = filled
     }
   }
   return copy
