@@ -310,6 +310,16 @@ describe('hostile schemas and values', () => {
     expect(check({ $id: 'https://example.com/tool.json', $defs: anchors, $ref: '#a7' }, 1).ok).toBe(true)
   })
 
+  test('there is an end to the URLs that are taken apart, not to anchors', () => {
+    const many = (key: string, name: (i: number) => string) => ({
+      allOf: Array.from({ length: 4_000 }, (_, i) => ({ [key]: name(i) })),
+    })
+    expect(() => createJsonCheck(many('$id', (i) => `https://ä${i}.example/`))).toThrow('more than 3000 names')
+    expect(() => createJsonCheck({ ...many('$ref', () => 'a#b'), $id: 'a', $anchor: 'b' })).toThrow('more than 3000')
+    const refs = { ...many('$ref', () => '#b'), $defs: { b: { $anchor: 'b', type: 'string' } } }
+    expect([check(refs, 'x').ok, check(refs, 1).ok]).toEqual([true, false])
+  })
+
   test('a pattern that cannot be followed holds nothing up and is named', () => {
     const schema = { properties: { a: { pattern: '(?<=x)y' }, b: { pattern: '^[a-z]+$' } } }
     const { warnings, check: checked } = createJsonCheck(schema)

@@ -7,6 +7,8 @@ import { isObject, type Json } from './json.ts'
 const MAX_DEPTH = 100
 /** Every schema inside of one with a long `$id` has that in its own name, so many would fill the memory. */
 const MAX_URL = 500
+/** Taking a URL apart is the dearest step of all. */
+const MAX_URLS = 3_000
 
 const placesOfOne = new Set([
   'not',
@@ -38,9 +40,24 @@ export interface References {
   target(from: Json, reference: string, pointer: string): unknown
 }
 
+/** The name of an anchor as it stands in a URL, too. */
+const ANCHOR = /^#[\w.-]+$/
+
 export function createReferences(document: unknown, draft4: boolean): References {
   const bases = new Map<unknown, string>()
   const named = new Map<string, unknown>()
+  let urls = 0
+
+  const resolve = (reference: string, base: string, pointer: string): URL => {
+    urls += 1
+    if (urls > MAX_URLS) throw broken('', `has more than ${MAX_URLS} names and references that are URLs`)
+    const url = reference.length > MAX_URL ? null : URL.parse(reference, base)
+    if (url === null || url.href.length > MAX_URL)
+      throw broken(pointer, `is no reference that can be followed: ${shown(reference)}`)
+    return url
+  }
+  const addressOf = (anchor: string, base: string, pointer: string): string =>
+    ANCHOR.test(anchor) && base.length + anchor.length <= MAX_URL ? base + anchor : resolve(anchor, base, pointer).href
 
   const visit = (raw: unknown, base: string, depth: number, pointer: string): void => {
     if (!isObject(raw) || bases.has(raw)) return
@@ -48,9 +65,9 @@ export function createReferences(document: unknown, draft4: boolean): References
     const id = draft4 ? raw.id : raw.$id
     let own = base
     if (typeof id === 'string' && id !== '') {
-      const url = resolve(id, base, `${pointer}/$id`)
-      if (id.startsWith('#')) named.set(url.href, raw)
+      if (id.startsWith('#')) named.set(addressOf(id, base, `${pointer}/$id`), raw)
       else {
+        const url = resolve(id, base, `${pointer}/$id`)
         url.hash = ''
         own = url.href
         named.set(own, raw)
@@ -58,7 +75,7 @@ export function createReferences(document: unknown, draft4: boolean): References
     }
     bases.set(raw, own)
     for (const anchor of [raw.$anchor, raw.$dynamicAnchor]) {
-      if (typeof anchor === 'string') named.set(resolve(`#${anchor}`, own, pointer).href, raw)
+      if (typeof anchor === 'string') named.set(addressOf(`#${anchor}`, own, pointer), raw)
     }
     for (const [key, value] of Object.entries(raw)) {
       const at = `${pointer}/${key}`
@@ -78,7 +95,9 @@ export function createReferences(document: unknown, draft4: boolean): References
   return {
     target(from, reference, pointer) {
       const own = bases.get(from) ?? start
-      // Nearly all are like this, and taking a URL apart is the dearest step of all.
+      const anchored = ANCHOR.test(reference) ? named.get(own + reference) : undefined
+      if (anchored !== undefined) return anchored
+      // Nearly all are like this.
       const url = reference === '#' || reference.startsWith('#/') ? null : resolve(reference, own, pointer)
       const whole = url === null ? undefined : named.get(url.href)
       if (whole !== undefined) return whole
@@ -104,13 +123,6 @@ export function createReferences(document: unknown, draft4: boolean): References
       return found
     },
   }
-}
-
-function resolve(reference: string, base: string, pointer: string): URL {
-  const url = reference.length > MAX_URL ? null : URL.parse(reference, base)
-  if (url === null || url.href.length > MAX_URL)
-    throw broken(pointer, `is no reference that can be followed: ${shown(reference)}`)
-  return url
 }
 
 function decoded(fragment: string): string {
