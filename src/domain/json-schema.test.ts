@@ -58,6 +58,7 @@ describe('what is wrong is said in words a model can act on', () => {
     [{ exclusiveMinimum: 0 }, 0, ['the value must be more than 0, found 0']],
     [{ exclusiveMaximum: 0 }, 0, ['the value must be less than 0, found 0']],
     [{ multipleOf: 0.1 }, 0.35, ['the value must be a multiple of 0.1, found 0.35']],
+    [{ multipleOf: 2 }, 9007199254740991, ['the value must be a multiple of 2, found 9007199254740991']],
     [{ not: { type: 'string' } }, 'x', ['the value may not be "x"']],
     [{ properties: { a: false } }, { a: 1 }, ['/a is not allowed; leave it out']],
     [{ additionalProperties: false }, { a: 1 }, ['/a is not known; leave it out']],
