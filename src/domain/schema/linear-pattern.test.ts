@@ -267,9 +267,12 @@ describe('a pattern of a schema', () => {
     expect(work).toBeGreaterThan(3_600)
   })
 
-  test.each(['(', '[', 'a**', '(?P<x>a)'])('%j is no regular expression', (source) => {
-    expect(() => createLinearPattern(source)).toThrow(SyntaxError)
-  })
+  test.each(['(', '[', 'a**', '(?P<x>a)', '^a\\Z', '\\Aa\\z', '^[[:alpha:]_]+$'])(
+    '%j is no regular expression of JavaScript',
+    (source) => {
+      expect(() => createLinearPattern(source)).toThrow(SyntaxError)
+    },
+  )
 
   test('stops when it may not go on', () => {
     expect(() =>

@@ -71,9 +71,14 @@ function isUnicode(source: string): boolean {
     return true
   } catch {
     new RegExp(source)
+    // The laxer engine takes what it does not know for plain letters, and nothing would ever fit.
+    if (FOREIGN.test(source)) throw new SyntaxError(`${source} is written for another language.`)
     return false
   }
 }
+
+/** `\A`, `\Z` and `\z` for the ends of a text, and `[[:alpha:]]`. */
+const FOREIGN = /^(?:\\.|[^\\])*?(?:\\[AZz]|\[\[:\^?[a-z]+:\])/s
 
 /** The tree as states, the last first: each is built knowing what comes after it. */
 function build(tree: PatternTree): State[] {
