@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../domain/agent.ts'
 import { isWithin } from '../domain/is-within.ts'
 import type { McpServerSettings } from '../domain/tool-settings.ts'
-import { realPath as realPathOf } from '../supervision/real-path.ts'
+import { createRealPath } from '../supervision/real-path.ts'
 
 export interface Secrets {
   dataDir: string
@@ -61,7 +61,7 @@ function namedFolders({ connection }: McpServerSettings): { folder: string; from
 /** Also of what is not there yet. */
 function realPath(path: string): string {
   try {
-    return realPathOf(path)
+    return createRealPath()(path)
   } catch {
     // Where the way cannot be followed it is taken as it is written.
     return resolve(path)

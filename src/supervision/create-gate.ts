@@ -9,7 +9,7 @@ import { fits } from './argument-conditions.ts'
 import { grantOf } from './grant-of.ts'
 import type { PathSense } from './path-conditions.ts'
 import { policyVersion } from './policy-version.ts'
-import { realPath as realPathOnDisk } from './real-path.ts'
+import { createRealPath } from './real-path.ts'
 import { shownArguments } from './shown-arguments.ts'
 
 export interface GateDeps {
@@ -19,12 +19,16 @@ export interface GateDeps {
   realPath?: PathSense['realPath']
 }
 
-export function createGate({ grantsFor, realPath = realPathOnDisk }: GateDeps): Gate {
+export function createGate({ grantsFor, realPath }: GateDeps): Gate {
   return {
     async judge(call) {
       const { agent, tool, sessionId, now } = call
       const risk = riskOf(call)
-      const paths: PathSense = { parameters: tool.parameters, roots: tool.roots ?? [agent.directory], realPath }
+      const paths: PathSense = {
+        parameters: tool.parameters,
+        roots: tool.roots ?? [agent.directory],
+        realPath: realPath ?? createRealPath(),
+      }
       const ruling = applyPolicy({
         rule: tool.approval ?? agent.approval.default,
         agentRule: agent.approval.default,

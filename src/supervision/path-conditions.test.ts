@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ArgumentConditions } from '../domain/approval-rule.ts'
 import { fits } from './argument-conditions.ts'
 import { isPathArgument, type Lean, type PathSense } from './path-conditions.ts'
-import { realPath } from './real-path.ts'
+import { createRealPath } from './real-path.ts'
 import { pathSense } from './testing/path-sense.ts'
 
 let root: string
@@ -16,7 +16,11 @@ beforeAll(() => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'path-conditions-')))
   root = join(base, 'agent')
   outside = join(base, 'outside')
-  sense = { parameters: { type: 'object' }, roots: [root], realPath }
+  sense = {
+    parameters: { type: 'object' },
+    roots: [root],
+    realPath: (path) => createRealPath()(path),
+  }
   for (const folder of ['agent/conf', 'agent/notes', 'outside/deep/er', 'locked/inner']) {
     mkdirSync(join(base, folder), { recursive: true })
   }
@@ -130,7 +134,9 @@ describe('what cannot be resolved', () => {
     ['a number', 5],
     ['an object', { a: 1 }],
     ['a list with one of them', ['~/x']],
-    ['a list that is too long', Array.from({ length: 10_000 }, () => 'conf')],
+    ['a list that is too long', Array.from({ length: 201 }, () => 'conf')],
+    ['a list of lists that is too long', Array.from({ length: 3 }, () => Array.from({ length: 100 }, () => 'conf'))],
+    ['a list of long paths', Array.from({ length: 6 }, () => 'conf/../'.repeat(500))],
     ['NUL', 'x.env\0.txt'],
     ['a line break', 'x\n.env'],
     ['a home folder', '~/x.env'],

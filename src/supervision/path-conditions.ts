@@ -22,8 +22,11 @@ export interface PathSense {
 export type Lean = 'wide' | 'narrow'
 
 const MAX_PATH_CHARS = 4_096
-/** Every part of every path is looked up on the disk, and nothing else happens meanwhile. */
-const MAX_LIST_CHARS = 50_000
+/** Every path of a list is held against every rule, and nothing else happens meanwhile. */
+const MAX_LIST = 200
+const MAX_LIST_CHARS = 20_000
+/** No arguments are nested deeper. */
+const MAX_DEPTH = 100
 const NAME_OF_PATH = /(?:path|file|dir|folder|source|destination)s?$/i
 /** `path` is JSON Schema's by custom, the others are what Python's pydantic writes. */
 const FORMATS: ReadonlySet<unknown> = new Set(['path', 'file-path', 'directory-path'])
@@ -63,17 +66,25 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
  */
 export function pathFits(pattern: string, value: unknown, sense: PathSense, lean: Lean): boolean {
   if (value === undefined || value === null) return false
-  if (Array.isArray(value)) {
-    if (JSON.stringify(value).length > MAX_LIST_CHARS) throw unresolvable()
-    const fits = (one: unknown) => pathFits(pattern, one, sense, lean)
-    return lean === 'wide' ? value.some(fits) : value.length > 0 && value.every(fits)
+  const placeFits = placeTest(pattern, sense, lean)
+  const fits = (path: unknown): boolean => {
+    if (typeof path !== 'string') throw unresolvable()
+    checkPlain(path)
+    // Wherever it may begin: one that fits is enough to ask, and to allow all must.
+    const places = sense.roots.map((root) => placeOf(path, root, sense))
+    return lean === 'wide' ? places.some(placeFits) : places.every(placeFits)
   }
-  if (typeof value !== 'string') throw unresolvable()
-  checkPlain(value)
-  // Wherever it may begin: one that fits is enough to ask, and to allow all must.
-  const places = sense.roots.map((root) => placeOf(value, root, sense))
-  const fits = (place: Place) => placeFits(pattern, place, sense, lean)
-  return lean === 'wide' ? places.some(fits) : places.every(fits)
+  if (!Array.isArray(value)) return fits(value)
+  const paths = pathsIn(value)
+  return lean === 'wide' ? paths.some(fits) : paths.length > 0 && paths.every(fits)
+}
+
+function pathsIn(list: readonly unknown[]): unknown[] {
+  if (list.length > MAX_LIST) throw unresolvable()
+  const paths = list.flat(MAX_DEPTH)
+  const chars = paths.reduce<number>((sum, one) => sum + (typeof one === 'string' ? one.length : 0), 0)
+  if (paths.length > MAX_LIST || chars > MAX_LIST_CHARS) throw unresolvable()
+  return paths
 }
 
 interface Place {
@@ -100,23 +111,25 @@ function checkPlain(path: string): void {
 
 const unresolvable = (): Error => new Error('The path cannot be resolved.')
 
-function placeFits(pattern: string, { written, real }: Place, sense: PathSense, lean: Lean): boolean {
+function placeTest(pattern: string, sense: PathSense, lean: Lean): (place: Place) => boolean {
   const { roots, realPath } = sense
-  const realRoots = roots.map((root) => realPath(root))
-  // Some tools take the dots away before they follow links.
-  const ends = lean === 'wide' ? [written, real, realPath(written)] : [real, realPath(written)]
+  const realRoots = [...new Set(roots.map((root) => realPath(root)))]
+  const froms = lean === 'wide' ? [...new Set([...roots, ...realRoots])] : realRoots
+  const fitsOne = textTest(pattern.includes('/') ? patternsOf(pattern, sense, lean) : [pattern], lean)
   const fits = (end: string): boolean => {
     if (!pattern.includes('/')) {
-      const isNamed = same(pattern, basename(end), lean)
+      const isNamed = fitsOne(basename(end))
       return isNamed && (lean === 'wide' || realRoots.some((root) => !leadsOut(relative(root, end))))
     }
-    const froms = lean === 'wide' ? [...roots, ...realRoots] : realRoots
     const paths = [end, ...froms.map((root) => relative(root, end))].map(slashed)
     // What is about everything in a folder is about the folder too.
-    const texts = lean === 'wide' ? paths.flatMap((path) => [path, `${path}/`]) : paths
-    return patternsOf(pattern, sense, lean).some((one) => texts.some((text) => same(one, text, lean)))
+    return paths.some((path) => fitsOne(path) || (lean === 'wide' && fitsOne(`${path}/`)))
   }
-  return lean === 'wide' ? ends.some(fits) : ends.every(fits)
+  return ({ written, real }) => {
+    // Some tools take the dots away before they follow links.
+    const ends = new Set([real, realPath(written), ...(lean === 'wide' ? [written] : [])])
+    return lean === 'wide' ? [...ends].some(fits) : [...ends].every(fits)
+  }
 }
 
 const leadsOut = (path: string): boolean => path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path)
@@ -142,7 +155,11 @@ function patternsOf(pattern: string, { roots, realPath }: PathSense, lean: Lean)
 }
 
 /** Many disks do not tell capital letters from small ones. */
-function same(pattern: string, text: string, lean: Lean): boolean {
+function textTest(patterns: readonly string[], lean: Lean): (text: string) => boolean {
   const form = (one: string) => (lean === 'wide' ? one.normalize('NFC').toLowerCase() : one.normalize('NFC'))
-  return globMatches(form(pattern), form(text))
+  const forms = [...new Set(patterns.map(form))]
+  return (text) => {
+    const formed = form(text)
+    return forms.some((pattern) => globMatches(pattern, formed))
+  }
 }
