@@ -78,6 +78,8 @@ describe('`path: "*.env"`', () => {
   test('does not tell capital letters from small ones where it asks', () => {
     expect(isEnv('X.ENV')).toEqual([true, false])
     expect(isEnv('conf/e\u0301.env')).toEqual([true, true])
+    expect(both({ path: { matches: 'secret.*' } }, { path: '\u017fecret.env' })).toEqual([true, false])
+    expect(isEnv('x.e\u200cnv')).toEqual([true, false])
   })
 })
 
@@ -140,6 +142,9 @@ describe('what cannot be resolved', () => {
     ['NUL', 'x.env\0.txt'],
     ['a line break', 'x\n.env'],
     ['a home folder', '~/x.env'],
+    ['a variable', '$HOME/x.env'],
+    ['the answer of a command', 'conf/$(name).env'],
+    ['a variable of Windows', '%APPDATA%/x.env'],
     ['a file address', 'file:///etc/passwd'],
     ['an address', 'https://example.com/x.env'],
     ['an encoded path', '%2e%2e/x%2eenv'],
@@ -174,6 +179,21 @@ describe('what cannot be resolved', () => {
       expect(both({ path: { not: { path: '**' } } }, args)).toEqual([true, true])
     }
   })
+})
+
+test.each([
+  '$id.tsx',
+  'app/[slug]/page.tsx',
+  '100%.md',
+  'a (1).txt',
+  'ä b.md',
+  '+page.svelte',
+  '@types/x.d.ts',
+  'a&b',
+  '#1',
+])('%s is a path like any other', (path) => {
+  expect(both({ path: { matches: '*.env' } }, { path })).toEqual([false, false])
+  expect(both({ path: { matches: '**' } }, { path })).toEqual([true, true])
 })
 
 test('of a list one path is enough to ask, and all are needed to allow', () => {
@@ -223,6 +243,8 @@ describe('an argument is a path', () => {
     ['many', true],
     ['deep.where', true],
     ['many.0', true],
+    ['referred', true],
+    ['settings.where', true],
     ['plain', false],
     ['constructor', false],
   ])('by the schema of its tool: %s %s', (name, expected) => {
@@ -235,6 +257,13 @@ describe('an argument is a path', () => {
         many: { type: 'array', items: path },
         deep: { type: 'object', properties: { where: path } },
         plain: { type: 'string' },
+        referred: { $ref: '#/$defs/Place' },
+        settings: { anyOf: [{ $ref: '#/$defs/Settings' }, { $ref: '#/$defs/Again' }] },
+      },
+      $defs: {
+        Place: path,
+        Settings: { allOf: [{ type: 'object', properties: { where: { $ref: '#/$defs/Place' } } }] },
+        Again: { anyOf: [{ $ref: '#/$defs/Again' }, { $ref: '#/$defs/Settings' }] },
       },
     }
     expect(isPathArgument(name, parameters)).toBe(expected)

@@ -34,25 +34,39 @@ const FORMATS: ReadonlySet<unknown> = new Set(['path', 'file-path', 'directory-p
 /** By its name, or because the tool's schema says so. The place of an entry in a list is no name. */
 export function isPathArgument(name: string, parameters: JsonSchema): boolean {
   const words = name.split('.').filter((word) => !/^\d+$/.test(word))
-  return NAME_OF_PATH.test(words.at(-1) ?? '') || schemasAt(parameters, words).some(saysPath)
+  return NAME_OF_PATH.test(words.at(-1) ?? '') || [...schemasAt(parameters, words)].some(saysPath)
 }
 
-function schemasAt(schema: unknown, names: readonly string[]): JsonSchema[] {
-  let found = alternatives(schema)
+function schemasAt(parameters: JsonSchema, names: readonly string[]): Set<JsonSchema> {
+  let found = alternatives([parameters], parameters)
   for (const name of names) {
-    found = found.flatMap((one) => {
-      const { properties } = one
-      return isRecord(properties) && Object.hasOwn(properties, name) ? alternatives(properties[name]) : []
-    })
+    const inner = [...found].flatMap(({ properties }) =>
+      isRecord(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [],
+    )
+    found = alternatives(inner, parameters)
   }
   return found
 }
 
-/** The schema itself, what it offers as alternatives, and what the entries of a list are. */
-function alternatives(schema: unknown, depth = 0): JsonSchema[] {
-  if (!isRecord(schema) || depth > 3) return []
-  const inner = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list : []))
-  return [schema, ...[...inner, schema.items].flatMap((one) => alternatives(one, depth + 1))]
+/** The schemas themselves, what they refer to and offer as alternatives, and what the entries of a list are. */
+function alternatives(schemas: readonly unknown[], document: JsonSchema): Set<JsonSchema> {
+  const found = new Set(schemas.filter(isRecord))
+  // It grows while it is gone through.
+  for (const { $ref, anyOf, oneOf, allOf, items } of found) {
+    for (const one of [referred($ref, document), items, anyOf, oneOf, allOf].flat()) if (isRecord(one)) found.add(one)
+  }
+  return found
+}
+
+/** Inside of the document, as a pointer: `#/$defs/name`. */
+function referred(reference: unknown, document: JsonSchema): unknown {
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
+  let found: unknown = document
+  for (const part of reference.slice(2).split('/')) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    found = isRecord(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  }
+  return found
 }
 
 const saysPath = (schema: JsonSchema): boolean => FORMATS.has(schema.format)
@@ -100,13 +114,16 @@ function placeOf(path: string, root: string, { realPath }: PathSense): Place {
   return { written: resolve(root, path), real: realPath(whole) }
 }
 
+/** `$HOME`, `${x}`, `$(x)`, `%APPDATA%`; not `$id`, which files are called, too. */
+const VARIABLE = /\$[A-Z_{(]|%\w+%/
+
 /** A path as a tool may take it in more than one way, or that names more than one file. */
 function checkPlain(path: string): void {
   const hasScheme = /^[a-z][a-z0-9+.-]+:/i.test(path)
   const hasOtherSlash = sep === '/' && path.includes('\\')
   if (path.length > MAX_PATH_CHARS || path !== path.trim() || !path.isWellFormed()) throw unresolvable()
   if (path.startsWith('~') || hasScheme || hasOtherSlash) throw unresolvable()
-  if (/[\p{Cc}*?]|%[0-9a-f]{2}/iu.test(path)) throw unresolvable()
+  if (/[\p{Cc}*?]|%[0-9a-f]{2}/iu.test(path) || VARIABLE.test(path)) throw unresolvable()
 }
 
 const unresolvable = (): Error => new Error('The path cannot be resolved.')
@@ -154,9 +171,16 @@ function patternsOf(pattern: string, { roots, realPath }: PathSense, lean: Lean)
   return [plain, ...roots.map((root) => slashed(realPath(resolve(root, begin))) + plain.slice(begin.length))]
 }
 
-/** Many disks do not tell capital letters from small ones. */
+/** Many disks do not tell capital letters from small ones, nor `ſ` from `s`; older ones of a Mac leave out what is not seen. */
+const folded = (text: string): string =>
+  text
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .normalize('NFC')
+    .toUpperCase()
+    .toLowerCase()
+
 function textTest(patterns: readonly string[], lean: Lean): (text: string) => boolean {
-  const form = (one: string) => (lean === 'wide' ? one.normalize('NFC').toLowerCase() : one.normalize('NFC'))
+  const form = (one: string) => (lean === 'wide' ? folded(one) : one.normalize('NFC'))
   const forms = [...new Set(patterns.map(form))]
   return (text) => {
     const formed = form(text)
