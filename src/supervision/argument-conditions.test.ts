@@ -10,6 +10,15 @@ function fits(conditions: ArgumentConditions, args: Record<string, unknown>): bo
   return wide
 }
 
+/** As a grant or an allowing rule takes it: what cannot be told is not allowed. */
+function allowed(conditions: ArgumentConditions, args: Record<string, unknown>): boolean {
+  try {
+    return fitsWith(conditions, args, pathSense, 'narrow')
+  } catch {
+    return false
+  }
+}
+
 describe('conditions on arguments', () => {
   const order = {
     order: { amount: 120, lines: [{ sku: 'a' }, { sku: 'b' }] },
@@ -56,6 +65,21 @@ describe('conditions on arguments', () => {
     expect(fits({ 'a.b': { equals: 1 } }, { 'a.b': 1 })).toBe(true)
     expect(fits({ 'a.b': { equals: 1 } }, { 'a.b': 1, a: { b: 2 } })).toBe(false)
     expect(fits({ '#': { equals: 2 } }, { '#': 2 })).toBe(false)
+  })
+
+  test.each<[ArgumentConditions, Record<string, unknown>, boolean, boolean]>([
+    [{ 'moves.source': { matches: '*.env' } }, { moves: [{ source: 'a.md' }, { source: './x.env' }] }, true, false],
+    [{ 'moves.source': { matches: '*.env' } }, { moves: [{ source: 'y.env' }, { source: 'x.env' }] }, true, true],
+    [{ 'moves.source': { not: { matches: '*.md' } } }, { moves: [{ source: 'a.md' }, { source: 'x' }] }, true, false],
+    [{ 'moves.source': { matches: '*.env' } }, { moves: [{ source: 'x.env' }, {}] }, true, false],
+    [{ 'moves.source': { matches: '*.env' } }, { moves: [] }, false, false],
+    [{ 'a.b.c': { equals: 1 } }, { a: [{ b: [{ c: 2 }] }, { b: [{ c: 1 }, { c: 3 }] }] }, true, false],
+    [{ 'pay.amount': { above: 100 } }, { pay: [{ amount: 1 }, { amount: 101 }] }, true, false],
+    [{ 'pay.amount': { below: 100 } }, { pay: [{ amount: 1 }, {}] }, true, false],
+    [{ 'pay.length': { above: 0 } }, { pay: [1, 2] }, false, false],
+  ])('of the entries of a list, one is enough to ask and all are needed to allow: %j', (where, args, asks, allows) => {
+    const found = [fitsWith(where, args, pathSense, 'wide'), allowed(where, args)]
+    expect(found).toEqual([asks, allows])
   })
 
   test.each([

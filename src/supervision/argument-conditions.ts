@@ -21,7 +21,11 @@ export const fits = (
   Object.entries(conditions).every(([name, condition]) => {
     const isPath = 'path' in innermost(condition) || isPathArgument(name, sense?.parameters ?? {})
     if (isPath && sense === null) return true
-    return fitsOne(condition, valueAt(args, name), isPath ? sense : null, lean)
+    const values = valuesAt(args, name, lean)
+    if (values.length < 2) return fitsOne(condition, values[0], isPath ? sense : null, lean)
+    if (isPath) return fitsOne(condition, values, sense, lean)
+    const fitsAlone = (value: unknown) => fitsOne(condition, value, null, lean)
+    return lean === 'wide' ? values.some(fitsAlone) : values.every(fitsAlone)
   })
 
 const innermost = (condition: ArgumentCondition): ArgumentCondition =>
@@ -56,21 +60,30 @@ function matches(pattern: string, value: unknown, sense: PathSense | null, lean:
 
 const isAddress = (pattern: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(pattern)
 
-/** Only what the arguments themselves hold; undefined where there is nothing. */
-function valueAt(args: Record<string, unknown>, path: string): unknown {
+/**
+ * Only what the arguments themselves hold. One value, or several where a list is on the way: `moves.source` is the source of
+ * every entry. An entry without it keeps a rule from allowing, and is nothing to ask about.
+ */
+function valuesAt(args: Record<string, unknown>, path: string, lean: Lean): unknown[] {
   // A name may have a dot in it; what lies deeper has precedence, so that an extra argument cannot stand in for it.
-  return inside(args, path.split('.')) ?? (path !== COUNT && Object.hasOwn(args, path) ? args[path] : undefined)
+  const deep = path.split('.').reduce<unknown[]>(
+    (from, name, i, names) => {
+      return from.flatMap((value) => inside(value, name, i === names.length - 1))
+    },
+    [args],
+  )
+  if (deep.every((value) => value === undefined || value === null) && path !== COUNT && Object.hasOwn(args, path)) {
+    return [args[path]]
+  }
+  return lean === 'wide' ? deep.filter((value) => value !== undefined) : deep
 }
 
-function inside(from: unknown, names: readonly string[]): unknown {
-  let value = from
-  for (const [i, name] of names.entries()) {
-    if (typeof value !== 'object' || value === null) return undefined
-    const entries: Record<string, unknown> = { ...value }
-    if (name === COUNT && i === names.length - 1) return Object.keys(entries).length
-    value = Object.hasOwn(entries, name) ? entries[name] : undefined
-  }
-  return value
+function inside(value: unknown, name: string, isLast: boolean): unknown[] {
+  if (typeof value !== 'object' || value === null) return [undefined]
+  if (name === COUNT && isLast) return [Object.keys(value).length]
+  const own = Object.getOwnPropertyDescriptor(value, name)
+  if (own?.enumerable) return [own.value]
+  return Array.isArray(value) && !/^\d+$/.test(name) ? value.flatMap((one) => inside(one, name, isLast)) : [undefined]
 }
 
 /** An address is judged by where it leads too: `https://a.example/x/../y` is `https://a.example/y`. */
