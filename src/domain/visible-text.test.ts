@@ -7,6 +7,11 @@ const probes: [code: number, name: string, raises: boolean][] = [
   [0xe0100, 'variation selector 17', true],
   [0x3164, 'Hangul filler', true],
   [0x2800, 'Braille blank', true],
+  [0x1d159, 'null notehead', true],
+  [0x13441, 'full blank of hieroglyphs', true],
+  [0x13442, 'half blank of hieroglyphs', true],
+  [0x16fe4, 'Khitan filler', true],
+  [0xffff, 'no character', true],
   [0x00a0, 'no-break space', false],
   [0x200b, 'zero width space', true],
   [0x200c, 'zero width non-joiner', true],
@@ -50,6 +55,11 @@ const probes: [code: number, name: string, raises: boolean][] = [
   [0xfe0e, 'text selector', false],
   [0x000d, 'carriage return', false],
 ]
+
+test('marks upon marks end where they would cover other lines', () => {
+  expect(visibleText(`Z${'\u0301'.repeat(8)}`)).toBe(`Z${'\u0301'.repeat(6)}\\u{301}\\u{301}`)
+  for (const word of ['Việt Nam'.normalize('NFD'), 'נִקּוּד', 'བསྒྲུབས', 'ที่นี่']) expect(visibleText(word)).toBe(word)
+})
 
 describe.each(probes)('U+%s', (code, name, raises) => {
   const char = String.fromCodePoint(code)
@@ -140,5 +150,6 @@ describe('what is seen', () => {
   test('a text as long as a model can write is looked at at once', () => {
     expect(hidesCharacters({ text: '日本'.repeat(500_000) })).toBe(false)
     expect(hidesCharacters({ text: '👩‍💻'.repeat(500_000) })).toBe(true)
+    expect(hidesCharacters({ texts: Array.from({ length: 20 }, () => `👩‍💻${'1'.repeat(10_000)}`) })).toBe(true)
   })
 })

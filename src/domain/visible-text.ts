@@ -2,17 +2,23 @@
 // to somebody who decides about it goes through here: what is shown must be what runs.
 
 /**
- * Controls, formats, lone surrogates, separators, everything that fonts leave out, the blank of Braille, and every space but
- * the usual one. Emoji that Unicode knows as a whole (`RGI_Emoji`) are seen as what they are, with the marks that join them.
+ * Controls, formats, lone surrogates, separators, everything that fonts leave out, what is no character, and the blanks of
+ * Braille, of musical notes, of hieroglyphs and of the Khitan script.
  */
-const HIDDEN_OR_EMOJI =
-  /(\p{RGI_Emoji})|[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800][\p{Zs}--[ ]]]| {40,}/gv
+const UNSEEN =
+  '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
+  '\\u2800\\u{1d159}\\u{13441}\\u{13442}\\u{16fe4}'
+/**
+ * With every space but the usual one, and marks upon marks, which would lie over the lines around them. Emoji that Unicode knows as a whole (`RGI_Emoji`) are seen as what they are, with the
+ * marks that join them.
+ */
+const HIDDEN_OR_EMOJI = new RegExp(`(\\p{RGI_Emoji})|[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`, 'gv')
 const HIDDEN_EMOJI_OR_BACKSLASH = new RegExp(`${HIDDEN_OR_EMOJI.source}|\\\\`, 'gv')
 /** Most text has nothing to look at twice. */
 const LOOK_TWICE = /[^ -[\]-~]| {40}/
 /** All of it but what nobody hides anything with: line breaks, tabs, spaces, and the two marks that choose how an emoji is drawn. */
-const SUSPICIOUS = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\t\n\r\ufe0e\ufe0f]]/v
-/** In a longer text nobody looks for the emoji that a mark belongs to, because that takes its time. */
+const SUSPICIOUS = new RegExp(`[[${UNSEEN}]--[\\t\\n\\r\\ufe0e\\ufe0f]]`, 'v')
+/** In longer texts nobody looks for the emoji that a mark belongs to, because that takes its time. */
 const MAX_LOOKED_AT = 100_000
 /** What prose of any language is written with. */
 const OF_PROSE = /^[\t\n\p{Zs}\p{Cs}\u200c\u200d\ufe0e\ufe0f]/v
@@ -58,10 +64,13 @@ export function visibleProse(text: string): string {
 /** Whether a text in `value`, at any depth and names included, has a character that is there to be overlooked. */
 export function hidesCharacters(value: unknown): boolean {
   const left = [value]
+  let lookedAt = 0
   while (left.length > 0) {
     const next = left.pop()
     if (typeof next === 'string') {
-      if (hides(next)) return true
+      if (!SUSPICIOUS.test(next)) continue
+      lookedAt += next.length
+      if (lookedAt > MAX_LOOKED_AT || hides(next)) return true
     } else if (typeof next === 'object' && next !== null) {
       for (const [name, inner] of Object.entries(next)) left.push(name, inner)
     }
@@ -70,8 +79,6 @@ export function hidesCharacters(value: unknown): boolean {
 }
 
 function hides(text: string): boolean {
-  if (!SUSPICIOUS.test(text)) return false
-  if (text.length > MAX_LOOKED_AT) return true
   for (const [found, emoji] of text.matchAll(HIDDEN_OR_EMOJI)) {
     if (emoji === undefined && SUSPICIOUS.test(found)) return true
   }
