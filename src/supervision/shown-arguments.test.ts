@@ -27,6 +27,25 @@ describe('arguments as a person reads them', () => {
     )
   })
 
+  test('cannot take the value of another one into their name', () => {
+    expect(shownArguments({ 'to: ann': 'bob', to: 'ann: bob', '"to': 1 })).toBe(
+      '"to: ann": bob\nto: ann: bob\n"\\"to": 1',
+    )
+  })
+
+  test.each([
+    ['long texts', 'y'.repeat(600)],
+    ['long lists', ['y'.repeat(600)]],
+    ['characters that are not seen', '\u200b'.repeat(600)],
+    ['lists of them', ['\u{e0100}'.repeat(600)]],
+  ])('cannot push one another out with %s', (_, value) => {
+    const junk = Array.from({ length: 20 }, (_, i) => [`x${i}`, value])
+    const shown = shownArguments({ ...Object.fromEntries(junk), command: 'rm -rf /' })
+    expect(shown.split('\n')).toHaveLength(21)
+    expect(shown).toMatch(/\ncommand: rm -rf \/$/)
+    expect(shown.length).toBeLessThan(4_001)
+  })
+
   test('show every character, in texts, lists and names', () => {
     expect(shownArguments({ path: 'C:\\new\u3164', list: ['a\u00a0b\u{e0100}'], 'b\u200bc': 1 })).toBe(
       'path: C:\\\\new\\u{3164}\nlist: ["a\\u00a0b\\udb40\\udd00"]\nb\\u{200b}c: 1',

@@ -4,7 +4,11 @@
 import { visibleJson, visibleText } from '../domain/visible-text.ts'
 
 const MAX_LINES = 40
-const MAX_VALUE = 500
+/** Of one value, and where all of them are too long together: what comes first must not push out what comes last. */
+const MAX_VALUES = [500, 250, 100, 40]
+const MAX_NAME = 100
+/** A longer text is not read to find out what it looks like. */
+const MAX_QUOTED = 500
 const MAX_TEXT = 4_000
 /** Deeper than anybody reads. */
 const MAX_DEPTH = 20
@@ -35,24 +39,33 @@ export function looksSecret(name: string): boolean {
 export function shownArguments(args: Record<string, unknown>): string {
   const entries = Object.entries(args)
   if (entries.length === 0) return 'without arguments'
-  const lines = entries
-    .slice(0, MAX_LINES)
-    .map(([name, value]) => `${shortText(name, 100)}: ${looksSecret(name) ? MASKED : valueText(value)}`)
-  if (entries.length > MAX_LINES) lines.push(`… and ${entries.length - MAX_LINES} more`)
-  return cut(lines.join('\n'), MAX_TEXT)
+  const rest = entries.length > MAX_LINES ? [`… and ${entries.length - MAX_LINES} more`] : []
+  let text = ''
+  for (const most of MAX_VALUES) {
+    const lines = entries
+      .slice(0, MAX_LINES)
+      .map(([name, value]) => `${nameText(name, most)}: ${looksSecret(name) ? MASKED : valueText(value, most)}`)
+    text = [...lines, ...rest].join('\n')
+    if (text.length <= MAX_TEXT) return text
+  }
+  return cut(text, MAX_TEXT)
 }
 
-const valueText = (value: unknown): string =>
-  typeof value === 'string' && !needsQuotes(value)
-    ? shortText(value, MAX_VALUE)
-    : cut(JSON.stringify(masked(value, 0)) ?? 'null', MAX_VALUE, visibleJson)
+/** A name in which the value seems to begin stands in quotes. */
+const nameText = (name: string, most: number): string =>
+  /[:"]/.test(name)
+    ? cut(JSON.stringify(name), Math.min(most, MAX_NAME), visibleJson)
+    : cut(name, Math.min(most, MAX_NAME), visibleText)
 
-const shortText = (text: string, length: number): string => cut(text, length, visibleText)
+const valueText = (value: unknown, most: number): string =>
+  typeof value === 'string' && !needsQuotes(value)
+    ? cut(value, most, visibleText)
+    : cut(JSON.stringify(masked(value, 0)) ?? 'null', most, visibleJson)
 
 /** A text without its quotes must not pass for a number or a list, nor hide a space at its ends. */
 function needsQuotes(text: string): boolean {
   if (text === '' || text !== text.trim()) return true
-  if (text.length > MAX_VALUE) return false
+  if (text.length > MAX_QUOTED) return false
   try {
     JSON.parse(text)
     return true
@@ -70,9 +83,12 @@ function masked(value: unknown, depth: number): unknown {
   )
 }
 
-/** Says what it leaves out, and never ends between the halves of a character. */
+/** Says what it leaves out, and never ends between the halves of a character. Escapes make it no more than twice as long. */
 function cut(text: string, length: number, shown = (kept: string) => kept): string {
-  if (text.length <= length) return shown(text)
-  const end = /[\ud800-\udbff]/.test(text[length - 1] ?? '') ? length - 1 : length
-  return `${shown(text.slice(0, end))}… (${text.length - end} more characters)`
+  for (let most = length; ; most = Math.floor(most / 2)) {
+    const isWhole = text.length <= most
+    const end = !isWhole && /[\ud800-\udbff]/.test(text[most - 1] ?? '') ? most - 1 : most
+    const kept = shown(text.slice(0, end))
+    if (kept.length <= 2 * length || most < 2) return isWhole ? kept : `${kept}… (${text.length - end} more characters)`
+  }
 }
