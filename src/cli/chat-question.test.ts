@@ -25,6 +25,14 @@ describe('the question about a call', () => {
     expect((await ask({}, ' YES ')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
   })
 
+  test('says where not all is shown', async () => {
+    const note = 'Not all of it is shown: e shows the whole.\n'
+    for (const args of [{ run: 'x'.repeat(600) }, { token: 'rm -rf /' }, { list: [{ password: 'x' }] }]) {
+      expect((await ask({ arguments: args }, 'y')).out).toContain(note)
+    }
+    expect((await ask({ arguments: { run: 'x'.repeat(400) } }, 'y')).out).not.toContain(note)
+  })
+
   test('takes no, with a reason or without', async () => {
     expect((await ask({}, 'n', ' Not today. ')).answer).toEqual({
       id: 'a',

@@ -17,6 +17,9 @@ export function callLines(approval: PendingApproval): string[] {
   return [head, ...indented(shownArguments(approval.arguments))]
 }
 
+/** As `shownArguments` says it. */
+const LEFT_OUT = /… (?:\(\d+ more characters\)|and \d+ more$)|\[masked\]/
+
 const indented = (text: string): string[] => text.split('\n').map((line) => `  ${line}`)
 
 /** Asks a person about one call. Null: they have not answered (Ctrl-C, Ctrl-D). Nothing but a clear yes is a yes. */
@@ -29,6 +32,7 @@ export async function askAboutCall(
   const style = styleFor(io.stdout, io.env)
   const [head = '', ...rest] = callLines(approval)
   io.stdout.write(`${[style.yellow(head), ...rest].join('\n')}\n`)
+  if (rest.some((line) => LEFT_OUT.test(line))) io.stdout.write('Not all of it is shown: e shows the whole.\n')
 
   const canRemember = approval.risk !== 'critical'
   const session = canRemember ? ', s(ession): yes, and to the same call here for 15 minutes' : ''
