@@ -26,7 +26,7 @@ const MAX_STATES = 5_000
 /** What preparing the built-in engine for one character costs, in states. */
 const BUILT_IN_STATES = 300
 /** What `\p{L}` costs the built-in engine to read, in states: it makes a list of hundreds of ranges each time. */
-const PROPERTY_STATES = 400
+const PROPERTY_STATES = 800
 
 /**
  * Null: a pattern that cannot be followed like this (it looks around anywhere but at its beginning, refers back, counts too
