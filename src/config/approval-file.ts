@@ -31,7 +31,7 @@ export const approvalRule = () =>
         ),
         otherwise: key(
           z.enum(['run']).optional(),
-          'Lets the calls run that no condition fits, whatever their risk is. Without it `approval.default` of the agent goes for them, and `risk >= high` where this is `approval.default` itself.',
+          'Lets all other calls run, whatever their risk is. Without it they go by `approval.default` of the agent, and where this is `approval.default` itself by `risk >= high`.',
           'run',
         ),
       }),

@@ -14,7 +14,7 @@ function warningsOf(...lines: string[]): string[] {
   return warnings
 }
 
-const advice = 'Write otherwise: run beside when to let the calls run that they do not fit, or remove when.'
+const advice = 'Write otherwise: run beside when to let the other calls run, or remove when.'
 const pay = (...more: string[]) => [
   'tools:',
   `  - { type: function, name: pay, file: tools.ts, parameters: { n: { type: number } }, ${more.join(', ')} }`,

@@ -1,5 +1,5 @@
-// Conditions that change nothing: `when` adds to the other rules, so where those ask about every call it asks about none more.
-// Whoever wrote them wants the rest to run, and must say so.
+// Conditions that change nothing: `when` adds to the other rules, and those ask about every call already. Whoever wrote such a
+// `when` wants the other calls to run, and must say so.
 
 import type { ApprovalRule } from '../domain/approval-rule.ts'
 import { isAtLeast, type Risk, type ToolSettings } from '../domain/tool-settings.ts'
@@ -12,7 +12,7 @@ export interface IdleConditions {
   message: string
 }
 
-const ADVICE = 'Write otherwise: run beside when to let the calls run that they do not fit, or remove when.'
+const ADVICE = 'Write otherwise: run beside when to let the other calls run, or remove when.'
 
 export function idleConditions(file: AgentFile, tools: readonly ToolSettings[]): IdleConditions[] {
   const agentRule = file.approval.default

@@ -9,16 +9,16 @@ const UNSEEN =
   '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
   '\\u2800\\u{1d159}\\u{13441}\\u{13442}\\u{16fe4}'
 /**
- * With every space but the usual one, and marks upon marks, which would lie over the lines around them. Emoji that Unicode knows as a whole (`RGI_Emoji`) are seen as what they are, with the
- * marks that join them.
+ * With every space but the usual one, and the seventh mark upon a letter: a pile of them covers the lines around it. Emoji that
+ * Unicode knows as a whole (`RGI_Emoji`) are seen as what they are, with the marks that join them.
  */
 const HIDDEN_OR_EMOJI = new RegExp(`(\\p{RGI_Emoji})|[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`, 'gv')
 const HIDDEN_EMOJI_OR_BACKSLASH = new RegExp(`${HIDDEN_OR_EMOJI.source}|\\\\`, 'gv')
 /** Most text has nothing to look at twice. */
 const LOOK_TWICE = /[^ -[\]-~]| {40}/
-/** All of it but what nobody hides anything with: line breaks, tabs, spaces, and the two marks that choose how an emoji is drawn. */
+/** The same without what hides nothing: line breaks, tabs, spaces, and the two marks that choose how an emoji is drawn. */
 const SUSPICIOUS = new RegExp(`[[${UNSEEN}]--[\\t\\n\\r\\ufe0e\\ufe0f]]`, 'v')
-/** In longer texts nobody looks for the emoji that a mark belongs to, because that takes its time. */
+/** Of all texts of a call. Finding the emoji that a mark belongs to takes time, so beyond this every mark counts as hidden. */
 const MAX_LOOKED_AT = 100_000
 /** What prose of any language is written with. */
 const OF_PROSE = /^[\t\n\p{Zs}\p{Cs}\u200c\u200d\ufe0e\ufe0f]/v

@@ -24,8 +24,8 @@ export function applyPolicy(call: RuledCall): Ruling {
   try {
     return ruling(call)
   } catch {
-    // A rule that cannot be read, such as one that a later version wrote, must not let anything through; nor a path that cannot
-    // be resolved.
+    // A later version may have written a rule that cannot be read here. Neither that nor a path that cannot be resolved may let
+    // a call through.
     return 'ask'
   }
 }

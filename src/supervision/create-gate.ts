@@ -15,7 +15,7 @@ import { shownArguments } from './shown-arguments.ts'
 export interface GateDeps {
   /** The standing yeses of an agent that have not expired: of this session and of all. */
   grantsFor(agent: string, sessionId: string, now: number): Promise<readonly Grant[]>
-  /** Where a path leads; as the disk says where it is left out. */
+  /** Where a path leads. Left out: as the disk says. */
   realPath?: PathSense['realPath']
 }
 
@@ -54,7 +54,7 @@ export function createGate({ grantsFor, realPath }: GateDeps): Gate {
   }
 }
 
-/** Somebody who overlooks a part of a call cannot decide about it by its tool's risk. */
+/** A person may overlook a part of a call with hidden characters, so it is critical whatever its tool is. */
 const riskOf = ({ tool, arguments: args }: GatedCall): Risk => (hidesCharacters(args) ? 'critical' : tool.risk)
 
 const question = (call: GatedCall): Question => {
@@ -78,7 +78,7 @@ function covers(grant: Grant, { agent, tool, sessionId, now, arguments: args }: 
   try {
     return fits(grant.where, args, paths, 'narrow')
   } catch {
-    // A grant that cannot be read allows nothing, nor does one for paths where this one cannot be resolved.
+    // A grant that cannot be read allows nothing. Nor does any grant allow a path that cannot be resolved.
     return false
   }
 }

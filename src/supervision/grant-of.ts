@@ -44,7 +44,7 @@ export function grantOf({ id, approval, arguments: args, remember, by, now }: Gr
 
 function isFitting(where: ArgumentConditions, args: Record<string, unknown>): boolean {
   try {
-    // Which folder its paths begin in is known when a call comes.
+    // Paths are left to the next call: only then is it known which folder they begin in.
     return fits(where, args, null, 'narrow')
   } catch {
     throw refuse('`where` has a condition that is none: use equals, oneOf, matches, path, above, below or not.')

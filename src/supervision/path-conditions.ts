@@ -16,8 +16,8 @@ export interface PathSense {
 }
 
 /**
- * Which way a doubt goes. `wide`, for rules that ask or refuse: whatever may be meant fits. `narrow`, for those that allow: only
- * what is surely meant does.
+ * What fits in doubt. `wide`, for rules that ask or refuse: whatever may be meant. `narrow`, for rules that allow: only what is
+ * surely meant.
  */
 export type Lean = 'wide' | 'narrow'
 
@@ -154,8 +154,8 @@ const leadsOut = (path: string): boolean => path === '..' || path.startsWith(`..
 const slashed = (path: string): string => (sep === '/' ? path : path.replaceAll(sep, '/'))
 
 /**
- * As it is written, and by where the folder leads that it begins with: `/tmp` is a link on a Mac. To allow, only links in `/`
- * are followed: an agent that can make a link further down could make the pattern mean something else.
+ * The pattern as it is written, and with the links followed in the folder that it begins with: `/tmp` is a link on a Mac. To
+ * allow, only links in `/` itself are followed: an agent that makes a link further down must not change what the pattern means.
  */
 function patternsOf(pattern: string, { roots, realPath }: PathSense, lean: Lean): string[] {
   const plain = pattern

@@ -56,7 +56,7 @@ export function checkNumber(node: SchemaNode, value: number, say: Say): void {
 /** 0.3 is a multiple of 0.1, though not in binary: what is left may be as much as the last digit of either. */
 function isMultiple(value: number, of: number): boolean {
   if (value % of === 0) return true
-  // These are exact, and of a large one the last digit would be more than a whole.
+  // Whole numbers are exact. What is allowed below would be more than 1 for large ones.
   if (Number.isInteger(value) && Number.isInteger(of)) return false
   const times = value / of
   if (!Number.isFinite(times)) return false
