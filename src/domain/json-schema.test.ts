@@ -128,6 +128,15 @@ describe('defaults', () => {
     expect(given).toEqual({ stops: [{}, { minutes: 1 }, { minutes: null }] })
   })
 
+  test('that do not fit their own schema are left out', () => {
+    const schema = {
+      properties: { name: { type: 'string', default: null }, size: { $ref: '#/$defs/size', default: 9 } },
+      $defs: { size: { type: 'integer', maximum: 5 } },
+    }
+    expect(check(schema, {})).toEqual({ ok: true, value: {} })
+    expect(check(schema, { name: null }).ok).toBe(false)
+  })
+
   test('are copies: what a tool does to one does not reach the next call', () => {
     const { check } = createJsonCheck({ properties: { list: { default: [1] } } })
     const first = check({})

@@ -1,3 +1,4 @@
+import { evaluate } from './evaluate.ts'
 import { isObject, type Json } from './json.ts'
 import { type Meter, Unchecked } from './meter.ts'
 import { escapeKey, named } from './problem.ts'
@@ -28,7 +29,7 @@ function defaultOf(node: SchemaNode, meter: Meter): SchemaNode['default'] {
 }
 
 /**
- * A copy of the value in which properties that are absent have the default of their schema. Throws `Unchecked` for what is
+ * A copy of the value in which properties that are absent have the default of their schema, if it fits that. Throws `Unchecked` for what is
  * nested too deeply, is no JSON, or has a name that is dangerous to copy.
  */
 export function withDefaults(
@@ -80,7 +81,8 @@ export function withDefaults(
       const filled = withDefaults([inner], given.value, `${path}/${escapeKey(key)}`, depth + 1, meter)
       // A long text takes no room here however often it is filled in. It does where the arguments are written down.
       weigh(filled, meter)
-      copy[key] = filled
+      // Python's tools say `default: null` of what is a text. The caller left it out, and is not to blame.
+      if (evaluate(inner, filled, '', [], null, meter)) copy[key] = filled
     }
   }
   return copy
