@@ -145,4 +145,18 @@ describe('a lifeline', () => {
     expect(trying.lifeline.line).toBe(null)
     await expect(trying.lifeline.get(never)).rejects.toMatchObject({ code: 'shutting_down' })
   })
+
+  test('a try that ends long after the closing is the last one', async () => {
+    const { promise: gate, reject: fail } = Promise.withResolvers<void>()
+    const { clock, lifeline, opened } = setUp(() => gate)
+    void lifeline.start()
+    const closed = lifeline.close()
+    await clock.advance(6_000)
+    fail(new Error('No luck.'))
+    await closed
+    await clock.advance(100_000)
+
+    expect(opened).toEqual([0])
+    await expect(lifeline.get(never)).rejects.toMatchObject({ code: 'shutting_down' })
+  })
 })

@@ -90,6 +90,8 @@ export function createLifeline<L extends Line>(deps: {
     const { promise: late, reject } = Promise.withResolvers<never>()
     const opening = open()
     const cancel = clock.after(patienceMs, () => {
+      // A program that does not end when it is asked to keeps its try alive behind the closing.
+      if (state.is === 'closed') return
       const reason = `${who} did not answer within ${patienceMs / 1_000} s.`
       state = { is: 'down', reason, nextAt: null }
       reject(unavailable(reason, null))
