@@ -27,6 +27,11 @@ describe('JSON of a client or a tool', () => {
     ['too many values', Array.from({ length: 100_000 }, (_, i) => i), tooMany],
     ['too many values, here and there', Array.from({ length: 2 }, () => ({ list: Array(50_000).fill(0) })), tooMany],
     ['too many levels', nested(101), 'It is nested deeper than 100 levels.'],
+    [
+      'too many levels beside a key that is no method',
+      { toJSON: 1, x: nested(101) },
+      'It is nested deeper than 100 levels.',
+    ],
     ['a circle', circle, 'It is nested deeper than 100 levels.'],
   ])('may not be %s', (_what, state, problem) => {
     expect(jsonProblem(state)).toBe(problem)

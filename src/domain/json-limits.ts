@@ -21,7 +21,7 @@ export function jsonProblem(given: unknown): string | null {
       if (count > values) return `It holds more than ${values} values.`
       if (size > bytes) return tooLong
       if (ArrayBuffer.isView(value)) size += value.byteLength
-      if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || 'toJSON' in value) continue
+      if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || hasToJson(value)) continue
       // A list of a million is not copied to see that it is too long.
       const keys = Array.isArray(value) ? null : Object.keys(value)
       if (count + next.length + (keys ?? Object(value)).length > values) return `It holds more than ${values} values.`
@@ -33,3 +33,6 @@ export function jsonProblem(given: unknown): string | null {
   const text = JSON.stringify(given) ?? ''
   return Buffer.byteLength(text) > bytes ? tooLong : null
 }
+
+/** A date and the like. A client's key of that name is a key as any other. */
+const hasToJson = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function'
