@@ -185,6 +185,25 @@ describe('OpenAI decoder', () => {
     expect(decoder.finished).toBe(true)
   })
 
+  test.each([
+    ['calls', Array.from({ length: 100_000 }, (_, index) => ({ index }))],
+    ['ids', Array.from({ length: 100_000 }, (_, i) => ({ id: `c${i}`, function: { name: 'a' } }))],
+    [
+      'beginnings',
+      Array.from({ length: 50_000 }, (_, i) => ({
+        index: 0,
+        function: { name: 'a', arguments: i === 0 ? `{"a":"${'x'.repeat(1_000_000)}` : '{}' },
+      })),
+    ],
+  ])('reads %s without end in no more time than other events', (_what, many) => {
+    const decoder = createOpenAiDecoder(target, createCounter())
+    const before = process.threadCpuUsage()
+    decoder.decode(pieces(...many), [])
+
+    // A second or less; with a search through all that came before, a minute.
+    expect(process.threadCpuUsage(before).user).toBeLessThan(20_000_000)
+  })
+
   test('reports a refusal with the words of the model', () => {
     expect(() => decode(fixture('refusal'))).toThrow(
       expect.objectContaining({

@@ -34,7 +34,6 @@ interface OpenCall {
   id: string
   /** As the server said it; empty when it said none. */
   sentId: string
-  index: number | null
   name: string
   /** Its start was sent; it waits for a name until then. */
   started: boolean
@@ -45,8 +44,16 @@ interface OpenCall {
   text: string
 }
 
+/** How many characters of arguments are looked at again, in one answer, to tell a new call from more of the last one. */
+const MOST_LOOKED_AT = 10_000_000
+
 export function createOpenAiDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
   const calls: OpenCall[] = []
+  // Looked up for every piece, of which a hostile server sends a million: `calls` is not searched.
+  const newestAt = new Map<number, OpenCall>()
+  const newestSentAs = new Map<string, OpenCall>()
+  const taken = new Set<string>([''])
+  let lookedAt = 0
   let declined = ''
   let reason: FinishReason | null = null
   let finished = false
@@ -118,15 +125,13 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
 
   const callOf = (index: number | null, id: string, name: string, text: string): OpenCall => {
     let known: OpenCall | undefined
-    if (index !== null) known = calls.findLast((call) => call.index === index)
-    else if (id !== '') known = calls.findLast((call) => call.sentId === id) ?? (name === '' ? calls.at(-1) : undefined)
+    if (index !== null) known = newestAt.get(index)
+    else if (id !== '') known = newestSentAs.get(id) ?? (name === '' ? calls.at(-1) : undefined)
     else if (name === '') known = calls.at(-1)
     if (known !== undefined && !isAnother(known, id, name, text)) return known
-    const isTaken = id === '' || calls.some((call) => call.id === id)
     const call = {
-      id: isTaken ? newId() : id,
+      id: taken.has(id) ? newId() : id,
       sentId: id,
-      index,
       name: '',
       started: false,
       early: '',
@@ -134,6 +139,9 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
       text: '',
     }
     calls.push(call)
+    taken.add(call.id)
+    if (index !== null) newestAt.set(index, call)
+    newestSentAs.set(id, call)
     return call
   }
 
@@ -147,6 +155,12 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     ((id !== '' && known.sentId !== id) ||
       name !== known.name ||
       (text.trimStart().startsWith('{') && isWhole(known.text)))
+
+  /** Whether the arguments are all there. */
+  const isWhole = (text: string): boolean => {
+    lookedAt += text.length
+    return lookedAt <= MOST_LOOKED_AT && isObjectText(text)
+  }
 
   const start = (call: OpenCall, into: ModelPart[]) => {
     call.started = true
@@ -257,8 +271,7 @@ function filteredFor(results: unknown): string {
   return `the content filter stopped the answer (${fired.map(([name]) => name).join(', ')}).`
 }
 
-/** Whether the arguments are all there. */
-function isWhole(text: string): boolean {
+function isObjectText(text: string): boolean {
   try {
     return isObject(JSON.parse(text))
   } catch {
