@@ -46,6 +46,13 @@ async function unchanged(value: () => number): Promise<void> {
 }
 
 describe('model HTTP', () => {
+  test('sends no half characters, and leaves alone what only looks like one', async () => {
+    const { server, pool } = await setUp((response) => sendStream(response, ['[DONE]']))
+    const body = { text: 'a\ud83d 🚢 \\ud83d \\\ud83d \udc00', '\udfff': '"\n\u0001' }
+    for await (const _ of pool.stream({ url: server.url, headers: {}, body }, never));
+    expect(server.bodies).toEqual([{ text: 'a\ufffd 🚢 \\ud83d \\\ufffd \ufffd', '\ufffd': '"\n\u0001' }])
+  })
+
   test('posts JSON and gives the payloads of the answer', async () => {
     const { server, pool } = await setUp((response) => sendStream(response, ['{"a":1}', 'ü', '[DONE]']))
     const request = {

@@ -32,7 +32,7 @@ export function createModelHttp({ clock }: { clock: Clock }): ModelHttp {
         method: 'POST',
         url,
         headers: { ...headers, accept: 'text/event-stream', 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        body: wholeCharacters(JSON.stringify(body)),
       } as const
       return createPayloadStream((handlers) => pool.send(request, handlers), clock, signal)
     },
@@ -40,6 +40,15 @@ export function createModelHttp({ clock }: { clock: Clock }): ModelHttp {
     close: pool.close,
   }
 }
+
+/**
+ * Half a surrogate pair, as a tool or a cut through a text leaves it, is `\\ud83d` in JSON. Strict providers refuse the whole request
+ * for it, and so every further one of the conversation. A backslash of the text itself is two in JSON.
+ */
+const wholeCharacters = (json: string): string =>
+  json.includes('\\ud')
+    ? json.replace(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (found) => (found === '\\\\' ? found : '\ufffd'))
+    : json
 
 function probe(
   pool: ConnectionPool,
