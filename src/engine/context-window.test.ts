@@ -106,7 +106,7 @@ describe('a request', () => {
           const proof = signature === null ? {} : { encryptedValue: signature }
           messages.push({ ...base(), role: 'reasoning', content: text, ...proof, ...broken })
         }
-        const made = brokenOff ? [] : calls.map((one) => ({ ...one, id: `call_${base().id}` }))
+        const made = brokenOff ? [] : calls.map((one) => ({ ...one, id: `call_${base().id.padStart(36, '0')}` }))
         const toolCalls = made.map(({ id, args }) => ({
           id,
           type: 'function' as const,
@@ -165,7 +165,15 @@ describe('a request', () => {
           context: { maxMessages: sample.maxMessages },
           model: { ...testAgent.model, contextWindow: sample.contextWindow },
         }
-        const { request } = buildRequest(agent, history, { instructions: [], context: [] }, [], 's', 1, files)
+        const { request } = buildRequest(
+          agent,
+          history,
+          { instructions: [], context: [] },
+          [],
+          's'.repeat(100),
+          1,
+          files,
+        )
 
         expect(problems(request)).toEqual([null, null, null])
         const last = history.findLast(({ role }) => role === 'user')

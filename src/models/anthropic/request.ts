@@ -4,7 +4,7 @@ import type { ModelSettings } from '../../domain/agent.ts'
 import { baseUrl, withPath } from '../base-url.ts'
 import type { HttpRequest } from '../http-stream.ts'
 import { type JsonObject, parseObject } from '../json.ts'
-import type { ModelAttachment, ModelMessage, ModelRequest } from '../model.ts'
+import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
 import { outputSchema } from './output-schema.ts'
 import { thinkingBlocks } from './thinking.ts'
 
@@ -48,12 +48,10 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
     metadata: { user_id: request.sessionId },
   }
   if (request.system !== '') body.system = request.system
-  if (request.tools.length > 0) {
-    body.tools = request.tools.map(({ name, description, parameters }) => ({
-      name,
-      description,
-      input_schema: parameters,
-    }))
+  const tools = request.tools.length > 0 ? request.tools : toolsOfThePast(request.messages)
+  if (tools.length > 0) {
+    body.tools = tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))
+    if (request.tools.length === 0) body.tool_choice = { type: 'none' }
   }
   if (settings.temperature !== undefined) body.temperature = settings.temperature
   if (settings.topP !== undefined) body.top_p = settings.topP
@@ -67,6 +65,16 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
   }
   if (Object.keys(output).length > 0) body.output_config = output
   return body
+}
+
+/** Calls in the history are refused where no tool is defined, as when the server that brought the tools cannot be reached. */
+function toolsOfThePast(messages: readonly ModelMessage[]): ModelTool[] {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
+  return [...new Set(calls.map(({ name }) => name))].map((name) => ({
+    name,
+    description: 'Not available now.',
+    parameters: { type: 'object' },
+  }))
 }
 
 interface WireMessage {

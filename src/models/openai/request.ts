@@ -93,7 +93,7 @@ function body(request: ModelRequest, settings: ModelSettings, dialect: Dialect):
   if (settings.topP !== undefined) body.top_p = settings.topP
   if (settings.maxTokens !== undefined) body[dialect.maxTokensKey] = settings.maxTokens
   if (settings.reasoning?.effort !== undefined) body.reasoning_effort = settings.reasoning.effort
-  if (dialect.promptCacheKey) body.prompt_cache_key = request.sessionId
+  if (dialect.promptCacheKey) body.prompt_cache_key = fitting(request.sessionId, MAX_CACHE_KEY)
   return body
 }
 
@@ -135,10 +135,18 @@ function userContent({ content, attachments = [] }: Extract<ModelMessage, { role
   ]
 }
 
+/** OpenAI and its like refuse a longer id of a call, and a longer key of the cache. */
+const MAX_CALL_ID = 40
+const MAX_CACHE_KEY = 64
+
 function callId(id: string, { shortCallIds }: Dialect): string {
-  if (!shortCallIds || /^[A-Za-z0-9]{9}$/.test(id)) return id
-  return createHash('sha256').update(id).digest('hex').slice(0, 9)
+  if (!shortCallIds) return fitting(id, MAX_CALL_ID)
+  return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9)
 }
+
+const fitting = (id: string, max: number): string => (id.length <= max ? id : hash(id).slice(0, max))
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const withSchema = (system: string, schema: JsonObject): string =>
   `${system}${system === '' ? '' : '\n\n'}Answer with JSON only, valid against this JSON Schema:\n${JSON.stringify(schema)}`

@@ -10,6 +10,8 @@ export function anthropicProblem(body: JsonObject): string | null {
   const messages = list(body.messages)
   if (messages.length === 0) return 'messages: at least one message is required'
   if (messages[0]?.role !== 'user') return 'messages: first message must use the "user" role'
+  const hasCalls = messages.some(({ content }) => list(content).some(({ type }) => type === 'tool_use'))
+  if (hasCalls && list(body.tools).length === 0) return 'requests with tool_use or tool_result blocks must define tools'
   let open: unknown[] = []
   for (const [i, message] of messages.entries()) {
     const content = list(message.content)
@@ -75,6 +77,7 @@ export function googleProblem(body: JsonObject): string | null {
 
 /** Chat completions: results follow the message with their calls, all of them, before anything else. */
 export function openAiProblem(body: JsonObject): string | null {
+  if (String(body.prompt_cache_key ?? '').length > 64) return 'prompt_cache_key: string too long'
   let open: unknown[] = []
   for (const [i, message] of list(body.messages).entries()) {
     if (message.role === 'tool') {
@@ -85,6 +88,7 @@ export function openAiProblem(body: JsonObject): string | null {
     if (open.length > 0) return `messages.${i}: tool_calls must be followed by tool messages for each id`
     if (message.role === 'user' && blank(message.content)) return `messages.${i}: an empty message`
     open = list(message.tool_calls).map(({ id }) => id)
+    if (open.some((id) => String(id).length > 40)) return `messages.${i}: tool_calls: id: string too long`
     if (message.role === 'assistant' && open.length === 0 && blank(message.content))
       return `messages.${i}: an empty message`
   }
