@@ -69,7 +69,7 @@ export function createBudget(
       whole?.wrote(characters)
       written += characters
       if (written > limits.answerChars) {
-        throw spent('answer_chars', limits.answerChars, `${limits.answerChars} characters that the model writes`)
+        throw spent('answer_chars', limits.answerChars, `${limits.answerChars} characters written by the model`)
       }
     },
     toolCall(name, args) {

@@ -14,12 +14,13 @@ import { openEngine, outline, testAgent, testTool } from './testing/open-engine.
 const clock = createSystemClock()
 const never = new AbortController().signal
 
+const event = (delta: object, more: object = {}): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`
+
 /** Sends the pieces again and again until the reader is gone. */
-async function endlessModel(...pieces: object[]) {
+async function endlessModel(...pieces: (object | string)[]) {
   const gone = Promise.withResolvers<void>()
-  const text = pieces
-    .map((delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`)
-    .join('')
+  const text = pieces.map((piece) => (typeof piece === 'string' ? piece : event(piece))).join('')
   const more = (response: ServerResponse): void => {
     while (!response.destroyed && response.write(text));
     response.once('drain', () => more(response))
@@ -66,7 +67,7 @@ describe('a model that writes without end', () => {
       type: 'RUN_ERROR',
       code: 'budget_exceeded',
       message:
-        'The run reached its limit of 50000 characters that the model writes. Raise limits.answer_chars in agent.yaml if it should go on longer.',
+        'The run reached its limit of 50000 characters written by the model. Raise limits.answer_chars in agent.yaml if it should go on longer.',
     })
     const shown = seen.flatMap((event) => (event.type === 'TEXT_MESSAGE_CONTENT' ? [event.delta] : [])).join('')
     expect(shown).toBe('word '.repeat(10_000))
@@ -113,8 +114,17 @@ describe('a model that writes without end', () => {
     await endless.gone
   })
 
-  test('what is kept until it is whole has a bound too', async () => {
-    await using endless = await endlessModel({ refusal: 'no '.repeat(10_000) })
+  const usage = { usage: { prompt_tokens: 1, completion_tokens: 1 } }
+  test.each([
+    ['refuses', [{ refusal: 'no '.repeat(10_000) }]],
+    ['refuses between words', [{ content: 'x' }, { refusal: 'no '.repeat(100_000) }]],
+    ['refuses and counts', [event({ refusal: 'no '.repeat(10_000) }, usage)]],
+    ['counts', [event({}, usage).repeat(100)]],
+    ['says that it is still there', [': keepalive\n\n'.repeat(1_000)]],
+    ['sends nothing', ['\n'.repeat(10_000)]],
+    ['names no tool', [{ content: 'x' }, { tool_calls: [{ id: '', function: { arguments: 'x'.repeat(200_000) } }] }]],
+  ])('what is no answer has a bound too: it %s', async (_what, pieces) => {
+    await using endless = await endlessModel(...pieces)
     const server = openEngine({ model: endless.model, agent })
     expect(outline(await server.events(await server.start('go'))).at(-1)).toBe('RUN_ERROR model_failed')
     await vi.waitFor(() => endless.gone, { timeout: 10_000 })

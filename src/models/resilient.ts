@@ -48,13 +48,14 @@ export function createResilientModel(options: ResilientOptions): Model {
       const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
       // Usage that comes ahead of everything else is kept until there is something to show, so that an answer that fails right
       // after its header can still be asked for again.
-      let held: ModelPart[] = []
+      let held: readonly ModelPart[] = []
       let shown = false
       try {
         for await (const parts of primary.stream(request, watch.signal)) {
           if (watch.signal.aborted) break
           if (!shown && parts.every((part) => part.type === 'usage')) {
-            held.push(...parts)
+            // The last one counts, and a server may send them without end.
+            held = parts.slice(-1)
             continue
           }
           shown = true

@@ -33,22 +33,31 @@ export function createSseParser(maxEventLength = MAX_EVENT_LENGTH): SseParser {
   let afterCr = false
   let line = ''
   let data: string | null = null
+  /** Characters since the last payload that are none of the next: comments without end are an event without end. */
+  let ignored = 0
 
   const bound = (text: string) => {
-    if (text.length + (data?.length ?? 0) > maxEventLength) throw new SseEventTooLarge(maxEventLength)
+    if (text.length + (data?.length ?? 0) + ignored > maxEventLength) throw new SseEventTooLarge(maxEventLength)
+  }
+
+  const ignore = (text: string) => {
+    ignored += text.length + 1
+    bound('')
   }
 
   const takeLine = (text: string, into: string[]) => {
     if (text === '') {
-      if (data !== null) into.push(data)
+      if (data === null) return ignore(text)
+      into.push(data)
       data = null
+      ignored = 0
       return
     }
     bound(text)
-    if (!text.startsWith('data')) return
+    if (!text.startsWith('data')) return ignore(text)
     let value = ''
     if (text.charCodeAt(4) === COLON) value = text.slice(text.charCodeAt(5) === SPACE ? 6 : 5)
-    else if (text.length > 4) return
+    else if (text.length > 4) return ignore(text)
     data = data === null ? value : `${data}\n${value}`
   }
 

@@ -8,4 +8,6 @@ export interface StreamDecoder {
   end(into: ModelPart[]): void
   /** `finish` was added; whatever follows has no meaning. */
   readonly finished: boolean
+  /** How many characters it has held back so far, to give them on or to report them when they are whole. */
+  readonly kept: number
 }

@@ -17,8 +17,10 @@ export interface Wire {
   probeNamesModel: boolean
 }
 
-/** Characters in a row that are no part of an answer. */
+/** Characters in a row that are no part of an answer. Nobody else would count them. */
 const MOST_UNANSWERED = 10_000_000
+/** Characters of refusals, proofs and early arguments. Nobody else would count them before they are whole. */
+const MOST_KEPT = 10_000_000
 
 export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; now: () => number }): Model {
   const { target } = wire
@@ -43,23 +45,14 @@ export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; no
           if (parts.length > 0) yield parts
           return
         }
-        if (parts.length > 0) {
-          unanswered = 0
-          yield parts
-          continue
+        // Some report usage with every event.
+        if (parts.some((part) => part.type !== 'usage')) unanswered = 0
+        else for (const payload of batch) unanswered += payload.length
+        if (unanswered > MOST_UNANSWERED || decoder.kept > MOST_KEPT) {
+          const message = `The model server at ${target.host} sends without end and answers nothing.`
+          throw modelFailure('model_failed', message, target, { retryable: false })
         }
-        // A refusal, a proof or arguments without a name are kept until they are whole. Nobody else would count them.
-        for (const payload of batch) unanswered += payload.length
-        if (unanswered > MOST_UNANSWERED) {
-          throw modelFailure(
-            'model_failed',
-            `The model server at ${target.host} sends without end and answers nothing.`,
-            target,
-            {
-              retryable: false,
-            },
-          )
-        }
+        if (parts.length > 0) yield parts
       }
       if (signal.aborted) return
       const rest: ModelPart[] = []

@@ -31,6 +31,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
   let reason: FinishReason | null = null
   let called = false
   let finished = false
+  let kept = 0
 
   const decode = (payload: string, into: ModelPart[]) => {
     if (finished) return
@@ -72,7 +73,9 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
         block.block.thinking += thought
         into.push({ type: 'reasoning', delta: thought })
       }
-      block.block.signature += textAt(delta, 'signature')
+      const proof = textAt(delta, 'signature')
+      block.block.signature += proof
+      kept += proof.length
     }
   }
 
@@ -165,6 +168,9 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
     },
     get finished() {
       return finished
+    },
+    get kept() {
+      return kept
     },
   }
 }

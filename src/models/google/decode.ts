@@ -25,6 +25,7 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
   let growing: { id: string; args: PartialArgs } | null = null
   let reason = ''
   let finished = false
+  let kept = 0
 
   const decode = (payload: string, into: ModelPart[]) => {
     const chunk: Chunk | null = JSON.parse(payload)
@@ -73,7 +74,7 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
       }
       growing = { id, args: createPartialArgs() }
     }
-    growing?.args.add(call.partialArgs)
+    if (growing !== null) kept += growing.args.add(call.partialArgs)
     if (call.willContinue !== true) endCall(into)
   }
 
@@ -108,6 +109,9 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
     },
     get finished() {
       return finished
+    },
+    get kept() {
+      return kept
     },
   }
 }

@@ -5,7 +5,8 @@ import { isObject, textAt } from '../json.ts'
 type Container = Map<string | number, Container | unknown>
 
 export interface PartialArgs {
-  add(parts: unknown): void
+  /** How many characters that were, about. */
+  add(parts: unknown): number
   /** The arguments so far, as JSON text. */
   text(): string
 }
@@ -15,8 +16,15 @@ export function createPartialArgs(): PartialArgs {
   const root: Container = new Map()
   return {
     add(parts) {
-      if (!Array.isArray(parts)) return
-      for (const part of parts) if (isObject(part)) put(root, textAt(part, 'jsonPath'), part)
+      if (!Array.isArray(parts)) return 0
+      let characters = 0
+      for (const part of parts) {
+        if (!isObject(part)) continue
+        const path = textAt(part, 'jsonPath')
+        put(root, path, part)
+        characters += path.length + textAt(part, 'stringValue').length
+      }
+      return characters
     },
     text: () => textOf(root),
   }

@@ -46,6 +46,8 @@ interface OpenCall {
 
 /** How many characters of arguments are looked at again, in one answer, to tell a new call from more of the last one. */
 const MOST_LOOKED_AT = 10_000_000
+/** What a call weighs that may never get a name. */
+const CALL_CHARACTERS = 100
 
 export function createOpenAiDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
   const calls: OpenCall[] = []
@@ -57,6 +59,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
   let declined = ''
   let reason: FinishReason | null = null
   let finished = false
+  let kept = 0
   const frames = createTextFrames()
 
   const decode = (payload: string, into: ModelPart[]) => {
@@ -98,7 +101,10 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     } else if (Array.isArray(content)) {
       takeContentList(content, into)
     }
-    if (typeof delta.refusal === 'string') declined += delta.refusal
+    if (typeof delta.refusal === 'string') {
+      declined += delta.refusal
+      kept += delta.refusal.length
+    }
     // Calls are closed once the reason is known.
     if (reason === null && Array.isArray(delta.tool_calls))
       for (const piece of delta.tool_calls) takeCallPiece(piece, into)
@@ -117,6 +123,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     call.text += text
     if (!call.started) {
       call.early += text
+      kept += text.length
       if (call.name !== '') start(call, into)
     } else if (text !== '') {
       addArguments(call, text, into)
@@ -140,6 +147,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     }
     calls.push(call)
     taken.add(call.id)
+    kept += CALL_CHARACTERS
     if (index !== null) newestAt.set(index, call)
     newestSentAs.set(id, call)
     return call
@@ -225,6 +233,9 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     },
     get finished() {
       return finished
+    },
+    get kept() {
+      return kept
     },
   }
 }
