@@ -3,6 +3,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { createCached } from './cached.ts'
 import { describeHealth, describeReady } from './health-description.ts'
+import { createMask } from './mask.ts'
 import type { Reply, Request, Route } from './route.ts'
 import type { ServerState } from './server-state.ts'
 
@@ -37,6 +38,8 @@ const MAX_AGE_MS = 5_000
 const CHECK_TIMEOUT_MS = 3_000
 /** How long an answer waits for results that are due; then it gives the last ones. */
 const WAIT_MS = 20
+/** What a server says of itself may repeat the key that it was given. */
+const masked = createMask([])
 
 export function healthRoutes(options: HealthOptions): Route[] {
   const { version, agentName, provider, insecure, state, clock, log } = options
@@ -68,7 +71,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
       return [name, known ?? { status: 'down', error: isStarting ? 'the server is starting' : 'not checked yet' }]
     })
     const servers = options.servers().map(({ name, trouble }): [string, CheckResult] => {
-      return [name, trouble === null ? { status: 'up' } : { status: 'down', error: trouble }]
+      return [name, trouble === null ? { status: 'up' } : { status: 'down', error: masked(trouble) }]
     })
     const all: Record<string, CheckResult> = Object.fromEntries([...(await Promise.all(read)), ...servers])
     return provider === 'google' && all.model !== undefined ? { ...all, gemini_api: all.model } : all

@@ -105,7 +105,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
       const open = openServer(fake(mode), { patienceMs: 500, processes: watched(pids) })
       expect(open.server.trouble()).toBe('The MCP server "sample" is still being started.')
       await open.server.start()
-      const trouble = 'The MCP server "sample" did not answer within 0.5 s. It is being tried again.'
+      const trouble = 'The MCP server "sample" did not answer within 0.5 s. It is still being tried.'
       expect(open.server.trouble()).toBe(trouble)
       await expect(open.server.tools(never)).rejects.toMatchObject({ code: 'tool_failed', message: trouble })
       await open.server.close()
@@ -128,7 +128,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     await using open = openServer(http.settings, { patienceMs: 50 })
     await open.server.start()
 
-    expect(open.server.trouble()).toBe('The MCP server "sample" did not answer within 0.05 s. It is being tried again.')
+    expect(open.server.trouble()).toBe('The MCP server "sample" did not answer within 0.05 s. It is still being tried.')
   })
 
   test('any more after a call was given up is started again, and the next call finds it', async () => {

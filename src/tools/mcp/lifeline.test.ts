@@ -75,7 +75,7 @@ describe('a lifeline', () => {
     const { lifeline, opened, clock } = setUp(() => gate)
     const started = lifeline.start()
     const failed = expect(lifeline.get(never)).rejects.toThrow(
-      'The server did not answer within 5 s. It is being tried again.',
+      'The server did not answer within 5 s. It is still being tried.',
     )
     await clock.advance(5_000)
     await Promise.all([started, failed])

@@ -105,7 +105,7 @@ export function createLifeline<L extends Line>(deps: {
 
   function unavailable(reason: string, nextAt: number | null): ServerError {
     const seconds = nextAt === null ? null : Math.max(1, Math.ceil((nextAt - clock.mono()) / 1_000))
-    const again = seconds === null ? 'It is being tried again.' : `It is tried again in ${seconds} s.`
+    const again = seconds === null ? 'It is still being tried.' : `It is tried again in ${seconds} s.`
     return new ServerError('tool_failed', `${reason} ${again}`)
   }
 
