@@ -4,7 +4,7 @@ import type { AgentDefinition } from '../domain/agent.ts'
 import { type StoredMessage, textOf } from '../domain/message.ts'
 import type { RunInput } from '../domain/run.ts'
 import type { ModelMessage, ModelRequest, ModelTool } from '../models/model.ts'
-import { estimateTokens, selectWindow } from './context-window.ts'
+import { estimateTokens, messageTokens, selectWindow } from './context-window.ts'
 import type { MessageFiles } from './files/show-files.ts'
 
 export interface BuiltRequest {
@@ -29,10 +29,10 @@ export function buildRequest(
     budget,
     correction,
   })
-  const characters = messages.reduce((sum, message) => sum + message.content.length + 16, 0)
+  const estimated = messages.reduce((sum, message) => sum + messageTokens(message), fixed)
   return {
     request: { system, messages, tools, responseFormat: agent.responseFormat, sessionId },
-    estimated: hasAttachments(messages) ? 0 : fixed + estimateTokens(characters),
+    estimated: hasAttachments(messages) ? 0 : estimated,
   }
 }
 

@@ -184,6 +184,18 @@ describe('a request', () => {
     )
   })
 
+  test('is estimated as the window counts it, arguments of calls included', () => {
+    const call = { id: 'c', type: 'function' as const, function: { name: 'look', arguments: 'x'.repeat(4_000) } }
+    const base = { runId: 'r', createdAt: 1 }
+    const history: StoredMessage[] = [
+      { ...base, id: 'u', role: 'user', content: 'go' },
+      { ...base, id: 'a', role: 'assistant', content: '', toolCalls: [call] },
+      { ...base, id: 't', role: 'tool', content: 'ok', toolCallId: 'c' },
+    ]
+    const { estimated } = buildRequest(testAgent, history, { instructions: [], context: [] }, [], 's', 1)
+    expect(estimated).toBeGreaterThan(1_000)
+  })
+
   test('the stand-ins refuse what the providers do', () => {
     const ask = (...messages: ModelMessage[]) =>
       problems({ system: '', messages, tools: [], responseFormat: null, sessionId: 's' }).map((one) => one !== null)
