@@ -62,16 +62,18 @@ export function difference(
   /** False: it is too much. */
   function compare(old: unknown, now: unknown, path: string): boolean {
     if (Array.isArray(old) && Array.isArray(now) && old.length === now.length) {
-      return old.every((item, index) => compare(item, now[index], `${path}/${index}`))
+      return old.every((item, index) => Object.is(item, now[index]) || compare(item, now[index], `${path}/${index}`))
     }
     if (isObject(old) && isObject(now)) {
       const place = (key: string): string => `${path}/${escapeKey(key)}`
       const removed = Object.keys(old).filter((key) => !Object.hasOwn(now, key))
       return (
         removed.every((key) => add({ op: 'remove', path: place(key) })) &&
-        Object.entries(now).every(([key, value]) =>
-          Object.hasOwn(old, key) ? compare(old[key], value, place(key)) : add({ op: 'add', path: place(key), value }),
-        )
+        Object.entries(now).every(([key, value]) => {
+          if (!Object.hasOwn(old, key)) return add({ op: 'add', path: place(key), value })
+          // Most of a large state stays as it is. To write down where each of it stands would take the most time.
+          return Object.is(old[key], value) || compare(old[key], value, place(key))
+        })
       )
     }
     return Object.is(old, now) || add({ op: 'replace', path, value: now })
