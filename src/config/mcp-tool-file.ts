@@ -111,6 +111,12 @@ function checkConnection(tool: Connection, report: Report): void {
   if (command !== undefined && /\s/.test(command.trim()) && !/[\\/]/.test(command.split(/\s/, 1)[0] ?? '')) {
     report('command', 'the command is the program alone. Write what follows it into args, e.g. args: [ -y, a-server ]')
   }
+  if (url !== undefined && /^https?:\/\/[^/?#]*@/i.test(url)) {
+    report(
+      'url',
+      `a url holds no name or password. Write them into headers, e.g. Authorization: Basic \${MY_CREDENTIALS}`,
+    )
+  }
   for (const key of url === undefined ? (['headers'] as const) : (['args', 'env', 'cwd'] as const)) {
     if (tool[key] === undefined) continue
     report(

@@ -427,6 +427,10 @@ describe('a mistake in a tool', () => {
       '4:9 tools[0]: expected exactly one of command and url, found neither. Write e.g. command: npx, or url: https://mcp.example.com/mcp',
     ],
     [
+      '{ type: mcp, name: t, url: "https://me:secret@x/mcp" }',
+      '4:36 tools[0].url: a url holds no name or password. Write them into headers, e.g. Authorization: Basic ${MY_CREDENTIALS}',
+    ],
+    [
       '{ type: mcp, name: t, command: x, url: "http://x" }',
       '4:9 tools[0]: expected exactly one of command and url, found both. Write e.g. command: npx, or url: https://mcp.example.com/mcp',
     ],
