@@ -118,6 +118,7 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
         correlationId,
         log,
         body,
+        isAllowed: access.isValid,
       })
       return route.handle(request, reply)
     }

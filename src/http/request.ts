@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { declaredLength, readJson } from './body.ts'
 import { type LongBody, type LongBodyLimits, type LongBodyReader, readLongJson } from './long-json.ts'
@@ -16,6 +17,8 @@ export interface RequestContext {
   correlationId: string
   log: Logger
   body: Omit<LongBodyReader, 'long' | 'onBegin'>
+  /** False once the caller's credential has been revoked. */
+  isAllowed: () => boolean
 }
 
 /** What few handlers ask for (query, signal, body) is made when it is first asked for. */
@@ -65,7 +68,7 @@ export class HttpRequest implements Request {
   }
 
   json(options: { long?: LongBodyLimits } = {}): Promise<unknown> {
-    this.#body ??= this.#read(options.long)
+    this.#body ??= this.#read(options.long).then((body) => this.#ifAllowed(body))
     return this.#body
   }
 
@@ -77,12 +80,13 @@ export class HttpRequest implements Request {
   multipart(limits: Partial<MultipartLimits> = {}): AsyncIterable<MultipartPart> {
     const { body, raw } = this.#context
     const onBegin = this.#onBegin()
-    return readMultipart(raw, {
+    const parts = readMultipart(raw, {
       limits: { ...defaultMultipartLimits, ...limits },
       pace: body.pace,
       clock: body.clock,
       ...(onBegin === null ? {} : { onBegin }),
     })
+    return this.#whileAllowed(parts)
   }
 
   /** The client has gone. */
@@ -102,6 +106,17 @@ export class HttpRequest implements Request {
     }
     // What may be large has as long as it needs, if it keeps coming.
     return readJson(raw, { ...reader, limits: { ...body.limits, totalMs: Number.POSITIVE_INFINITY } })
+  }
+
+  /** A body may take its time, and a token be revoked meanwhile: what it still sends must not count. */
+  #ifAllowed<T>(body: T): T {
+    if (this.#context.isAllowed()) return body
+    throw new ServerError('unauthorized', 'The token was revoked while the request was being sent.')
+  }
+
+  async *#whileAllowed(parts: AsyncIterable<MultipartPart>): AsyncGenerator<MultipartPart> {
+    for await (const part of parts) yield this.#ifAllowed(part)
+    this.#ifAllowed(null)
   }
 
   #holdSpool({ value, spool }: LongBody): unknown {

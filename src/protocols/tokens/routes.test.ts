@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -85,6 +86,35 @@ describe('the tokens of a running server', () => {
     const { code, errors } = await json(await ask('POST', '/tokens', body))
 
     expect([code, errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual(['invalid_request', pointers])
+  })
+
+  test.each([
+    ['/tokens', 'application/json', '{"role":"operator",', '"name":"too late"}'],
+    ['/sessions/late/messages', 'application/json', '{"message":', '"too late"}'],
+    [
+      '/files',
+      'multipart/form-data; boundary=b',
+      '--b\r\n',
+      'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nHi\r\n--b--\r\n',
+    ],
+  ])('what a revoked one had begun to send to %s does not count', async (path, type, begun, rest) => {
+    const { url, ask, json } = await open()
+    const hers = await json(await ask('POST', '/tokens', { role: 'operator', user: 'ada' }))
+    const headers = { Authorization: `Bearer ${hers.token}`, 'Content-Type': type }
+    const late = request(`${url}${path}`, { method: 'POST', headers: { ...headers, Expect: '100-continue' } })
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      late.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject)
+    })
+    // It is sent when the server has let the caller in and waits for the body.
+    await new Promise((resolve) => late.on('continue', resolve).flushHeaders())
+    late.write(begun)
+
+    expect((await ask('DELETE', `/tokens/${hers.id}`)).status).toBe(204)
+    late.end(rest)
+
+    expect(await answered).toBe(401)
+    const { tokens } = await json(await ask('GET', '/tokens'))
+    expect(tokens.map(({ name }: { name: string }) => name)).not.toContain('too late')
   })
 
   test('a revoked one’s open stream ends within 5 seconds, and others’ do not', { timeout: 30_000 }, async () => {
