@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { homedir } from 'node:os'
-import { dirname, join, sep } from 'node:path'
+import { dirname, isAbsolute, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NEEDED_MAJOR = 24
@@ -147,7 +147,8 @@ function cacheFolder() {
         ? process.env.LOCALAPPDATA
         : process.env.XDG_CACHE_HOME ||
           (process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache'))
-    if (!caches) return null
+    // A relative one (HOME may be empty) lies in whichever folder this was started in, perhaps an agent's.
+    if (!caches || !isAbsolute(caches)) return null
     const folder = join(caches, 'quarterdeck', 'compiled')
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     accessSync(folder, constants.W_OK)

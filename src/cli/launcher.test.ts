@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -217,4 +217,14 @@ test.runIf(process.platform === 'linux')('a server is tuned, and what it starts 
     children: ['MALLOC_ARENA_MAX'],
     node: ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30'],
   })
+})
+
+test('compiled code is never kept in the folder that somebody works in', async () => {
+  const folder = await tempFolder()
+
+  for (const env of [{ HOME: '' }, { HOME: 'relative' }, { XDG_CACHE_HOME: 'relative' }]) {
+    await run(process.execPath, [launcher, '--version'], folder, { XDG_CACHE_HOME: '', ...env })
+  }
+
+  expect(await readdir(folder)).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findConfigDir } from './config-dir.ts'
@@ -9,7 +9,10 @@ test('the config folder is the one that is named, else the place that the system
   expect(find({ QUARTERDECK_CONFIG_DIR: '/etc/q', XDG_CONFIG_HOME: '/x', HOME: '/home/ada' })).toBe('/etc/q')
   expect(find({ XDG_CONFIG_HOME: '/x', HOME: '/home/ada' })).toBe('/x/quarterdeck')
   expect(find({ XDG_CONFIG_HOME: 'relative', HOME: '/home/ada' })).toBe('/home/ada/.config/quarterdeck')
-  expect(find({ QUARTERDECK_CONFIG_DIR: ' ', XDG_CONFIG_HOME: '' })).toBe(join(homedir(), '.config/quarterdeck'))
+  const own = join(userInfo().homedir, '.config/quarterdeck')
+  expect(find({ QUARTERDECK_CONFIG_DIR: ' ', XDG_CONFIG_HOME: '' })).toBe(own)
+  expect(find({ XDG_CONFIG_HOME: '', HOME: '' })).toBe(own)
+  expect(find({ HOME: 'relative' })).toBe(own)
   expect(findConfigDir({ APPDATA: '/ada/Roaming' }, 'win32')).toBe(join('/ada/Roaming', 'quarterdeck'))
 })
 

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { ConfigError } from './config-error.ts'
 import { type Environment, variable } from './env-file.ts'
@@ -18,11 +18,20 @@ export function findConfigDir(env: Environment, platform: NodeJS.Platform): stri
   const base = platform === 'win32' ? variable(env, 'APPDATA') : variable(env, 'XDG_CONFIG_HOME')
   // The XDG rules say to ignore a relative one.
   if (base !== undefined && isAbsolute(base)) return join(base, 'quarterdeck')
+  const home = homeFolder(env, platform)
+  if (home === null) throw problem('this user has no home folder. Set it to a folder that only this user may read.')
+  return platform === 'win32' ? join(home, 'AppData', 'Roaming', 'quarterdeck') : join(home, '.config', 'quarterdeck')
+}
+
+/** Never a relative one: it would lie in a workspace. `homedir()` repeats whatever HOME says, also nothing. */
+function homeFolder(env: Environment, platform: NodeJS.Platform): string | null {
+  const named = platform === 'win32' ? homedir() : variable(env, 'HOME')
+  if (named !== undefined && isAbsolute(named)) return named
   try {
-    if (platform === 'win32') return join(homedir(), 'AppData', 'Roaming', 'quarterdeck')
-    return join(variable(env, 'HOME') ?? homedir(), '.config', 'quarterdeck')
+    const { homedir: own } = userInfo()
+    return isAbsolute(own) ? own : null
   } catch {
-    throw problem('this user has no home folder. Set it to a folder that only this user may read.')
+    return null
   }
 }
 
