@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { main } from './main.ts'
@@ -6,7 +6,7 @@ import { tempFolder } from './testing/temp-folder.ts'
 import { createTestIo } from './testing/test-io.ts'
 
 /** What `validate` warns of, in a folder with a `.env`, `notes` and `link`, which leads to the folder itself. */
-async function warnings(server: string, env: Record<string, string> = {}) {
+async function warnings(server: string, env: Record<string, string> = {}, prepare?: (cwd: string) => Promise<void>) {
   const folder = await tempFolder()
   const cwd = join(folder, 'agent')
   await mkdir(join(cwd, 'notes'), { recursive: true })
@@ -17,6 +17,7 @@ async function warnings(server: string, env: Record<string, string> = {}) {
     join(cwd, 'agent.yaml'),
     `name: clerk\nmodel: { provider: demo }\ninstructions: Hi.\ntools:\n  - { type: mcp, name: files, command: files, ${server} }\n`,
   )
+  await prepare?.(cwd)
   const io = createTestIo({ cwd, env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config'), ...env } })
   expect(await main(['validate', '--json'], io)).toBe(0)
   const found: string[] = JSON.parse(io.printed()).warnings
@@ -43,6 +44,16 @@ describe('a folder that an MCP server is given', () => {
       warning('F/agent/.quarterdeck', 'args: .quarterdeck', 'the data directory'),
     ])
     expect(await warnings('args: [/]')).toEqual([warning('/', 'args: /', all)])
+  })
+
+  test('is warned of where a .env could be written that the next start reads', async () => {
+    const elsewhere = { QUARTERDECK_DATA_DIR: '/nowhere/data' }
+    const without = (cwd: string) => rm(join(cwd, '.env'))
+
+    expect(await warnings('args: [.]', elsewhere, without)).toEqual([
+      warning('F/agent', 'args: .', 'the place where .env is read'),
+    ])
+    expect(await warnings('args: [./notes]', elsewhere, without)).toEqual([])
   })
 
   test('is looked at where it really is', async () => {

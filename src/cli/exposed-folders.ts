@@ -19,7 +19,8 @@ export function exposedFolders(agents: readonly AgentDefinition[], secrets: Secr
   const held = [
     { what: 'the data directory', path: secrets.dataDir },
     ...(secrets.configDir === null ? [] : [{ what: 'the config folder with the tokens', path: secrets.configDir }]),
-    ...secrets.envFiles.filter((path) => existsSync(path)).map((path) => ({ what: '.env', path })),
+    // One that is not there yet can be written: it is read at the next start, and may set the operator's token.
+    ...secrets.envFiles.map((path) => ({ what: existsSync(path) ? '.env' : 'the place where .env is read', path })),
   ].flatMap(({ what, path }) =>
     [...new Set([realPath(path), join(realPath(dirname(path)), basename(path))])].map((one) => ({ what, path: one })),
   )
