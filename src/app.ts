@@ -34,6 +34,7 @@ import { createHttpServer } from './http/server.ts'
 import { createServerState } from './http/server-state.ts'
 import { createSpoolFolder } from './http/spool.ts'
 import { readTlsPair, type TlsPair } from './http/tls-pair.ts'
+import { createServerAddress, localUrl } from './http/tokens/server-address.ts'
 import { type MadeTokens, noOperatorToken, readTokens, type Tokens } from './http/tokens/tokens.ts'
 import { createWelcomeRoutes } from './http/welcome/routes.ts'
 import { createSessionLog } from './log/session-log.ts'
@@ -262,9 +263,10 @@ async function startApp(
   const lock = lockDataDir(dataDir)
   undo.defer(() => lock.release())
   const { configDir, makeTokens = false } = options
+  const kept = configDir === undefined ? null : { configDir, makeFolder }
   const tokens = readTokens({
     dataDir,
-    kept: configDir === undefined ? null : { configDir, makeFolder },
+    kept,
     set: { user: settings.auth.token, operator: settings.auth.operatorToken },
     clock,
     ids,
@@ -273,6 +275,10 @@ async function startApp(
   if (!settings.loopback && settings.auth.required && !tokens.hasAny(makeTokens)) {
     throw new ServerError('config_invalid', noOperatorToken(dataDir))
   }
+  const serverAddress = kept === null ? null : createServerAddress({ ...kept, dataDir })
+  // A server that was killed could not take it back.
+  serverAddress?.forget()
+  undo.defer(() => serverAddress?.forget())
   const state = createServerState(log)
   const metrics = createMetrics()
   undo.defer(registerProcessMetrics(metrics))
@@ -324,6 +330,7 @@ async function startApp(
   })
   const address = where === null ? null : await http.listen(where)
   undo.defer(() => http.close({ drainMs: 0 }))
+  if (address !== null) serverAddress?.tell(localUrl(tls === null ? 'http' : 'https', address.host, address.port), log)
 
   const fatal = (error: Error) => {
     log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })

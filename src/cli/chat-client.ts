@@ -4,6 +4,7 @@ import { type ApprovalAnswer, fields, fromApproval, type PendingApproval } from 
 import { type ChatEvent, decodeChatEvent, endsRun } from './chat-event.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
+import { fetchProblem } from './fetch-problem.ts'
 import type { OperatorToken } from './operator-token.ts'
 import { readSse } from './sse-reader.ts'
 import { terminalText } from './terminal-text.ts'
@@ -61,7 +62,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       return await options.fetch(`${base}${path}`, { ...init, headers: { ...authorization, ...init.headers } })
     } catch (error) {
       if (init.signal?.aborted) throw error
-      throw new CliError(exitCodes.unavailable.code, `No server answers at ${base} (${reasonOf(error)}).`, [
+      throw new CliError(exitCodes.unavailable.code, `No server answers at ${base} (${fetchProblem(error)}).`, [
         'Start one: quarterdeck serve',
       ])
     }
@@ -126,7 +127,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
         broken = error
       }
       if (attempt === RECONNECTS || runId === null) {
-        throw new CliError(exitCodes.unavailable.code, `The connection to ${base} broke (${reasonOf(broken)}).`, [
+        throw new CliError(exitCodes.unavailable.code, `The connection to ${base} broke (${fetchProblem(broken)}).`, [
           `The answer goes on there and is kept: quarterdeck chat ${base} --session ${threadId}`,
         ])
       }
@@ -243,11 +244,4 @@ async function refusal(response: Response, tokenMend: string): Promise<CliError>
   const mend = response.status === 401 ? [tokenMend] : []
   const code = response.status === 503 ? exitCodes.unavailable.code : exitCodes.failed.code
   return new CliError(code, terminalText(detail) || `The server answered ${response.status}.`, mend)
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const cause = error.cause
-  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message
-  return error.message
 }

@@ -5,10 +5,12 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { findConfigDir } from '../config/config-dir.ts'
 import { variable } from '../config/env-file.ts'
-import { settings } from '../config/settings.ts'
+import { isLoopback } from '../config/loopback.ts'
+import { sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
+import { createServerAddress } from '../http/tokens/server-address.ts'
 import { type TokenRecord, tokenRoles } from '../http/tokens/token.ts'
 import { type NewToken, readTokens, type WriteAudit } from '../http/tokens/tokens.ts'
 import { makeFolder } from '../store/sqlite/make-folder.ts'
@@ -17,6 +19,7 @@ import { askSecret } from './ask-secret.ts'
 import { CliError } from './cli-error.ts'
 import { dataDirectory, withStore } from './data-directory.ts'
 import { exitCodes } from './exit-codes.ts'
+import { fetchProblem } from './fetch-problem.ts'
 import type { Io } from './io.ts'
 import { terminalText } from './terminal-text.ts'
 
@@ -40,23 +43,40 @@ export interface TokenDesk {
   revoke(id: string): Promise<void>
 }
 
+/** Another command is done in a moment; a server that is starting will have told its address. */
+const LOCK_TRIES = 10
+const LOCK_WAIT_MS = 300
+
 /** Throws `CliError` and `ServerError`. */
 export async function withTokenDesk<T>(
   { dataDir, url }: { dataDir?: string | undefined; url?: string | undefined },
   io: Io,
   work: (desk: TokenDesk) => Promise<T>,
 ): Promise<T> {
-  if (url !== undefined) return await work(await openServer(addressIn(url), null, io))
+  if (url !== undefined) return await work(await openServer(safeAddress(url), null, io))
   const directory = dataDirectory(dataDir, io)
   // A folder that was named is meant, also before the first start.
   const create = directory !== resolve(io.cwd, '.quarterdeck') || existsSync(directory)
-  try {
-    return await withStore(directory, { create }, io, async (store) => work(await openFolder(directory, store, io)))
-  } catch (error) {
-    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+  for (let left = LOCK_TRIES; ; left--) {
+    try {
+      return await withStore(directory, { create }, io, async (store) => work(await openFolder(directory, store, io)))
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    }
+    const address = createServerAddress({ ...keptFor(io), dataDir: directory }).read()
+    if (address !== null) return await work(await openServer(address, directory, io))
+    if (left === 0) {
+      throw new CliError(
+        exitCodes.cannotCreate.code,
+        `Another Quarterdeck uses ${directory}, and has not said where it listens.`,
+        ['Name its address with --url <address>; or stop it, and run this again.'],
+      )
+    }
+    await sleep(io.clock, LOCK_WAIT_MS)
   }
-  return await work(await openServer(usualAddress(io), directory, io))
 }
+
+const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })
 
 async function openFolder(dataDir: string, store: Store, io: Io): Promise<TokenDesk> {
   const old = join(dataDir, 'tokens.json')
@@ -68,7 +88,7 @@ async function openFolder(dataDir: string, store: Store, io: Io): Promise<TokenD
   }
   const tokens = readTokens({
     dataDir,
-    kept: { configDir: findConfigDir(io.env, process.platform), makeFolder },
+    kept: keptFor(io),
     set: { user: null, operator: null },
     clock: io.clock,
     ids: createIds(() => io.clock.now()),
@@ -98,16 +118,16 @@ const view = ({ id, name, user, role, created_at }: TokenRecord): ShownToken => 
 async function openServer(base: string, dataDir: string | null, io: Io): Promise<TokenDesk> {
   const known =
     variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ??
-    (await askSecret(`The operator’s token of ${base} (typing is hidden): `, io))
+    (await askSecret(`The operator’s token of ${base} (typing is hidden; if there is none, press Enter): `, io))
   if (known === null) {
     const uses = dataDir === null ? '' : `A server uses ${dataDir}. `
     throw new CliError(
       exitCodes.usage.code,
       `${uses}To change the tokens of ${base}, set QUARTERDECK_OPERATOR_TOKEN.`,
-      ['It is lost, or there is none: stop the server, run this again, and start it.'],
+      ['If it is lost, or there is none: stop the server, run this command again, then start the server.'],
     )
   }
-  const otherAddress = dataDir === null ? [] : ['A server that listens elsewhere is named with --url <address>.']
+  const otherAddress = dataDir === null ? [] : ['Name the address it is reached at with --url <address>.']
 
   async function ask(method: string, path: string, body?: unknown): Promise<unknown> {
     let response: Response
@@ -119,8 +139,12 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
         redirect: 'error',
         signal: AbortSignal.timeout(30_000),
       })
-    } catch {
-      throw new CliError(exitCodes.unavailable.code, `No server answers at ${base}.`, otherAddress)
+    } catch (error) {
+      throw new CliError(
+        exitCodes.unavailable.code,
+        `No server answers at ${base} (${fetchProblem(error)}).`,
+        otherAddress,
+      )
     }
     const text = await response.text()
     const answer = parsed(text)
@@ -167,19 +191,20 @@ function parsed(text: string): unknown {
   }
 }
 
-function addressIn(text: string): string {
+/** One to which the operator's token can be sent without others reading it on its way. */
+function safeAddress(text: string): string {
   const url = URL.parse(text)
-  if (url !== null && /^https?:$/.test(url.protocol)) return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-  throw new CliError(exitCodes.usage.code, `${text} is not an address of a server.`, [
-    'Write e.g. http://127.0.0.1:8000',
-  ])
-}
-
-/** Where a server listens that was started with nothing but this environment. */
-function usualAddress(io: Io): string {
-  const first = (names: readonly string[]) =>
-    names.map((name) => variable(io.env, name)).find((value) => value !== undefined)
-  const host = first(settings.host.env) ?? settings.host.default
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${first(settings.port.env) ?? settings.port.default}`
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new CliError(exitCodes.usage.code, `${text} is not an address of a server.`, [
+      'Write e.g. http://127.0.0.1:8000',
+    ])
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''))) {
+    throw new CliError(
+      exitCodes.usage.code,
+      `http:// would send the operator’s token to ${url.host} where others can read it.`,
+      ['Use its https address; or run this on the server’s own machine, or through a tunnel (ssh -L).'],
+    )
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

@@ -174,8 +174,8 @@ describe('quarterdeck tokens while no server runs', () => {
 describe('quarterdeck tokens against a running server', () => {
   const OPERATOR = 'operator-token-that-is-set'
   const running = async (cwd: string) => {
-    const { url } = await serve(cwd, { env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR } })
-    return { url, env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR, QUARTERDECK_PORT: new URL(url).port } }
+    const { url, stop } = await serve(cwd, { env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR } })
+    return { url, stop, env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR } }
   }
 
   test('asks it, with the operator’s token of the environment', async () => {
@@ -198,40 +198,88 @@ describe('quarterdeck tokens against a running server', () => {
     const io = createTestIo({ cwd, stdin, terminal: true, clock: createSystemClock() })
 
     const left = main(['tokens', 'list', '--url', url], io)
-    await io.until(`The operator’s token of ${url} (typing is hidden): `)
+    await io.until(`The operator’s token of ${url} (typing is hidden; if there is none, press Enter): `)
     stdin.write(`${OPERATOR}\r`)
 
     expect(await left).toBe(0)
     expect(io.printed() + io.complained()).not.toContain(OPERATOR)
   })
 
-  test('without a token, with a wrong one, with none to be found or another server there, says what to do', async () => {
+  test('without a token or with a wrong one, says what to do', async () => {
     const cwd = await tempFolder()
-    const { url, env } = await running(cwd)
-    const list = (more: Record<string, string>, args: string[] = []) =>
-      run(['tokens', 'list', ...args], { cwd, env: { ...env, ...more } })
+    await running(cwd)
+    const list = (token: string) => run(['tokens', 'list'], { cwd, env: { QUARTERDECK_OPERATOR_TOKEN: token } })
 
-    expect(await list({ QUARTERDECK_OPERATOR_TOKEN: '' })).toMatchObject({
+    expect(await list('')).toMatchObject({
       exitCode: 2,
       err: expect.stringContaining('set QUARTERDECK_OPERATOR_TOKEN'),
     })
-    expect(await list({ QUARTERDECK_OPERATOR_TOKEN: 'wrong-wrong-wrong' })).toMatchObject({
+    expect(await list('wrong-wrong-wrong')).toMatchObject({
       exitCode: 1,
       err: expect.stringContaining('quarterdeck tokens create --role operator'),
     })
-    const gone = await startFakeServer(() => {})
-    await gone.close()
-    expect(await list({ QUARTERDECK_PORT: new URL(gone.url).port })).toMatchObject({
-      exitCode: 69,
-      err: expect.stringContaining('--url <address>'),
-    })
+  })
+
+  test('sends the operator’s token to the server of the data directory, never to whoever has the usual port', async () => {
+    const cwd = await tempFolder()
+    const stranger = await startFakeServer((_request, response) => void response.end('{}'))
+    onTestFinished(() => stranger.close())
+    const { url, env } = await running(cwd)
+    const list = (args: string[]) =>
+      run(['tokens', 'list', ...args], { cwd, env: { ...env, QUARTERDECK_PORT: new URL(stranger.url).port } })
+
+    expect(await list([])).toMatchObject({ exitCode: 0 })
+    // One that has told nothing: an agent that is served in the process of a chat.
     const lock = lockDataDir(join(cwd, 'other'))
     onTestFinished(() => lock.release())
-    expect(await list({}, ['--data-dir', 'other'])).toMatchObject({
-      exitCode: 1,
-      err: expect.stringContaining(
-        `The server at ${url} serves ${join(cwd, '.quarterdeck')}, not ${join(cwd, 'other')}.`,
-      ),
+    expect(await list(['--data-dir', 'other'])).toMatchObject({
+      exitCode: 73,
+      err: expect.stringContaining('Name its address with --url <address>'),
     })
+
+    expect(stranger.seen).toEqual([])
+    expect(url).not.toBe(stranger.url)
+  })
+
+  test('does not trust the address of a server that was killed, once another has begun to start', async () => {
+    const cwd = await tempFolder()
+    const stranger = await startFakeServer((_request, response) => void response.end('{}'))
+    onTestFinished(() => stranger.close())
+    const { env, stop } = await running(cwd)
+    const folder = join(cwd, '.config')
+    const told = (await readdir(folder)).filter((name) => name.startsWith('server-')).map((name) => join(folder, name))
+    await stop()
+    expect(told.length).toBe(1)
+    await writeFile(told[0] ?? '', JSON.stringify({ url: stranger.url }), { mode: 0o600 })
+
+    const again = await running(cwd)
+
+    expect(await run(['tokens', 'list'], { cwd, env })).toMatchObject({ exitCode: 0 })
+    await again.stop()
+    expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/^server-/))
+    expect(stranger.seen).toEqual([])
+  })
+
+  test('waits for another command, and both do their work', async () => {
+    const cwd = await tempFolder()
+    const create = () => run(['tokens', 'create', '--role', 'user', '--data-dir', 'data'], { cwd })
+
+    const codes = (await Promise.all([create(), create(), create()])).map(({ exitCode }) => exitCode)
+
+    expect(codes).toEqual([0, 0, 0])
+    const listed = await run(['tokens', 'list', '--json', '--data-dir', 'data'], { cwd })
+    expect(listed.out.trim().split('\n').length).toBe(3)
+  })
+
+  test('sends no operator’s token over an open line', async () => {
+    const env = { QUARTERDECK_OPERATOR_TOKEN: OPERATOR }
+    const list = async (url: string) => run(['tokens', 'list', '--url', url], { cwd: await tempFolder(), env })
+
+    for (const url of ['http://192.0.2.1:8000', 'http://agent.example.com', 'http://[2001:db8::1]:8000']) {
+      expect(await list(url)).toMatchObject({ exitCode: 2, err: expect.stringContaining('others can read it') })
+    }
+    const gone = await startFakeServer(() => {})
+    await gone.close()
+    expect(await list(gone.url)).toMatchObject({ exitCode: 69 })
   })
 })

@@ -10,6 +10,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
+import type { ConfigFileOptions } from './config-file.ts'
 import { readOldTokens } from './old-token-file.ts'
 import {
   checkTokens,
@@ -21,7 +22,7 @@ import {
   type TokenRole,
   tokenRoles,
 } from './token.ts'
-import { createTokenFile, type TokenFileOptions } from './token-file.ts'
+import { createTokenFile } from './token-file.ts'
 
 export interface NewToken {
   name: string
@@ -48,7 +49,7 @@ export interface Tokens {
 export interface TokensOptions {
   dataDir: string
   /** Null: nothing is kept, and the operator's token lives in memory alone. */
-  kept: Pick<TokenFileOptions, 'configDir' | 'makeFolder'> | null
+  kept: Pick<ConfigFileOptions, 'configDir' | 'makeFolder'> | null
   /** Tokens that the settings give. */
   set: Readonly<Record<TokenRole, string | null>>
   clock: Clock

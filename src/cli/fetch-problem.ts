@@ -1,0 +1,7 @@
+/** Why a `fetch` got no answer, in a word: its own message only says that it failed. */
+export function fetchProblem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message
+  return error.message
+}
