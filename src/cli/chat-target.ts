@@ -9,9 +9,11 @@ import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
+import { isOpenLine } from './open-line.ts'
 import { createOperatorToken, type OperatorToken } from './operator-token.ts'
 import { createServerLog } from './server-log.ts'
 import type { StartApp } from './start-app.ts'
+import { styleFor } from './style.ts'
 
 /** Whom the chat talks to. */
 export interface ChatTarget {
@@ -59,6 +61,10 @@ function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarg
   // The link that a server prints carries its token behind the #, which is never sent.
   const token = new URLSearchParams(url.hash.slice(1)).get('token') ?? variable(io.env, 'QUARTERDECK_TOKEN') ?? null
   const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  if (isOpenLine(url)) {
+    const warning = styleFor(io.stderr, io.env).yellow('warning:')
+    io.stderr.write(`${warning} http:// to ${url.host}: others can read what is said, and the tokens. Use https.\n`)
+  }
   return {
     url: base,
     agent: agent ?? null,

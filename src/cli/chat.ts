@@ -35,8 +35,8 @@ export function createChatCommand(startApp: StartApp, io: Io, settle: Settle): C
     .addHelpText(
       'after',
       `
-A server that asks for a token: set QUARTERDECK_TOKEN, or give the link with #token=… that it printed. Where an operator
-must allow a call, QUARTERDECK_OPERATOR_TOKEN is used, or you are asked for the token; of a file, you are the operator.
+Where a server asks for a token, set QUARTERDECK_TOKEN. Where an operator must allow a call, QUARTERDECK_OPERATOR_TOKEN is used,
+or you are asked for the token; of a file, you are the operator.
 
 Examples:
   $ quarterdeck chat agent.yaml

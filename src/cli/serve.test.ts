@@ -168,7 +168,7 @@ describe('quarterdeck serve', () => {
     expect((await show(null, '192.0.2.1')).printed()).not.toContain('token')
   })
 
-  test('--open shows the page to the person, with the token where one is needed', async () => {
+  test('--open shows the page to the person, and no token to those who can list processes', async () => {
     const cwd = await tempFolder()
     const opened = async (flags: Parameters<typeof serve>[0]['flags']) => {
       const io = serverIo({ cwd })
@@ -182,7 +182,7 @@ describe('quarterdeck serve', () => {
 
     expect(await opened({})).toEqual([])
     expect(await opened({ open: true })).toEqual(['http://127.0.0.1:8000'])
-    expect(await opened({ open: true, 'auth.mode': 'token' })).toEqual(['http://127.0.0.1:8000/#token=qd_secret'])
+    expect(await opened({ open: true, 'auth.mode': 'token' })).toEqual(['http://127.0.0.1:8000'])
   })
 
   test('flags win over the environment, and both over .env and quarterdeck.yaml', async () => {

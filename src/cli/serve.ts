@@ -110,8 +110,8 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     ),
   )
   if (request.watch) io.stdout.write(watchNote(settings.store))
-  const token = settings.auth.required ? app.madeTokens?.user : undefined
-  if (settings.open) io.openUrl(token === undefined ? url : `${url}/#token=${token}`)
+  // Without the token: it would be in the arguments of the program that opens it, where other users see it. The page asks.
+  if (settings.open) io.openUrl(url)
   return await stopped
 }
 

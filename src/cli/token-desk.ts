@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { findConfigDir } from '../config/config-dir.ts'
 import { variable } from '../config/env-file.ts'
-import { isLoopback } from '../config/loopback.ts'
 import { sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
@@ -21,6 +20,7 @@ import { dataDirectory, withStore } from './data-directory.ts'
 import { exitCodes } from './exit-codes.ts'
 import { fetchProblem } from './fetch-problem.ts'
 import type { Io } from './io.ts'
+import { isOpenLine } from './open-line.ts'
 import { terminalText } from './terminal-text.ts'
 
 const shown = {
@@ -199,7 +199,7 @@ function safeAddress(text: string): string {
       'Write e.g. http://127.0.0.1:8000',
     ])
   }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''))) {
+  if (isOpenLine(url)) {
     throw new CliError(
       exitCodes.usage.code,
       `http:// would send the operator’s token to ${url.host} where others can read it.`,
