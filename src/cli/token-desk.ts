@@ -1,6 +1,6 @@
 // Where tokens are changed: in the data directory under its lock while no server runs, otherwise at the running server.
 
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { findConfigDir } from '../config/config-dir.ts'
@@ -55,6 +55,7 @@ export async function withTokenDesk<T>(
 ): Promise<T> {
   if (url !== undefined) return await work(await openServer(safeAddress(url), null, io))
   const directory = dataDirectory(dataDir, io)
+  checkOwner(directory)
   // A folder that was named is meant, also before the first start.
   const create = directory !== resolve(io.cwd, '.quarterdeck') || existsSync(directory)
   for (let left = LOCK_TRIES; ; left--) {
@@ -74,6 +75,19 @@ export async function withTokenDesk<T>(
     }
     await sleep(io.clock, LOCK_WAIT_MS)
   }
+}
+
+/** Tokens are kept with the server's user. Root may open the directory of a service, but what root keeps the service never reads. */
+function checkOwner(directory: string): void {
+  const owner = statSync(directory, { throwIfNoEntry: false })?.uid
+  if (owner === undefined || owner === 0 || process.geteuid?.() !== 0) return
+  throw new CliError(
+    exitCodes.usage.code,
+    `${directory} belongs to another user (uid ${owner}), and so do the tokens of its server.`,
+    [
+      `Run this as that user (sudo -u '#${owner}' …), with the same QUARTERDECK_CONFIG_DIR; or name a running server with --url <address>.`,
+    ],
+  )
 }
 
 const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -143,6 +143,20 @@ describe('quarterdeck tokens while no server runs', () => {
       exitCode: 0,
     })
   })
+
+  test.runIf(process.getuid?.() === 0)(
+    'root makes no token that the server of another user would not find',
+    async () => {
+      const cwd = await tempFolder()
+      await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
+      await chown(join(cwd, '.quarterdeck'), 65_534, 65_534)
+
+      const { exitCode, err } = await run(['tokens', 'create', '--role', 'operator'], { cwd })
+
+      expect([exitCode, err]).toEqual([2, expect.stringContaining("sudo -u '#65534'")])
+      expect(await readdir(join(cwd, '.quarterdeck'))).toEqual([])
+    },
+  )
 
   test.each([
     [['create'], '--role'],
