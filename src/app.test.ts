@@ -122,7 +122,7 @@ describe('the tokens of an app', () => {
     const warnings = lines.filter(({ level }) => level === 'warn')
     expect(warnings).toEqual([{ level: 'warn', message: expect.stringContaining(dataDir) }])
     expect(warnings[0]?.message).toContain(
-      'set QUARTERDECK_OPERATOR_TOKEN or run `quarterdeck tokens create --role operator`',
+      'set QUARTERDECK_OPERATOR_TOKEN or run `quarterdeck tokens create --role operator --data-dir ',
     )
   })
 
@@ -134,7 +134,7 @@ describe('the tokens of an app', () => {
 
     await expect(start(beyond)).rejects.toMatchObject({
       code: 'config_invalid',
-      message: expect.stringContaining('run `quarterdeck tokens create --role operator`'),
+      message: expect.stringContaining('run `quarterdeck tokens create --role operator --data-dir '),
     })
     expect((await start({ ...beyond, insecure: true })).tokens.current()).toEqual([])
     expect((await start(beyond, { makeTokens: true })).madeTokens).toEqual({

@@ -63,8 +63,8 @@ describe('the banner', () => {
     expect([await where('set'), await where('made'), await where('kept'), await where('none')]).toEqual([
       'as set (auth.operator_token)',
       'shown below, this once',
-      'as shown when it was made; a lost one: quarterdeck tokens --help',
-      'there is none yet; see quarterdeck tokens --help',
+      'as shown when it was made. If it is lost: quarterdeck tokens --help',
+      'there is none yet. Stop the server and run quarterdeck tokens create --role operator',
     ])
   })
 })

@@ -66,8 +66,8 @@ export function banner(facts: BannerFacts, io: Io): string {
 const operatorToken: Record<BannerFacts['operator'], string> = {
   set: 'as set (auth.operator_token)',
   made: 'shown below, this once',
-  kept: 'as shown when it was made; a lost one: quarterdeck tokens --help',
-  none: 'there is none yet; see quarterdeck tokens --help',
+  kept: 'as shown when it was made. If it is lost: quarterdeck tokens --help',
+  none: 'there is none yet. Stop the server and run quarterdeck tokens create --role operator',
 }
 
 function tokenLines(
@@ -76,7 +76,7 @@ function tokenLines(
   link: (text: string) => string,
 ): string[] {
   return [
-    '  Keep these tokens, they are never shown again (quarterdeck tokens makes others):',
+    '  Keep these tokens. They are never shown again (quarterdeck tokens makes others):',
     ...(user === undefined ? [] : [`    to talk     ${user}${tokenRequired ? '' : '  (not needed on this machine)'}`]),
     ...(operator === undefined ? [] : [`    to decide   ${operator}`]),
     ...(user === undefined || !tokenRequired ? [] : [`    the page    ${link(`${url}/#token=${user}`)}`]),

@@ -156,7 +156,7 @@ describe('quarterdeck serve', () => {
     const first = await show({ user: 'qd_user', operator: 'qd_operator' }, '192.0.2.1')
     expect(first.printed()).toContain('  Protocols   ag-ui\n')
     expect(first.printed()).toContain(`
-  Keep these tokens, they are never shown again (quarterdeck tokens makes others):
+  Keep these tokens. They are never shown again (quarterdeck tokens makes others):
     to talk     qd_user
     to decide   qd_operator
     the page    http://192.0.2.1:8000/#token=qd_user

@@ -96,7 +96,7 @@ describe('a start', () => {
 
     expect(await stopped).toBe(2)
     expect(io.complained()).toContain(
-      'set QUARTERDECK_OPERATOR_TOKEN or run `quarterdeck tokens create --role operator`',
+      'set QUARTERDECK_OPERATOR_TOKEN or run `quarterdeck tokens create --role operator --data-dir ',
     )
     expect(io.printed()).toBe('')
   })

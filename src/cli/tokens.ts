@@ -24,8 +24,9 @@ export function createTokensCommand(io: Io, settle: Settle): Command {
     .summary('make, list and revoke tokens')
     .description(
       'Tokens say who may talk and who may decide. Only their hashes are kept, outside the data directory: a token is shown once, ' +
-        'and a lost one is replaced by a new one. While no server runs, this works on the data directory. A running server is asked, ' +
-        'with the operator’s token: QUARTERDECK_OPERATOR_TOKEN, or you type it.',
+        'and a lost one is replaced by a new one. While no server runs, this needs no token: stop the server to make the first ' +
+        'operator’s token or to replace a lost one. A running server is asked, with the operator’s token: QUARTERDECK_OPERATOR_TOKEN, ' +
+        'or you type it.',
     )
     .addHelpText(
       'after',

@@ -220,6 +220,11 @@ function removeOld(path: string): void {
 }
 
 /** What to do where nobody can decide. */
-export const noOperatorToken = (dataDir: string): string =>
-  `There is no operator token: set QUARTERDECK_OPERATOR_TOKEN or run \`quarterdeck tokens create --role operator\` while no server runs (--data-dir ${dataDir}). ` +
-  'Tokens belong to the path of a data directory: one that was moved needs new ones.'
+export function noOperatorToken(dataDir: string): string {
+  const named = /^[\w@%+=:,./-]+$/.test(dataDir) ? dataDir : JSON.stringify(dataDir)
+  const command = `quarterdeck tokens create --role operator --data-dir ${named}`
+  return (
+    `There is no operator token: set QUARTERDECK_OPERATOR_TOKEN or run \`${command}\` while no server runs. ` +
+    'A data directory that was moved needs new tokens.'
+  )
+}
