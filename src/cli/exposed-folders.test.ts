@@ -40,6 +40,7 @@ describe('a folder that an MCP server is given', () => {
     expect(await warnings('args: [server], cwd: .')).toEqual([warning('F/agent', 'cwd', here)])
     expect(await warnings('args: ["--root=.."]')).toEqual([warning('F', 'args: ..', all)])
     expect(await warnings('args: [-v, "..:/data"]')).toEqual([warning('F', 'args: ..', all)])
+    expect(await warnings('args: [-c, "exec server .."]')).toEqual([warning('F', 'args: ..', all)])
     expect(await warnings('args: [.quarterdeck]')).toEqual([
       warning('F/agent/.quarterdeck', 'args: .quarterdeck', 'the data directory'),
     ])

@@ -49,8 +49,8 @@ function namedFolders({ connection }: McpServerSettings): { folder: string; from
   const found = new Map<string, string>()
   if (connection.hasCwd) found.set(realPath(directory), 'cwd')
   for (const arg of args) {
-    // `--root=.`, and `/home/ada:/data` as containers are told. Only the part that is a folder is repeated: the rest may be secret.
-    for (const part of [arg, ...arg.split(/[=:,]/)]) {
+    // `--root=.`, `/home/ada:/data` as containers are told, and `cd . && server` for a shell. Only the part that is a folder is repeated: the rest may be secret.
+    for (const part of [arg, ...arg.split(/[=:,\s]/)]) {
       if (part === '') continue
       const path = resolve(directory, part.replace(/^file:\/\//, ''))
       if (isFolder(path) && !found.has(realPath(path))) found.set(realPath(path), `args: ${part}`)

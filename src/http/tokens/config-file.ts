@@ -123,7 +123,7 @@ function syncFolder(path: string): void {
 function folderProblem(path: string, why: string, cause?: unknown): ServerError {
   return new ServerError(
     'config_invalid',
-    `The config folder ${path} cannot be used for tokens: ${why}. QUARTERDECK_CONFIG_DIR names another.`,
+    `The config folder ${path} cannot be used for tokens: ${why}. QUARTERDECK_CONFIG_DIR can name another one.`,
     { details: { path }, cause },
   )
 }

@@ -12,7 +12,8 @@ const windows = process.platform === 'win32'
 export function readPrivateFile(path: string, { maxBytes, refuse }: PrivateFileOptions): string | null {
   let file: number
   try {
-    file = openSync(path, constants.O_RDONLY | (windows ? 0 : constants.O_NOFOLLOW))
+    // A pipe that somebody has put there would otherwise hold the start until it is written to.
+    file = openSync(path, constants.O_RDONLY | (windows ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK))
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === 'ENOENT') return null

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -307,6 +308,14 @@ describe('tokens.json of an older version', () => {
     ])
   })
 
+  test.skipIf(process.platform === 'win32')('a pipe in its place does not hold the start', async () => {
+    const { open, oldPath } = setUp()
+    await open()
+    execFileSync('mkfifo', ['-m', '600', oldPath])
+
+    expect((await open()).tokens.current()).toEqual([])
+  })
+
   test.each([
     ['no JSON', 'it is not valid JSON'],
     ['{"tokn": "secret-secret-secret"}', 'it is not what a token file holds'],
@@ -348,7 +357,7 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
   }
 
   test('says what is wrong and what helps', async () => {
-    const helps = 'QUARTERDECK_CONFIG_DIR names another.'
+    const helps = 'QUARTERDECK_CONFIG_DIR can name another one.'
     expect(await refused(({ path }) => chmodSync(path, 0o640))).toBe(
       'The token file FILE cannot be used: other users can read or write it; run: chmod 600 FILE.',
     )
