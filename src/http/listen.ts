@@ -34,17 +34,8 @@ export async function listen(
   sockets: number = SOCKETS,
 ): Promise<Listening> {
   const turn = sockets === 1 ? null : await takeTurn()
-  const opened: NetServer[] = []
   try {
-    const places = await findPlaces(where)
-    for (const place of places) {
-      const first = opened.length === 0 ? server : createFeeder(server)
-      // Without a turn two servers of one user could come to share the port.
-      const isShared = turn !== null && (await openShared(first, place))
-      if (!isShared) await open(first, place)
-      opened.push(first)
-      if (isShared) opened.push(...(await openMore(server, place, sockets - 1)))
-    }
+    const { opened, places } = await openAnywhere(server, where, turn === null ? 1 : sockets)
     for (const one of opened) one.on('error', failed)
     const [{ host, port } = { host: '', port: 0 }] = places
     return {
@@ -55,10 +46,41 @@ export async function listen(
       },
     }
   } catch (error) {
-    for (const one of opened) one.close()
     throw error instanceof Error ? cannotListen(error, where) : error
   } finally {
     turn?.close()
+  }
+}
+
+const PORT_TRIES = 20
+
+/** A free port may belong to somebody else a moment later, or on the other address: then another one is tried. */
+async function openAnywhere(server: Server, where: Where, sockets: number) {
+  for (let i = 1; ; i += 1) {
+    try {
+      const places = await findPlaces(where)
+      return { places, opened: await openAll(server, places, sockets) }
+    } catch (error) {
+      if (where.port !== 0 || codeOf(error) !== 'EADDRINUSE' || i === PORT_TRIES) throw error
+    }
+  }
+}
+
+/** All of them, or none. `sockets`: 1 where the port must not be shared, since two servers of one user could come to share it. */
+async function openAll(server: Server, places: readonly Place[], sockets: number): Promise<NetServer[]> {
+  const opened: NetServer[] = []
+  try {
+    for (const place of places) {
+      const first = opened.length === 0 ? server : createFeeder(server)
+      const isShared = sockets > 1 && (await openShared(first, place))
+      if (!isShared) await open(first, place)
+      opened.push(first)
+      if (isShared) opened.push(...(await openMore(server, place, sockets - 1)))
+    }
+    return opened
+  } catch (error) {
+    await closed(opened)
+    throw error
   }
 }
 
@@ -90,32 +112,28 @@ async function takeTurn(): Promise<NetServer | null> {
   return null
 }
 
-const PORT_TRIES = 20
-
 /** Where the server can be, by sockets that share with nobody. */
 async function findPlaces({ hosts, port }: Where): Promise<Place[]> {
-  for (let i = 1; ; i += 1) {
-    const probes: NetServer[] = []
-    const places: Place[] = []
-    try {
-      for (const host of hosts) {
-        const probe = createServer()
-        try {
-          places.push(await open(probe, { host, port: places[0]?.port ?? port }))
-          probes.push(probe)
-        } catch (error) {
-          if (places.length === 0 || !isNoAddress(error)) throw error
-        }
+  const probes: NetServer[] = []
+  const places: Place[] = []
+  try {
+    for (const host of hosts) {
+      const probe = createServer()
+      try {
+        places.push(await open(probe, { host, port: places[0]?.port ?? port }))
+        probes.push(probe)
+      } catch (error) {
+        if (places.length === 0 || !isNoAddress(error)) throw error
       }
-      return places
-    } catch (error) {
-      const mayBeElsewhere = port === 0 && places.length > 0 && codeOf(error) === 'EADDRINUSE'
-      if (!mayBeElsewhere || i === PORT_TRIES) throw error
-    } finally {
-      await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))))
     }
+    return places
+  } finally {
+    await closed(probes)
   }
 }
+
+const closed = (servers: readonly NetServer[]) =>
+  Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))))
 
 /** Whether this machine has no such address, as `::1` where IPv6 is off. */
 export const isNoAddress = (error: unknown): boolean => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))
