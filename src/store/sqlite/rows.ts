@@ -78,13 +78,15 @@ export const toMark = (row: Row): MessageMark => ({
 
 export function toMessage(row: Row): StoredMessage {
   const { structured, ...extra } = json(row.extra) ?? {}
+  const { id, ...mark } = toMark(row)
   return {
-    ...toMark(row),
+    id,
     role: text(row.role) as StoredMessage['role'],
     content: structured === true ? json(row.content) : text(row.content),
     runId: text(row.run_id),
     createdAt: Number(row.created_at),
     ...extra,
+    ...mark,
   }
 }
 
