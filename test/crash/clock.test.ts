@@ -30,7 +30,10 @@ describe('a wall clock that jumps', () => {
       print('P33: skipped, there is no C compiler for the shim')
       return skip()
     }
-    const server = await yard.start({ env: machine.env, flags: ['--log-level', 'warn'] })
+    const server = await yard.start({
+      env: { ...machine.env, QUARTERDECK_OPERATOR_TOKEN: 'operator-of-the-clock-test' },
+      flags: ['--log-level', 'warn'],
+    })
     const { url } = server
     const client = (name: string, threadId = name) => createPersistentClient({ kind: 'stream', threadId, name })
     const early = client('early')
@@ -62,7 +65,10 @@ describe('a wall clock that jumps', () => {
     expect(server.log()).toBe('')
     // A restart in the past finds everything as it was.
     await server.kill()
-    const again = await yard.start({ env: machine.env, flags: ['--log-level', 'warn'] })
+    const again = await yard.start({
+      env: { ...machine.env, QUARTERDECK_OPERATOR_TOKEN: 'operator-of-the-clock-test' },
+      flags: ['--log-level', 'warn'],
+    })
     expect((await Promise.all(runs.map((run) => run.faults(again.url)))).flat()).toEqual([])
     print(
       `P33: ${jumps.length} jumps of the wall clock by up to 2 h: ${runs.length} runs unharmed, times never backwards within a session`,
