@@ -52,11 +52,11 @@ export async function* followEntries(
         yield batch
         continue
       }
-      const own = batch.filter((entry) => entry.runId === runId)
-      if (own.length > 0) yield own.length === batch.length ? batch : own
+      let own = batch.every((entry) => entry.runId === runId) ? batch : batch.filter((entry) => entry.runId === runId)
+      if (own.length > 0) yield own
       if (hasEnd(own)) return
-      // It may be large, and this waits for the next one with it in hand.
-      own.length = 0
+      // It may be large, and would stay in memory for as long as this waits for the next one.
+      own = []
     }
   } finally {
     signal.removeEventListener('abort', close)
