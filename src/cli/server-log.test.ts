@@ -20,7 +20,7 @@ const TOOLS = `
     env: { KEY: environment-value, LEVEL: info }
   - type: mcp
     name: remote
-    url: https://reader:p%40ssphrase@example.com/mcp?token=in-the-query&page=not-secret
+    url: https://example.com/mcp?token=in-the-query&page=not-secret
     headers: { X-Key: remote-header-value }
 `
 
@@ -35,13 +35,13 @@ describe('the server’s log', () => {
     const log = createServerLog(loadConfig({ files: [], flags: { 'log.format': 'json' } }, io), io)
 
     log.info('said', {
-      secret_words: 'header-credential p%40ssphrase p@ssphrase environment-value in-the-query remote-header-value',
-      other_words: 'application/json info not-secret reader',
+      secret_words: 'header-credential environment-value in-the-query remote-header-value',
+      other_words: 'application/json info not-secret',
     })
 
     expect(JSON.parse(io.complained())).toMatchObject({
-      secret_words: Array(6).fill('[masked]').join(' '),
-      other_words: 'application/json info not-secret reader',
+      secret_words: Array(4).fill('[masked]').join(' '),
+      other_words: 'application/json info not-secret',
     })
   })
 })
