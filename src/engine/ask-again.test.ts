@@ -105,6 +105,15 @@ function listening(lines: [string, unknown][]): Logger {
   return { ...silentLogger, info: hear, warn: hear, with: () => listening(lines) }
 }
 
+test('a yes is taken for a tool whose schema has a pattern of another language', async () => {
+  const foreign = { type: 'object', properties: { to: { type: 'string', pattern: '(?i)^bob$' } } }
+  const { server, accepted, ids } = await asked([send('a', { parameters: foreign })])
+  const { run } = await server.engine.decide(ada, ids[0] ?? '', yes)
+  await server.events({ ...accepted, run })
+  expect(delivered).toEqual(['a bob'])
+  await server.close()
+})
+
 describe('a yes or no to a tool that has changed', () => {
   test.each([yes, no])(
     'is refused ($decision) with the question that takes its place, which then counts',

@@ -57,7 +57,7 @@ export function createAskAgain({ store, log, ids, gate, agents, logger }: AskAga
     const agent = agents.get(old.agent)?.definition
     if (tool === null || agent === undefined) return null
     const written: Record<string, unknown> = JSON.parse(old.arguments)
-    const checked = createJsonCheck(tool.parameters).check(written)
+    const checked = createJsonCheck(tool.parameters, { foreignPatterns: true }).check(written)
     // What no longer fits is refused when it is about to run.
     const args = checked.ok ? { ...Object(checked.value) } : written
     const question = gate.question({ agent, tool, arguments: args, sessionId: old.sessionId, now: at })
