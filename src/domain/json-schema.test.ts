@@ -101,6 +101,14 @@ describe('what is wrong is said in words a model can act on', () => {
 })
 
 describe('defaults', () => {
+  test('are all filled in at once, whichever schema they stand in', () => {
+    const { check } = createJsonCheck({
+      properties: { place: { default: {} } },
+      allOf: [{ properties: { place: { properties: { country: { default: 'CH' } } } } }],
+    })
+    expect(check({})).toEqual({ ok: true, value: { place: { country: 'CH' } } })
+  })
+
   test('are filled in where a property is absent, at every depth, and the value given is left alone', () => {
     const schema = {
       type: 'object',

@@ -239,6 +239,24 @@ test('an answer with another digest than that of the question is refused and lea
   await server.close()
 })
 
+test('a tool with other defaults is asked about once more, and what was shown runs', async () => {
+  const defaulting = (binding: string, to: string) =>
+    send(binding, { parameters: { type: 'object', properties: { to: { type: 'string', default: to } } } })
+  const call = { parts: [{ tool_call: { name: 'send', arguments: {} } }] }
+  const { server: before, accepted, ids } = await asked([defaulting('a', 'bob')], { answers: [call, done] })
+  const after = reopen([defaulting('b', 'eve')])
+
+  await refusalOf(after.engine.decide(ada, ids[0] ?? '', yes))
+  const [next] = await pendingOf(after)
+  expect(next?.arguments).toBe('{"to":"bob"}')
+  const { run } = await after.engine.decide(ada, next?.id ?? '', yes)
+
+  expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
+  expect(delivered).toEqual(['b bob'])
+  await after.close()
+  await before.close()
+})
+
 describe('a call that was allowed, of a tool that changed before it ran', () => {
   test.each(['idempotent', 'read'] as const)(
     'and had begun (%s) is asked about again after a crash',

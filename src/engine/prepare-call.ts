@@ -42,7 +42,8 @@ export async function prepareCall(
 
   const tool = tools.get(call.function.name)
   if (tool === undefined) return refused(whyMissing(agent, call.function.name, tools))
-  const written = wait?.editedArguments ?? call.function.arguments
+  // Of what a person was asked about, what they were shown: the tool may have other defaults by now.
+  const written = wait?.editedArguments ?? wait?.arguments ?? call.function.arguments
   const parsed = parseArguments(written)
   if (parsed === null) return refused('The arguments are not a JSON object. Send the call again with valid JSON.')
   const checked = createJsonCheck(tool.parameters, { foreignPatterns: true }).check(parsed)

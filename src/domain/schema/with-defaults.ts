@@ -29,7 +29,8 @@ function defaultOf(node: SchemaNode, meter: Meter): SchemaNode['default'] {
 }
 
 /**
- * A copy of the value in which properties that are absent have the default of their schema, if it fits that. Throws `Unchecked` for what is
+ * A copy of the value in which properties that are absent have the default of their schema, if it fits that. Done again it changes
+ * nothing: approvals are bound to the result. Throws `Unchecked` for what is
  * nested too deeply, is no JSON, or has a name that is dangerous to copy.
  */
 export function withDefaults(
@@ -62,15 +63,14 @@ export function withDefaults(
   meter.spend(NEST_WORK)
   const copy: Json = {}
   const ofNames = [...all].filter((node) => node.properties !== undefined || node.additionalProperties !== undefined)
+  const schemasOf = (key: string): SchemaNode[] =>
+    ofNames.map((node) => node.properties?.get(key) ?? node.additionalProperties).filter((node) => node !== undefined)
   for (const [key, item] of Object.entries(value)) {
     meter.spend(NAME_WORK + 3 * ofNames.length)
     // Whoever copies the arguments key by key would change the prototype of the copy.
     if (key === '__proto__') throw new Unchecked(`${path}/__proto__ is not allowed as a name`)
     if (item === undefined) continue
-    const inner = ofNames
-      .map((node) => node.properties?.get(key) ?? node.additionalProperties)
-      .filter((node) => node !== undefined)
-    copy[key] = withDefaults(inner, item, `${path}/${escapeKey(key)}`, depth + 1, meter)
+    copy[key] = withDefaults(schemasOf(key), item, `${path}/${escapeKey(key)}`, depth + 1, meter)
   }
   for (const node of ofNames) {
     meter.spend(node.properties?.size ?? 0)
@@ -78,7 +78,8 @@ export function withDefaults(
       if (Object.hasOwn(copy, key) || key === '__proto__') continue
       const given = defaultOf(inner, meter)
       if (given === undefined) continue
-      const filled = withDefaults([inner], given.value, `${path}/${escapeKey(key)}`, depth + 1, meter)
+      meter.spend(NAME_WORK + 3 * ofNames.length)
+      const filled = withDefaults(schemasOf(key), given.value, `${path}/${escapeKey(key)}`, depth + 1, meter)
       // A long text takes no room here however often it is filled in. It does where the arguments are written down.
       weigh(filled, meter)
       // Python's tools say `default: null` of what is a text. The caller left it out, and is not to blame.
