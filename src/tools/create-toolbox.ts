@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
+import type { FunctionToolSettings, McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { KnownAgent } from './agent/agent-makeup.ts'
 import type { StrayErrors } from './function/stray-errors.ts'
@@ -95,8 +95,9 @@ async function makeTools(
     case 'agent': {
       const { createAgentTool } = await import('./agent/create-agent-tool.ts')
       const { agentMakeup } = await import('./agent/agent-makeup.ts')
-      const { sourceOf } = await import('./function/import-module.ts')
-      const makeup = agentMakeup(settings.agent, deps.agents, (file) => readable(() => sourceOf(file, deps.reload)))
+      const { loadModule } = await import('./function/load-module.ts')
+      const sourceOf = (tool: FunctionToolSettings) => loadModule(tool, deps).then(({ source }) => source, notLoaded)
+      const makeup = await agentMakeup(settings.agent, deps.agents, sourceOf)
       const description = deps.agents.find((one) => one.name === settings.agent)?.description ?? null
       return only(createAgentTool(settings, description, makeup))
     }
@@ -113,14 +114,8 @@ async function makeTools(
   }
 }
 
-/** Null: the agent that has the tool says what is wrong with its file. */
-function readable<T>(read: () => T): T | null {
-  try {
-    return read()
-  } catch {
-    return null
-  }
-}
+/** The agent that has the tool says what is wrong with its file. */
+const notLoaded = (): null => null
 
 function byName(origins: readonly Origin[], log: Logger): Map<string, Tool> {
   const seen = new Map<string, Origin>()

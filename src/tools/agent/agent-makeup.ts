@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { AgentDefinition, ModelSettings } from '../../domain/agent.ts'
-import type { ToolSettings } from '../../domain/tool-settings.ts'
+import type { FunctionToolSettings, ToolSettings } from '../../domain/tool-settings.ts'
 import { textHash } from '../function/module-source.ts'
 
 /** What a tool may have to know of an agent. */
@@ -9,17 +9,19 @@ export type KnownAgent = Pick<
   'name' | 'description' | 'instructions' | 'model' | 'approval' | 'responseFormat' | 'tools'
 >
 
+type SourceOf = (tool: FunctionToolSettings) => Promise<unknown>
+
 /**
  * What another agent is made of, as far as it decides what it does: instructions, model, rules, tools, and the agents it calls
  * in turn. Of what its MCP servers say of themselves nothing is known here: their calls are judged where they are made.
  * `sourceOf` is the source of a function tool's module.
  */
-export function agentMakeup(
+export async function agentMakeup(
   name: string,
   agents: readonly KnownAgent[],
-  sourceOf: (file: string) => unknown,
+  sourceOf: SourceOf,
   above: readonly string[] = [],
-): unknown {
+): Promise<unknown> {
   const agent = agents.find((one) => one.name === name)
   if (agent === undefined || above.includes(name)) return { name }
   const inner = (other: string) => agentMakeup(other, agents, sourceOf, [...above, name])
@@ -27,7 +29,7 @@ export function agentMakeup(
   return {
     ...{ name, instructions, approval, responseFormat },
     model: modelMakeup(model),
-    tools: tools.map((tool) => toolMakeup(tool, sourceOf, inner)),
+    tools: await Promise.all(tools.map((tool) => toolMakeup(tool, sourceOf, inner))),
   }
 }
 
@@ -45,16 +47,16 @@ function modelMakeup({ apiKey: _key, fallback, ...model }: ModelSettings): unkno
   return { ...model, ...(fallback === undefined ? {} : { fallback: modelMakeup(fallback) }) }
 }
 
-function toolMakeup(
+async function toolMakeup(
   tool: ToolSettings,
-  sourceOf: (file: string) => unknown,
-  inner: (agent: string) => unknown,
-): unknown {
+  sourceOf: SourceOf,
+  inner: (agent: string) => Promise<unknown>,
+): Promise<unknown> {
   switch (tool.type) {
     case 'function':
-      return { ...tool, source: sourceOf(tool.file) }
+      return { ...tool, source: await sourceOf(tool) }
     case 'agent':
-      return { ...tool, agent: inner(tool.agent) }
+      return { ...tool, agent: await inner(tool.agent) }
     case 'http': {
       const { url: _url, headers: _headers, body: _body, ...rest } = tool
       return tool.bound === undefined ? tool : { ...rest, origin: URL.parse(tool.url)?.origin }

@@ -1,9 +1,10 @@
 // Imports a tool's module with Node's own loader, which strips types, and imports it anew when it has changed.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
+import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { type ModuleSource, readModuleSource, textHash } from './module-source.ts'
+import { type ModuleSource, readModuleSource, sourceName, textHash } from './module-source.ts'
 
 export type ModuleExports = Readonly<Record<string, unknown>>
 
@@ -15,13 +16,14 @@ export interface ImportedModule {
 /** `version` is new for every reload; without one, the module is imported once in a process. */
 export async function importModule(file: string, version: number | undefined): Promise<ImportedModule> {
   watchLoading()
-  const source = sourceOf(file, version)
-  const url = pathToFileURL(file)
+  const named = namedSource(file, version)
+  const url = pathToFileURL(realpathSync(file))
   if (version !== undefined) {
     url.searchParams.set('v', String(version))
     forgetCommonJs(file)
   }
-  return { exports: await import(url.href), source }
+  const exports: ModuleExports = await import(url.href)
+  return { exports, source: { ...named, ...importedSource(url.href) } }
 }
 
 /**
@@ -29,10 +31,14 @@ export async function importModule(file: string, version: number | undefined): P
  * kept as long: a file that has changed since is not what runs.
  */
 const loaded = new Map<string, string>()
+/** What files have imported from beside them, by URL. Node keeps what is loaded with `require` by path, so that has no version. */
+const imports = new Map<string, Set<string>>()
+/** The hash of the text with which a file was loaded last, by URL. */
+const texts = new Map<string, string>()
 let isWatching = false
 
-/** The module as it is in this process, or as it will be when it is imported. Throws where it cannot be read. */
-export function sourceOf(file: string, version: number | undefined): ModuleSource {
+/** The files that the text names, also for an import that comes later. Throws where they cannot be read. */
+function namedSource(file: string, version: number | undefined): ModuleSource {
   return readModuleSource(file, (path, text) => {
     const { href } = pathToFileURL(path)
     const key = version === undefined ? href : `${href}?v=${version}`
@@ -46,6 +52,20 @@ export function sourceOf(file: string, version: number | undefined): ModuleSourc
   })
 }
 
+/** The files that were imported, whatever way their names are written. */
+function importedSource(root: string): ModuleSource {
+  const all = new Set([root])
+  for (const url of all) {
+    for (const known of new Set([url, unversioned(url)])) for (const one of imports.get(known) ?? []) all.add(one)
+  }
+  const folder = dirname(fileURLToPath(root))
+  const entries = [...all].flatMap((url) => {
+    const sha256 = texts.get(url)
+    return sha256 === undefined ? [] : [[sourceName(folder, fileURLToPath(url)), sha256]]
+  })
+  return Object.fromEntries(entries)
+}
+
 /**
  * From here on what a tool imports, also while it runs, is what its approvals are bound to. They stay in place because a module
  * may import others at any time.
@@ -57,19 +77,20 @@ function watchLoading(): void {
     /** What a module imports from beside it is imported anew too; packages are not. */
     resolve(specifier, context, nextResolve) {
       const resolved = nextResolve(specifier, context)
-      const version = context.parentURL === undefined ? null : versionOf(context.parentURL)
-      const isOwn = resolved.url.startsWith('file:') && !resolved.url.includes('/node_modules/')
-      if (version === null || !isOwn || context.conditions.includes('require')) return resolved
+      const { parentURL, conditions } = context
+      if (parentURL === undefined || !isOwn(parentURL) || !isOwn(resolved.url)) return resolved
+      const version = versionOf(parentURL)
       const url = new URL(resolved.url)
-      url.searchParams.set('v', version)
+      if (version !== null && !conditions.includes('require')) url.searchParams.set('v', version)
+      if (isBeside(specifier)) imports.set(parentURL, (imports.get(parentURL) ?? new Set()).add(url.href))
       return { ...resolved, url: url.href }
     },
     load(url, context, nextLoad) {
       const module = nextLoad(url, context)
-      const known = loaded.get(url)
-      if (known === undefined || textHash(textOf(module.source) ?? readFileSync(fileURLToPath(url))) === known) {
-        return module
-      }
+      if (!isOwn(url)) return module
+      const sha256 = textHash(textOf(module.source) ?? readFileSync(fileURLToPath(url)))
+      texts.set(url, sha256)
+      if ((loaded.get(url) ?? sha256) === sha256) return module
       throw new Error(`${fileURLToPath(url)} has changed since the tools were loaded. Start the server again.`)
     },
   })
@@ -77,6 +98,13 @@ function watchLoading(): void {
 
 const textOf = (source: unknown): string | Uint8Array | null =>
   typeof source === 'string' || source instanceof Uint8Array ? source : null
+
+const isOwn = (url: string): boolean => url.startsWith('file:') && !url.includes('/node_modules/')
+
+/** A file, not a package. */
+const isBeside = (specifier: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$|#|file:)/.test(specifier)
+
+const unversioned = (url: string): string => url.replace(/\?.*/, '')
 
 const versionOf = (url: string): string | null => URL.parse(url)?.searchParams.get('v') ?? null
 
@@ -87,6 +115,7 @@ function forgetCommonJs(file: string): void {
     const known = cache[path]
     if (known === undefined || /[\\/]node_modules[\\/]/.test(path)) return
     delete cache[path]
+    imports.delete(pathToFileURL(path).href)
     for (const child of known.children) forget(child.id)
   }
   forget(file)

@@ -75,6 +75,34 @@ export async function look_up() {
   ])
 })
 
+test('a tool is bound to every file that it loads from beside it, however its name is written', () => {
+  const ways: [string, string, string][] = [
+    ['dollar.mjs', 'a$b.mjs', `import { part } from './a$b.mjs'`],
+    ['quote.mjs', "it's.mjs", `import { part } from "./it's.mjs"`],
+    ['escape.mjs', 'e.mjs', `import { part } from './\\u0065.mjs'`],
+    ['variable.mjs', 'v.mjs', `const file = './v' + '.mjs'\nconst { part } = await import(file)`],
+    [
+      'other-require.mjs',
+      'r.cjs',
+      `import { createRequire } from 'node:module'\nconst load = createRequire(import.meta.url)\nconst { part } = load('./r.cjs')`,
+    ],
+    ['folder.cjs', 'index.js', `const { part } = require('.')`],
+  ]
+  const write = (n: number) =>
+    Object.fromEntries(
+      ways.flatMap(([main, beside, text]) => [
+        [at(main), `${text}\n${main.endsWith('.cjs') ? 'exports.look_up' : 'export const look_up'} = () => part`],
+        [at(beside), beside.endsWith('.mjs') ? `export const part = ${n}` : `exports.part = ${n}`],
+      ]),
+    )
+  const bound = (n: number) =>
+    inNode(ways.map(([main]) => ({ write: write(n), settings: { file: at(main) }, isBound: true }))) as string[]
+  const first = bound(1)
+  expect(bound(1)).toEqual(first)
+  const changed = bound(2)
+  expect(ways.filter((_, i) => changed[i] === first[i]).map(([main]) => main)).toEqual([])
+})
+
 test('an example with zod runs', () => {
   const file = join(import.meta.dirname, '../../../examples/tools/tools.ts')
   expect(

@@ -20,9 +20,10 @@ export function readModuleSource(file: string, hashOf: (path: string, text: Buff
   }
   const root = realpathSync(file)
   add(root)
-  const entries = [...found].map(([path, sha256]) => [relative(dirname(root), path).replaceAll(sep, '/'), sha256])
-  return Object.fromEntries(entries)
+  return Object.fromEntries([...found].map(([path, sha256]) => [sourceName(dirname(root), path), sha256]))
 }
+
+export const sourceName = (folder: string, path: string): string => relative(folder, path).replaceAll(sep, '/')
 
 export const textHash = (text: string | Uint8Array): string => hash('sha256', text, 'hex')
 
@@ -30,7 +31,7 @@ const CODE = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '.tsx']
 
 const GAP = String.raw`(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)*`
 /** Of files, not of packages. What stands in a comment is found too, which does no harm. */
-const PATH = String.raw`(["'\`])((?:\.{1,2}\/|\/|#|file:)[^"'\`$\n]*)\1`
+const PATH = String.raw`(["'\`])((?:\.{0,2}\/|\.{1,2}(?=\1)|#|file:)(?:(?!\1|\$\{)[^\n])*)\1`
 const IMPORT = new RegExp(String.raw`\b(?:from|import|require)${GAP}\(?${GAP}${PATH}`, 'g')
 /** Code that is run otherwise, such as a worker's. Other files named so are data, which a tool may write. */
 const NAMED = new RegExp(String.raw`\b(?:URL|resolve)${GAP}\(${GAP}${PATH}`, 'g')

@@ -1,5 +1,5 @@
 // Node's own loader does what vite's, under which tests run, does differently: types, errors, reloading. So this runs as a process:
-//   node load-in-node.ts '[{ write?, settings, reload?, args? }, …]'   prints what each step gave, as JSON
+//   node load-in-node.ts '[{ write?, settings, reload?, args?, isBound? }, …]'   prints what each step gave, as JSON
 
 import { writeFileSync } from 'node:fs'
 import { loadFunctionTool } from '../load-function-tool.ts'
@@ -11,15 +11,17 @@ export interface NodeStep {
   settings: Parameters<typeof functionSettings>[0]
   reload?: number
   args?: Record<string, unknown>
+  /** Gives what approvals are bound to, and does not call it. */
+  isBound?: boolean
 }
 
 const steps: NodeStep[] = JSON.parse(process.argv[2] ?? '[]')
 const given: unknown[] = []
-for (const { write = {}, settings, reload, args = {} } of steps) {
+for (const { write = {}, settings, reload, args = {}, isBound = false } of steps) {
   for (const [file, text] of Object.entries(write)) writeFileSync(file, text)
   try {
     const tool = await loadFunctionTool(functionSettings(settings), { ...deps, reload })
-    given.push(await tool.call(callOf(args), new AbortController().signal))
+    given.push(isBound ? tool.binding : await tool.call(callOf(args), new AbortController().signal))
   } catch (error) {
     given.push(error instanceof Error ? error.message : error)
   }
