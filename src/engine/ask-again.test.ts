@@ -305,6 +305,42 @@ describe('a call that was allowed, of a tool that changed before it ran', () => 
   })
 })
 
+test('a yes that was given before the tool changed says as which question it is asked again, and so does the log', async () => {
+  const begun = Promise.withResolvers<void>()
+  const slow = testTool({
+    name: 'slow',
+    effect: 'read',
+    risk: 'high',
+    call() {
+      begun.resolve()
+      return new Promise<never>(() => {})
+    },
+  })
+  const call = { parts: [{ tool_call: { name: 'slow', arguments: {} } }, ...sendTo('bob').parts] }
+  const { server: before, ids } = await asked([slow, send('a')], { answers: [call, done] })
+  const [first = '', second = ''] = ids
+  await before.engine.decide(ada, first, yes)
+  await begun.promise
+  await before.engine.decide(ada, second, yes)
+  const lines: [string, unknown][] = []
+  const quick = { ...slow, call: async () => ({ content: 'Seen.', isError: false }) }
+  const after = reopen([quick, send('b')], { logger: listening(lines) })
+  await after.engine.recover()
+
+  await expect.poll(() => pendingOf(after)).toHaveLength(1)
+  const [next] = await pendingOf(after)
+  expect(await after.engine.approval(ada, second)).toMatchObject({
+    status: 'interrupted',
+    decidedBy: 'ada',
+    reason: `It was approved, and its call did not run: its tool or the rules have changed. It is asked again as ${next?.id}.`,
+  })
+  expect(lines.filter(([message]) => message.includes('asked for again'))).toEqual([
+    [expect.any(String), expect.objectContaining({ approval_id: next?.id, replaces: second })],
+  ])
+  await after.close()
+  await before.close()
+})
+
 describe('a review after a start', () => {
   test('asks again what has changed, with a line for each, and leaves the rest', async () => {
     const { server: before, ids } = await asked([send('a')], { answers: [sendTo('bob', 'eve'), done] })

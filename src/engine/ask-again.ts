@@ -91,9 +91,7 @@ export function createAskAgain({ store, log, ids, gate, agents, logger }: AskAga
       ],
     })
     if (answered?.[0]?.applied !== true) return latest({ ...old, status: 'interrupted' })
-    const { agent, tool, sessionId } = next
-    const about = { approval_id: next.id, replaces: old.id, agent, tool, session_id: sessionId }
-    logger.info('an approval is asked for again, because its tool or the rules have changed', about)
+    logAskedAgain(logger, next, old)
     return next
   }
 
@@ -130,6 +128,11 @@ export function createAskAgain({ store, log, ids, gate, agents, logger }: AskAga
       if (now !== null && now.digest !== approval.digest) await replace(approval, now, at)
     },
   }
+}
+
+export function logAskedAgain(logger: Logger, { id, agent, tool, sessionId }: Approval, old: Approval): void {
+  const about = { approval_id: id, replaces: old.id, agent, tool, session_id: sessionId }
+  logger.info('an approval is asked for again, because its tool or the rules have changed', about)
 }
 
 function changed(old: Approval, { id, digest, status }: Approval): ServerError {

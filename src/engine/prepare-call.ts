@@ -5,6 +5,7 @@ import { createJsonCheck } from '../domain/json-schema.ts'
 import type { ToolCall } from '../domain/message.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../domain/wait.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../tools/tool.ts'
+import { logAskedAgain } from './ask-again.ts'
 import type { GatedCall, Verdict } from './gate.ts'
 import { whyMissing } from './offered-tools.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
@@ -74,12 +75,9 @@ export async function prepareCall(
       const approval = usable(wait)
       // What was shown is what runs: when the tool or the rules have changed since, a person is asked again.
       if (approval?.digest === digest) return { call, type: 'run', tool, arguments: args, approval, grant: null }
-      return {
-        call,
-        type: 'wait',
-        wait: newApproval(scope, lane, agent, tool, call, args, digest, verdict, wait),
-        isNew: true,
-      }
+      const next = newApproval(scope, lane, agent, tool, call, args, digest, verdict, wait)
+      if (wait !== null) logAskedAgain(scope.log, next, wait)
+      return { call, type: 'wait', wait: next, isNew: true }
     }
   }
 }

@@ -73,11 +73,18 @@ export function interruptWait(wait: Wait, at: number): Wait {
 }
 
 /** A yes that nobody can use any more: the run that took it is over, and its call has not begun. Who gave it stays. */
-export const voidApproval = (approval: Approval): Approval => ({
-  ...approval,
-  status: 'interrupted',
-  reason: approval.reason ?? 'It was approved, and its call did not run: the run that was to make it ended first.',
-})
+export function voidApproval(approval: Approval, { waits = [] }: Pick<FinishRun, 'waits'>): Approval {
+  const next = waits.find(({ callId }) => callId === approval.callId)
+  const why =
+    next === undefined
+      ? 'the run that was to make it ended first.'
+      : `its tool or the rules have changed. It is asked again as ${next.id}.`
+  return {
+    ...approval,
+    status: 'interrupted',
+    reason: approval.reason ?? `It was approved, and its call did not run: ${why}`,
+  }
+}
 
 /** What the trail says about a yes that came to nothing. */
 export const voidedRecord = (approval: Approval, { runId, status, now }: FinishRun): AuditRecord => ({

@@ -117,7 +117,7 @@ export function voidUnused(state: MemoryState, command: port.FinishRun): AuditRe
   const unused = [...state.waits.values()].flatMap((wait) =>
     wait.wait === 'approval' && wait.continuationRunId === command.runId && wait.status === 'approved' ? [wait] : [],
   )
-  for (const approval of unused) state.waits.set(approval.id, voidApproval(approval))
+  for (const approval of unused) state.waits.set(approval.id, voidApproval(approval, command))
   return unused.map((approval) => voidedRecord(approval, command))
 }
 

@@ -117,7 +117,7 @@ export function createRunCommands({ db, writer, records, ownership, waits, audit
       if (command.status !== 'waiting') waits.interrupt(run.id, command.now)
       else for (const wait of command.waits ?? []) waits.insert(sid, { ...wait, runId: run.id })
       const unused = waits.unusedBy(run.id)
-      for (const approval of unused) waits.update(voidApproval(approval))
+      for (const approval of unused) waits.update(voidApproval(approval, command))
       const trail = [...(command.audit ?? []), ...unused.map((approval) => voidedRecord(approval, command))]
       if (trail.length > 0) audit(trail)
       if (run.status === 'running') ownership.giveUp(run)
