@@ -20,6 +20,8 @@ export type Fact =
   | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
   /** `died`: its last owner died with it, and had not given it back. */
   | { fact: 'run_recovered'; run: string; fence: number; died?: true; at: number }
+  /** Its owner was told to stop: if it goes now, nothing of the run did that. */
+  | { fact: 'stopping'; run: string; at: number }
   | { fact: 'cancel_requested'; run: string; by: string; at: number }
   /** A call is about to begin. Written with the consumption of its approval, where it had one. `lane`: of a sub-agent. */
   | {

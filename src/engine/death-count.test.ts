@@ -37,6 +37,7 @@ const started = (subagentRunId: string, parentToolCallId: string, parentSubagent
   ...(parentSubagentRunId === undefined ? {} : { parentSubagentRunId }),
 })
 const death: Fact = { fact: 'run_recovered', run, fence: 2, died: true, at }
+const stopping: Fact = { fact: 'stopping', run, at }
 const handOver: Fact = { fact: 'run_recovered', run, fence: 2, at }
 
 function countOf(...entries: (Fact | RunEvent)[]) {
@@ -66,6 +67,11 @@ describe('deaths count', () => {
   test('not where the run was given back', () => {
     expect(countOf(step(), intent('a'), handOver, intent('a'), death)).toEqual({ calls: [1, 0, 0], steps: {} })
     expect(countOf(handOver, handOver)).toEqual({ calls: [0, 0, 0], steps: {} })
+  })
+
+  test('not where its owner was told to stop, and again behind that', () => {
+    const killed = [step(), intent('a'), stopping, death, intent('a'), death]
+    expect(countOf(...killed)).toEqual({ calls: [1, 0, 0], steps: {} })
   })
 
   test('anew behind a result', () => {

@@ -23,6 +23,8 @@ export function createDeathCount(): DeathCount {
   const names = new Map<string, string>()
   const ofCalls = new Map<string, number>()
   const ofSteps = new Map<string | null, number>()
+  /** The process that has the run was told to stop, so somebody else ends it. */
+  let isStopping = false
 
   const laneOf = (subagentRunId: string | undefined): string | null =>
     subagentRunId === undefined ? null : (subagents.get(subagentRunId)?.lane ?? null)
@@ -38,9 +40,13 @@ export function createDeathCount(): DeathCount {
   function seeFact(fact: Fact): void {
     switch (fact.fact) {
       case 'run_recovered':
-        if (fact.died === true) countDeath()
+        if (fact.died === true && !isStopping) countDeath()
+        isStopping = false
         calls.clear()
         subagents.clear()
+        break
+      case 'stopping':
+        isStopping = true
         break
       case 'tool_intent':
         calls.set(fact.call, fact.lane ?? null)

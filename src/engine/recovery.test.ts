@@ -407,6 +407,28 @@ describe('a process that dies again and again', () => {
     await third.close()
   })
 
+  test('and was killed while it stopped in order has not died', async () => {
+    const options: TestEngineOptions = { answers: [{ parts: [{ text: 'Half ' }, { hang: true }] }] }
+    const first = open(options)
+    const accepted = await first.start('q')
+    const closing: Promise<void>[] = []
+    const kill = async (server: ReturnType<typeof open>, from: string, to: string) => {
+      await expect.poll(() => server.engine.stats().activeRuns).toBe(1)
+      closing.push(server.engine.drain(1_000))
+      const session = accepted.run.sessionId
+      const facts = async () => (await server.store.entries(session, 0, 100)).map(({ data }) => data).join()
+      await expect.poll(facts).toMatch(/"stopping"(?!.*"run_recovered")/)
+      const next = reopen(options, from, to)
+      await next.engine.recover()
+      return next
+    }
+    const second = await kill(first, 'first', 'second')
+    const third = await kill(second, 'second', 'third')
+    await expect.poll(() => third.engine.stats().activeRuns).toBe(1)
+    await Promise.all(closing)
+    for (const server of [first, second, third]) await server.close()
+  })
+
   test('by a failure that nobody caught has died, though it ended in order', async () => {
     const starts = [meeting(1), meeting(1)]
     let life = 0

@@ -65,8 +65,8 @@ export interface RunnerDeps {
 }
 
 interface Active {
-  sessionId: string
-  origin: RunRecord['origin']
+  run: RunRecord
+  writer: RunWriter
   stop: AbortController
   done: Promise<void>
 }
@@ -105,7 +105,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   /** `work` is the run itself; whatever it throws is a bug, for runs end with events. */
-  function track(run: RunRecord, stop: AbortController, work: () => Promise<Outcome>): void {
+  function track(run: RunRecord, writer: RunWriter, stop: AbortController, work: () => Promise<Outcome>): void {
     const detach =
       run.origin === 'reader'
         ? presence.attend(run.sessionId, () =>
@@ -130,7 +130,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       active.delete(run.id)
       await startNext(run.sessionId)
     }
-    const entry: Active = { sessionId: run.sessionId, origin: run.origin, stop, done: Promise.resolve() }
+    const entry: Active = { run, writer, stop, done: Promise.resolve() }
     active.set(run.id, entry)
     entry.done = live()
   }
@@ -138,7 +138,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   function run(record: RunRecord, session: SessionRecord, writer: RunWriter, resumption?: Resumption): void {
     const agent = agents.get(record.agent)
     const stop = starting.get(record.id)?.stop ?? new AbortController()
-    track(record, stop, async () => {
+    track(record, writer, stop, async () => {
       if (agent === undefined) {
         const message = `The agent ${record.agent} is no longer served here.`
         await writer.finish(
@@ -321,6 +321,16 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
   }
 
+  /** Whoever told us to stop may lose patience and kill us: that is no death that the run has to do with. */
+  function noteStopping({ run: { id }, writer }: Active): void {
+    const fact = { fact: 'stopping' as const, run: id, at: writer.timestamp() }
+    writer.commit({ facts: [fact] }).catch((error: unknown) => {
+      // It has just ended.
+      if (error instanceof ServerError && error.code === 'conflict') return
+      logger.warn('a run could not be told that the server stops', { run_id: id, error })
+    })
+  }
+
   async function ownOrphans(): Promise<RunRecord[]> {
     const orphans: RunRecord[] = []
     for (const id of [...abandoned]) {
@@ -379,7 +389,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
 
     async settled(sessionId) {
-      const here = [...active.values()].filter((entry) => entry.sessionId === sessionId)
+      const here = [...active.values()].filter(({ run }) => run.sessionId === sessionId)
       await Promise.all(here.map((entry) => entry.done))
     },
 
@@ -403,11 +413,12 @@ export function createRunner(deps: RunnerDeps): Runner {
       draining = true
       crashed = how.crashed
       const allDone = () => Promise.all([...active.values()].map((entry) => entry.done))
+      if (!crashed) for (const entry of active.values()) noteStopping(entry)
       await Promise.race([allDone(), sleep(clock, ms)])
       for (const entry of active.values()) {
         // Nobody may ever come back for an answer that was read live; a background run has its reader later.
         const why: Stop =
-          entry.origin === 'reader'
+          entry.run.origin === 'reader'
             ? {
                 kind: 'failed',
                 code: 'interrupted',
