@@ -60,7 +60,7 @@ describe('a JSON Schema', () => {
     [{ enum: [] }, 'enum: expected a list of values, found an empty list. Write e.g. enum: [ small, large ]'],
     [{ minimum: '5' }, 'minimum: expected a number, found "5".'],
     [{ maxLength: -1 }, 'maxLength: expected a whole number of at least 0, found -1.'],
-    [{ pattern: '[' }, 'pattern: "[" is no regular expression (Unterminated character class). Mend it.'],
+    [{ pattern: '[' }, 'pattern: "[" is no regular expression (Unterminated character class). Fix it.'],
     [{ description: 5 }, 'description: expected text, found 5.'],
     [
       { $ref: 'https://example.com/x.json' },

@@ -104,7 +104,7 @@ export function regexProblem(value: unknown, flags: string): string | null {
     return null
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*: /, '') : 'unknown'
-    return `${describe(value)} is no regular expression (${reason}). Mend it.`
+    return `${describe(value)} is no regular expression (${reason}). Fix it.`
   }
 }
 

@@ -296,7 +296,7 @@ instructions: \${NUMBER}`,
 test_cases: [{ name: t, input: hi, regex: "(\${SECRET}" }]`)
     expect(mistakes(lines, { SECRET: 'hunter2' })).toEqual([
       'agent.yaml:4:77 response_format.properties.a.default: the default a value that is not shown here does not fit its own type or enum.',
-      'agent.yaml:5:43 test_cases[0].regex: a value that is not shown here is no regular expression (Unterminated group). Mend it.',
+      'agent.yaml:5:43 test_cases[0].regex: a value that is not shown here is no regular expression (Unterminated group). Fix it.',
     ])
   })
 

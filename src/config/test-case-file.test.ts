@@ -112,7 +112,7 @@ describe('a test case', () => {
     ],
     [
       'name: t, input: a, regex: "("',
-      '4:42 test_cases[0].regex: "(" is no regular expression (Unterminated group). Mend it.',
+      '4:42 test_cases[0].regex: "(" is no regular expression (Unterminated group). Fix it.',
     ],
     [
       'name: t, input: a, files: no.pdf',

@@ -104,7 +104,7 @@ export function reviewNeeded({ unanswered, deadly, deadlySteps, stepsDone }: Run
   if (repeatable.length > 0) {
     const [were, they] = repeatable.length === 1 ? ['was', 'it'] : ['were', 'they']
     reasons.push(
-      `The server died ${MOST_DEATHS} times while ${named(repeatable)} ${were} running, so ${they} ${were} not started again. Mend the tool, then ask again.`,
+      `The server died ${MOST_DEATHS} times while ${named(repeatable)} ${were} running, so ${they} ${were} not started again. Fix the tool, then ask again.`,
     )
   }
   for (const { subagent } of deadlySteps) {

@@ -301,7 +301,7 @@ describe('a process that dies again and again', () => {
     expect(await end()).toMatchObject({
       type: 'RUN_ERROR',
       code: 'needs_review',
-      message: `The server died 2 times while act (${seen[0]}) was running, so it was not started again. Mend the tool, then ask again.`,
+      message: `The server died 2 times while act (${seen[0]}) was running, so it was not started again. Fix the tool, then ask again.`,
     })
     expect([seen.length, (await run()).status]).toEqual([2, 'interrupted'])
     await last.close()
@@ -361,7 +361,7 @@ describe('a process that dies again and again', () => {
     const [one, two, three] = answer?.toolCalls ?? []
     expect(await end()).toMatchObject({
       code: 'needs_review',
-      message: `The server died 2 times while act (${one?.id}), act (${two?.id}) were running, so they were not started again. Mend the tool, then ask again. Not run: act (${three?.id}).`,
+      message: `The server died 2 times while act (${one?.id}), act (${two?.id}) were running, so they were not started again. Fix the tool, then ask again. Not run: act (${three?.id}).`,
     })
     expect(seen).toEqual([1, 2, 1, 2])
     await last.close()

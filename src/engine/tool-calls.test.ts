@@ -105,7 +105,7 @@ describe('a call', () => {
     const long = { parts: [{ tool_call: { name: 'hostile', arguments: { text: 'x'.repeat(20_000) } } }] }
     const server = openEngine({ tools: [hostile], answers: [long, done] })
     expect(results(await server.events(await server.start('go')))).toEqual([
-      'TOOL_CALL_RESULT The arguments do not fit: the value is too large to be checked against its schema; send less at once. Send the call again with them mended.',
+      'TOOL_CALL_RESULT The arguments do not fit: the value is too large to be checked against its schema; send less at once. Send the call again with arguments that fit.',
     ])
     await server.close()
   })

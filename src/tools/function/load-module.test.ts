@@ -132,7 +132,7 @@ test('a file that cannot be loaded says where and what to do', () => {
   ]
   const steps = bad.map(([name, text]) => ({ write: { [at(name)]: text }, settings: { file: at(name) } }))
   const install = 'Install the package beside the file; a file beside it is imported with its ending: ./other.ts'
-  const threw = 'The file threw this while it was loaded. Mend it, or move the work into the function.'
+  const threw = 'The file threw this while it was loaded. Fix it, or move the work into the function.'
   const tool = 'tool look_up:'
   expect(inNode(steps)).toEqual([
     expect.stringMatching(/syntax\.ts:2 tool look_up: .+\. Fix the file\.$/),

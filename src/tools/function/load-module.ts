@@ -69,7 +69,7 @@ function helpFor(code: unknown, error: unknown, placeless: string | null): strin
       return 'Node runs no TypeScript under node_modules: import the package’s JavaScript.'
   }
   if (error instanceof SyntaxError) return placeless === null ? 'Fix the file.' : `This shows where: node ${placeless}`
-  return 'The file threw this while it was loaded. Mend it, or move the work into the function.'
+  return 'The file threw this while it was loaded. Fix it, or move the work into the function.'
 }
 
 /** A sentence of its own. */
