@@ -78,6 +78,11 @@ describe('what an approval is bound to of a file', () => {
     expect(keyed('one')).toMatchObject({ headers: { 'x-tenant': 'a' } })
   })
 
+  test('takes in a header of such a name that says who or what is meant', () => {
+    const role = (value: string) => boundOf(http({ headers: { 'X-Auth-Role': value } }))
+    expect(role('reader')).not.toEqual(role('admin'))
+  })
+
   test('of a program is what it is told, and of its environment the names', () => {
     const tool = mcp({
       args: ['--root', '${ROOT}', '--token=${TOKEN}'],
@@ -102,10 +107,10 @@ describe('what an approval is bound to of a file', () => {
 
 test.each([
   ...['API_KEY', 'KEY', 'OPENAI_APIKEY', 'GITHUB_TOKEN', 'DB_PASSWORD', 'DB_PASS', 'AUTH', 'CLIENT_SECRET_2'],
-  ...['GITHUB_PAT', 'PASSWD', 'CREDENTIALS', 'x-api-key', 'API_KEYS'],
+  ...['GITHUB_PAT', 'PASSWD', 'CREDENTIALS', 'x-api-key', 'API_KEYS', 'API_KEY_PROD'],
 ])('%s names a secret', (name) => expect(isSecretName(name)).toBe(true))
 
-test.each(['HOST', 'MONKEY', 'KEYBOARD', 'AUTHOR', 'PATH', 'PASSAGE', 'TOKENIZER', 'COMPASS_URL', 'SERVICE'])(
-  '%s names none',
-  (name) => expect(isSecretName(name)).toBe(false),
-)
+test.each([
+  ...['HOST', 'MONKEY', 'KEYBOARD', 'AUTHOR', 'PATH', 'PASSAGE', 'TOKENIZER', 'COMPASS_URL', 'SERVICE'],
+  ...['AUTH_URL', 'TOKEN_ENDPOINT', 'X-Auth-Role', 'X-Auth-User', 'SECRET_FILE', 'KEY_ID'],
+])('%s names none', (name) => expect(isSecretName(name)).toBe(false))

@@ -76,7 +76,11 @@ function mapped(value: unknown, show: (text: WrittenText) => unknown): unknown {
 const SECRET =
   /(?:^|[_-]|api)(?:key|token|secret|pass|password|passwd|passphrase|pwd|pat|credential|auth)s?(?:[_-]|\d|$)/i
 
-export const isSecretName = (name: string): boolean => SECRET.test(name)
+/** AUTH_URL and X-Auth-Role name a place and a right, and another one of those is another call. */
+const NO_SECRET =
+  /[_-](?:url|uri|host|hostname|port|server|endpoint|domain|path|dir|file|folder|id|name|user|username|role|scope|scopes|type|mode|realm|issuer|audience|tenant|region)$/i
+
+export const isSecretName = (name: string): boolean => SECRET.test(name) && !NO_SECRET.test(name)
 
 const isSecretHeader = (name: string): boolean =>
   isSecretName(name) || /^(?:proxy-)?authorization$|^cookie$/i.test(name)
