@@ -49,7 +49,9 @@ export async function prepareCall(
   if (parsed === null) return refused('The arguments are not a JSON object. Send the call again with valid JSON.')
   const checked = createJsonCheck(tool.parameters, { foreignPatterns: true }).check(parsed)
   if (!checked.ok) {
-    return refused(`The arguments do not fit: ${checked.problems.join('; ')}. Send the call again with arguments that fit.`)
+    return refused(
+      `The arguments do not fit: ${checked.problems.join('; ')}. Send the call again with arguments that fit.`,
+    )
   }
   const args = { ...Object(checked.value) } as Record<string, unknown>
   if (tool.location === 'client')

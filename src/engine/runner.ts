@@ -278,7 +278,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       logger.error('a run is not gone on with: somebody has to look', {
         run_id: record.id,
         session_id: session.id,
-        message,
+        reason: message,
       })
       return end({ kind: 'failed', code: 'needs_review', message }, open)
     }
