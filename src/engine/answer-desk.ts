@@ -247,6 +247,10 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
         if (wait.sessionId !== session.id) {
           throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(waitId)} in this session.`)
         }
+        // Only one of them would count, and the audit trail has to say which.
+        if (asked.some((one) => one.wait.id === wait.id)) {
+          throw new ServerError('invalid_request', `Approval ${wait.id} is answered twice here. Answer it once.`)
+        }
         // Whoever comes too late decides nothing, and is shown what went on.
         if (wait.status === 'pending') refuseWithoutStanding(by, wait)
         asked.push({ wait, decision })

@@ -439,6 +439,28 @@ describe('several calls of one step', () => {
 })
 
 describe('through the conversation', () => {
+  test('a request that answers the same question twice is refused, and nothing is decided', async () => {
+    const server = open()
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const [approval] = await pendingOf(server)
+    const waitId = approval?.id ?? ''
+    const twice = server.start('', {
+      session: { existing: accepted.session },
+      input: { messages: [], instructions: [], context: [], clientTools: [] },
+      decisions: {
+        by: operator,
+        answers: [
+          { waitId, decision: 'approve' },
+          { waitId, decision: 'reject' },
+        ],
+      },
+    })
+    await expect(twice).rejects.toMatchObject({ code: 'invalid_request' })
+    expect([(await pendingOf(server)).map(({ id }) => id), delivered]).toEqual([[waitId], []])
+    await server.close()
+  })
+
   test('decisions start the run they come with; repeated, they attach to it', async () => {
     const server = open()
     const accepted = await server.start('go')
