@@ -162,7 +162,8 @@ export function createNet({ kernel, random, faults, server, history, isCalm }: N
           stream.position = entries.at(-1)?.seq ?? stream.position
           checkBatch(label, entries)
           kernel.trace(`~ ${label} ${nameEntries(entries)}`)
-          put({ type: 'batch', entries, sentAt: kernel.time })
+          // What is on the wire is a copy, as bytes are: the engine empties a large batch when it is asked for the next.
+          put({ type: 'batch', entries: [...entries], sentAt: kernel.time })
           while (onTheWay.length + inbox.length >= WINDOW && !gone.signal.aborted) {
             await new Promise<void>((resolve) => {
               writable = resolve
