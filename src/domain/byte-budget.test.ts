@@ -6,6 +6,7 @@ function manualClock() {
   let timers: { at: number; fire: () => void }[] = []
   return {
     mono: () => time,
+    soon: (fire: () => void) => void setImmediate(fire),
     after(ms: number, fire: () => void) {
       const timer = { at: time + ms, fire }
       timers.push(timer)
@@ -80,5 +81,19 @@ describe('room that many share', () => {
     expect(told).toBe(1)
     ;(await next)()
     expect({ used: budget.used, timers: clock.timers }).toEqual({ used: 0, timers: 0 })
+  })
+
+  test('gives each who asks a turn of the loop of its own', async () => {
+    const budget = createByteBudget(100, manualClock())
+    let now = 0
+    const tick = () => {
+      now += 1
+      if (now < 100) setImmediate(tick)
+    }
+    setImmediate(tick)
+
+    const turns = await Promise.all(Array.from({ length: 20 }, () => budget.turn().then(() => now)))
+
+    expect(new Set(turns).size).toBe(20)
   })
 })

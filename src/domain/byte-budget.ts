@@ -10,6 +10,11 @@ export interface ByteBudget {
   take(bytes: number, onOverdue?: () => void): Promise<() => void>
   /** The same at once, or null: then there is no room just now. */
   takeNow(bytes: number, onOverdue?: () => void): (() => void) | null
+  /**
+   * Resolves in a turn of the loop that nobody else gets from here. What is read and taken by the kernel at once never leaves its
+   * turn by itself: a hundred readers would follow each other in a single one, of seconds.
+   */
+  turn(): Promise<void>
   readonly used: number
   readonly waiting: number
 }
@@ -25,10 +30,11 @@ interface Hold {
   onOverdue: (() => void) | undefined
 }
 
-export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after'>): ByteBudget {
+export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after' | 'soon'>): ByteBudget {
   const holds = new Set<Hold>()
   const queue: { bytes: number; begin: () => void }[] = []
   let used = 0
+  const turns: (() => void)[] = []
   let cancel: (() => void) | null = null
 
   const hasRoom = (bytes: number): boolean => used + bytes <= max
@@ -63,6 +69,11 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
     watch()
   }
 
+  function nextTurn(): void {
+    turns.shift()?.()
+    if (turns.length > 0) clock.soon(nextTurn)
+  }
+
   const within = (bytes: number): number => Math.min(bytes, max)
 
   return {
@@ -77,6 +88,12 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
     takeNow(asked, onOverdue) {
       const bytes = within(asked)
       return queue.length === 0 && hasRoom(bytes) ? hold(bytes, onOverdue) : null
+    },
+    turn() {
+      return new Promise((resolve) => {
+        turns.push(resolve)
+        if (turns.length === 1) clock.soon(nextTurn)
+      })
     },
     get used() {
       return used

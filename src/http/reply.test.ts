@@ -116,6 +116,28 @@ describe('answers', () => {
     await until(() => room.used === 0)
   })
 
+  test('large ones are made one in a turn of the loop, so that others are answered in between', async () => {
+    const turns: number[] = []
+    let now = 0
+    let isOver = false
+    const tick = () => {
+      now += 1
+      if (!isOver) setImmediate(tick)
+    }
+    const large = route('GET /', async (_request, reply) => {
+      await reply.makeRoom(60)
+      turns.push(now)
+      await reply.jsonPieces(200, { list: ['x'.repeat(100_000), 'y'] })
+    })
+    await using server = await startServer({ routes: [large] })
+    setImmediate(tick)
+
+    await Promise.all(Array.from({ length: 20 }, async () => (await fetch(server.url)).text()))
+    isOver = true
+
+    expect(new Set(turns).size).toBe(20)
+  })
+
   test('a large one to a client that does not read is given up after 30 s', async () => {
     const clock = createManualClock()
     const large = route('GET /', (_request, reply) => reply.text(200, 'x'.repeat(64 * 1024 * 1024), 'text/plain'))

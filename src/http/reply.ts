@@ -115,11 +115,12 @@ export class HttpReply implements Reply {
 
   async makeRoom(bytes: number): Promise<() => void> {
     const leave = await this.#services.room.take(bytes, () => this.raw.req.socket.destroy())
+    this.raw.once('close', leave)
+    if (!this.raw.destroyed) await this.#services.room.turn()
     if (this.raw.destroyed) {
       leave()
       throw new ClientGone()
     }
-    this.raw.once('close', leave)
     return leave
   }
 

@@ -83,7 +83,8 @@ export interface Reply {
   jsonPieces(status: number, body: object, headers?: Record<string, string>): Promise<void>
   /**
    * Waits until there is room for what this answer holds in memory, among all large answers of the server. It is given back by
-   * the returned function, and at the latest when the answer has left or its reader has gone. Throws `ClientGone`.
+   * the returned function, and at the latest when the answer has left or its reader has gone. What follows runs in a turn of the
+   * loop that no other large answer has. Throws `ClientGone`.
    */
   makeRoom(bytes: number): Promise<() => void>
   text(status: number, body: string, contentType: string, headers?: Record<string, string>): void

@@ -4,7 +4,7 @@ import type { StoredEntry } from '../store/store.ts'
 import { createWatcher } from './watcher.ts'
 
 const LARGE = 1_000_000
-const clock = { mono: () => 0, after: () => () => {} }
+const clock = { mono: () => 0, after: () => () => {}, soon: (fire: () => void) => void setImmediate(fire) }
 
 /** A log whose entries have so many characters each. */
 function logOf(sizes: readonly number[]) {
@@ -26,7 +26,7 @@ function logOf(sizes: readonly number[]) {
 }
 
 const turns = async () => {
-  for (let i = 0; i < 20; i += 1) await Promise.resolve()
+  for (let i = 0; i < 20; i += 1) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 describe('readers that lag', () => {
@@ -85,5 +85,31 @@ describe('readers that lag', () => {
 
     expect(seqs).toEqual(Array.from({ length: 600 }, (_, i) => i + 1))
     leave()
+  })
+
+  test('read on in turns of the loop of their own, whether or not they need room', async () => {
+    const room = createByteBudget(100 * LARGE, clock)
+    let now = 0
+    let isOver = false
+    const tick = () => {
+      now += 1
+      if (!isOver) setImmediate(tick)
+    }
+    setImmediate(tick)
+    const shown: number[] = []
+    const follow = async (size: number) => {
+      const reader = createWatcher({ after: 0, read: logOf([size, size, size]).read, onClose() {}, room })
+      await reader.next()
+      for (let i = 0; i < 2; i += 1) {
+        await reader.next()
+        shown.push(now)
+      }
+      reader.close()
+    }
+
+    await Promise.all([70_000, 70_000, LARGE, LARGE].map(follow))
+    isOver = true
+
+    expect(new Set(shown).size).toBe(8)
   })
 })

@@ -23,7 +23,7 @@ export interface WatcherOptions {
   read(seq: number, limit: number, maxChars: number): Promise<StoredEntry[]>
   onClose(): void
   /** Shared by all readers that lag. */
-  room: Pick<ByteBudget, 'take' | 'takeNow'>
+  room: Pick<ByteBudget, 'take' | 'takeNow' | 'turn'>
 }
 
 const BUFFER_LIMIT = 256 * 1024
@@ -48,6 +48,8 @@ export function createWatcher({ after, read, onClose, room }: WatcherOptions): W
   let leaveRoom = () => {}
   /** What was read last takes room. */
   let isLarge = false
+  /** There was more than one read gives: it goes on in another turn, so that others come in between. */
+  let isCut = false
 
   /** When its room is given back: whoever waits for the next batch may still have the last one in hand. */
   function emptiedLater(entries: readonly Entry[]): readonly Entry[] {
@@ -68,11 +70,13 @@ export function createWatcher({ after, read, onClose, room }: WatcherOptions): W
     const leave = room.takeNow(COPIES * chars)
     if (leave !== null) {
       leaveRoom = leave
-      return stored
+      await room.turn()
+      return closed ? [] : stored
     }
     // It is let go of, and read again when there is room.
     stored.length = 0
     leaveRoom = await room.take(COPIES * chars)
+    if (!closed) await room.turn()
     if (closed) leaveRoom()
     return closed ? [] : read(position, READ_LIMIT, READ_CHARS)
   }
@@ -123,11 +127,14 @@ export function createWatcher({ after, read, onClose, room }: WatcherOptions): W
           position = batch[batch.length - 1]?.seq ?? position
           return show(batch)
         }
+        if (isCut) await room.turn()
+        if (closed) break
         // What is pushed from here on follows what this read finds, or shows by its seq that it does not.
         behind = false
         const stored = await readWithin()
         const entries = isLarge ? emptiedLater(show(stored)) : show(stored)
-        if (stored.length === READ_LIMIT || charsOf(stored) >= READ_CHARS) forget()
+        isCut = stored.length === READ_LIMIT || charsOf(stored) >= READ_CHARS
+        if (isCut) forget()
         const last = stored[stored.length - 1]
         if (last === undefined) continue
         position = last.seq
