@@ -197,6 +197,8 @@ export interface FollowTarget {
   runId?: string
   /** Where the run begins, if the caller knows: whoever reads it from there needs nothing looked up. */
   firstSeq?: number
+  /** Called when others wait for room that this reader has kept for 30 s. */
+  onOverdue?: () => void
 }
 
 export interface EngineStats {

@@ -61,7 +61,7 @@ export class ResponseStream implements ByteStream, Watched {
       return this.#send(chunk) ? undefined : this.#block().promise
     }
     if (this.#queuedBytes > MAX_QUEUED_BYTES) {
-      this.#drop()
+      this.drop()
       return rejectAsGone()
     }
     this.#enqueue(Buffer.from(chunk))
@@ -75,13 +75,18 @@ export class ResponseStream implements ByteStream, Watched {
     if (this.#blocked === null) this.#finish()
   }
 
+  drop(): void {
+    this.#response.req.socket.destroy()
+    this.#onClose()
+  }
+
   tick(now: number): void {
     if (!this.#isAllowed()) {
-      this.#drop()
+      this.drop()
       return
     }
     if (this.#blockedAt !== null) {
-      if (now - this.#blockedAt >= STALL_MS) this.#drop()
+      if (now - this.#blockedAt >= STALL_MS) this.drop()
       return
     }
     if (this.#wroteSinceTick) {
@@ -145,11 +150,6 @@ export class ResponseStream implements ByteStream, Watched {
     this.#blockedAt = this.#clock.mono()
     if (this.#framed) this.#response.end('0\r\n\r\n')
     else this.#response.end()
-  }
-
-  #drop(): void {
-    this.#response.req.socket.destroy()
-    this.#onClose()
   }
 
   #onClose(): void {

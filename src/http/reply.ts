@@ -41,7 +41,7 @@ const OPENING_COMMENT = sseComment('ok')
 const KEEP_ALIVE_COMMENT = sseComment('keep-alive')
 
 /** A HEAD request has asked for the headers of a stream; there is nobody to read it. */
-const UNREAD_STREAM: ByteStream = { write: rejectAsGone, end() {} }
+const UNREAD_STREAM: ByteStream = { write: rejectAsGone, end() {}, drop() {} }
 
 /** An object as JSON, cut between the items of its lists. */
 function* piecesOf(body: object): Generator<string, undefined> {

@@ -105,4 +105,6 @@ export interface ByteStream {
    */
   write(chunk: string | Uint8Array): Promise<void> | undefined
   end(): void
+  /** Cuts the connection, and what waits for `write` rejects. */
+  drop(): void
 }

@@ -18,8 +18,8 @@ export interface SessionLog {
   commit(command: Command): Promise<Done>
   /** Resolves when what was committed in the session by now, and needs the disk, is on it. */
   synced(sessionId: string): Promise<void>
-  /** A reader of one session from behind `after`. */
-  watch(sessionId: string, after: number): Watcher
+  /** A reader of one session from behind `after`. `onOverdue`: others wait for room that it has kept for 30 s. */
+  watch(sessionId: string, after: number, onOverdue?: () => void): Watcher
   readonly watchers: number
   /** Waits for what was handed in, then refuses more. */
   close(): Promise<void>
@@ -172,7 +172,7 @@ export function createSessionLog({
       await new Promise<void>((resolve) => syncing.set(sessionId, [...(syncing.get(sessionId) ?? []), resolve]))
     },
 
-    watch(sessionId, after) {
+    watch(sessionId, after, onOverdue) {
       const handle = createWatcher({
         after,
         read: async (seq, limit, maxChars) => {
@@ -183,6 +183,7 @@ export function createSessionLog({
           return entries.filter((entry) => entry.seq < end)
         },
         room,
+        onOverdue,
         onClose() {
           watcherCount -= 1
           const readers = watchers.get(sessionId)

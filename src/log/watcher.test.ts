@@ -112,4 +112,31 @@ describe('readers that lag', () => {
 
     expect(new Set(shown).size).toBe(8)
   })
+
+  test('that keep room for 30 s are told, once others wait for it', async () => {
+    let time = 0
+    let look = () => {}
+    const room = createByteBudget(3 * LARGE, {
+      ...clock,
+      mono: () => time,
+      after(_ms, fire) {
+        look = fire
+        return () => {}
+      },
+    })
+    const { read } = logOf([LARGE, LARGE])
+    const watch = (onOverdue: () => void) => createWatcher({ after: 0, read, onClose() {}, room, onOverdue })
+    const slow = watch(() => slow.close())
+    const other = watch(() => {})
+    await slow.next()
+    const next = other.next()
+    await turns()
+    expect({ used: room.used, waiting: room.waiting }).toEqual({ used: 3 * LARGE, waiting: 1 })
+
+    time = 30_000
+    look()
+
+    expect((await next)?.map(({ seq }) => seq)).toEqual([1])
+    other.close()
+  })
 })

@@ -24,6 +24,8 @@ export interface WatcherOptions {
   onClose(): void
   /** Shared by all readers that lag. */
   room: Pick<ByteBudget, 'take' | 'takeNow' | 'turn'>
+  /** Others wait for room that this reader has kept for 30 s. A reader can be slow enough to keep it for hours. */
+  onOverdue?: (() => void) | undefined
 }
 
 const BUFFER_LIMIT = 256 * 1024
@@ -35,7 +37,7 @@ const OWN_CHARS = 2 * READ_CHARS
 /** As it was read, as the text of a stream, and as its bytes. */
 const COPIES = 3
 
-export function createWatcher({ after, read, onClose, room }: WatcherOptions): WatcherHandle {
+export function createWatcher({ after, read, onClose, room, onOverdue }: WatcherOptions): WatcherHandle {
   const show = createCompactedReader(after)
   let position = after
   let buffer: readonly Entry[] = []
@@ -67,7 +69,7 @@ export function createWatcher({ after, read, onClose, room }: WatcherOptions): W
     const chars = charsOf(stored)
     isLarge = chars > OWN_CHARS
     if (!isLarge) return stored
-    const leave = room.takeNow(COPIES * chars)
+    const leave = room.takeNow(COPIES * chars, onOverdue)
     if (leave !== null) {
       leaveRoom = leave
       await room.turn()
@@ -75,7 +77,7 @@ export function createWatcher({ after, read, onClose, room }: WatcherOptions): W
     }
     // It is let go of, and read again when there is room.
     stored.length = 0
-    leaveRoom = await room.take(COPIES * chars)
+    leaveRoom = await room.take(COPIES * chars, onOverdue)
     if (!closed) await room.turn()
     if (closed) leaveRoom()
     return closed ? [] : read(position, READ_LIMIT, READ_CHARS)

@@ -65,6 +65,7 @@ async function streamed(
       return write()
     },
     end() {},
+    drop() {},
   }
   const reader = { stream, encoder: createSseEncoder('1.x'), signal, log: collectLines(lines) }
   await streamRun({ engine, clock: { now: () => 5 } }, runOf('running', null), 1, reader)

@@ -20,7 +20,9 @@ export async function streamRun(deps: StreamDeps, run: RunRecord, after: number,
   const { stream, encoder, signal, log } = reader
   let last: RunEvent
   try {
-    const source = engine.follow({ sessionId: run.sessionId, runId: run.id, after, ...knownStart(run) }, signal)
+    const onOverdue = () => stream.drop()
+    const target = { sessionId: run.sessionId, runId: run.id, after, ...knownStart(run), onOverdue }
+    const source = engine.follow(target, signal)
     const { reading, inRun, lastSeq } = await streamEntries(source, run.sessionId, reader, {
       lastSeq: after,
       inRun: true,
