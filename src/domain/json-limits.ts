@@ -26,7 +26,10 @@ export function jsonProblem(given: unknown): string | null {
       const keys = Array.isArray(value) ? null : Object.keys(value)
       if (count + next.length + (keys ?? Object(value)).length > values) return `It holds more than ${values} values.`
       for (const key of keys ?? []) size += key.length + 3
-      for (const member of Object.values(value)) next.push(member)
+      if (size > bytes) return tooLong
+      // To list the members of an object takes long where there are many, so that is done once.
+      if (keys === null) for (const item of Object.values(value)) next.push(item)
+      else for (const key of keys) next.push(Reflect.get(value, key))
     }
     level = next
   }
