@@ -1,7 +1,7 @@
 // What the two APIs have in common: text, and the parts of a message.
 
 import { z } from 'zod'
-import { ServerError } from '../../domain/errors.ts'
+import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import type { LongText } from '../../http/long-text.ts'
 import { jsonPointer } from '../request/input-problems.ts'
 import { isLonger } from '../request/message-text.ts'
@@ -67,7 +67,17 @@ export const ContentSchema = z.union([
 ])
 export type Content = z.infer<typeof ContentSchema>
 
+/** As at the threads. OpenAI itself takes 16 short texts. */
+const MAX_METADATA_BYTES = 16 * 1024
+
 export const MetadataSchema = z.record(z.string(), z.unknown()).nullish()
+
+/** To be asked before the schema, which would look at each of 100,000 keys. They would also be kept with the run and sent back. */
+export function metadataProblems(body: unknown): InputProblem[] {
+  const metadata: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'metadata') : undefined
+  if (metadata === undefined || Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES) return []
+  return [{ pointer: '/metadata', detail: `The metadata has at most ${MAX_METADATA_BYTES} bytes of JSON.` }]
+}
 
 /** Of whoever is not the user. Throws `invalid_request` for parts that are no text; `path` is where the content is. */
 export function textOfContent(content: Content | null | undefined, path: readonly PropertyKey[]): string {

@@ -1,13 +1,13 @@
 // The body of POST /v1/chat/completions. Pure.
 
-import { ServerError } from '../../domain/errors.ts'
+import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { inputProblems, longTextProblems } from '../request/input-problems.ts'
 import { judge } from '../request/judge.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { ChatRequestSchema } from './chat-schema.ts'
-import { decodeContent, textOfContent } from './content-schema.ts'
+import { decodeContent, metadataProblems, textOfContent } from './content-schema.ts'
 import type { Turn } from './turns.ts'
 
 export interface ChatRequest {
@@ -24,13 +24,15 @@ export interface ChatRequest {
 
 /** Throws `invalid_request` or `malformed_id`. */
 export function decodeChat(body: unknown, sessionHeader: string | undefined): ChatRequest {
+  const refused = (problems: InputProblem[]) =>
+    new ServerError('invalid_request', 'The body is no valid chat completion request.', { problems })
+  const tooLarge = metadataProblems(body)
+  if (tooLarge.length > 0) throw refused(tooLarge)
   const parsed = judge(ChatRequestSchema, body)
   const problems = parsed.success
     ? longTextProblems(parsed.data.metadata, ['metadata'])
     : inputProblems(parsed.issues, body)
-  if (!parsed.success || problems.length > 0) {
-    throw new ServerError('invalid_request', 'The body is no valid chat completion request.', { problems })
-  }
+  if (!parsed.success || problems.length > 0) throw refused(problems)
   const { model, messages, stream, stream_options, user, metadata, tools, tool_choice } = parsed.data
   return {
     agent: model ?? null,

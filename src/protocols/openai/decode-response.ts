@@ -1,10 +1,10 @@
 // The body of POST /v1/responses. Pure.
 
-import { ServerError } from '../../domain/errors.ts'
+import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { inputProblems, longTextProblems } from '../request/input-problems.ts'
 import { judge } from '../request/judge.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
-import { decodeContent, textOfContent } from './content-schema.ts'
+import { decodeContent, metadataProblems, textOfContent } from './content-schema.ts'
 import { checkedName } from './decode-chat.ts'
 import { type Item, ResponseRequestSchema } from './response-schema.ts'
 import type { Turn } from './turns.ts'
@@ -26,13 +26,15 @@ export type InputTurn = Turn | { role: 'reference'; id: string; index: number }
 
 /** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools that are no functions. */
 export function decodeResponse(body: unknown): ResponseRequest {
+  const refused = (problems: InputProblem[]) =>
+    new ServerError('invalid_request', 'The body is no valid response request.', { problems })
+  const tooLarge = metadataProblems(body)
+  if (tooLarge.length > 0) throw refused(tooLarge)
   const parsed = judge(ResponseRequestSchema, body)
   const problems = parsed.success
     ? longTextProblems(parsed.data.metadata, ['metadata'])
     : inputProblems(parsed.issues, body)
-  if (!parsed.success || problems.length > 0) {
-    throw new ServerError('invalid_request', 'The body is no valid response request.', { problems })
-  }
+  if (!parsed.success || problems.length > 0) throw refused(problems)
   const { model, input, instructions, previous_response_id, conversation, stream, user, metadata } = parsed.data
   if (conversation != null && previous_response_id != null) {
     throw new ServerError('invalid_request', 'The request names two conversations.', {

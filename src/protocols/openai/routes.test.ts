@@ -43,6 +43,16 @@ function recording() {
 
 const shown = (request: ModelRequest | undefined) => request?.messages.map(({ role, content }) => `${role}: ${content}`)
 
+describe('metadata', () => {
+  test.each(doors)('at %s has at most 16 KiB: it is kept with the run, and sent back', async (path, body) => {
+    await using door = await openOpenAi()
+    const withMetadata = (chars: number) => door.post(path, { ...body, metadata: { a: 'x'.repeat(chars) } })
+
+    expect((await withMetadata(16_000)).status).toBe(200)
+    expect(await refusal(await withMetadata(17_000))).toEqual([400, 'invalid_request', 'metadata'])
+  })
+})
+
 describe('a conversation that nobody names', () => {
   test('is what the request says, with its instructions', async () => {
     const { requests, onRequest } = recording()
