@@ -1,7 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
 
 /** Each costs the store a few statements, one behind the other. */
-const MAX_NEW = 1_000
+const MAX_NEW = 2_048
 
 /** Throws `body_too_large` for more new messages than a request may bring. What the server knows already does not count. */
 export function refuseMany(count: number): void {
