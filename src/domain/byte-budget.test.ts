@@ -69,10 +69,11 @@ describe('room that many share', () => {
     const clock = manualClock()
     const budget = createByteBudget(100, clock)
     let told = 0
-    const release = await budget.take(100, () => {
+    const onOverdue = () => {
       told += 1
       release()
-    })
+    }
+    const release = await budget.take(100, { owner: 'ada', onOverdue })
 
     clock.advance(60_000)
     expect({ told, timers: clock.timers }).toEqual({ told: 0, timers: 0 })
@@ -95,5 +96,24 @@ describe('room that many share', () => {
     const turns = await Promise.all(Array.from({ length: 20 }, () => budget.turn().then(() => now)))
 
     expect(new Set(turns).size).toBe(20)
+  })
+
+  test('is given first to whoever holds least, so that one with many readers keeps nobody out', async () => {
+    const budget = createByteBudget(100, manualClock())
+    const began: string[] = []
+    const take = (owner: string) =>
+      budget.take(50, { owner }).then((release) => {
+        began.push(owner)
+        return release
+      })
+    const [first] = await Promise.all([take('ada'), take('ada')])
+    const waiting = [take('ada'), take('ada'), take('bob')]
+    expect(budget.waiting).toBe(3)
+
+    first?.()
+    await waiting[2]
+
+    expect(began).toEqual(['ada', 'ada', 'bob'])
+    expect(budget.waiting).toBe(2)
   })
 })

@@ -2,14 +2,20 @@
 
 import type { Clock } from './clock.ts'
 
+export interface Holder {
+  owner: string
+  /** Called once it has held its room for 30 s and somebody waits: a slow reader must not keep the others out. */
+  onOverdue?: () => void
+}
+
 export interface ByteBudget {
   /**
-   * Resolves when there is room, in the order of asking, with what gives it back. What is larger than all there is gets all of
-   * it. `onOverdue` is called once it was held for 30 s and somebody waits: a slow reader must not keep the others out.
+   * Resolves when there is room, with what gives it back. Of those who wait the first whose owner holds least gets it: nobody can
+   * keep others out with many readers. What is larger than all there is gets all of it.
    */
-  take(bytes: number, onOverdue?: () => void): Promise<() => void>
+  take(bytes: number, holder?: Holder): Promise<() => void>
   /** The same at once, or null: then there is no room just now. */
-  takeNow(bytes: number, onOverdue?: () => void): (() => void) | null
+  takeNow(bytes: number, holder?: Holder): (() => void) | null
   /**
    * Resolves in a turn of the loop that nobody else gets from here. What is read and taken by the kernel at once never leaves its
    * turn by itself: a hundred readers would follow each other in a single one, of seconds.
@@ -27,27 +33,47 @@ const OVERDUE_MS = 30_000
 interface Hold {
   bytes: number
   since: number
-  onOverdue: (() => void) | undefined
+  holder: Holder
 }
+
+const NOBODY: Holder = { owner: '' }
 
 export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after' | 'soon'>): ByteBudget {
   const holds = new Set<Hold>()
-  const queue: { bytes: number; begin: () => void }[] = []
+  const queue: { bytes: number; holder: Holder; begin: () => void }[] = []
   let used = 0
   const turns: (() => void)[] = []
   let cancel: (() => void) | null = null
 
   const hasRoom = (bytes: number): boolean => used + bytes <= max
 
-  function hold(bytes: number, onOverdue: (() => void) | undefined): () => void {
-    const one: Hold = { bytes, since: clock.mono(), onOverdue }
+  /** Where in the queue the next one is; -1 when nobody waits. */
+  function nextInLine(): number {
+    const held = new Map<string, number>()
+    for (const { bytes, holder } of holds) held.set(holder.owner, (held.get(holder.owner) ?? 0) + bytes)
+    let least = Number.POSITIVE_INFINITY
+    let next = -1
+    for (const [i, { holder }] of queue.entries()) {
+      const bytes = held.get(holder.owner) ?? 0
+      if (bytes >= least) continue
+      least = bytes
+      next = i
+    }
+    return next
+  }
+
+  function hold(bytes: number, holder: Holder): () => void {
+    const one: Hold = { bytes, since: clock.mono(), holder }
     holds.add(one)
     used += bytes
     return () => {
       if (!holds.delete(one)) return
       used -= bytes
-      for (let next = queue[0]; next !== undefined && hasRoom(next.bytes); next = queue[0]) {
-        queue.shift()
+      for (;;) {
+        const at = nextInLine()
+        const next = queue[at]
+        if (next === undefined || !hasRoom(next.bytes)) break
+        queue.splice(at, 1)
         next.begin()
       }
       watch()
@@ -65,7 +91,7 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
   function look(): void {
     cancel = null
     const now = clock.mono()
-    for (const one of [...holds]) if (now - one.since >= OVERDUE_MS) one.onOverdue?.()
+    for (const one of [...holds]) if (now - one.since >= OVERDUE_MS) one.holder.onOverdue?.()
     watch()
   }
 
@@ -77,17 +103,17 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
   const within = (bytes: number): number => Math.min(bytes, max)
 
   return {
-    take(asked, onOverdue) {
+    take(asked, holder = NOBODY) {
       const bytes = within(asked)
-      if (queue.length === 0 && hasRoom(bytes)) return Promise.resolve(hold(bytes, onOverdue))
+      if (queue.length === 0 && hasRoom(bytes)) return Promise.resolve(hold(bytes, holder))
       return new Promise((resolve) => {
-        queue.push({ bytes, begin: () => resolve(hold(bytes, onOverdue)) })
+        queue.push({ bytes, holder, begin: () => resolve(hold(bytes, holder)) })
         watch()
       })
     },
-    takeNow(asked, onOverdue) {
+    takeNow(asked, holder = NOBODY) {
       const bytes = within(asked)
-      return queue.length === 0 && hasRoom(bytes) ? hold(bytes, onOverdue) : null
+      return queue.length === 0 && hasRoom(bytes) ? hold(bytes, holder) : null
     },
     turn() {
       return new Promise((resolve) => {

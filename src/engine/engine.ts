@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../domain/agent.ts'
 import type { ArgumentConditions } from '../domain/approval-rule.ts'
+import type { Holder } from '../domain/byte-budget.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { MessageMark, StoredMessage } from '../domain/message.ts'
@@ -197,8 +198,8 @@ export interface FollowTarget {
   runId?: string
   /** Where the run begins, if the caller knows: whoever reads it from there needs nothing looked up. */
   firstSeq?: number
-  /** Called when others wait for room that this reader has kept for 30 s. */
-  onOverdue?: () => void
+  /** Who reads, for what is large. */
+  holder?: Holder
 }
 
 export interface EngineStats {

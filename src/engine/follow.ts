@@ -39,7 +39,7 @@ export async function* followEntries(
   }
 
   const leave = presence.arrive(sessionId)
-  const watcher = log.watch(sessionId, after, target.onOverdue)
+  const watcher = log.watch(sessionId, after, target.holder)
   const close = () => watcher.close()
   signal.addEventListener('abort', close)
   runner.ended.addEventListener('abort', close)

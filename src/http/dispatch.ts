@@ -104,6 +104,7 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
       const access = auth.authenticate(raw.headers.authorization, raw.socket.remoteAddress ?? '', route.role)
       const { principal } = access
       reply.isAllowed = access.isValid
+      reply.owner = principal.owner
       if (method === 'POST') usage.takePost(principal)
       const body = readers[route.body]
       if (route.body in bodyClassBytes) refuseLarge(raw, body.limits.maxBytes)

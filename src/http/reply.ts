@@ -71,6 +71,8 @@ export class HttpReply implements Reply {
   cors: readonly string[] = []
   /** False once the caller's credential has been revoked. */
   isAllowed: () => boolean = () => true
+  /** The caller, once it is known. */
+  owner = ''
   /** Called before a stream opens; throws when the caller has too many. */
   onStream: () => void = () => {}
   /** Called when the headers of the answer leave. */
@@ -114,7 +116,8 @@ export class HttpReply implements Reply {
   }
 
   async makeRoom(bytes: number): Promise<() => void> {
-    const leave = await this.#services.room.take(bytes, () => this.raw.req.socket.destroy())
+    const onOverdue = () => void this.raw.req.socket.destroy()
+    const leave = await this.#services.room.take(bytes, { owner: this.owner, onOverdue })
     this.raw.once('close', leave)
     if (!this.raw.destroyed) await this.#services.room.turn()
     if (this.raw.destroyed) {

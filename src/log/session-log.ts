@@ -1,7 +1,7 @@
 // The log of all sessions: group commit in front of the store, readers behind it. An entry reaches a reader only after it is
 // committed, and if it is of the synced class only after it is on disk.
 
-import { type ByteBudget, createByteBudget, READERS_BYTES } from '../domain/byte-budget.ts'
+import { type ByteBudget, createByteBudget, type Holder, READERS_BYTES } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
@@ -18,8 +18,8 @@ export interface SessionLog {
   commit(command: Command): Promise<Done>
   /** Resolves when what was committed in the session by now, and needs the disk, is on it. */
   synced(sessionId: string): Promise<void>
-  /** A reader of one session from behind `after`. `onOverdue`: others wait for room that it has kept for 30 s. */
-  watch(sessionId: string, after: number, onOverdue?: () => void): Watcher
+  /** A reader of one session from behind `after`. `holder` says who reads, for what is large. */
+  watch(sessionId: string, after: number, holder?: Holder): Watcher
   readonly watchers: number
   /** Waits for what was handed in, then refuses more. */
   close(): Promise<void>
@@ -172,7 +172,7 @@ export function createSessionLog({
       await new Promise<void>((resolve) => syncing.set(sessionId, [...(syncing.get(sessionId) ?? []), resolve]))
     },
 
-    watch(sessionId, after, onOverdue) {
+    watch(sessionId, after, holder) {
       const handle = createWatcher({
         after,
         read: async (seq, limit, maxChars) => {
@@ -183,7 +183,7 @@ export function createSessionLog({
           return entries.filter((entry) => entry.seq < end)
         },
         room,
-        onOverdue,
+        holder,
         onClose() {
           watcherCount -= 1
           const readers = watchers.get(sessionId)

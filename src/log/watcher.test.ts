@@ -125,7 +125,8 @@ describe('readers that lag', () => {
       },
     })
     const { read } = logOf([LARGE, LARGE])
-    const watch = (onOverdue: () => void) => createWatcher({ after: 0, read, onClose() {}, room, onOverdue })
+    const watch = (onOverdue: () => void) =>
+      createWatcher({ after: 0, read, onClose() {}, room, holder: { owner: 'ada', onOverdue } })
     const slow = watch(() => slow.close())
     const other = watch(() => {})
     await slow.next()

@@ -1,7 +1,7 @@
 // One reader of one session. It is pushed what was just committed while it keeps up; when it lags it forgets what was pushed
 // and reads the log instead, so that a slow reader costs a bounded buffer and nobody waits for it.
 
-import type { ByteBudget } from '../domain/byte-budget.ts'
+import type { ByteBudget, Holder } from '../domain/byte-budget.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { StoredEntry } from '../store/store.ts'
 import { createCompactedReader } from './compact.ts'
@@ -24,8 +24,8 @@ export interface WatcherOptions {
   onClose(): void
   /** Shared by all readers that lag. */
   room: Pick<ByteBudget, 'take' | 'takeNow' | 'turn'>
-  /** Others wait for room that this reader has kept for 30 s. A reader can be slow enough to keep it for hours. */
-  onOverdue?: (() => void) | undefined
+  /** Of the room. Without one that drops a slow reader it could be kept for hours. */
+  holder?: Holder | undefined
 }
 
 const BUFFER_LIMIT = 256 * 1024
@@ -37,7 +37,7 @@ const OWN_CHARS = 2 * READ_CHARS
 /** As it was read, as the text of a stream, and as its bytes. */
 const COPIES = 3
 
-export function createWatcher({ after, read, onClose, room, onOverdue }: WatcherOptions): WatcherHandle {
+export function createWatcher({ after, read, onClose, room, holder }: WatcherOptions): WatcherHandle {
   const show = createCompactedReader(after)
   let position = after
   let buffer: readonly Entry[] = []
@@ -69,7 +69,7 @@ export function createWatcher({ after, read, onClose, room, onOverdue }: Watcher
     const chars = charsOf(stored)
     isLarge = chars > OWN_CHARS
     if (!isLarge) return stored
-    const leave = room.takeNow(COPIES * chars, onOverdue)
+    const leave = room.takeNow(COPIES * chars, holder)
     if (leave !== null) {
       leaveRoom = leave
       await room.turn()
@@ -77,7 +77,7 @@ export function createWatcher({ after, read, onClose, room, onOverdue }: Watcher
     }
     // It is let go of, and read again when there is room.
     stored.length = 0
-    leaveRoom = await room.take(COPIES * chars, onOverdue)
+    leaveRoom = await room.take(COPIES * chars, holder)
     if (!closed) await room.turn()
     if (closed) leaveRoom()
     return closed ? [] : read(position, READ_LIMIT, READ_CHARS)

@@ -20,8 +20,8 @@ export async function streamRun(deps: StreamDeps, run: RunRecord, after: number,
   const { stream, encoder, signal, log } = reader
   let last: RunEvent
   try {
-    const onOverdue = () => stream.drop()
-    const target = { sessionId: run.sessionId, runId: run.id, after, ...knownStart(run), onOverdue }
+    const holder = { owner: run.owner, onOverdue: () => stream.drop() }
+    const target = { sessionId: run.sessionId, runId: run.id, after, ...knownStart(run), holder }
     const source = engine.follow(target, signal)
     const { reading, inRun, lastSeq } = await streamEntries(source, run.sessionId, reader, {
       lastSeq: after,

@@ -18,8 +18,8 @@ export async function streamSession(
   const { stream, encoder, signal, log } = reader
   let last: RunEvent
   try {
-    const onOverdue = () => stream.drop()
-    const source = engine.follow({ sessionId: session.id, after: from.lastSeq, onOverdue }, signal)
+    const holder = { owner: session.owner, onOverdue: () => stream.drop() }
+    const source = engine.follow({ sessionId: session.id, after: from.lastSeq, holder }, signal)
     const { reading, inRun, lastSeq } = await streamEntries(source, session.id, reader, from)
     if (!reading || signal.aborted || !inRun) return
     last = suspensionEvent(`/sessions/${session.id}/events`, { sessionId: session.id, seq: lastSeq }, clock.now())

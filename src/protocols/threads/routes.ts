@@ -91,8 +91,8 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     if (!stream) return whole(call)
     const { signal, log } = request
     const reader = { stream: reply.sse(), signal, log }
-    const onOverdue = () => reader.stream.drop()
-    const follow: Engine['follow'] = (target, until) => engine.follow({ ...target, onOverdue }, until)
+    const holder = { owner: run.owner, onOverdue: () => reader.stream.drop() }
+    const follow: Engine['follow'] = (target, until) => engine.follow({ ...target, holder }, until)
     await streamAnswer(deps, run, after, reader, createWorkEncoder(engine, session, lineage[0]), {
       seen: () => entriesUpTo(engine, lineage, after),
       follow: () => followWork({ ...deps, engine: { ...engine, follow } }, place, signal, log),
