@@ -275,7 +275,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (review !== null) {
       const open = await fates()
       const message = `${review}${notRun(open)}`
-      logger.error('a run is not gone on with: somebody has to look', {
+      logger.error('a run was not resumed: a person has to look at it', {
         run_id: record.id,
         session_id: session.id,
         reason: message,
