@@ -83,7 +83,7 @@ describe('a read tool that kills its process', () => {
         'needs_review',
         expect.stringMatching(/died 2 times while look \(call_\S+\) was/),
       ])
-      expect(third.log()).toMatch(/somebody has to look.*died 2 times while look \(call_/)
+      expect(third.log()).toMatch(/a person has to look at it.*died 2 times while look \(call_/)
       expect(starts(yard)).toEqual(['one', 'one'])
       // The session is usable, and the next start does not try it again either.
       const next = await record({ url: third.url, method: 'POST', body: runInput('one', 'two', 'Are you there?') }).done
