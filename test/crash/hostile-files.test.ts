@@ -19,7 +19,7 @@ import { openYard, type TestServer, type Yard } from './support/start-server.ts'
 import { until, within } from './support/until.ts'
 
 const EXHAUSTING = fromEnvironment('EXHAUSTING', 1)
-/** What a file may need is bounded in processor time (the reader's tests hold that), of which a busy machine gives little; a child is ended after 60 s. */
+/** What a file may need is bounded in processor time, of which a busy machine gives little; a child is ended after 60 s. The tests of the Office readers measure that time. */
 const LIMIT_MS = 30_000
 const GROWTH_LIMIT = 40_000_000
 const LOOP_LIMIT_MS = 200
