@@ -1,6 +1,6 @@
 // kill -9 at any moment (P1–P5, P16, P19): what was acknowledged is there, what was seen is in the log, every run ends.
 //
-//   ROUNDS=200 CLIENTS=40 SEED=7 vitest run test/crash/kill.test.ts      the long variant; SEED replays one
+//   ROUNDS=200 CLIENTS=40 SEED=7 vitest run test/crash/kill.test.ts      the long variant (`npm run test:long`); SEED replays one
 //   MANY=2000                                                            runs that die in one crash
 //   EVENTS=1000000                                                       size of the log that a restart has to open
 
@@ -13,11 +13,11 @@ import { seedLog } from './support/seed-log.ts'
 import { openYard } from './support/start-server.ts'
 import { until, within } from './support/until.ts'
 
-const ROUNDS = fromEnvironment('ROUNDS', 20)
+const ROUNDS = fromEnvironment('ROUNDS', 8)
 const CLIENTS = fromEnvironment('CLIENTS', 40)
 const SEED = fromEnvironment('SEED', 20_261_115)
-const MANY = fromEnvironment('MANY', 250)
-const EVENTS = fromEnvironment('EVENTS', 1_000_000)
+const MANY = fromEnvironment('MANY', 150)
+const EVENTS = fromEnvironment('EVENTS', 200_000)
 
 /** A third of a second of text, so that the kill meets runs at their start, in their middle and at their end. */
 const ANSWER = { parts: [{ text: 'tok ', repeat: 30, delay_ms: 12 }] }

@@ -45,7 +45,7 @@ export const diskMutants: readonly Mutant[] = [
   },
   {
     name: 'opens-unsynced',
-    seed: 17,
+    seed: 140,
     bug: 'what a killed process wrote and did not sync is shown by the next one as if it were safe',
     foundBy: ['views', 'acknowledged', 'deletions'],
     faults(faults) {
@@ -57,7 +57,7 @@ export const diskMutants: readonly Mutant[] = [
   },
   {
     name: 'kill-takes-unsynced',
-    seed: 21,
+    seed: 50,
     bug: 'text in flight is only in the memory of the process when it is shown',
     foundBy: ['views'],
     killTakesUnsynced: true,

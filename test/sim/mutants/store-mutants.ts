@@ -68,7 +68,7 @@ export const storeMutants: readonly Mutant[] = [
   },
   {
     name: 'compaction-forgets-spans',
-    seed: 135,
+    seed: 106,
     bug: 'a compacted entry does not know which deltas it holds',
     foundBy: ['views'],
     faults(faults) {
