@@ -3,6 +3,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { ModelRequest } from '../models/model.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import type { ServerTool, Tool } from '../tools/tool.ts'
+import type { AcceptedRun } from './engine.ts'
 import { createRedaction } from './middleware/redaction.ts'
 import { createToolFilter } from './middleware/tool-filter.ts'
 import { eventsOf, openEngine, outline, testAgent, testTool, userInput } from './testing/open-engine.ts'
@@ -473,6 +474,60 @@ describe('readers', () => {
     const closing = close()
     await clock.advance(10_000)
     await closing
+  })
+})
+
+describe('a run whose readers have left', () => {
+  test('stops after the grace time though another is queued behind it, which then starts', async () => {
+    const clock = createManualClock()
+    const { engine, start, close } = openEngine({
+      clock,
+      answers: [{ parts: [{ text: 'a' }, { hang: true }] }, { parts: [{ text: 'b' }] }],
+    })
+    const read = ({ session, run }: AcceptedRun, signal: AbortSignal) =>
+      (async () => {
+        for await (const _ of engine.follow({ sessionId: session.id, runId: run.id, after: 0 }, signal));
+      })()
+    const statusOf = async ({ run }: AcceptedRun) => (await engine.getRun('local_user', run.id)).status
+    const first = await start('1', { origin: 'reader' })
+    const leaving = new AbortController()
+    const reading = read(first, leaving.signal)
+    const starting = start('2', { origin: 'reader', session: { existing: first.session } })
+    await clock.advance(10)
+    const second = await starting
+    const waiting = read(second, new AbortController().signal)
+    await clock.advance(60_000)
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['running', 'queued'])
+
+    leaving.abort()
+    await reading
+    await clock.advance(9_000)
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['running', 'queued'])
+    await clock.advance(2_000)
+    await clock.advance(1_000)
+    await waiting
+
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['cancelled', 'completed'])
+    await close()
+  })
+
+  test('goes on while somebody watches the whole session', async () => {
+    const clock = createManualClock()
+    const { engine, start, close } = openEngine({ clock, answers: [{ parts: [{ text: 'a' }, { hang: true }] }] })
+    const { session, run } = await start('1', { origin: 'reader' })
+    const watcher = new AbortController()
+    const watching = (async () => {
+      for await (const _ of engine.follow({ sessionId: session.id, after: 0 }, watcher.signal));
+    })()
+    await clock.advance(60_000)
+    expect((await engine.getRun('local_user', run.id)).status).toBe('running')
+
+    watcher.abort()
+    await watching
+    await clock.advance(11_000)
+
+    expect((await engine.getRun('local_user', run.id)).status).toBe('cancelled')
+    await close()
   })
 })
 

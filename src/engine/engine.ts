@@ -44,7 +44,8 @@ export interface Engine {
    * The entries of a session after `seq`, each once and in order, then live until the signal aborts. Each array holds what
    * was committed together. A reader that lags is served from the log. Throws `events_gone` when `seq` names an entry that
    * was lost or purged. With `runId` only that run's events; it then ends after the run's terminal event.
-   * While someone follows a run that was started by a reader, it is not stopped for want of readers. Use an array before you
+   * While someone follows a run that was started by a reader, or all of its session, it is not stopped for want of readers;
+   * whoever follows another run of the session, one that is queued behind it too, does not read it. Use an array before you
    * ask for the next: a large one is emptied then.
    */
   follow(target: FollowTarget, signal: AbortSignal): AsyncIterable<readonly Entry[]>

@@ -38,7 +38,7 @@ export async function* followEntries(
     if (run.firstSeq === null && again?.firstSeq != null) after = Math.min(after, again.firstSeq - 1)
   }
 
-  const leave = presence.arrive(sessionId)
+  const leave = presence.arrive(sessionId, runId)
   const watcher = log.watch(sessionId, after, target.holder)
   const close = () => watcher.close()
   signal.addEventListener('abort', close)

@@ -108,7 +108,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   function track(run: RunRecord, writer: RunWriter, stop: AbortController, work: () => Promise<Outcome>): void {
     const detach =
       run.origin === 'reader'
-        ? presence.attend(run.sessionId, () =>
+        ? presence.attend(run.sessionId, run.id, () =>
             stop.abort({ kind: 'cancelled', by: 'its readers leaving' } satisfies Stop),
           )
         : () => {}

@@ -25,8 +25,8 @@ export interface History {
   powerCuts: PowerCut[]
   /** Sessions whose deletion was asked for. */
   deletions: string[]
-  /** When the server had whom reading what. */
-  streams: { label: string; sessionId: string; from: number; to: number }[]
+  /** When the server had whom reading what; `runId` null: all of the session. */
+  streams: { label: string; sessionId: string; runId: string | null; from: number; to: number }[]
   /** What was found while the trial ran, rather than at its end. */
   findings: Finding[]
 }

@@ -136,7 +136,8 @@ export function createNet({ kernel, random, faults, server, history, isCalm }: N
       if (serving === null || gone.signal.aborted) return put({ type: 'failed', code: 'refused' })
       const stream: OpenStream = { label, target, serving, position: target.after, idleSince: kernel.time }
       streams.add(stream)
-      const record = { label, sessionId: target.sessionId, from: kernel.time, to: Number.POSITIVE_INFINITY }
+      const { sessionId, runId = null } = target
+      const record = { label, sessionId, runId, from: kernel.time, to: Number.POSITIVE_INFINITY }
       history.streams.push(record)
       gone.signal.addEventListener('abort', () => {
         record.to = Math.min(record.to, kernel.time)

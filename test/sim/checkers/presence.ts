@@ -1,5 +1,5 @@
-// A dropped connection is not a decision: a run that nobody cancelled is stopped only when nobody has read its session for the
-// grace time.
+// A dropped connection is not a decision: a run that nobody cancelled is stopped only when nobody has read it, or all of its
+// session, for the grace time.
 
 import { type Checker, entriesOf, factsIn } from '../evidence.ts'
 
@@ -21,7 +21,11 @@ export const presence: Checker = {
         if (disk.callFails > 0) return []
         if (history.diskFull.some(({ from, to }) => from < endedAt && to > endedAt - DISTURBED_MS)) return []
         const reader = history.streams.find(
-          ({ sessionId, from, to }) => sessionId === id && from < endedAt - STOPPING_MS && to > endedAt - graceMs,
+          ({ sessionId, runId, from, to }) =>
+            sessionId === id &&
+            (runId === null || runId === run.id) &&
+            from < endedAt - STOPPING_MS &&
+            to > endedAt - graceMs,
         )
         return reader === undefined
           ? []

@@ -1,0 +1,80 @@
+// Whoever waits in the queue behind a run does not read it: the run stops when its own reader has left, whatever door the next
+// request came through.
+
+import { expect, test } from 'vitest'
+import { type Clock, createSystemClock } from '../../src/domain/clock.ts'
+import { agUiInput, framesOf, streamingDoors, waitingDoors } from './doors.ts'
+import { type House, openHouse } from './open-house.ts'
+
+const GRACE_MS = 10_000
+const patient = { timeout: 15_000 }
+
+/** The machine's clock, on which the grace time of whoever has left is over when the test says so. */
+function createClock(): Clock & { graceOver(): void } {
+  const clock = createSystemClock()
+  const graces = new Set<() => void>()
+  return {
+    ...clock,
+    after(ms, fire, hold) {
+      if (ms !== GRACE_MS) return clock.after(ms, fire, hold)
+      graces.add(fire)
+      return () => graces.delete(fire)
+    },
+    graceOver() {
+      const over = [...graces]
+      graces.clear()
+      for (const fire of over) fire()
+    },
+  }
+}
+
+type Asking = [name: string, ask: (house: House, session: string) => Promise<string>]
+
+const doors: Asking[] = [
+  ...streamingDoors.map(
+    (door): Asking => [
+      door.name,
+      async (house, session) => {
+        let text = ''
+        for await (const frame of framesOf(await door.open(house, { session, message: 'next' })))
+          text += door.textOf(frame)
+        return text
+      },
+    ],
+  ),
+  ...waitingDoors.map(
+    (door): Asking => [
+      door.name,
+      async (house, session) => door.textOf(await (await door.ask(house, { session, message: 'next' })).json()),
+    ],
+  ),
+]
+
+test('a request that is queued at any door does not keep the run before it going', async () => {
+  const clock = createClock()
+  await using house = await openHouse([{ name: 'tester' }], clock)
+
+  for (const [name, ask] of doors) {
+    const reader = new AbortController()
+    const response = await fetch(`${house.url}/`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(agUiInput({ session: name, message: 'hold' })),
+      signal: reader.signal,
+    })
+    const frames = framesOf(response)
+    await frames.next()
+    const { id } = await house.engine.getSession('local_user', name)
+    const answer = ask(house, name)
+    await expect
+      .poll(async () => (await house.engine.openRuns(id)).map(({ status }) => status), patient)
+      .toEqual(['running', 'queued'])
+
+    reader.abort()
+    await frames.next().catch(() => {})
+    await expect.poll(() => house.engine.stats().readers, patient).toBe(1)
+    clock.graceOver()
+
+    expect([name, await answer]).toEqual([name, 'tester: next'])
+  }
+})
