@@ -309,8 +309,8 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
     const first = await ask(agent, 'pick', { tools: [pick] })
     const call = agent.messages.at(-2)?.toolCalls?.[1] as { id: string } | undefined
-    expect(first.end).toBe('success')
-    // 0.x has no such field.
+    // 0.x looks for the open calls itself, and would take a success for the end of them.
+    expect(first.end).toBe(version === '0.0.59' ? undefined : 'success')
     expect(first.pending).toEqual(version === '0.0.59' ? undefined : [call?.id])
     agent.addMessage({ id: 'result', role: 'tool', toolCallId: call?.id ?? '', content: 'red' })
     expect((await run(agent, { tools: [pick] })).end).toBe('success')
@@ -426,7 +426,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url })
 
-    expect((await ask(agent, 'mate, ring')).end).toBe('success')
+    expect((await ask(agent, 'mate, ring')).end).toBe(version === '0.0.59' ? undefined : 'success')
     const made = agent.messages.flatMap(({ toolCalls = [] }) => toolCalls) as {
       id: string
       function: { name: string }

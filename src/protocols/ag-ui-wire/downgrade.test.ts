@@ -31,15 +31,21 @@ describe('an event for a 0.x reader', () => {
     })
   })
 
-  test('has a plain success instead of one with pending tool calls', () => {
-    const finished: RunEvent = {
+  test('is told no outcome where calls of the client are open, and else a plain success', () => {
+    const finished = (pendingToolCallIds: string[]): RunEvent => ({
       type: 'RUN_FINISHED',
       threadId: 't',
       runId: 'r',
-      outcome: { type: 'success', pendingToolCallIds: ['c'] },
-    }
+      outcome: { type: 'success', pendingToolCallIds },
+    })
 
-    expect(old(finished)).toEqual({ type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success' } })
+    expect(old(finished(['c']))).toEqual({ type: 'RUN_FINISHED', threadId: 't', runId: 'r' })
+    expect(old(finished([]))).toEqual({
+      type: 'RUN_FINISHED',
+      threadId: 't',
+      runId: 'r',
+      outcome: { type: 'success' },
+    })
   })
 
   test('has the text of a tool result that came in parts', () => {

@@ -36,7 +36,8 @@ function oldOutcome(event: RunEventOf<'RUN_FINISHED'>): RunEvent {
   const { outcome, ...rest } = event
   switch (outcome?.type) {
     case 'success':
-      return { ...rest, outcome: { type: 'success' } }
+      // Without an outcome a 0.x client looks for open calls itself; told of a success, assistant-ui never sends their results.
+      return outcome.pendingToolCallIds?.length ? rest : { ...rest, outcome: { type: 'success' } }
     case 'cancelled': {
       // 0.x knows no cancelled run; without an outcome it would count as a success.
       const { threadId: _thread, runId: _run, result: _result, ...shared } = rest

@@ -7,7 +7,8 @@ export interface Hydration {
   /** Undefined when the session has none. */
   state: unknown
   snapshot: RunEvent | null
-  outcome: Outcome
+  /** Left out where the run that follows says how it ends. */
+  outcome?: Outcome
   timestamp: number
 }
 
@@ -17,6 +18,6 @@ export function hydrationEvents({ threadId, runId, state, snapshot, outcome, tim
     { type: 'RUN_STARTED', threadId, runId, protocolVersion: AG_UI_VERSION, timestamp },
     ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: state, timestamp }]),
     ...(snapshot === null ? [] : [snapshot]),
-    { type: 'RUN_FINISHED', threadId, runId, outcome, timestamp },
+    { type: 'RUN_FINISHED', threadId, runId, ...(outcome === undefined ? {} : { outcome }), timestamp },
   ]
 }

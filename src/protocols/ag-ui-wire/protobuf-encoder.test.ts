@@ -48,6 +48,20 @@ describe('the protobuf encoder', () => {
     expect(createProtobufEncoder(encode, '0.x').entries([entry(1, reasoning)], '')).toBeNull()
   })
 
+  test('tells a 0.x reader no outcome where calls of the client are open', () => {
+    const pending: RunEvent = {
+      type: 'RUN_FINISHED',
+      threadId: 't',
+      runId: 'r',
+      outcome: { type: 'success', pendingToolCallIds: ['c'] },
+    }
+    const encoder = createProtobufEncoder(encode, '0.x')
+
+    const bare = { type: 'RUN_FINISHED', threadId: 't', runId: 'r' }
+    expect(framesOf(encoder.entries([entry(1, pending)], ''))).toEqual([bare])
+    expect(framesOf(encoder.events([pending]))).toEqual([bare])
+  })
+
   test('frames what is made for one reader', () => {
     expect(framesOf(createProtobufEncoder(encode, '1.x').events([text, cancelled]))).toEqual([text, cancelled])
   })

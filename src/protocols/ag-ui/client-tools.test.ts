@@ -131,12 +131,23 @@ describe('a tool that the client brings', () => {
     expect(openCalls(frames)).toEqual(open)
   })
 
-  test('ends for a 0.x client as a plain success, which is all it can read', async () => {
+  test('ends for a 0.x client without an outcome, whenever it looks: assistant-ui would take a success for the end', async () => {
     await using doors = await openPage()
     const { protocolVersion: _none, ...old } = input()
+    const ends = (frames: readonly Frame[]) =>
+      eventsOf(frames).flatMap((event) => (event.type === 'RUN_FINISHED' ? [event.outcome] : []))
+    const kit = '/copilotkit/agent/default'
 
-    expect(finished(await doors.run('/', old))).toEqual({ type: 'success' })
-    expect(finished(await doors.run('/', { ...old, runId: 'look', messages: [] }))).toEqual({ type: 'success' })
+    const frames = await doors.run('/', old)
+    expect(ends(frames)).toEqual([undefined])
+    expect(ends(await doors.run('/', old))).toEqual([undefined])
+    expect(ends(await doors.run('/', old, { 'Last-Event-ID': frames.at(-2)?.id ?? '' }))).toEqual([undefined])
+    expect(ends(await doors.run('/', { ...old, runId: 'look', messages: [] }))).toEqual([undefined])
+    expect(ends(await doors.run(`${kit}/run`, old))).toEqual([undefined])
+    expect(ends(await doors.run(`${kit}/connect`, { ...old, messages: [] }))).toEqual([undefined, undefined])
+    const call = frames.flatMap(({ data }) => /"toolCallId":"([^"]+)","toolCallName":"pick"/.exec(data)?.[1] ?? [])[0]
+    const answered = { ...old, runId: 'run-2', messages: [user('m1'), result(call ?? '')] }
+    expect(ends(await doors.run('/', answered))).toEqual([{ type: 'success' }])
   })
 
   test('has the arguments checked before the client sees an open call', async () => {

@@ -67,9 +67,9 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
     if (session !== null) reply.note({ session_id: session.id })
     const reader = await openEventStream(request, reply, reads)
     // What the session waits for comes with the waiting run's own end, below.
-    const outcome = { type: 'success' as const }
+    const ended = active === undefined ? { outcome: { type: 'success' as const } } : {}
     const event = snapshot?.event ?? null
-    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot: event, outcome, timestamp })
+    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot: event, ...ended, timestamp })
     await reader.stream.write(reader.encoder.events(events))?.catch(() => {})
     snapshot?.leaveRoom()
     if (active !== undefined) await streamRun(depsFor[reads], active, beforeFirst(active), reader)
