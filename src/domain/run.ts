@@ -33,7 +33,10 @@ export interface RunInput {
   state?: unknown
   /** The session's id as this request spelled it; RUN_STARTED repeats it. */
   wireThreadId?: string
-  /** Branch here: what followed this user message is superseded. */
+  /**
+   * Branch here: what followed this message is superseded. Without new messages it is a user message, which is answered anew;
+   * with them it is the last one before the message that the user has edited.
+   */
   regenerateAfter?: string
 }
 

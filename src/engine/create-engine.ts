@@ -363,6 +363,7 @@ export function createEngine(options: EngineOptions): Engine {
     entries: (sessionId, seq, limit, maxChars) => store.entries(sessionId, seq, limit, maxChars),
     messages: (sessionId, limit, before, maxChars) => store.messages(sessionId, limit, before, maxChars),
     messageMarks: (sessionId, wanted) => store.messageMarks(sessionId, wanted),
+    userSpokeAfter: (sessionId, messageId) => store.userSpokeAfter(sessionId, messageId),
     knownMessages: (sessionId, wanted) => store.knownMessages(sessionId, wanted),
 
     async deleteSession(session) {

@@ -62,8 +62,10 @@ export interface Engine {
 
   /** The newest messages, oldest first, and no older one once there are `maxChars` of them; superseded ones are left out. */
   messages(sessionId: string, limit: number, before?: string, maxChars?: number): Promise<StoredMessage[]>
-  /** Which of the ids the session has, superseded or not. */
+  /** Which of the ids the session has, superseded or not, oldest first. */
   messageMarks(sessionId: string, ids: readonly string[]): Promise<MessageMark[]>
+  /** Whether a user message follows this one in the conversation as it is now. */
+  userSpokeAfter(sessionId: string, messageId: string): Promise<boolean>
   knownMessages(sessionId: string, ids: readonly string[]): Promise<StoredMessage[]>
   /** What waits for a person, newest first; a user sees those of their own sessions, an operator all. */
   approvals(query: ApprovalQuery): Promise<Approval[]>

@@ -196,6 +196,9 @@ export function createRunner(deps: RunnerDeps): Runner {
       ).map((one) => one.id),
     )
     const input = { ...run_.input, messages: run_.input.messages.filter((one) => !known.has(one.id)) }
+    const repeated = run_.input.messages.findLast(({ id, role }) => role === 'user' && known.has(id))
+    // The same edit was sent twice, and the first has branched: this one answers it anew, and does not branch it away.
+    if (input.regenerateAfter !== undefined && repeated !== undefined) input.regenerateAfter = repeated.id
     const start = runStart({ ...run_, input }, session, now, middleware)
     const settle = prepare(run_.id)
     let started: RunRecord | null = null

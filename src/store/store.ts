@@ -62,8 +62,10 @@ export interface Store {
   laneMessages(sessionId: string, lane: string, limit: number): Promise<StoredMessage[]>
   /** Those of the ids that the session has, superseded or not. */
   knownMessages(sessionId: string, ids: readonly string[]): Promise<StoredMessage[]>
-  /** The same without what they say: a client can name a long history in a short request. */
+  /** The same without what they say, oldest first: a client can name a long history in a short request. */
   messageMarks(sessionId: string, ids: readonly string[]): Promise<MessageMark[]>
+  /** Whether a user message follows this one in the session's own conversation; superseded ones do not count. */
+  userSpokeAfter(sessionId: string, messageId: string): Promise<boolean>
   /** Every message, superseded or not, sub-agents' too, oldest first. */
   allMessages(sessionId: string): Promise<StoredMessage[]>
 

@@ -34,7 +34,7 @@ interface Options {
 interface Agent {
   messages: { id: string; role: string; content?: unknown }[]
   state: unknown
-  setMessages(messages: { id: string; role: 'user'; content: string }[]): void
+  setMessages(messages: Agent['messages']): void
   addMessage(message: { id: string; role: 'user'; content: string }): void
   runAgent(parameters: { runId?: string }, subscriber: object): Promise<{ newMessages: unknown[] }>
 }
@@ -224,6 +224,28 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     const fresh = connect({ url: app.url, threadId: 'thread' })
     await ask(fresh, null)
     expect(fresh.messages).toEqual(agent.messages)
+  })
+
+  test('has an edited message answered in the place of the old one', async () => {
+    await using app = await startScriptedApp(answers)
+    const agent = connect({ url: app.url, threadId: 'thread' })
+    await ask(agent, 'hello')
+    await ask(agent, 'think')
+
+    // As assistant-ui and pages with CopilotKit do it: what is shown up to the message, then the message under a new id.
+    agent.setMessages(agent.messages.slice(0, 2))
+    agent.addMessage({ id: 'edited', role: 'user', content: 'again' })
+    expect(await ask(agent, null)).toEqual(['success'])
+
+    const fresh = connect({ url: app.url, threadId: 'thread' })
+    await ask(fresh, null)
+    expect(fresh.messages).toEqual(agent.messages)
+    expect(said(fresh)).toEqual([
+      ['user', 'hello'],
+      ['assistant', 'Good day.'],
+      ['user', 'again'],
+      ['assistant', 'First answer.'],
+    ])
   })
 
   test('attaches to a run by its id and reads all of it', async () => {

@@ -69,6 +69,7 @@ export function createSimStore({ inner, process, random, callMs, fails, onShowab
     laneMessages: (...args) => far(() => inner.laneMessages(...args)),
     knownMessages: (...args) => far(() => inner.knownMessages(...args)),
     messageMarks: (...args) => far(() => inner.messageMarks(...args)),
+    userSpokeAfter: (...args) => far(() => inner.userSpokeAfter(...args)),
     wait: (...args) => far(() => inner.wait(...args)),
     waits: (...args) => far(() => inner.waits(...args)),
     expiredWaits: (...args) => far(() => inner.expiredWaits(...args)),

@@ -21,7 +21,7 @@ import { inResume, knownAnswers } from './known-answers.ts'
 import { openEventStream } from './open-event-stream.ts'
 import { sessionSnapshot } from './session-snapshot.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from './stream-run.ts'
-import { type KnownHistory, type SentInput, type Taken, takeHistory } from './take-history.ts'
+import { editPoint, type KnownHistory, type SentInput, type Taken, takeHistory } from './take-history.ts'
 import { waitingOutcome } from './waiting-outcome.ts'
 
 export interface RunDoorDeps {
@@ -138,11 +138,14 @@ interface Call {
 
 async function knownHistory(engine: Engine, session: SessionRecord | null, input: AgUiInput): Promise<KnownHistory> {
   const ids = input.messages.map(({ id }) => id)
-  const known = session === null || ids.length === 0 ? [] : await engine.messageMarks(session.id, ids)
+  if (session === null) return { messages: new Map(), openCalls: new Set(), editedAfter: null }
+  const known = ids.length === 0 ? [] : await engine.messageMarks(session.id, ids)
   const messages = new Map(known.map((message) => [message.id, message]))
   const bringsResults = input.messages.some(({ id, role }) => role === 'tool' && !messages.has(id))
-  const open = session === null || !bringsResults ? [] : await engine.openClientCalls(session.id)
-  return { messages, openCalls: new Set(open.map(({ callId }) => callId)) }
+  const open = bringsResults ? await engine.openClientCalls(session.id) : []
+  const end = editPoint(input.messages, known)
+  const editedAfter = end !== null && (await engine.userSpokeAfter(session.id, end)) ? end : null
+  return { messages, openCalls: new Set(open.map(({ callId }) => callId)), editedAfter }
 }
 
 /** Whether the client says something new beside its answers. */

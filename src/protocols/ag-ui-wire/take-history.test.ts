@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { AgUiInput } from './decode-input.ts'
 import type { InputMessage } from './decode-messages.ts'
-import { type KnownHistory, takeHistory } from './take-history.ts'
+import { editPoint, type KnownHistory, takeHistory } from './take-history.ts'
 
 type Said =
   | readonly ['user' | 'system' | 'developer' | 'assistant' | 'reasoning' | 'activity', string]
@@ -48,7 +48,8 @@ function known(ids: string[], openCalls: string[] = [], superseded: string[] = [
     createdAt: 0,
     ...(superseded.includes(id) ? { supersededBy: 'r1' } : {}),
   })
-  return { messages: new Map(ids.map((id) => [id, stored(id)])), openCalls: new Set(openCalls) }
+  const messages = new Map(ids.map((id) => [id, stored(id)]))
+  return { messages, openCalls: new Set(openCalls), editedAfter: null }
 }
 
 const base = { instructions: [], wireThreadId: 't', ...shared }
@@ -57,7 +58,7 @@ const newUser = (id: string) => ({ id, role: 'user', content: `text of ${id}` })
 describe('taking the history that a client sends', () => {
   test('does not answer anew what a sub-agent was asked', () => {
     const asked: StoredMessage = { id: 'q', role: 'user', content: '', runId: 'r0', createdAt: 0, lane: 'call' }
-    const inside = { messages: new Map([['q', asked]]), openCalls: new Set<string>() }
+    const inside = { messages: new Map([['q', asked]]), openCalls: new Set<string>(), editedAfter: null }
     expect(takeHistory(sent(['user', 'q']), inside).kind).toBe('hydrate')
   })
 
@@ -156,5 +157,31 @@ describe('taking the history that a client sends', () => {
         expect(messages).toEqual(unseen.map(([, what]) => newUser(what)))
       }),
     )
+  })
+})
+
+describe('where an edit begins', () => {
+  const said = (...list: Said[]) => list.map(message)
+
+  test.each<[string, InputMessage[], string | null]>([
+    ['behind the last message that is known', said(['user', 'u1'], ['assistant', 'a1'], ['user', 'new']), 'a1'],
+    ['also behind a result that is not', said(['assistant', 'a1'], ['tool', 'x', 'c'], ['user', 'new']), 'a1'],
+    ['in our order', said(['user', 'u1'], ['user', 'u2'], ['assistant', 'a1'], ['user', 'new']), 'u2'],
+    ['nowhere where nothing is known', said(['user', 'x'], ['user', 'new']), null],
+    ['nowhere where the history ends with what is known', said(['user', 'new'], ['assistant', 'a1']), null],
+    ['nowhere where it ends with a result', said(['user', 'u1'], ['user', 'new'], ['tool', 't', 'c']), null],
+    ['nowhere in a branch that was left', said(['user', 'u1'], ['user', 'left'], ['user', 'new']), null],
+    ['not in what a sub-agent was asked', said(['user', 'u1'], ['user', 'inside'], ['user', 'new']), 'u1'],
+  ])('%s', (_where, history, point) => {
+    const stored = [
+      { id: 'u1' },
+      { id: 'a1' },
+      { id: 'left', supersededBy: 'run' },
+      { id: 'u2' },
+      { id: 'inside', lane: 'call' },
+    ]
+    const known = stored.filter(({ id }) => history.some((one) => one.id === id))
+
+    expect(editPoint(history, known)).toBe(point)
   })
 })

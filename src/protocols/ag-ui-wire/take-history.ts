@@ -15,6 +15,8 @@ export interface KnownHistory {
   messages: ReadonlyMap<string, MessageMark>
   /** Tool calls that wait for a result from the client. */
   openCalls: ReadonlySet<string>
+  /** The `editPoint`, if there is a user message behind it: the one that the client has edited. */
+  editedAfter: string | null
 }
 
 /** One whose files are not kept yet. */
@@ -23,7 +25,7 @@ export type SentMessage = Omit<NewMessage, 'content'> & { content: string | Sent
 export type SentInput = Omit<RunInput, 'messages'> & { messages: SentMessage[] }
 
 export type Taken =
-  /** Something to do: new messages, or (`regenerateAfter`) another answer to an old one. */
+  /** Something to do: new messages, in a branch of their own if one is edited, or another answer to an old one. */
   | { kind: 'run'; input: SentInput; warnings: readonly string[] }
   /** Nothing new was said: the client wants to see what we have. */
   | { kind: 'hydrate'; warnings: readonly string[] }
@@ -60,7 +62,10 @@ export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
   }
   refuseMany(messages.length)
   const input: SentInput = { messages, instructions, wireThreadId: sent.threadId, ...sent.shared }
-  if (messages.length > 0) return { kind: 'run', input, warnings: warnings.list }
+  if (messages.length > 0) {
+    const branch = known.editedAfter === null ? {} : { regenerateAfter: known.editedAfter }
+    return { kind: 'run', input: { ...input, ...branch }, warnings: warnings.list }
+  }
   const branch = branchPoint(sent.messages, known.messages)
   if (branch === null) return { kind: 'hydrate', warnings: warnings.list }
   return { kind: 'run', input: { ...input, regenerateAfter: branch }, warnings: warnings.list }
@@ -72,11 +77,28 @@ export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
  * was asked: that is inside of another message's answer.
  */
 function branchPoint(messages: readonly InputMessage[], known: ReadonlyMap<string, MessageMark>): string | null {
-  const last = messages.findLast(({ role }) => role !== 'system' && role !== 'developer')
+  const last = lastSaid(messages)
   if (last?.role !== 'user') return null
   const message = known.get(last.id)
   return message?.supersededBy === undefined && message?.lane === undefined ? last.id : null
 }
+
+/**
+ * Where the part of the history that we know ends, if a new user message ends the history; null: there is no such part. `known`
+ * is in our order: a client may show what was said at the same time in another.
+ * A client that is still in a branch which was left edits nothing: its message goes to where the conversation is now.
+ */
+export function editPoint(messages: readonly InputMessage[], known: readonly MessageMark[]): string | null {
+  const marks = new Map(known.map((message) => [message.id, message]))
+  const last = lastSaid(messages)
+  if (last?.role !== 'user' || marks.has(last.id)) return null
+  const lastKnown = messages.findLast(({ id }) => marks.has(id))
+  if (lastKnown === undefined || marks.get(lastKnown.id)?.supersededBy !== undefined) return null
+  return known.findLast(({ lane, supersededBy }) => lane === undefined && supersededBy === undefined)?.id ?? null
+}
+
+const lastSaid = (messages: readonly InputMessage[]): InputMessage | undefined =>
+  messages.findLast(({ role }) => role !== 'system' && role !== 'developer')
 
 function newMessage(message: Extract<InputMessage, { role: 'user' | 'tool' }>): SentMessage {
   const { index, ...rest } = message

@@ -79,13 +79,35 @@ export function describeMessages(open: OpenStore): void {
       const messages = [newMessage('a'), newMessage('b'), newMessage('l', { lane: 'call' })]
       await done(store, accept(session, { start: { messages } }))
 
-      const marks = await store.messageMarks(session.id, ['l', 'nobody', 'a', 'a'])
-
-      expect(marks.toSorted((one, other) => (one.id < other.id ? -1 : 1))).toEqual([
+      expect(await store.messageMarks(session.id, ['l', 'nobody', 'a', 'a'])).toEqual([
         { id: 'a' },
         { id: 'l', lane: 'call' },
       ])
       expect(await store.messageMarks('nobody', ['a'])).toEqual([])
+    })
+
+    test('say whether the user spoke after one of them', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const messages = [
+        newMessage('u1'),
+        newMessage('a1', { role: 'assistant' }),
+        newMessage('u2'),
+        newMessage('a2', { role: 'assistant' }),
+        newMessage('asked', { lane: 'call' }),
+        newMessage('left', { supersededBy: 'some run' }),
+      ]
+      await done(store, accept(session, { start: { messages } }))
+      const spoke = (id: string) => store.userSpokeAfter(session.id, id)
+
+      expect(await Promise.all(['u1', 'a1', 'u2', 'a2', 'nobody'].map(spoke))).toEqual([
+        true,
+        true,
+        false,
+        false,
+        false,
+      ])
+      expect(await store.userSpokeAfter('nobody', 'u1')).toBe(false)
     })
 
     test('are counted when a person, the agent or a tool said them', async () => {

@@ -88,15 +88,20 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
     },
     allMessages: (sessionId) => [...(state.sessions.get(sessionId)?.messages.values() ?? [])],
     messageMarks(sessionId, ids) {
-      const messages = state.sessions.get(sessionId)?.messages
-      return [...new Set(ids)].flatMap((id) => {
-        const { lane, supersededBy } = messages?.get(id) ?? {}
-        const mark = {
+      const wanted = new Set(ids)
+      const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+      return all
+        .filter(({ id }) => wanted.has(id))
+        .map(({ id, lane, supersededBy }) => ({
+          id,
           ...(lane === undefined ? {} : { lane }),
           ...(supersededBy === undefined ? {} : { supersededBy }),
-        }
-        return messages?.has(id) ? [{ id, ...mark }] : []
-      })
+        }))
+    },
+    userSpokeAfter(sessionId, messageId) {
+      const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+      const at = all.findIndex(({ id }) => id === messageId)
+      return at >= 0 && all.slice(at + 1).some((message) => message.role === 'user' && isShown(message))
     },
     knownMessages(sessionId, ids) {
       const messages = state.sessions.get(sessionId)?.messages

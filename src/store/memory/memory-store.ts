@@ -153,6 +153,7 @@ export function createMemoryStore({
     laneMessages: (sessionId, lane, limit) => answer(() => reads.laneMessages(sessionId, lane, limit)),
     knownMessages: (sessionId, ids) => answer(() => reads.knownMessages(sessionId, ids)),
     messageMarks: (sessionId, ids) => answer(() => reads.messageMarks(sessionId, ids)),
+    userSpokeAfter: (sessionId, messageId) => answer(() => reads.userSpokeAfter(sessionId, messageId)),
     wait: (id) => answer(() => reads.wait(id)),
     waits: (query) => answer(() => reads.waits(query)),
     expiredWaits: (now, limit) => answer(() => reads.expiredWaits(now, limit)),

@@ -100,6 +100,9 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     `SELECT id, lane, superseded_by FROM messages
      WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY mid`,
   )
+  const laterUserMessage = db.prepare(
+    `SELECT 1 FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND role = 'user' AND mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2) LIMIT 1`,
+  )
 
   const sid = (sessionId: string): number | null => {
     const live = state.sessions.get(sessionId)
@@ -223,6 +226,10 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     },
     async messageMarks(sessionId, ids) {
       return ids.length === 0 ? [] : marks.all(sessionId, JSON.stringify(ids)).map(toMark)
+    },
+    async userSpokeAfter(sessionId, messageId) {
+      const id = sid(sessionId)
+      return id !== null && laterUserMessage.get(id, messageId) !== undefined
     },
   }
 }
