@@ -14,6 +14,7 @@ import { boundedResult } from './bounded-result.ts'
 import { alreadyDecided, type Decided, decideOn, decisionRecord, refuseWithoutStanding, tooLate } from './decisions.ts'
 import type { AcceptedRun, Decision, Engine, Standing, StartRequest } from './engine.ts'
 import type { Gate } from './gate.ts'
+import { refusal } from './prepare-call.ts'
 import type { AgentParts } from './run-scope.ts'
 
 export interface AnswerDesk
@@ -91,8 +92,10 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     return shown(found.filter((one) => one.wait === 'client_call'))
   }
 
-  async function refuseWhileAsked(sessionId: string): Promise<void> {
-    const [asked] = await store.waits({ sessionId, wait: 'approval', status: 'pending', limit: 1 })
+  /** Unless all that is asked has its answer here. */
+  async function refuseWhileAsked(sessionId: string, decided: readonly Decided[]): Promise<void> {
+    const pending = await store.waits({ sessionId, wait: 'approval', status: 'pending', limit: MOST_WAITS })
+    const asked = pending.find(({ id }) => decided.every(({ answer }) => answer.waitId !== id))
     if (asked === undefined) return
     throw new ServerError(
       'approval_pending',
@@ -108,12 +111,14 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     const before = parent?.input
     const resultChars = agents.get(parent?.agent ?? '')?.definition.limits.toolResultChars ?? Number.POSITIVE_INFINITY
     // What the first run brought has been taken; the rest is the same piece of work, unless the answer says otherwise.
-    const { regenerateAfter: _taken, ...given } = input
+    const { regenerateAfter, ...given } = input
+    const branch = regenerateAfter !== undefined && given.messages.some(isUser) ? { regenerateAfter } : {}
     const callOf = ({ toolCallId }: NewMessage) => answered.find((call) => call.callId === toolCallId)
     return {
       parent,
       input: {
         ...given,
+        ...branch,
         instructions: given.instructions.length > 0 ? given.instructions : (before?.instructions ?? []),
         context: given.context.length > 0 ? given.context : (before?.context ?? []),
         clientTools: given.clientTools.length > 0 ? given.clientTools : (before?.clientTools ?? []),
@@ -233,9 +238,13 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
       const results = request.input.messages.filter((message) => message.role === 'tool')
       const decisions = request.decisions?.answers ?? []
       if (results.length === 0 && decisions.length === 0) return null
-      const talks = request.input.messages.some((message) => message.role === 'user')
-      if (decisions.length > 0 && talks) {
-        throw new ServerError('invalid_request', 'Answer what the session waits for first, then send a new message.')
+      const talks = request.input.messages.some(isUser)
+      // "Not that, but this" is one thing to say. What is allowed is carried out before anything else is said.
+      if (talks && decisions.some(({ decision }) => decision === 'approve')) {
+        throw new ServerError(
+          'invalid_request',
+          'A new message can come with a refusal, not with an approval. Approve first, then send the message.',
+        )
       }
       const by = request.decisions?.by ?? { user: request.owner, role: 'user' }
       const at = now()
@@ -269,12 +278,29 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
       const answered = results.flatMap(({ toolCallId }) => calls.find((call) => call.callId === toolCallId) ?? [])
       if (answered.length === 0 && decided.length === 0) return null
       // A new word ends the step that a person is asked about, so it has to wait for the person.
-      if (talks) await refuseWhileAsked(session.id)
+      if (talks) await refuseWhileAsked(session.id, decided)
       parentId ??= answered[0]?.runId ?? null
       const parent = parentId === null ? null : await store.run(parentId)
-      return settle(parent, request.input, { decided, answered, at })
+      const isEdit = request.input.regenerateAfter !== undefined
+      const refused = talks && !isEdit ? asked.flatMap((one) => refusedCall(one, ids.uuid())) : []
+      const input = { ...request.input, messages: [...refused, ...request.input.messages] }
+      return settle(parent, input, { decided, answered, at })
     },
   }
+}
+
+const isUser = ({ role }: NewMessage): boolean => role === 'user'
+
+/**
+ * The result of a call that was refused in the same breath as something new was said. The run that follows is about the new
+ * message and does not come back to the call.
+ */
+function refusedCall({ wait, decision }: { wait: Approval; decision: Decision }, id: string): NewMessage[] {
+  if (wait.status !== 'pending') return []
+  const content = refusal({ status: 'rejected', reason: decision.reason ?? null })
+  const lane = wait.lane === null ? {} : { lane: wait.lane }
+  const metadata = { quarterdeck: { status: 'error' } }
+  return [{ id, role: 'tool', content, toolCallId: wait.callId, error: content, metadata, ...lane }]
 }
 
 interface Settling {

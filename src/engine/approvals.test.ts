@@ -552,3 +552,21 @@ test('every decision and every call with side effects is in the audit trail, and
   expect(verifyChain(entries)).toMatchObject({ ok: true })
   await server.close()
 })
+
+test('what is said with a refusal that comes too late is not lost: it is said next', async () => {
+  const server = open({ answers: [sendTo('bob'), done, { parts: [{ text: 'Then this.' }] }] })
+  const accepted = await server.start('go')
+  await server.events(accepted)
+  const [approval] = await pendingOf(server)
+  const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+
+  const late = await server.start('not that, but this', {
+    session: { existing: accepted.session },
+    decisions: { by: operator, answers: [{ waitId: approval?.id ?? '', decision: 'reject' }] },
+  })
+
+  expect(late.run.id).not.toBe(run.id)
+  expect(outline(await server.events(late))).toContain('TEXT_MESSAGE_CONTENT Then this.')
+  expect(delivered).toEqual([{ to: 'bob' }])
+  await server.close()
+})

@@ -318,7 +318,12 @@ export function createEngine(options: EngineOptions): Engine {
         // It was asked again just now: there is nothing to attach to.
         if (!applied && wait?.wait === 'approval') await questions.refuseReplaced(wait)
       }
-      return taken
+      const said = request.input.messages.filter(({ role }) => role === 'user')
+      const isRepeat = taken.run.wireId === request.wireRunId
+      if (settled === null || !taken.existing || isRepeat || said.length === 0) return taken
+      // Somebody else answered just now, or the run took the answer and goes on: what was said with it is said next.
+      const { decisions: _given, ...rest } = request
+      return take({ ...rest, input: { ...request.input, messages: said } }, null)
     },
 
     ...desk,

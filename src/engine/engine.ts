@@ -138,6 +138,7 @@ export interface StartRequest {
   /**
    * Answers to what the session waits for: decisions, by wait id. Results of client calls need no answer of their own: they
    * are the `tool` messages of the input. A decision that came too late starts nothing: the run is the one that took it.
+   * A refusal may come with a new user message, if it leaves nothing else to be decided: the run is then about the message.
    */
   decisions?: { by: Standing; answers: readonly (Decision & { waitId: string })[] }
   /** What a new message finds while the session waits for client tools alone: `approval_pending`, or those are given up. */

@@ -113,7 +113,8 @@ function afterClientCall(call: ToolCall, wait: ClientCall): PreparedCall {
   }
 }
 
-function refusal({ status, reason }: Approval): string {
+/** What the model is told of a call that nobody allowed. */
+export function refusal({ status, reason }: Pick<Approval, 'status' | 'reason'>): string {
   const why = reason === null || reason === '' ? '' : ` Reason: ${reason}`
   switch (status) {
     case 'rejected':

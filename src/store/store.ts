@@ -175,7 +175,7 @@ export interface AcceptRun {
    * When one is applied and the session's waiting run is the one it belonged to, that run is completed, its waits that are
    * still pending pass to this run, and this run starts at once, whatever is queued. When the run is not waiting but running
    * (it took an earlier answer), the answer is recorded for it, no run is taken and `existing` is that run; of the messages
-   * that this one brings, the results of the client calls that are answered are written as that run's. A result for a client
+   * that this one brings, the results of the client calls that are answered are written as that run's. A result for a
    * call whose answer is not applied is not written.
    * Where none is applied and the session has none of these waits, it is refused (`approval_not_found`, `tool_call_not_found`).
    */

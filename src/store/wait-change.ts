@@ -148,9 +148,12 @@ export function refuseWaits(
   if (taken !== undefined) throw new ServerError('conflict', `There is a wait ${taken.id} already.`)
 }
 
-/** What a run begins with: of results for the same client call only the one that was taken, whoever else has sent one. */
+/**
+ * What a run begins with: of results for the same call only the one that was taken, whoever else has sent one. A call that was
+ * refused has a result where something new was said with the refusal.
+ */
 export function withTakenResults(start: RunStart, answered: readonly Answered[] = []): RunStart {
-  const calls = new Set(answered.flatMap(({ wait }) => (wait?.wait === 'client_call' ? [wait.callId] : [])))
+  const calls = new Set(answered.flatMap(({ wait }) => (wait === null ? [] : [wait.callId])))
   const taken = new Set(appliedOf(answered).map(({ callId }) => callId))
   const isTaken = ({ role, toolCallId }: StoredMessage): boolean =>
     role !== 'tool' || toolCallId === undefined || !calls.has(toolCallId) || taken.delete(toolCallId)

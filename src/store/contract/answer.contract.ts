@@ -253,6 +253,26 @@ export function describeAnswers(open: OpenStore): void {
       expect(await store.wait(foreign)).toEqual(other.waits[0])
     })
 
+    test('that refuses a call may bring its result, which is written if the refusal counts', async () => {
+      const { store } = await openForTest(open)
+      const { session, waits } = await waitingSession(store, (run) => [
+        newApproval(run, { callId: 'in time' }),
+        newApproval(run, { callId: 'late', expiresAt: NOW }),
+      ])
+      const result = (toolCallId: string) => newMessage(`of ${toolCallId}`, { role: 'tool', toolCallId })
+
+      await done(
+        store,
+        accept(session, {
+          start: { entries: [STARTED], messages: [result('in time'), result('late'), newMessage('but this')] },
+          answers: idsOf(waits).map((id) => reject(id)),
+        }),
+      )
+
+      const stored = await store.messages(session.id, 100)
+      expect(stored.map(({ id }) => id).slice(-2)).toEqual(['of in time', 'but this'])
+    })
+
     test('that came too late in a second request finds the continuation of the first, also when that has ended', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
