@@ -53,6 +53,12 @@ function openPage({ url, transport, threadId = 'thread', agentId = 'default', he
     requests.push({ line: `${init?.method ?? 'GET'} ${String(input)}`, headers: new Headers(init?.headers) })
     return fetch(input, init)
   }
+  let asking: string | undefined
+  agent.subscribe({
+    onRunFinishedEvent: ({ event }) => {
+      asking = event.runId
+    },
+  })
   core.subscribe({ onError: ({ code, error }) => void errors.push(`${code}: ${error.message}`) })
   return {
     agent,
@@ -60,6 +66,8 @@ function openPage({ url, transport, threadId = 'thread', agentId = 'default', he
     /** What the page would show as an error. */
     errors,
     requests,
+    /** The run that ended last: the one that asks, if one does. */
+    lastRunId: () => asking,
     /** As the reload of a page does with the thread it had. */
     join: () => core.connectAgent({ agent }),
     say: (content: string) => {
@@ -235,6 +243,27 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect(page.errors).toEqual([])
   })
 
+  test('has an edited message answered in the place of the old one', async () => {
+    await using app = await startScriptedApp(answers)
+    const page = openPage({ url: app.url, transport })
+    await page.say('hello')
+    await page.say('look')
+
+    page.agent.setMessages(page.agent.messages.slice(0, 3))
+    page.agent.addMessage({ id: 'edited', role: 'user', content: 'again' })
+    await page.runAgain()
+
+    const fresh = openPage({ url: app.url, transport })
+    await fresh.join()
+    expect(fresh.said().slice(-3)).toEqual([
+      ['assistant', 'Good day.'],
+      ['user', 'again'],
+      ['assistant', 'First answer.'],
+    ])
+    expect(fresh.said()).toHaveLength(page.said().length)
+    expect(page.errors).toEqual([])
+  })
+
   test('may send, from a page of another port, all that it sends', async () => {
     await using app = await startScriptedApp(answers)
     const page = openPage({ url: app.url, transport, headers: { 'X-CopilotKit-Any': '1' } })
@@ -391,8 +420,8 @@ tools:
   },
 }
 
-/** What `useInterrupt` of CopilotKit's React does when its user has answered. */
-async function answerOn({ agent, core }: ReturnType<typeof openPage>, payload: unknown): Promise<void> {
+/** What `useInterrupt` of CopilotKit's React does when its user has answered: it repeats the id of the run that asked. */
+async function answerOn({ agent, core, lastRunId }: ReturnType<typeof openPage>, payload: unknown): Promise<void> {
   const state = new ɵInterruptState()
   state.setStandard(agent.pendingInterrupts)
   const action = state.resolve(payload)
@@ -400,7 +429,9 @@ async function answerOn({ agent, core }: ReturnType<typeof openPage>, payload: u
   for (const { toolCallId, content } of action.toolResults) {
     agent.addMessage({ id: `answer to ${toolCallId}`, role: 'tool', toolCallId, content })
   }
-  await core.runAgent({ agent, resume: action.resume })
+  const runId = lastRunId()
+  if (runId === undefined) throw new Error('no run has asked anything')
+  await core.runAgent({ agent, resume: action.resume, runId })
 }
 
 test('CopilotKit finds the routes by itself', async () => {

@@ -246,6 +246,39 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(await ship.done()).toEqual([])
   })
 
+  test('says: not that, but this', async () => {
+    await using ship = await startShip()
+    const agent = connect({ url: ship.url, threadId: 'thread' })
+    await ask(agent, 'note it')
+
+    // As `steerAway` of assistant-ui does.
+    agent.addMessage({ id: 'instead', role: 'user', content: 'rude' })
+    expect((await answer(agent, { status: 'cancelled' })).end).toBe('success')
+
+    expect(agent.pendingInterrupts).toEqual([])
+    expect(last(agent)).toBe('Pardon.')
+    expect(await ship.done()).toEqual([])
+    const fresh = connect({ url: ship.url, threadId: 'thread' })
+    await run(fresh)
+    const sorted = (one: Agent) => said(one).map(String).toSorted()
+    expect(sorted(fresh)).toEqual(sorted(agent))
+    expect(said(fresh)).toContainEqual(['tool', expect.stringContaining('A person refused this call')])
+  })
+
+  test('is warned about an answer to what nobody asked, and the run goes on', async () => {
+    await using ship = await startShip()
+    const agent = connect({ url: ship.url })
+
+    const heard = await ask(agent, 'mate', { resume: [{ interruptId: 'old', status: 'cancelled' }] })
+
+    expect(heard.end).toBe('success')
+    expect(heard.custom[0]).toEqual([
+      'quarterdeck:warning',
+      expect.objectContaining({ code: 'unknown_interrupt', interruptId: 'old' }),
+    ])
+    expect(last(agent)).toBe('The mate has it.')
+  })
+
   test('says yes to something else', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url })

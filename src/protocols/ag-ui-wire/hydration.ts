@@ -7,15 +7,19 @@ export interface Hydration {
   /** Undefined when the session has none. */
   state: unknown
   snapshot: RunEvent | null
+  /** What the reader is told beside it. */
+  warnings?: readonly RunEvent[]
   /** Left out where the run that follows says how it ends. */
   outcome?: Outcome
   timestamp: number
 }
 
 /** A run that only shows what is there. It is made for one reader: not stored, without ids. */
-export function hydrationEvents({ threadId, runId, state, snapshot, outcome, timestamp }: Hydration): RunEvent[] {
+export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hydration): RunEvent[] {
+  const { state, snapshot, warnings = [], outcome } = hydration
   return [
     { type: 'RUN_STARTED', threadId, runId, protocolVersion: AG_UI_VERSION, timestamp },
+    ...warnings,
     ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: state, timestamp }]),
     ...(snapshot === null ? [] : [snapshot]),
     { type: 'RUN_FINISHED', threadId, runId, ...(outcome === undefined ? {} : { outcome }), timestamp },

@@ -1,42 +1,51 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Approval } from '../../domain/wait.ts'
-import type { Engine, Standing } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { Answer } from './decode-resume.ts'
+import type { InputWarning } from './stream-warnings.ts'
 
 export interface KnownAnswers {
   answers: Answer[]
-  /** What was left out, for the log. */
-  warnings: string[]
+  /** About those that were passed over, for whoever sent them. */
+  warnings: InputWarning[]
 }
 
 /**
  * The answers that mean something in this session. AG-UI asks that one to an interrupt that nobody knows is passed over, not
  * refused. One that came too late attaches to what went on, unless its client goes on talking (`talks`): that counts more.
+ * Throws `approval_not_found` for an interrupt of another thread, whoever that belongs to: an answer is given where it was asked.
  */
 export async function knownAnswers(
   engine: Pick<Engine, 'approval'>,
-  by: Standing,
   session: SessionRecord | null,
   given: readonly Answer[],
   talks: boolean,
 ): Promise<KnownAnswers> {
   const answers: Answer[] = []
-  const warnings: string[] = []
+  const warnings: InputWarning[] = []
+  const passOver = (code: InputWarning['code'], waitId: string, why: string) => {
+    const interruptId = waitId.slice(0, 64)
+    const message = `The answer to the interrupt ${JSON.stringify(interruptId)} was passed over: ${why}`
+    if (warnings.length < MAX_WARNINGS) warnings.push({ code, message, interruptId })
+  }
   for (const answer of given) {
-    const approval = await engine.approval(by, answer.waitId).catch(noneThere)
-    const name = JSON.stringify(answer.waitId.slice(0, 64))
-    // An operator may know approvals of other sessions; here they are answered in their own conversation alone.
-    if (approval === null || approval.sessionId !== session?.id) {
-      warnings.push(`ignored an answer to an unknown interrupt ${name}`)
-    } else if (talks && approval.status !== 'pending') {
-      warnings.push(`ignored an answer to the interrupt ${name}, which has its answer`)
+    const approval = await engine.approval(SEES_ALL, answer.waitId).catch(noneThere)
+    if (approval === null) passOver('unknown_interrupt', answer.waitId, 'there is none of that id.')
+    else if (approval.sessionId !== session?.id) throw notHere(answer.waitId)
+    else if (talks && approval.status !== 'pending') {
+      passOver('answered_interrupt', answer.waitId, 'it has been answered, and your message counts more.')
     } else answers.push(answer)
   }
-  return { answers, warnings: warnings.slice(0, MAX_WARNINGS) }
+  return { answers, warnings }
 }
 
+/** To tell what nobody knows from what is somebody else's. What is found is told to nobody whose session it is not in. */
+const SEES_ALL = { user: '', role: 'operator' } as const
 const MAX_WARNINGS = 10
+
+const notHere = (waitId: string): ServerError =>
+  new ServerError('approval_not_found', `This thread has no interrupt ${JSON.stringify(waitId.slice(0, 64))}.`)
 
 function noneThere(error: unknown): Approval | null {
   if (error instanceof ServerError && error.code === 'approval_not_found') return null

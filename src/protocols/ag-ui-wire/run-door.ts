@@ -21,6 +21,7 @@ import { inResume, knownAnswers } from './known-answers.ts'
 import { openEventStream } from './open-event-stream.ts'
 import { sessionSnapshot } from './session-snapshot.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from './stream-run.ts'
+import { type InputWarning, warningEvents, withWarnings } from './stream-warnings.ts'
 import { editPoint, type KnownHistory, type SentInput, type Taken, takeHistory } from './take-history.ts'
 import { waitingOutcome } from './waiting-outcome.ts'
 
@@ -37,13 +38,20 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
   const { engine, clock, attachments } = deps
 
   /** The events of a run after `after`, then live. */
-  async function show(call: Call, run: RunRecord, after: number): Promise<void> {
+  async function show(
+    call: Call,
+    run: RunRecord,
+    after: number,
+    warnings: readonly InputWarning[] = [],
+  ): Promise<void> {
     const { request, reply, input } = call
     reply.note({ session_id: run.sessionId, run_id: run.id })
     // An empty 200 would look like a stream that broke off.
     if (isOver(run, after)) return reply.empty(204)
     const reader = await openEventStream(request, reply, input.reader)
-    await streamRun(deps, run, after, reader)
+    const told = warningEvents(warnings, clock.now())
+    const follow: Engine['follow'] = (target, until) => withWarnings(engine.follow(target, until), reader, told)
+    await streamRun(told.length === 0 ? deps : { ...deps, engine: { ...engine, follow } }, run, after, reader)
     reader.stream.end()
   }
 
@@ -57,7 +65,11 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     return isEndOf(run, seen) ? call.reply.empty(204) : show(call, run, seq)
   }
 
-  async function hydrate({ request, reply, input }: Call, session: SessionRecord | null): Promise<void> {
+  async function hydrate(
+    { request, reply, input }: Call,
+    session: SessionRecord | null,
+    given: readonly InputWarning[],
+  ): Promise<void> {
     const { threadId, runId } = input
     const timestamp = clock.now()
     if (session !== null) reply.note({ session_id: session.id })
@@ -68,7 +80,15 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
         : (await sessionSnapshot(engine, session, { timestamp, makeRoom })).event
     const outcome = session === null ? { type: 'success' as const } : await waitingOutcome(engine, session)
     const { stream, encoder } = await openEventStream(request, reply, input.reader)
-    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot, outcome, timestamp })
+    const events = hydrationEvents({
+      threadId,
+      runId,
+      state: session?.state,
+      snapshot,
+      warnings: warningEvents(given, timestamp),
+      outcome,
+      timestamp,
+    })
     await stream.write(encoder.events(events))?.catch(() => {})
     stream.end()
   }
@@ -89,19 +109,23 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
 
     const taken = takeHistory(input, await knownHistory(engine, session, input))
     const by = standingOf(request.principal)
-    const { answers, warnings: unused } = await knownAnswers(engine, by, session, input.answers, talks(taken))
+    // An empty thread would look as if the answer had been taken.
+    if (session === null && taken.kind === 'hydrate' && input.answers.length > 0) throw sessionNotFound(input.threadId)
+    const { answers, warnings: unanswered } = await knownAnswers(engine, session, input.answers, talks(taken))
     const leftOut = (warnings: readonly string[]) => {
       if (warnings.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings })
     }
-    leftOut([...input.warnings, ...taken.warnings, ...unused])
+    leftOut([...input.warnings, ...taken.warnings, ...unanswered.map(({ message }) => message)])
 
     const existing = session === null ? null : await engine.runByWireId(session.id, input.runId)
+    // An answer is one whatever its runId: CopilotKit repeats that of the run which asked.
+    const isAnswer = answers.length > 0 || (input.answers.length > 0 && talks(taken))
     // With a key the engine is asked all the same: it compares what was sent under that key before.
-    if (existing !== null && idempotency === undefined) {
+    if (existing !== null && !isAnswer && idempotency === undefined) {
       letGo(request, [body, input])
-      return show(call, existing, beforeFirst(existing))
+      return show(call, existing, beforeFirst(existing), unanswered)
     }
-    if (existing === null && taken.kind === 'hydrate' && answers.length === 0) return hydrate(call, session)
+    if (existing === null && taken.kind === 'hydrate' && answers.length === 0) return hydrate(call, session, unanswered)
 
     const asked = taken.kind === 'run' ? taken.input : nothingNew(input)
     const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
@@ -111,12 +135,13 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
       owner,
       agent,
       session: session === null ? { create: { alias: input.threadId } } : { existing: session },
-      wireRunId: input.runId,
+      // Unique in its thread: under one that is taken the run gets an id of its own.
+      ...(existing !== null && isAnswer ? {} : { wireRunId: input.runId }),
       ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
       input: { ...asked, messages },
       ...startFiles(files),
       // What a person has allowed is carried out, whoever goes on watching.
-      origin: answers.length === 0 ? 'reader' : 'background',
+      origin: answers.length === 0 || talks(taken) ? 'reader' : 'background',
       // A user who goes on talking has given up what the page was to do; a person's decision cannot be given up so.
       whenWaiting: 'abandon',
       ...(answers.length === 0 ? {} : { decisions: { by, answers } }),
@@ -126,7 +151,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const { run } = await starting.catch((error: unknown) => {
       throw inResume(error, input.answers)
     })
-    return show(call, run, beforeFirst(run))
+    return show(call, run, beforeFirst(run), unanswered)
   }
 }
 

@@ -1,6 +1,7 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
-import { outline, testTool } from '../../engine/testing/open-engine.ts'
+import { outline, type TestEngineOptions, testTool } from '../../engine/testing/open-engine.ts'
+import type { ModelRequest } from '../../models/model.ts'
 import { asAda, asOperator, eventsOf, openDoors, refusalOf } from '../testing/open-doors.ts'
 import { calls, finished, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
 import { readSse } from '../testing/sse-reader.ts'
@@ -181,21 +182,38 @@ describe('who may decide', () => {
     await using doors = await openGatedDoors(noting)
     const [id = ''] = await ask(doors)
 
-    const frames = await doors.run('/', answer('run-2', yes(id)), asAda)
+    const refusals = [answer('run-2', yes(id)), answer('run-2', yes(doors.ids.uuid()))].map(async (body) =>
+      refusalOf(await doors.post('/', body, asAda)),
+    )
 
-    expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED success'])
+    const refused = { status: 404, code: 'session_not_found' }
+    expect(await Promise.all(refusals)).toEqual([refused, refused])
     expect((await pending(doors)).map((one) => one.id)).toEqual([id])
   })
 
-  test('an operator answers in the session that asks, not in another one of their own', async () => {
-    await using doors = await openGatedDoors(sending)
-    const [id = ''] = await ask(doors, asAda)
+  test('somebody else’s answer is refused also with the history that a client sends with it', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
 
-    const elsewhere = await doors.run('/', { ...answer('run-2', yes(id)), threadId: 'other' }, asOperator)
+    const response = await doors.post('/', input({ runId: 'run-2', resume: [yes(id)] }), asAda)
 
-    expect(outline(eventsOf(elsewhere))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED success'])
+    expect(await refusalOf(response)).toEqual({ status: 404, code: 'approval_not_found' })
     expect((await pending(doors)).map((one) => one.id)).toEqual([id])
     expect(doors.engine.stats().runsStarted).toBe(1)
+  })
+
+  test.each(['of their own', 'that is new'])('nobody answers in another thread %s than asked', async (which) => {
+    await using doors = await openGatedDoors({ answers: [says('Hello.'), calls(['send', 'bob']), says('Done.')] })
+    if (which === 'of their own') await doors.run('/', { ...input(), threadId: 'other' }, asOperator)
+    else await doors.run('/', { ...input(), threadId: 'any' }, asOperator)
+    const [id = ''] = await ask(doors, asAda)
+    const elsewhere = { ...input({ runId: 'run-2', messages: [user('m2')], resume: [yes(id)] }), threadId: 'other' }
+
+    const response = await doors.post('/', elsewhere, asOperator)
+
+    expect(await refusalOf(response)).toEqual({ status: 404, code: 'approval_not_found' })
+    expect((await pending(doors)).map((one) => one.id)).toEqual([id])
+    expect(doors.engine.stats().runsStarted).toBe(2)
   })
 })
 
@@ -235,6 +253,40 @@ describe('an answer that is late, repeated or unknown', () => {
     expect(doors.delivered.length).toBeLessThan(2)
   })
 
+  test('under the runId of the run that asked is an answer, and repeated it attaches', async () => {
+    await using doors = await openGatedDoors(noting)
+    const [id = ''] = await ask(doors)
+
+    const first = await doors.run('/', answer('run-1', yes(id)))
+    expect(outline(eventsOf(first))).toEqual(goesOn('note: bob'))
+    const [started] = eventsOf(first)
+    expect(started).toMatchObject({ parentRunId: 'run-1', runId: expect.not.stringMatching('^run-1$') })
+
+    // With the history that CopilotKit sends, and while the run that asked has long finished.
+    const repeated = { id: 'x', role: 'tool', toolCallId: 'c', content: '{"approved":true}' }
+    const again = input({ messages: [user('m1'), repeated], resume: [no(id, 'No!')] })
+    expect(await doors.run('/', again)).toEqual(first)
+    expect(await doors.run('/copilotkit/agent/default/run', again)).toEqual(first)
+    expect(doors.delivered).toEqual([['note', 'bob']])
+    expect(doors.engine.stats().runsStarted).toBe(2)
+  })
+
+  test('under that runId answers also what is asked after the first answer', async () => {
+    await using doors = await openGatedDoors({
+      answers: [calls(['note', 'bob']), calls(['note', 'eve']), says('Done.')],
+    })
+    const [id = ''] = await ask(doors)
+    const [next] = interruptsOf(await doors.run('/', answer('run-1', yes(id))))
+
+    const frames = await doors.run('/', answer('run-1', yes(next?.id ?? '')))
+
+    expect(outline(eventsOf(frames))).toEqual(goesOn('note: eve'))
+    expect(doors.delivered).toEqual([
+      ['note', 'bob'],
+      ['note', 'eve'],
+    ])
+  })
+
   test('under the same runId attaches to its own run', async () => {
     await using doors = await openGatedDoors(noting)
     const [id = ''] = await ask(doors)
@@ -259,14 +311,33 @@ describe('an answer that is late, repeated or unknown', () => {
   test('is passed over with a warning where nobody knows its interrupt', async () => {
     await using doors = await openGatedDoors({ answers: [says('Hello.')] })
 
-    const frames = await doors.run('/', input({ resume: [yes('nobody knows'), yes(doors.ids.uuid())] }))
+    const body = input({ resume: [yes('nobody knows'), yes(doors.ids.uuid())] })
+    const frames = await doors.run('/', body)
 
     expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
-    const warned = doors.lines.find(({ message }) => message === 'parts of an AG-UI input were left out')
-    expect(warned?.warnings).toEqual([
-      'ignored an answer to an unknown interrupt "nobody knows"',
-      expect.stringContaining('ignored an answer to an unknown interrupt'),
+    const [started, first, second, next] = eventsOf(frames)
+    const why = 'The answer to the interrupt "nobody knows" was passed over: there is none of that id.'
+    expect([started?.type, next?.type]).toEqual(['RUN_STARTED', 'STEP_STARTED'])
+    expect([first, second]).toEqual([
+      {
+        type: 'CUSTOM',
+        name: 'quarterdeck:warning',
+        value: { code: 'unknown_interrupt', message: why, interruptId: 'nobody knows' },
+        timestamp: expect.any(Number),
+      },
+      expect.objectContaining({ type: 'CUSTOM', name: 'quarterdeck:warning' }),
     ])
+    expect(frames.map(({ id }) => id === undefined).slice(0, 4)).toEqual([false, true, true, false])
+    const warned = doors.lines.find(({ message }) => message === 'parts of an AG-UI input were left out')
+    expect(warned?.warnings).toEqual([why, expect.stringContaining('was passed over')])
+    const stored = await readSse(await doors.get('/runs/run-1/events')).rest()
+    expect(stored).toEqual(frames.filter(({ id }) => id !== undefined))
+    // Whoever attaches or looks is told, too.
+    expect((await doors.run('/', body)).map(({ data }) => data.replaceAll(/"timestamp":\d+/g, ''))).toEqual(
+      frames.map(({ data }) => data.replaceAll(/"timestamp":\d+/g, '')),
+    )
+    const looked = outline(eventsOf(await doors.run('/', answer('look', yes('nobody knows')))))
+    expect(looked).toEqual(['RUN_STARTED', 'CUSTOM', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED success'])
   })
 
   test('does not stand in the way of a new message', async () => {
@@ -334,7 +405,7 @@ describe('while a session waits', () => {
     })
   })
 
-  test('an answer together with a new message is refused: which comes first is the client’s to say', async () => {
+  test('a yes together with a new message is refused: which comes first is the client’s to say', async () => {
     await using doors = await openGatedDoors(noting)
     const [id = ''] = await ask(doors)
 
@@ -342,6 +413,87 @@ describe('while a session waits', () => {
 
     expect(await refusalOf(response)).toEqual({ status: 400, code: 'invalid_request' })
     expect((await pending(doors)).map((one) => one.id)).toEqual([id])
+  })
+
+  describe('“not that, but this”: an interrupt is cancelled with a new message', () => {
+    const cancelled = (interruptId: string) => ({ interruptId, status: 'cancelled' })
+    async function openSteered(answers: TestEngineOptions['answers'] = [calls(['note', 'bob']), says('Then this.')]) {
+      const requests: ModelRequest[] = []
+      const doors = await openGatedDoors({ answers, onRequest: (request) => void requests.push(request) })
+      return { ...doors, requests }
+    }
+    const refusedText = expect.stringContaining('A person refused this call')
+
+    test.each(['run-2', 'run-1'])('and the message is answered, under the runId %s', async (runId) => {
+      await using doors = await openSteered()
+      const [id = ''] = await ask(doors)
+
+      const body = input({ runId, messages: [user('m1'), user('m2')], resume: [cancelled(id)] })
+      const frames = await doors.run('/', body)
+
+      expect(outline(eventsOf(frames))).toContain('TEXT_MESSAGE_CONTENT Then this.')
+      expect(finished(frames)).toEqual({ type: 'success' })
+      expect(doors.requests[1]?.messages.map(({ role, content }) => [role, content])).toEqual([
+        ['user', 'text of m1'],
+        ['assistant', ''],
+        ['tool', refusedText],
+        ['user', 'text of m2'],
+      ])
+      expect(await (await doors.get(`/approvals/${id}`)).json()).toMatchObject({ status: 'rejected' })
+      expect(doors.delivered).toEqual([])
+      // Sent again it says nothing new.
+      expect(await doors.run('/', body)).toEqual(frames)
+      expect(doors.engine.stats().runsStarted).toBe(2)
+    })
+
+    test('is refused while something else is left to decide', async () => {
+      await using doors = await openSteered([calls(['note', 'bob'], ['note', 'eve']), says('Then this.')])
+      const [one = '', other = ''] = await ask(doors)
+      const steer = (...ids: string[]) =>
+        doors.post('/', input({ runId: 'run-2', messages: [user('m2')], resume: ids.map(cancelled) }))
+
+      expect(await refusalOf(await steer(one))).toEqual({ status: 409, code: 'approval_pending' })
+      expect(await pending(doors)).toHaveLength(2)
+      const frames = await readSse(await steer(one, other)).rest()
+
+      expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
+      expect(doors.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'user'])
+    })
+
+    test('needs the standing that a refusal needs', async () => {
+      await using doors = await openGatedDoors(sending)
+      const [id = ''] = await ask(doors)
+
+      const response = await doors.post('/', input({ runId: 'run-2', messages: [user('m2')], resume: [cancelled(id)] }))
+
+      expect(await refusalOf(response)).toEqual({ status: 403, code: 'forbidden' })
+      expect((await pending(doors)).map((one) => one.id)).toEqual([id])
+    })
+
+    test('loses nothing where somebody else has just answered', async () => {
+      await using doors = await openSteered([calls(['note', 'bob']), says('Done.'), says('Then this.')])
+      const [id = ''] = await ask(doors)
+      const steer = doors.run('/', input({ runId: 'run-2', messages: [user('m2')], resume: [cancelled(id)] }))
+      const decided = doors.post(`/approvals/${id}`, { decision: 'approve' }, asOperator)
+
+      const frames = await steer
+      await decided
+
+      expect(finished(frames)).toEqual({ type: 'success' })
+      const session = await doors.engine.getSession('local_user', 'thread')
+      expect((await doors.engine.messages(session.id, 100)).map(({ id }) => id)).toContain('m2')
+      expect(doors.requests.at(-1)?.messages.at(-1)?.content).toBe('text of m2')
+    })
+
+    test('may edit the message that led to it', async () => {
+      await using doors = await openSteered([says('Hello.'), calls(['note', 'bob']), says('Then this.')])
+      await doors.run('/', input({ runId: 'run-0', messages: [user('m0')] }))
+      const [id = ''] = await ask(doors)
+
+      await doors.run('/', input({ runId: 'run-2', messages: [user('m0'), user('edited')], resume: [cancelled(id)] }))
+
+      expect(doors.requests[2]?.messages.map(({ content }) => content)).toEqual(['text of m0', 'text of edited'])
+    })
   })
 
   test('a client that comes back is shown what was said and what is asked', async () => {
