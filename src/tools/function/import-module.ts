@@ -1,10 +1,11 @@
 // Imports a tool's module with Node's own loader, which strips types, and imports it anew when it has changed.
 
 import { readFileSync, realpathSync } from 'node:fs'
-import { createRequire, registerHooks } from 'node:module'
+import { createRequire, type ResolveFnOutput, type ResolveHookContext, registerHooks } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type ModuleSource, readModuleSource, sourceName, textHash } from './module-source.ts'
+import { hasModuleSyntax } from './source/has-module-syntax.ts'
 
 export type ModuleExports = Readonly<Record<string, unknown>>
 
@@ -76,9 +77,12 @@ function watchLoading(): void {
   registerHooks({
     /** What a module imports from beside it is imported anew too; packages are not. */
     resolve(specifier, context, nextResolve) {
-      const resolved = nextResolve(specifier, context)
       const { parentURL, conditions } = context
-      if (parentURL === undefined || !isOwn(parentURL) || !isOwn(resolved.url)) return resolved
+      const isTool = parentURL !== undefined && isOwn(parentURL)
+      const ours = isTool && OURS.test(specifier) ? ourPackage(specifier, context, nextResolve) : null
+      if (ours !== null) return ours
+      const resolved = nextResolve(specifier, context)
+      if (!isTool || !isOwn(resolved.url)) return resolved
       const version = versionOf(parentURL)
       const url = new URL(resolved.url)
       if (version !== null && !conditions.includes('require')) url.searchParams.set('v', version)
@@ -86,8 +90,8 @@ function watchLoading(): void {
       return { ...resolved, url: url.href }
     },
     load(url, context, nextLoad) {
-      const module = nextLoad(url, context)
-      if (!isOwn(url)) return module
+      if (!isOwn(url)) return nextLoad(url, context)
+      const module = nextLoad(url, { ...context, format: formatOf(url, context.format) })
       const sha256 = textHash(textOf(module.source) ?? readFileSync(fileURLToPath(url)))
       texts.set(url, sha256)
       if ((loaded.get(url) ?? sha256) === sha256) return module
@@ -95,6 +99,39 @@ function watchLoading(): void {
     },
   })
 }
+
+/** A tool may import them before anything is installed beside it. */
+const OURS = /^(?:zod|quarterdeck)(?:\/|$)/
+
+/** Null: the project has its own, or nobody has it. */
+function ourPackage(specifier: string, context: ResolveHookContext, nextResolve: NextResolve): ResolveFnOutput | null {
+  try {
+    nextResolve(specifier, context)
+    return null
+  } catch {
+    // A checkout has its source, and maybe no build.
+    const isSource = specifier === 'quarterdeck' && import.meta.url.endsWith('.ts')
+    if (isSource) return { url: new URL('../../index.ts', import.meta.url).href, format: 'module-typescript' }
+    try {
+      return nextResolve(specifier, { ...context, parentURL: import.meta.url })
+    } catch {
+      return null
+    }
+  }
+}
+
+/**
+ * `npm init -y` writes `"type": "commonjs"`, and Node then refuses `import` and `export` in every .ts and .js file beside it; without a
+ * type it warns. A file that has them is a module whatever package.json says.
+ */
+function formatOf(url: string, format: string | null | undefined): string | null | undefined {
+  const ending = /\.(ts|js)$/.exec(unversioned(url))?.[1]
+  if (ending === undefined || format?.startsWith('module')) return format
+  if (!hasModuleSyntax(readFileSync(fileURLToPath(url), 'utf8'))) return format
+  return ending === 'ts' ? 'module-typescript' : 'module'
+}
+
+type NextResolve = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput
 
 const textOf = (source: unknown): string | Uint8Array | null =>
   typeof source === 'string' || source instanceof Uint8Array ? source : null

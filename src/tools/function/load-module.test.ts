@@ -147,3 +147,29 @@ test('a file that cannot be loaded says where and what to do', () => {
     expect.stringMatching(/Node runs no TypeScript under node_modules: import the package’s JavaScript\.$/),
   ])
 })
+
+test('beside the package.json of `npm init -y`, with nothing installed, a file with import and export is a module', () => {
+  mkdirSync(at('common'), { recursive: true })
+  const main = at('common/tools.ts')
+  const write = {
+    [at('common/package.json')]: '{ "type": "commonjs" }',
+    [at('common/part.ts')]: `export const part: string = 'p'`,
+    [at('common/old.js')]: `exports.old = 'o' // module.exports, not export`,
+    [main]: `import { z } from 'zod'
+import { defineTool } from 'quarterdeck'
+import { part } from './part.ts'
+import { old } from './old.js'
+export const look_up = defineTool({
+  description: 'Looks something up.',
+  parameters: z.object({ a: z.string() }),
+  run: ({ a }) => a + part + old,
+})`,
+  }
+  const load = { settings: { file: main }, args: { a: 'x' } }
+  expect(
+    inNode([
+      { write, ...load },
+      { ...load, reload: 1 },
+    ]),
+  ).toEqual([given('xpo'), given('xpo')])
+})
