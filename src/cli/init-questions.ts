@@ -1,9 +1,11 @@
+import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Io } from './io.ts'
 import { isStarterProvider, type ProjectChoices, type StarterProvider, starterProviders } from './project-files.ts'
 
 export const AGENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
-export interface InitAnswers extends ProjectChoices {
+export interface InitAnswers extends Omit<ProjectChoices, 'version'> {
   folder: string
 }
 
@@ -24,13 +26,20 @@ export function nameFromFolder(folder: string): string {
   return AGENT_NAME.test(name) ? name : 'assistant'
 }
 
+/** This folder if it is empty but for what `npm install` has put there, or is such a project already; otherwise a new one in it. */
+function defaultFolder(cwd: string): string {
+  const names = readdirSync(cwd)
+  const others = names.filter((name) => !/^(?:\..*|node_modules|package(?:-lock)?\.json)$/.test(name))
+  return others.length === 0 || names.includes('agent.yaml') ? '.' : 'my-agent'
+}
+
 /** What the flags left open, without asking. */
-export function completeAnswers(given: InitGiven): InitAnswers {
-  const folder = given.folder ?? given.name ?? 'my-agent'
+export function completeAnswers(given: InitGiven, cwd: string): InitAnswers {
+  const folder = given.folder ?? given.name ?? defaultFolder(cwd)
   const provider = given.provider ?? 'demo'
   return {
     folder,
-    name: given.name ?? nameFromFolder(folder),
+    name: given.name ?? nameFromFolder(resolve(cwd, folder)),
     provider,
     model: given.model ?? starterProviders[provider].model,
   }
@@ -44,7 +53,7 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
 
   let folder = given.folder
   if (folder === undefined) {
-    const fallback = completeAnswers(given).folder
+    const fallback = completeAnswers(given, io.cwd).folder
     const answer = await text({
       message: 'In which folder?',
       placeholder: fallback,
@@ -57,7 +66,7 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
 
   let name = given.name
   if (name === undefined) {
-    const fallback = nameFromFolder(folder)
+    const fallback = nameFromFolder(resolve(io.cwd, folder))
     const answer = await text({
       message: 'What is the agent called?',
       placeholder: fallback,
@@ -88,5 +97,12 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
     model = answer
   }
 
-  return completeAnswers({ folder, name, provider, ...(model === undefined ? {} : { model }) })
+  return completeAnswers({ folder, name, provider, ...(model === undefined ? {} : { model }) }, io.cwd)
+}
+
+/** Whether these may be written anew. */
+export async function askToOverwrite(names: readonly string[], io: Io): Promise<boolean> {
+  const { confirm } = await import('@clack/prompts')
+  const message = `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} there already. Overwrite?`
+  return (await confirm({ message, initialValue: false, input: io.stdin, output: io.stdout })) === true
 }

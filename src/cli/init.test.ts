@@ -1,6 +1,9 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { loadAgent } from '../config/load-agent.ts'
 import { nameFromFolder } from './init-questions.ts'
@@ -28,6 +31,8 @@ describe('quarterdeck init', () => {
         '.gitignore',
         'README.md',
         'agent.yaml',
+        'package.json',
+        'tools.ts',
       ])
       const agent = loadAgent(join(cwd, 'my helper', 'agent.yaml'), { env: {} })
       expect([agent.name, agent.model.provider]).toEqual(['my-helper', provider])
@@ -39,11 +44,14 @@ describe('quarterdeck init', () => {
 
     const { out } = await init(cwd, ['a', '--provider', 'anthropic', '--yes'])
 
-    expect(await readFile(join(cwd, 'a', '.gitignore'), 'utf8')).toContain('.quarterdeck/\n.env\n')
+    expect(await readFile(join(cwd, 'a', '.gitignore'), 'utf8')).toContain('.quarterdeck/\nnode_modules/\n.env\n')
     expect(await readFile(join(cwd, 'a', '.env.example'), 'utf8')).toContain('ANTHROPIC_API_KEY=\n')
     expect(out).toBe(
-      'Made a with agent.yaml, .env.example, .gitignore, README.md.\n\nNext:\n  cd a\n' +
-        '  cp .env.example .env     # then write your key behind ANTHROPIC_API_KEY=\n  npx quarterdeck serve\n',
+      'Made agent.yaml, tools.ts, package.json, .env.example, .gitignore, README.md in a.\n\nNext:\n  cd a\n' +
+        '  cp .env.example .env     # then write your key behind ANTHROPIC_API_KEY=\n' +
+        '  npx quarterdeck serve    # serve it, and open the address that is printed\n' +
+        '  npx quarterdeck chat     # or talk to it here\n' +
+        '  npx quarterdeck test     # run its test case\n',
     )
   })
 
@@ -56,20 +64,70 @@ describe('quarterdeck init', () => {
     expect([agent.name, agent.model.name]).toEqual(['null', '1.0: #x'])
   })
 
-  test('overwrites nothing', async () => {
-    const cwd = await tempFolder()
-    await writeFile(join(cwd, 'README.md'), 'mine')
+  test('makes a module with a tool and a test case that passes', async () => {
+    const cwd = join(await tempFolder(), 'Helper')
+    await mkdir(cwd)
+    await init(cwd, [])
 
-    expect(await init(cwd, ['.', '--yes'])).toEqual({
+    const manifest: unknown = JSON.parse(await readFile(join(cwd, 'package.json'), 'utf8'))
+    expect(manifest).toMatchObject({
+      name: 'helper',
+      type: 'module',
+      dependencies: { quarterdeck: expect.stringMatching(/^\^\d/), zod: expect.stringMatching(/^\^4/) },
+    })
+    // As `npm install` leaves it in an empty folder, without a type. Nothing is installed: zod and quarterdeck are this program's own.
+    await writeFile(join(cwd, 'package.json'), '{ "dependencies": {} }')
+    const program = fileURLToPath(new URL('../../bin/quarterdeck.js', import.meta.url))
+    const tested = await promisify(execFile)(process.execPath, [program, 'test'], {
+      cwd,
+      env: { PATH: process.env.PATH },
+    })
+    expect(tested).toEqual({ stdout: expect.stringContaining('1 of 1 test case passed'), stderr: '' })
+  }, 60_000)
+
+  test('keeps what is there, and overwrites an agent only by force', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'package.json'), '{}')
+    await writeFile(join(cwd, '.gitignore'), 'node_modules\n')
+
+    expect((await init(cwd, ['--yes'])).out).toContain(
+      'Made agent.yaml, tools.ts, .env.example, README.md. Kept package.json, .gitignore.\n' +
+        'Add .quarterdeck/, .env to .gitignore: conversations and keys are yours alone.\n',
+    )
+    await writeFile(join(cwd, 'tools.ts'), 'mine')
+    expect(await init(cwd, ['--yes'])).toEqual({
       exitCode: 73,
       out: '',
-      err: 'quarterdeck: . has README.md already. Nothing was changed.\n  Choose another folder: quarterdeck init <folder>\n',
+      err:
+        'quarterdeck: . has agent.yaml, tools.ts already. Nothing was changed.\n' +
+        '  Choose another folder: quarterdeck init <folder>; or overwrite them: --force\n',
     })
-    expect(await readdir(cwd)).toEqual(['README.md'])
+    expect(await readFile(join(cwd, 'tools.ts'), 'utf8')).toBe('mine')
+    expect(await init(cwd, ['--yes', '--force'])).toMatchObject({ exitCode: 0 })
+    expect(await readFile(join(cwd, 'tools.ts'), 'utf8')).toContain('get_time')
+    expect(await readFile(join(cwd, 'package.json'), 'utf8')).toBe('{}')
   })
 
-  test('asks nothing where there is no terminal', async () => {
+  test('asks at a terminal before it overwrites', async () => {
     const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), 'mine')
+    const stdin = new PassThrough()
+    const io = createTestIo({ cwd, stdin, terminal: true, env: { NO_COLOR: '1' } })
+
+    const made = main(['init', '.', '--name', 'parrot', '--provider', 'demo'], io)
+    await io.until('agent.yaml is there already. Overwrite?')
+    stdin.write('n')
+
+    expect([await made, await readdir(cwd), await readFile(join(cwd, 'agent.yaml'), 'utf8')]).toEqual([
+      1,
+      ['agent.yaml'],
+      'mine',
+    ])
+  })
+
+  test('asks nothing where there is no terminal, and makes a folder where this one is in use', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'thesis.md'), 'mine')
 
     expect(await init(cwd, [])).toMatchObject({ exitCode: 0 })
     expect(loadAgent(join(cwd, 'my-agent', 'agent.yaml'), { env: {} })).toMatchObject({

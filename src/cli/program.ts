@@ -48,7 +48,7 @@ quarterdeck <command> --help says more.`,
   const commands = [
     createServeCommand(version, startApp, io, settle),
     createChatCommand(startApp, io, settle),
-    createInitCommand(io, settle),
+    createInitCommand(version, io, settle),
     createValidateCommand(io, settle),
     createTestCommand(version, io, settle),
     createDoctorCommand(io, settle),

@@ -3,6 +3,8 @@ import { stringify } from 'yaml'
 /** What `init` needs to know about the new agent. */
 export interface ProjectChoices {
   name: string
+  /** Of this program: the project asks npm for the same. */
+  version: string
   provider: StarterProvider
   model: string
 }
@@ -20,15 +22,53 @@ export type StarterProvider = keyof typeof starterProviders
 
 export const isStarterProvider = (text: string): text is StarterProvider => Object.hasOwn(starterProviders, text)
 
+/** What git must not see: conversations and keys. */
+export const ignored = ['.quarterdeck/', 'node_modules/', '.env']
+
+/** The files that `quarterdeck` is about. Others that are there already stay as they are. */
+export const ownFiles: readonly string[] = ['agent.yaml', 'tools.ts']
+
 /** The files of a new project, by name. Each is complete: the project is served as it stands once its key is set. */
 export function projectFiles(choices: ProjectChoices): Record<string, string> {
   const keyName = starterProviders[choices.provider].keyName
   return {
     'agent.yaml': agentFile(choices, keyName),
+    'tools.ts': TOOLS,
+    'package.json': packageFile(choices),
     '.env.example': envFile(keyName),
-    '.gitignore': '# Conversations and keys stay on this machine.\n.quarterdeck/\n.env\n',
+    '.gitignore': `# Conversations and keys stay on this machine.\n${ignored.join('\n')}\n`,
     'README.md': readme(choices, keyName),
   }
+}
+
+const TOOLS = `// What the agent can call: agent.yaml names the exports of this file.
+
+import { defineTool, ToolError } from 'quarterdeck'
+import { z } from 'zod'
+
+export const get_time = defineTool({
+  description: 'The date and time now in a time zone.',
+  parameters: z.object({ zone: z.string().describe('Name of a time zone, for example Europe/Oslo') }),
+  run({ zone }) {
+    try {
+      return { zone, now: new Date().toLocaleString('en-GB', { timeZone: zone, dateStyle: 'full', timeStyle: 'short' }) }
+    } catch {
+      // The model reads this and can do better.
+      throw new ToolError(\`There is no time zone \${zone}. Write one like Europe/Oslo.\`)
+    }
+  },
+})
+`
+
+function packageFile({ name, version }: ProjectChoices): string {
+  const content = {
+    name: name.toLowerCase(),
+    private: true,
+    type: 'module',
+    scripts: { start: 'quarterdeck serve', dev: 'quarterdeck serve --watch', test: 'quarterdeck test' },
+    dependencies: { quarterdeck: `^${version}`, zod: '^4.0.0' },
+  }
+  return `${JSON.stringify(content, null, 2)}\n`
 }
 
 const scalar = (text: string): string => stringify(text).trimEnd()
@@ -59,6 +99,19 @@ function agentFile({ name, provider, model }: ProjectChoices, keyName: string | 
     '  inline: |',
     '    You are a helpful assistant. Answer briefly, and say so when you do not know something.',
     '',
+    'tools:',
+    '  - type: function',
+    '    name: get_time       # an export of tools.ts; its description and parameters stand there',
+    '    file: tools.ts',
+    '    effect: read         # it changes nothing, so nobody has to allow it',
+    '',
+    '# `quarterdeck test` says these to the agent and looks at what it does.',
+    'test_cases:',
+    '  - name: looks at the clock',
+    '    input: Use get_time for Europe/Oslo.',
+    '    tools: [{ name: get_time, arguments: { zone: Europe/Oslo } }]',
+    '    contains: Oslo',
+    '',
   )
   return lines.join('\n')
 }
@@ -73,21 +126,21 @@ function envFile(keyName: string | null): string {
 
 function readme({ name }: ProjectChoices, keyName: string | null): string {
   const steps = [
-    'npx quarterdeck validate',
+    'npx quarterdeck serve    # serve it; --watch picks up changes',
     'npx quarterdeck chat     # talk to it here',
-    'npx quarterdeck serve    # serve it',
+    'npx quarterdeck test     # run its test cases',
   ]
   if (keyName !== null) steps.unshift(`cp .env.example .env     # then write your key behind ${keyName}=`)
   return [
     `# ${name}`,
     '',
-    'An agent served by Quarterdeck. `agent.yaml` says what it is.',
+    'An agent served by Quarterdeck. `agent.yaml` says what it is, `tools.ts` has what it can call.',
     '',
     '```sh',
     ...steps,
     '```',
     '',
-    'Something is wrong? `npx quarterdeck doctor` looks at the key, the model, the port and the disk.',
+    'Something is wrong? `npx quarterdeck validate` checks these files, `npx quarterdeck doctor` also the model, the port and the disk.',
     '',
     '`npx quarterdeck schema agent > agent.schema.json` gives your editor completion: put',
     '`# yaml-language-server: $schema=agent.schema.json` on the first line of `agent.yaml`.',

@@ -156,14 +156,13 @@ test('beside the package.json of `npm init -y`, with nothing installed, a file w
     [at('common/part.ts')]: `export const part: string = 'p'`,
     [at('common/old.js')]: `exports.old = 'o' // module.exports, not export`,
     [main]: `import { z } from 'zod'
-import { defineTool } from 'quarterdeck'
 import { part } from './part.ts'
 import { old } from './old.js'
-export const look_up = defineTool({
+export const look_up = {
   description: 'Looks something up.',
   parameters: z.object({ a: z.string() }),
-  run: ({ a }) => a + part + old,
-})`,
+  run: ({ a }: { a: string }) => a + part + old,
+}`,
   }
   const load = { settings: { file: main }, args: { a: 'x' } }
   expect(
