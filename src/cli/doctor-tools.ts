@@ -17,6 +17,8 @@ export interface ToolCheckDeps {
   agents: readonly AgentDefinition[]
   version: string
   io: Io
+  /** New each time the files of function tools have changed. */
+  reload?: number
 }
 
 /** Longer than a server may take to connect, so that it is its own failure that is told. */
@@ -36,9 +38,9 @@ async function checkOwn({ name: agent, tools }: AgentDefinition, deps: ToolCheck
   const name = 'Tools'
   const own = tools.filter((tool) => tool.type !== 'mcp')
   // One by one, because the first that is wrong should not hide the others; then all, because names may clash.
-  const each = await Promise.all(own.map((tool) => look([tool], deps)))
-  const looks = each.some(({ problem }) => problem !== null) ? each : [await look(tools, deps)]
-  const problems = new Set(looks.flatMap(({ problem }) => problem ?? []))
+  const each = await Promise.all(own.map((tool) => lookAtTools([tool], deps)))
+  const looks = each.some(({ problem }) => problem !== null) ? each : [await lookAtTools(tools, deps)]
+  const problems = new Set(looks.flatMap(({ problem }) => problem?.message ?? []))
   if (problems.size > 0) {
     const mend = 'Correct the tool in the agent file, or the file that it names.'
     return [...problems].map((problem) => ({ name, status: 'fail', detail: `${agent}: ${problem}`, mend }))
@@ -49,13 +51,17 @@ async function checkOwn({ name: agent, tools }: AgentDefinition, deps: ToolCheck
 }
 
 /** Makes the tools; servers among them are not started. */
-async function look(settings: readonly ToolSettings[], deps: ToolCheckDeps) {
+export async function lookAtTools(
+  settings: readonly ToolSettings[],
+  deps: ToolCheckDeps,
+): Promise<{ problem: ServerError | null; size: number }> {
   try {
     const toolbox = await createToolbox(settings, {
       ...toolDeps(silentLogger, deps),
       strays: createStrayErrors(),
       agents: deps.agents,
       complete: () => Promise.reject(new Error('a tool was called that was only looked at')),
+      ...(deps.reload === undefined ? {} : { reload: deps.reload }),
     })
     const isFixed = settings.every(({ type }) => type !== 'mcp')
     const size = isFixed ? (await toolbox.tools(new AbortController().signal)).size : 0
@@ -63,7 +69,7 @@ async function look(settings: readonly ToolSettings[], deps: ToolCheckDeps) {
     return { problem: null, size }
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
-    return { problem: error.message, size: 0 }
+    return { problem: error, size: 0 }
   }
 }
 

@@ -20,7 +20,9 @@ async function warnings(server: string, env: Record<string, string> = {}, prepar
   await prepare?.(cwd)
   const io = createTestIo({ cwd, env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config'), ...env } })
   expect(await main(['validate', '--json'], io)).toBe(0)
-  const found: string[] = JSON.parse(io.printed()).warnings
+  const told: string[] = JSON.parse(io.printed()).warnings
+  // The program itself is on no machine.
+  const found = told.filter((one) => !one.includes('there is no command'))
   return found.map((one) => one.replaceAll(folder, 'F').replace(/ Whoever .*$/, ''))
 }
 

@@ -6,6 +6,7 @@ import { ConfigError, type ConfigIssue, formatIssue } from '../config/config-err
 import { type ConfigFiles, diskFiles } from '../config/config-files.ts'
 import { readEnvironment } from '../config/env-file.ts'
 import { loadAgents } from '../config/load-agents.ts'
+import type { IssueAt } from '../config/read-agent.ts'
 import { resolveSettings } from '../config/resolve-settings.ts'
 import type { ServerSettings } from '../config/server-settings.ts'
 import type { SettingFlags } from '../config/settings.ts'
@@ -33,6 +34,8 @@ export interface LoadedConfig {
   /** Where tokens are kept; null: nowhere. */
   configDir: string | null
   warnings: string[]
+  /** By agent: how to point at a key of its file. An agent of the environment has none. */
+  places: ReadonlyMap<string, IssueAt>
 }
 
 /** Everything a server needs, or a `ConfigError` with everything that is wrong in all of it. */
@@ -43,6 +46,7 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
   const folder = first === undefined ? io.cwd : agentFolder(first)
   const issues: ConfigIssue[] = []
   const warnings: string[] = []
+  const places = new Map<string, IssueAt>()
   const collect = <T>(load: () => T): T | null => {
     try {
       return load()
@@ -73,7 +77,13 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
   const agents = collect(() =>
     paths.length === 0
       ? [agentFromEnvironment(env, { directory: io.cwd, ...options })]
-      : loadAgents(paths, { env: io.env, files: source, ...options, warn: (one) => warnings.push(formatIssue(one)) }),
+      : loadAgents(paths, {
+          env: io.env,
+          files: source,
+          ...options,
+          warn: (one) => warnings.push(formatIssue(one)),
+          located: (agent, issueAt) => places.set(agent, issueAt),
+        }),
   )
   if (issues.length > 0 || resolved === null || agents === null) throw new ConfigError(issues)
 
@@ -86,6 +96,7 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
     dataDir,
     configDir,
     warnings: [...resolved.warnings, ...warnings, ...exposed],
+    places,
   }
 }
 

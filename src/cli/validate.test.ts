@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createSystemClock } from '../domain/clock.ts'
 import { main } from './main.ts'
 import { tempFolder } from './testing/temp-folder.ts'
 import { createTestIo } from './testing/test-io.ts'
@@ -8,7 +9,7 @@ import { createTestIo } from './testing/test-io.ts'
 const AGENT = 'model: { provider: demo }\ninstructions: { inline: You repeat. }\n'
 
 async function validate(cwd: string, ...args: string[]) {
-  const io = createTestIo({ cwd })
+  const io = createTestIo({ cwd, clock: createSystemClock() })
   const exitCode = await main(['validate', ...args], io)
   return { exitCode, out: io.printed(), err: io.complained() }
 }
@@ -72,7 +73,8 @@ describe('quarterdeck validate', () => {
   test('names every agent file with conditions that change nothing', async () => {
     const cwd = await tempFolder()
     await mkdir(join(cwd, 'agents'))
-    const tool = (approval: string) => `tools: [{ type: mcp, name: notes, command: x, approval: ${approval} }]\n`
+    const tool = (approval: string) =>
+      `tools: [{ type: mcp, name: notes, url: "https://x.example", approval: ${approval} }]\n`
     await writeFile(join(cwd, 'agents', 'a.yaml'), `name: crow\n${AGENT}${tool('{ when: { path: "*.env" } }')}`)
     await writeFile(join(cwd, 'agents', 'b.yaml'), `name: parrot\n${AGENT}${tool('{ when: { path: "*.env" } }')}`)
     await writeFile(
@@ -83,9 +85,51 @@ describe('quarterdeck validate', () => {
     const { exitCode, err } = await validate(cwd, 'agents')
     expect(exitCode).toBe(0)
     expect(err.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^warning: .*a\.yaml:4:57 tools\[0\]\.approval: every call of notes .*otherwise: run/),
-      expect.stringMatching(/^warning: .*b\.yaml:4:57 tools\[0\]\.approval: every call of notes .*otherwise: run/),
+      expect.stringMatching(/^warning: .*a\.yaml:4:71 tools\[0\]\.approval: every call of notes .*otherwise: run/),
+      expect.stringMatching(/^warning: .*b\.yaml:4:71 tools\[0\]\.approval: every call of notes .*otherwise: run/),
     ])
+  })
+
+  test('finds what a start would refuse, in tools, keys and certificates', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'tools.mjs'), `\nthrow new Error('no KEY')\n`)
+    await writeFile(join(cwd, 'more.mjs'), `/** Looks something up. */\nexport function lookUp() {}\n`)
+    const model = 'model: { provider: openai, name: gpt-5-mini }\ninstructions: Hi.\n'
+    const tools = `tools:
+  - { type: function, name: first, file: tools.mjs }
+  - { type: function, name: look_up, file: more.mjs }
+  - { type: mcp, name: notes, command: no-such-program }
+`
+    await writeFile(join(cwd, 'agent.yaml'), `name: crow\n${model}${tools}`)
+
+    const bad = await validate(cwd)
+    expect([bad.exitCode, bad.out, bad.err.trimEnd().split('\n')]).toEqual([
+      2,
+      '',
+      [
+        expect.stringMatching(/agent\.yaml:2:8 model: provider: openai needs a key\. Set OPENAI_API_KEY/),
+        expect.stringMatching(/tools\.mjs:2 tool first: no KEY\./),
+        expect.stringMatching(/agent\.yaml:6:5 tools\[1\]: .*more\.mjs tool look_up: there is no export look_up\./),
+        expect.stringMatching(
+          /^warning: .*agent\.yaml:7:40 tools\[2\]\.command: there is no command "no-such-program"/,
+        ),
+        '',
+        '3 problems',
+      ],
+    ])
+    await writeFile(join(cwd, 'agent.yaml'), `name: crow\n${AGENT}`)
+    await writeFile(join(cwd, 'quarterdeck.yaml'), 'tls: { cert: gone.pem, key: gone.pem }\n')
+    expect(await validate(cwd)).toMatchObject({ exitCode: 2, err: expect.stringContaining('gone.pem cannot be read') })
+  })
+
+  test('says what to do in a folder without an agent', async () => {
+    expect(await validate(await tempFolder())).toEqual({
+      exitCode: 2,
+      out: '',
+      err:
+        'nothing here: this folder has no agent.yaml, and the environment names no model. Make an agent with ' +
+        'quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml\n\n1 problem\n',
+    })
   })
 
   test('gives programs the same as JSON', async () => {

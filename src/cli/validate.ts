@@ -1,9 +1,12 @@
 import { Command } from 'commander'
 import { ConfigError, type ConfigIssue, formatIssue } from '../config/config-error.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
+import { ServerError } from '../domain/errors.ts'
+import { silentLogger } from '../domain/logger.ts'
+import { checkAgents, missingCommands } from './check-agents.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io, Settle } from './io.ts'
-import { loadConfig } from './load-config.ts'
+import { agentPaths, type LoadedConfig, loadConfig } from './load-config.ts'
 import { styleFor } from './style.ts'
 import { toolCount } from './tool-count.ts'
 
@@ -12,11 +15,12 @@ export interface ValidateOptions {
   json?: boolean
 }
 
-export function createValidateCommand(io: Io, settle: Settle): Command {
+export function createValidateCommand(version: string, io: Io, settle: Settle): Command {
   return new Command('validate')
     .summary('check agent files and settings without starting anything')
     .description(
-      'Reads agent files and quarterdeck.yaml and reports everything that is wrong, with file, line and column.',
+      'Finds what serve would refuse: in agent files, in the code and documents of their tools, keys that are missing, and ' +
+        'quarterdeck.yaml. Every mistake is reported with file and line. Function files are loaded; nothing else is started.',
     )
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
@@ -28,16 +32,24 @@ Examples:
   $ quarterdeck validate
   $ quarterdeck validate agents/ --json`,
     )
-    .action(async (files: string[], options: ValidateOptions) => settle(validate(files, options, io)))
+    .action(async (files: string[], options: ValidateOptions) => settle(await validate(files, options, version, io)))
 }
 
-export function validate(files: readonly string[], options: ValidateOptions, io: Io): number {
+export async function validate(
+  files: readonly string[],
+  options: ValidateOptions,
+  version: string,
+  io: Io,
+): Promise<number> {
   let agents: AgentDefinition[] = []
   let issues: readonly ConfigIssue[] = []
   let warnings: string[] = []
   try {
     const settingsFile = options.config === undefined ? {} : { settingsFile: options.config }
-    ;({ agents, warnings } = loadConfig({ files, flags: {}, ...settingsFile }, io))
+    const config = loadConfig({ files, flags: {}, ...settingsFile }, io)
+    issues = nothingHere(files, config, io) ?? (await refused(config, version, io))
+    if (issues.length === 0) agents = config.agents
+    warnings = [...config.warnings, ...missingCommands(config, io).map(formatIssue)]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     issues = error.issues
@@ -45,16 +57,45 @@ export function validate(files: readonly string[], options: ValidateOptions, io:
   const ok = issues.length === 0
   if (options.json) {
     io.stdout.write(`${JSON.stringify({ ok, agents: agents.map(summary), issues, warnings })}\n`)
-  } else if (ok) {
-    const style = styleFor(io.stdout, io.env)
-    for (const agent of agents) io.stdout.write(`${style.green('ok')}  ${describe(agent)}\n`)
-    for (const warning of warnings) io.stderr.write(`${styleFor(io.stderr, io.env).yellow('warning:')} ${warning}\n`)
-  } else {
-    for (const issue of issues) io.stderr.write(`${formatIssue(issue)}\n`)
-    const problems = issues.length === 1 ? '1 problem' : `${issues.length} problems`
-    io.stderr.write(`\n${styleFor(io.stderr, io.env).red(problems)}\n`)
+    return ok ? exitCodes.ok.code : exitCodes.usage.code
   }
-  return ok ? exitCodes.ok.code : exitCodes.usage.code
+  const style = styleFor(io.stdout, io.env)
+  const errorStyle = styleFor(io.stderr, io.env)
+  for (const agent of agents) io.stdout.write(`${style.green('ok')}  ${describe(agent)}\n`)
+  for (const issue of issues) io.stderr.write(`${formatIssue(issue)}\n`)
+  for (const warning of warnings) io.stderr.write(`${errorStyle.yellow('warning:')} ${warning}\n`)
+  if (ok) return exitCodes.ok.code
+  const problems = issues.length === 1 ? '1 problem' : `${issues.length} problems`
+  io.stderr.write(`\n${errorStyle.red(problems)}\n`)
+  return exitCodes.usage.code
+}
+
+/** Null: there is something to look at, a file or an agent that the environment describes. */
+function nothingHere(files: readonly string[], { agents }: LoadedConfig, io: Io): ConfigIssue[] | null {
+  if (agentPaths(files, io).length > 0 || agents.some(({ model }) => model.provider !== 'demo')) return null
+  const message =
+    'nothing here: this folder has no agent.yaml, and the environment names no model. ' +
+    'Make an agent with quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml'
+  return [{ file: null, line: null, column: null, path: '', message }]
+}
+
+/** What a start would refuse, all at once where that can be done. */
+async function refused(config: LoadedConfig, version: string, io: Io): Promise<ConfigIssue[]> {
+  const issues = await checkAgents(config, { version, io })
+  if (issues.length > 0) return issues
+  const { agents, settings, dataDir } = config
+  const exit = (): never => {
+    throw new Error('an app that was not started ends no process')
+  }
+  const { createApp } = await import('../app.ts')
+  try {
+    const app = await createApp({ agents, settings, dataDir, version, log: silentLogger, clock: io.clock, exit })
+    await app.close({ drainMs: 0 })
+    return []
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error
+    return [{ file: null, line: null, column: null, path: '', message: error.message }]
+  }
 }
 
 const summary = (agent: AgentDefinition) => ({

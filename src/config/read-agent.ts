@@ -19,7 +19,12 @@ export interface LoadOptions {
   defaults?: AgentDefaults
   /** Told what is allowed but hardly meant, of each file that is right. */
   warn?: (warning: ConfigIssue) => void
+  /** Told of each file that is right how to point at its keys, for what is found out later. */
+  located?: (agent: string, issueAt: IssueAt) => void
 }
+
+/** An issue at a key of an agent's file. */
+export type IssueAt = (path: Path, message: string) => ConfigIssue
 
 /** An agent file that was read, and all that is wrong with it. */
 export interface ReadAgent {
@@ -30,7 +35,7 @@ export interface ReadAgent {
   agent: AgentDefinition | null
   issues: ConfigIssue[]
   /** An issue at a key of this file, for checks that compare several agents. */
-  issueAt(path: Path, message: string): ConfigIssue
+  issueAt: IssueAt
 }
 
 export function readAgent(file: string, options: LoadOptions): ReadAgent {
@@ -67,6 +72,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
     written: config.written,
   })
   const isRight = issues.length === 0
+  if (isRight) options.located?.(agent.name, issueAt)
   if (isRight) for (const { at, message } of idleConditions(value, agent.tools)) options.warn?.(issueAt(at, message))
   return { file, said: isRight ? value : null, agent: isRight ? agent : null, issues, issueAt }
 }

@@ -136,7 +136,7 @@ test('a file that cannot be loaded says where and what to do', () => {
   const tool = 'tool look_up:'
   expect(inNode(steps)).toEqual([
     expect.stringMatching(/syntax\.ts:2 tool look_up: .+\. Fix the file\.$/),
-    `${at('syntax.mjs')} ${tool} Unexpected token '='. This shows where: node ${at('syntax.mjs')}`,
+    `${at('syntax.mjs')}:3 ${tool} Unexpected token '='. Fix the file.`,
     `${at('syntax.cjs')}:3 ${tool} Unexpected token '='. Fix the file.`,
     `${at('enum.ts')}:2 ${tool} TypeScript enum is not supported in strip-only mode. Node only strips types: write it without enum, namespace, parameter properties and import =.`,
     `${at('missing.mjs')} ${tool} Cannot find module '${at('gone.ts')}' imported from ${at('missing.mjs')}. ${install}`,

@@ -1,6 +1,7 @@
 // From a path to a module's exports; every failure says what to do about it.
 
-import { existsSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
@@ -48,7 +49,8 @@ export async function loadModule(settings: FunctionToolSettings, deps: LoadModul
 function importFailed(settings: FunctionToolSettings, error: unknown): Error {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const message = error instanceof Error ? error.message : String(error)
-  const line = error instanceof Error ? lineIn(settings.file, error.stack ?? '') : null
+  const line =
+    error instanceof Error ? (lineIn(settings.file, error.stack ?? '') ?? syntaxLine(settings.file, error)) : null
   return toolConfigError(
     settings,
     `${firstLine(message)} ${helpFor(code, error, line === null ? settings.file : null)}`,
@@ -56,7 +58,16 @@ function importFailed(settings: FunctionToolSettings, error: unknown): Error {
   )
 }
 
-/** Node keeps the place of some syntax errors to itself until it prints them. */
+/** Node keeps the place of a syntax error in JavaScript to itself until it prints it, so another one is asked to. Nothing is run. */
+function syntaxLine(file: string, error: Error): number | null {
+  if (!(error instanceof SyntaxError) || TYPESCRIPT.includes(extname(file))) return null
+  const options = { input: readFileSync(file), encoding: 'utf8', env: {}, timeout: 5_000 } as const
+  const { stderr } = spawnSync(process.execPath, ['--check', '--input-type=module', '-'], options)
+  const line = /^\[stdin\]:(\d+)$/m.exec(stderr)?.[1]
+  return line !== undefined && stderr.includes(error.message) ? Number(line) : null
+}
+
+/** A syntax error without a place is in a file that this one imports. */
 function helpFor(code: unknown, error: unknown, placeless: string | null): string {
   switch (code) {
     case 'ERR_MODULE_NOT_FOUND':

@@ -1,0 +1,101 @@
+// What a start would refuse of the agents, found without one: keys and models, and tools with the code and documents they name.
+
+import { statSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+import type { ConfigIssue } from '../config/config-error.ts'
+import type { AgentDefinition } from '../domain/agent.ts'
+import { ServerError } from '../domain/errors.ts'
+import { createIds } from '../domain/ids.ts'
+import { silentLogger } from '../domain/logger.ts'
+import type { McpServerSettings } from '../domain/tool-settings.ts'
+import { lookAtTools } from './doctor-tools.ts'
+import type { Io } from './io.ts'
+import type { LoadedConfig } from './load-config.ts'
+
+export interface AgentCheckDeps {
+  version: string
+  io: Io
+  /** New each time the files of function tools have changed. */
+  reload?: number
+}
+
+/** All that is wrong, at its place. Function modules are loaded; nothing else is started or asked. */
+export async function checkAgents(config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {
+  const issues: ConfigIssue[] = []
+  for (const agent of config.agents) {
+    const problem = await modelProblem(agent, deps.io)
+    if (problem !== null) issues.push(issueOf(config, agent.name, ['model'], problem))
+    issues.push(...(await toolIssues(agent, config, deps)))
+  }
+  return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()]
+}
+
+/** Of MCP servers, those whose program is not there. The server starts all the same, and the agent lacks their tools. */
+export function missingCommands({ agents, places }: LoadedConfig, io: Io): ConfigIssue[] {
+  return agents.flatMap((agent) =>
+    agent.tools.flatMap((tool, index) => {
+      const command = tool.type === 'mcp' ? missingCommand(tool.connection, io) : null
+      if (command === null) return []
+      const message = `there is no command ${JSON.stringify(command)}, so the agent will lack the tools of ${tool.name}. Install it, or write its full path.`
+      return [places.get(agent.name)?.(['tools', index, 'command'], message) ?? placeless(message)]
+    }),
+  )
+}
+
+async function modelProblem({ model, directory }: AgentDefinition, { clock }: Io): Promise<ServerError | null> {
+  const { createModel } = await import('../models/create-model.ts')
+  const { createModelHttp } = await import('../models/http-stream.ts')
+  const http = createModelHttp({ clock })
+  try {
+    const ids = createIds(() => clock.now())
+    await createModel(model, { http, clock, ids, random: Math.random, log: silentLogger, directory })
+    return null
+  } catch (error) {
+    if (error instanceof ServerError) return error
+    throw error
+  } finally {
+    await http.close()
+  }
+}
+
+/** One by one, because the first that is wrong should not hide the others; then all, because names may clash. */
+async function toolIssues(agent: AgentDefinition, config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {
+  const toolDeps = { ...deps, agents: config.agents }
+  const issues: ConfigIssue[] = []
+  for (const [index, tool] of agent.tools.entries()) {
+    const { problem } = await lookAtTools([tool], toolDeps)
+    if (problem !== null) issues.push(issueOf(config, agent.name, ['tools', index], problem))
+  }
+  if (issues.length > 0) return issues
+  const { problem } = await lookAtTools(agent.tools, toolDeps)
+  return problem === null ? [] : [issueOf(config, agent.name, ['tools'], problem)]
+}
+
+/** At the line of the code where that is known, otherwise at the key of the agent file. */
+function issueOf({ places }: LoadedConfig, agent: string, path: (string | number)[], error: ServerError): ConfigIssue {
+  const { file, line, tool } = error.details
+  if (typeof file === 'string' && typeof line === 'number' && typeof tool === 'string') {
+    const subject = `tool ${tool}`
+    return {
+      file,
+      line,
+      column: null,
+      path: subject,
+      message: error.message.replace(`${file}:${line} ${subject}: `, ''),
+    }
+  }
+  return places.get(agent)?.(path, error.message) ?? placeless(error.message)
+}
+
+const placeless = (message: string): ConfigIssue => ({ file: null, line: null, column: null, path: '', message })
+
+function missingCommand(connection: McpServerSettings['connection'], { env }: Io): string | null {
+  if (connection.kind === 'http') return null
+  const { command, directory } = connection
+  const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+  if (/[\\/]/.test(command)) return isFile(resolve(directory, command)) ? null : command
+  const folders = (connection.env.PATH ?? env.PATH ?? '').split(delimiter)
+  const endings = process.platform === 'win32' ? ['', ...(env.PATHEXT ?? '.EXE').split(';')] : ['']
+  const found = folders.some((folder) => endings.some((ending) => isFile(join(folder, `${command}${ending}`))))
+  return found ? null : command
+}
