@@ -23,7 +23,7 @@ export interface Io {
 }
 
 export type InputStream = Readable & { isTTY?: boolean }
-export type OutputStream = Writable & { isTTY?: boolean; columns?: number }
+export type OutputStream = Writable & { isTTY?: boolean; columns?: number; fd?: number }
 export type StopSignal = 'SIGINT' | 'SIGTERM'
 
 /** Ends a command with the code that it has come to. */

@@ -1,7 +1,9 @@
 import { networkInterfaces } from 'node:os'
 import { Command } from 'commander'
+import { ConfigError } from '../config/config-error.ts'
 import type { SettingFlags } from '../config/settings.ts'
 import { type BannerFacts, banner } from './banner.ts'
+import { checkAgents } from './check-agents.ts'
 import type { Io, Settle } from './io.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
 import { isPortInUse, portInUse } from './port-in-use.ts'
@@ -70,6 +72,10 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       read = reading.paths()
     }
   }
+  async function check(config: LoadedConfig, reload: number): Promise<void> {
+    const issues = await checkAgents(config, { version, io, reload })
+    if (issues.length > 0) throw new ConfigError(issues)
+  }
   async function start(config: LoadedConfig, reload: number): Promise<Started> {
     const style = styleFor(io.stderr, io.env)
     for (const warning of config.warnings) {
@@ -89,7 +95,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   const { app, url, config } = first
   const { settings } = config
   const server = request.watch
-    ? watchAndRestart(first, { load, start, targets: (now) => watchTargets(request.files, now, read, io), io })
+    ? watchAndRestart(first, { load, check, start, targets: (now) => watchTargets(request.files, now, read, io), io })
     : app
   // Whoever reads that it is ready may stop it the next moment.
   const stopped = untilStopped(server, settings.shutdown.drainMs, createServerLog(config, io), io)

@@ -1,7 +1,7 @@
 // Notices changes of files. Events of the operating system only say that it is time to look: what has changed is found by
 // comparing, so that an event that is missed, doubled or about something else does no harm.
 
-import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
+import { type FSWatcher, readdirSync, type Stats, statSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
 import { isWithin } from '../domain/is-within.ts'
@@ -14,6 +14,8 @@ export interface WatchTargets {
   files: readonly string[]
   /** Left out with everything in it. */
   ignore: readonly string[]
+  /** Files by what they are, whatever they are called. */
+  ignoreFile?: (file: Stats) => boolean
 }
 
 export interface FileWatch {
@@ -122,7 +124,7 @@ interface Seen {
   folders: Set<string>
 }
 
-function scan({ folders, files, ignore }: WatchTargets, complain: (message: string) => void): Seen {
+function scan({ folders, files, ignore, ignoreFile }: WatchTargets, complain: (message: string) => void): Seen {
   const seen: Seen = { stamps: new Map(), folders: new Set() }
   const left = [...folders]
   for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
@@ -136,12 +138,12 @@ function scan({ folders, files, ignore }: WatchTargets, complain: (message: stri
       const path = join(folder, entry.name)
       if (isNoise(entry.name) || ignore.some((one) => isWithin(path, one))) continue
       if (entry.isDirectory()) left.push(path)
-      else stamp(path, seen.stamps)
+      else stamp(path, seen.stamps, ignoreFile)
     }
   }
   for (const file of files) {
     seen.folders.add(dirname(file))
-    stamp(file, seen.stamps)
+    stamp(file, seen.stamps, ignoreFile)
   }
   return seen
 }
@@ -155,9 +157,9 @@ function entriesOf(folder: string) {
   }
 }
 
-function stamp(path: string, stamps: Map<string, string>): void {
+function stamp(path: string, stamps: Map<string, string>, ignoreFile: WatchTargets['ignoreFile']): void {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats?.isFile()) stamps.set(path, `${stats.ino} ${stats.size} ${stats.mtimeMs}`)
+  if (stats?.isFile() && ignoreFile?.(stats) !== true) stamps.set(path, `${stats.ino} ${stats.size} ${stats.mtimeMs}`)
 }
 
 /** Hidden files, packages, editors' copies, and what databases and programs write by themselves. */

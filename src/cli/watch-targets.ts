@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ConfigFiles, diskFiles } from '../config/config-files.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
@@ -44,10 +45,13 @@ export function watchTargets(
     ['quarterdeck.yaml', 'quarterdeck.yml'].map((name) => resolve(folder, name)),
   )
   const own = files.length === 0 ? ['agent.yaml', 'agent.yml'].map((name) => resolve(io.cwd, name)) : []
+  // Our own words, redirected into a file beside the agent, are no change: each start would bring the next.
+  const outputs = [io.stdout, io.stderr].flatMap(({ fd }) => (fd === undefined ? [] : fstatSync(fd)))
   return {
     folders: [...new Set(folders)],
     files: [...new Set([...read, ...own, ...settings, ...agents.flatMap(toolFiles)])],
     ignore: [config.dataDir],
+    ignoreFile: ({ dev, ino }) => outputs.some((one) => one.dev === dev && one.ino === ino),
   }
 }
 

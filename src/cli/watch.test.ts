@@ -1,27 +1,30 @@
 // `serve --watch`: the restarts with apps that listen nowhere, and the real command as a process.
 
 import { spawn } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
+import { loadConfig } from './load-config.ts'
 import { serve } from './serve.ts'
 import type { StartApp } from './start-app.ts'
 import { tempFolder } from './testing/temp-folder.ts'
 import { createTestIo } from './testing/test-io.ts'
+import { watchTargets } from './watch-targets.ts'
 
 const agent = (name: string, more = ''): string =>
   `name: ${name}\nmodel: { provider: demo }\ninstructions: Hi.\n${more}`
 
 describe('serve --watch', () => {
   /** Notes what starts and ends; `refuse` fails the starts of an agent of that name. */
-  async function watched(cwd: string, refuse: Set<string>) {
+  async function watched(cwd: string, refuse: Set<string>, started = async () => {}) {
     const life: string[] = []
     const start: StartApp = async ({ agents, settings }, _log, _io, reload) => {
       const name = agents[0]?.name ?? ''
       if (refuse.has(name)) throw new Error(`${name} does not start`)
       life.push(`start ${name} ${reload} :${settings.port}`)
+      setImmediate(started)
       return {
         url: `http://127.0.0.1:${settings.port || 4321}`,
         activeRuns: () => 0,
@@ -32,7 +35,8 @@ describe('serve --watch', () => {
         doors: ['ag-ui'],
       }
     }
-    const io = createTestIo({ cwd, clock: createSystemClock() })
+    // No time passes for it, however busy the machine is.
+    const io = createTestIo({ cwd, clock: { ...createSystemClock(), mono: () => 0 } })
     const stopped = serve({ files: [], flags: { port: '0' }, watch: true }, '1.2.3', start, io)
     await io.until('Watching')
     return { io, life, stopped }
@@ -58,12 +62,58 @@ describe('serve --watch', () => {
       'close crow 1000',
       'start raven 1 :4321',
       'close raven 1000',
-      'start magpie 2 :4321',
+      'start magpie 3 :4321',
       'close magpie 5000',
     ])
     expect(io.complained()).toMatch(
       /^agent\.yaml changed, and it cannot be used:\nquarterdeck: \S*agent\.yaml:4:1 colour: unknown key\..*\nThe server goes on as it was\.\nStopping\.\n$/,
     )
+  })
+
+  test('what a start would refuse does not stop the server that is there', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    const { io, life, stopped } = await watched(cwd, new Set())
+
+    await writeFile(join(cwd, 'agent.yaml'), 'name: raven\nmodel: { provider: openai, name: x }\ninstructions: Hi.\n')
+    await io.until('The server goes on as it was.')
+    io.signal('SIGTERM')
+    await stopped
+
+    expect(life).toEqual(['start crow 0 :0', 'close crow 5000'])
+    expect(io.complained()).toMatch(/agent\.yaml:2:8 model: provider: openai needs a key\./)
+  })
+
+  test('what the server writes beside the agent starts it anew a few times at most', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    const { io, life, stopped } = await watched(cwd, new Set(), () =>
+      // As `serve --watch | tee out.txt` does.
+      appendFile(join(cwd, 'out.txt'), '.'),
+    )
+
+    await io.until('out.txt changed at every start: it is not watched any more.\n')
+    await writeFile(join(cwd, 'agent.yaml'), agent('raven'))
+    await io.until('s: agent.yaml changed.\n')
+    io.signal('SIGTERM')
+    await stopped
+
+    expect(life.filter((line) => line.startsWith('start raven'))).toHaveLength(1)
+  })
+
+  test('a file that the output goes to is not watched', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    await using out = await open(join(cwd, 'out.txt'), 'w')
+    const io = createTestIo({ cwd })
+    Object.assign(io.stdout, { fd: out.fd })
+    const { folders, ignoreFile } = watchTargets([], loadConfig({ files: [], flags: {} }, io), [], io)
+
+    expect([
+      folders,
+      ignoreFile?.(await stat(join(cwd, 'out.txt'))),
+      ignoreFile?.(await stat(join(cwd, 'agent.yaml'))),
+    ]).toEqual([[cwd], true, false])
   })
 
   test('what cannot be started gives way to what was there before, and without that the next change is tried', async () => {
@@ -121,8 +171,8 @@ describe('serve --watch', () => {
     expect(life.filter((line) => line.startsWith('start'))).toEqual([
       'start crow 0 :0',
       'start crow 1 :4321',
-      'start raven 2 :4321',
       'start raven 3 :4321',
+      'start raven 4 :4321',
     ])
   })
 })
@@ -156,7 +206,8 @@ describe('quarterdeck serve --watch as a process', () => {
 
   const toolModule = (word: string): string => `
     import { suffix } from './suffix.ts'
-    export const greet = (_: Record<string, never>): string => '${word}' + suffix
+    /** Greets whoever is there. */
+    export function greet(): string { return '${word}' + suffix }
   `
 
   test('keeps port and sessions, and loads function modules and what they import anew', async () => {
@@ -176,10 +227,7 @@ instructions: Greet.
 tools:
   - type: function
     name: greet
-    description: Greets whoever is there.
     file: tools/greet.ts
-    export: greet
-    parameters: { type: object, properties: {} }
     effect: read
 `,
     )
@@ -209,11 +257,12 @@ tools:
     await writeFile(join(cwd, 'tools', 'greet.ts'), toolModule('good evening'))
     await server.until(`s: ${join('tools', 'greet.ts')} changed.\n`)
     expect(await greeting('r2')).toEqual(['good evening, sir'])
-    await writeFile(join(cwd, 'tools', 'suffix.ts'), 'export const suffix: string = ')
+    await writeFile(join(cwd, 'tools', 'greet.ts'), 'export function greet(')
     await server.until('The server goes on as it was.')
     expect(await greeting('r3')).toEqual(['good evening, sir'])
+    await writeFile(join(cwd, 'tools', 'greet.ts'), toolModule('good evening'))
     await writeFile(join(cwd, 'tools', 'suffix.ts'), `export const suffix: string = ', madam'`)
-    await server.until(`s: ${join('tools', 'suffix.ts')} changed.\n`)
+    await server.until(join('tools', 'suffix.ts'))
     expect(await greeting('r4')).toEqual(['good evening, madam'])
     const sessions: unknown = await (await fetch(`${url}/sessions`, { headers: { connection: 'close' } })).json()
     server.child.kill('SIGTERM')

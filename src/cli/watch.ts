@@ -18,6 +18,8 @@ export interface Started {
 export interface WatchOptions {
   /** Reads the configuration. Throws like `loadConfig`. */
   load(): LoadedConfig
+  /** Throws what a start would refuse, while the server that is there goes on. */
+  check(config: LoadedConfig, reload: number): Promise<void>
   start(config: LoadedConfig, reload: number): Promise<Started>
   /** What belongs to this configuration, and what the last `load` has looked for besides. */
   targets(config: LoadedConfig): WatchTargets
@@ -28,10 +30,17 @@ export interface WatchOptions {
 const DRAIN_MS = 1_000
 
 /**
+ * A file that changes this soon after a start, this many times in a row, is written by the server itself: its output through `tee`, or
+ * what a tool writes while it loads. No person is as quick.
+ */
+const OWN_WRITE_MS = 1_000
+const OWN_WRITES = 5
+
+/**
  * A server that is started anew, in this process and on its port, when its files change. What is wrong with a change is
  * printed, and the server goes on with what it had.
  */
-export function watchAndRestart(first: Started, { load, start, targets, io }: WatchOptions): Stoppable {
+export function watchAndRestart(first: Started, { load, check, start, targets, io }: WatchOptions): Stoppable {
   // Null: neither the new nor the old one could be started. The next change is the next try.
   let current: Started | null = first
   let lastGood = first
@@ -39,17 +48,30 @@ export function watchAndRestart(first: Started, { load, start, targets, io }: Wa
   let closing = false
   let working: Promise<void> | null = null
   const changed = new Set<string>()
+  const writtenAtStart = new Map<string, number>()
+  let startedAt = Number.NEGATIVE_INFINITY
 
   const watch = watchFiles(targets(first.config), {
     clock: io.clock,
     onChange(paths) {
-      for (const path of paths) changed.add(path)
+      for (const path of paths.filter((one) => !isOwnWrite(one))) changed.add(path)
       working ??= work().finally(() => {
         working = null
       })
     },
     onProblem: (message) => void io.stderr.write(`${message}\n`),
   })
+
+  function isOwnWrite(path: string): boolean {
+    if (targets(lastGood.config).files.includes(path)) return false
+    const known = writtenAtStart.get(path) ?? 0
+    if (known >= OWN_WRITES) return true
+    const count = io.clock.mono() - startedAt < OWN_WRITE_MS ? known + 1 : 0
+    writtenAtStart.set(path, count)
+    if (count < OWN_WRITES) return false
+    io.stderr.write(`${describe([path], io.cwd)} at every start: it is not watched any more.\n`)
+    return true
+  }
 
   async function work(): Promise<void> {
     while (changed.size > 0 && !closing) {
@@ -62,8 +84,10 @@ export function watchAndRestart(first: Started, { load, start, targets, io }: Wa
   async function restart(what: string): Promise<void> {
     const began = io.clock.mono()
     let config: LoadedConfig
+    reloads += 1
     try {
       config = load()
+      await check(config, reloads)
     } catch (error) {
       refuse(what, error)
       // A file that is named now and missing may come next.
@@ -73,11 +97,11 @@ export function watchAndRestart(first: Started, { load, start, targets, io }: Wa
     watch.retarget(targets(config))
     await current?.app.close({ drainMs: Math.min(DRAIN_MS, config.settings.shutdown.drainMs) })
     current = null
-    reloads += 1
     try {
       current = await start(samePort(config, lastGood), reloads)
       const moved = current.url === lastGood.url ? '' : ` Now at ${current.url}`
       lastGood = current
+      startedAt = io.clock.mono()
       io.stdout.write(`Restarted in ${((io.clock.mono() - began) / 1000).toFixed(1)} s: ${what}.${moved}\n`)
     } catch (error) {
       current = await start(samePort(lastGood.config, lastGood), lastGood.reload).catch((second: unknown) => {
