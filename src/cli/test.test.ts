@@ -86,6 +86,32 @@ greets  passed  N.N s       0
     expect(exitCode).toBe(0)
   })
 
+  test('a case answers what a person is asked, with arguments of its own', async () => {
+    const cwd = await project(`
+  - { name: pays less, input: Pay, approvals: [{ tool: pay, arguments: { amount: 4 } }], contains: Paid. }
+  - { name: is refused, input: Pay, approvals: [{ tool: pay, decision: reject }], contains: Paid. }
+`)
+    const answers = ANSWERS.replace('answers:\n', 'answers:\n  - when: { tool: pay }\n    parts: [{ text: Paid. }]\n')
+    await writeFile(join(cwd, 'answers.yaml'), answers)
+    await writeFile(
+      join(cwd, 'add.mjs'),
+      MODULE.replace('pay() { throw', `pay({ amount }) { if (amount === 4) return 'paid'; throw`),
+    )
+
+    const { exitCode, out } = await run(cwd, ['--json', '-'])
+
+    expect([exitCode, JSON.parse(out)]).toMatchObject([0, { passed: 2 }])
+  })
+
+  test('says what to do where there is no agent', async () => {
+    expect(await run(await tempFolder(), [])).toMatchObject({
+      exitCode: 2,
+      err: expect.stringMatching(
+        /^quarterdeck: There is no agent\.yaml in this folder.*\n {2}Make an agent with quarterdeck init/,
+      ),
+    })
+  })
+
   test('fails with what was expected and found: exit 1', async () => {
     const cwd = await project(`
   - { name: adds, input: Add, tools: [{ name: add, arguments: { a: 2 } }], contains: '4' }
@@ -116,7 +142,7 @@ greets  passed  N.N s       0
             {
               check: 'run',
               expected: 'an answer',
-              found: 'the run waits for approval of pay; nobody answers in a test',
+              found: 'the run waits for approval of pay, and approvals of this case has no answer for it',
             },
           ],
         },

@@ -7,7 +7,7 @@ import { runCases } from '../evaluation/run-cases.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io, Settle } from './io.ts'
-import { type LoadedConfig, loadConfig } from './load-config.ts'
+import { agentPaths, type LoadedConfig, loadConfig } from './load-config.ts'
 import { createServerLog } from './server-log.ts'
 import { terminalLine } from './terminal-text.ts'
 import { openTestEngine } from './test-engine.ts'
@@ -45,7 +45,7 @@ export function createTestCommand(version: string, io: Io, settle: Settle): Comm
       'after',
       `
 Ends with 0 when every case passed, with 1 when one did not, with 2 when there is nothing to run or it cannot be run.
-A call that a person must approve fails its case: nobody answers in a test. Ctrl-C stops and shows what there is.
+A call that a person must approve fails its case, unless the case answers it (approvals). Ctrl-C stops and shows what there is.
 
 A case in agent.yaml:
   test_cases:
@@ -53,6 +53,9 @@ A case in agent.yaml:
       input: How is the weather in Bergen?
       tools: [{ name: get_weather, arguments: { city: Bergen } }]
       contains: rain
+    - name: asks before it pays
+      input: Pay Ada 5 euros.
+      approvals: [{ tool: pay, decision: reject, reason: Not today. }]
 
 Examples:
   $ quarterdeck test
@@ -78,6 +81,13 @@ export async function test(files: readonly string[], options: TestOptions, versi
     },
     io,
   )
+  if (agentPaths(files, io).length === 0) {
+    throw new CliError(
+      exitCodes.usage.code,
+      'There is no agent.yaml in this folder, and test cases stand in agent files.',
+      ['Make an agent with quarterdeck init, or name a file: quarterdeck test path/to/agent.yaml'],
+    )
+  }
   const cases = chosenCases(config.agents, options.filter).map(({ agent, testCase }) => ({
     agent,
     testCase: { ...testCase, ...(timeoutMs === null ? {} : { timeoutMs }) },

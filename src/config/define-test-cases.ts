@@ -20,6 +20,12 @@ export function defineTestCases({ test_cases: cases, judge }: AgentFile, surroun
         : { name: tool.name, arguments: tool.arguments ?? null },
     ),
     onlyTheseTools: test.only_these_tools,
+    approvals: test.approvals.map(({ tool, decision, arguments: edited, reason }) => ({
+      tool,
+      decision,
+      arguments: edited ?? null,
+      reason: reason ?? null,
+    })),
     checks: checksOf(test, judge !== undefined),
     timeoutMs: test.timeout * 1000,
   }))

@@ -17,6 +17,7 @@ describe('a test case', () => {
         files: [],
         tools: [],
         onlyTheseTools: false,
+        approvals: [],
         checks: [],
         timeoutMs: 120_000,
       },
@@ -31,6 +32,7 @@ describe('a test case', () => {
     files: [invoice.pdf, b.csv]
     tools: [look, { name: look }, { name: look, arguments: { a: [1] } }]
     only_these_tools: true
+    approvals: [{ tool: look }, { tool: look, arguments: { a: 1 } }, { tool: look, decision: reject, reason: No. }]
     contains: [a, b]
     not_contains: c
     regex: ^x
@@ -53,6 +55,11 @@ describe('a test case', () => {
           { name: 'look', arguments: { a: [1] } },
         ],
         onlyTheseTools: true,
+        approvals: [
+          { tool: 'look', decision: 'approve', arguments: null, reason: null },
+          { tool: 'look', decision: 'approve', arguments: { a: 1 }, reason: null },
+          { tool: 'look', decision: 'reject', arguments: null, reason: 'No.' },
+        ],
         checks: [
           { check: 'contains', text: 'a', ignoreCase: true },
           { check: 'contains', text: 'b', ignoreCase: true },

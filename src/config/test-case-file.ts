@@ -22,6 +22,26 @@ const expectedTool = z.union([
   }),
 ])
 
+const caseApproval = z
+  .strictObject({
+    tool: key(text(), 'The tool that a person is asked about.', 'send_mail'),
+    decision: key(z.enum(['approve', 'reject']).default('approve'), 'What the person says.', 'reject'),
+    arguments: key(
+      z.record(z.string(), z.unknown()).optional(),
+      'With `approve`: arguments in the place of the model’s.',
+      { to: 'ada@example.com' },
+    ),
+    reason: key(text().optional(), 'What the agent is told, e.g. why not.', 'Not today.'),
+  })
+  .superRefine((answer, context) => {
+    if (answer.decision === 'reject' && answer.arguments !== undefined) {
+      reporter(context)(
+        'arguments',
+        'a call that is rejected has no arguments. Remove them, or write decision: approve',
+      )
+    }
+  })
+
 const testCase = z
   .strictObject({
     name: key(text(), 'What it is called in reports; each has a name of its own.', 'knows the capital'),
@@ -52,6 +72,12 @@ const testCase = z
       'a list of tools',
     ),
     only_these_tools: key(z.boolean().default(false), 'No other tools may be called.', true),
+    approvals: key(
+      z.array(caseApproval).default([]),
+      'What is answered when a call waits for a person, by tool. Of one tool in order; the last answers all that follow.',
+      [{ tool: 'send_mail', decision: 'approve' }],
+      'a list of answers',
+    ),
     contains: key(prose(), 'Texts that the answer must hold.', 'Paris', texts),
     not_contains: key(prose(), 'Texts that the answer must not hold.', 'I do not know', texts),
     regex: key(

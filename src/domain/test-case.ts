@@ -10,8 +10,19 @@ export interface TestCase {
   tools: { name: string; arguments: Record<string, unknown> | null }[]
   /** No other tools may be called. */
   onlyTheseTools: boolean
+  /** What a person answers when the agent wants to call a tool. Of one tool in order; the last answers all that follow. */
+  approvals: CaseApproval[]
   checks: TestCheck[]
   timeoutMs: number
+}
+
+export interface CaseApproval {
+  tool: string
+  decision: 'approve' | 'reject'
+  /** They replace the model's. */
+  arguments: Record<string, unknown> | null
+  /** What the agent is told. */
+  reason: string | null
 }
 
 export type TestCheck =

@@ -29,6 +29,7 @@ const caseOf = (given: Partial<TestCase>): TestCase => ({
   files: [],
   tools: [],
   onlyTheseTools: false,
+  approvals: [],
   checks: [],
   timeoutMs: 1_000,
   ...given,
@@ -129,7 +130,7 @@ describe('a test case', () => {
         outcome: { type: 'interrupt', interrupts: [{ id: 'i', reason: 'tool_call', toolCallId: 'pay' }] },
       },
       'failed',
-      'the run waits for approval of pay; nobody answers in a test',
+      'the run waits for approval of pay, and approvals of this case has no answer for it',
     ],
     [
       'a client tool',
@@ -160,6 +161,55 @@ describe('a test case', () => {
       [{ check: 'run', expected: 'an answer in turn 1', found }],
     ])
     expect(engine.requests).toHaveLength(1)
+  })
+
+  test('answers what a person is asked, of one tool in order, and says what nobody was asked', async () => {
+    const asks = (...ids: string[]): RunEvent => ({
+      type: 'RUN_FINISHED',
+      threadId: 't',
+      runId: 'r',
+      outcome: {
+        type: 'interrupt',
+        interrupts: ids.map((id) => ({ id: `approval-${id}`, reason: 'tool_call', toolCallId: id })),
+      },
+    })
+    const engine = createToldEngine((text, { decisions }) => {
+      if (text !== '')
+        return [...calls('pay', {}, 'c1').slice(0, 4), ...calls('mail', {}, 'c2').slice(0, 4), asks('c1', 'c2')]
+      return decisions?.answers.length === 2
+        ? [...calls('pay', {}, 'c3').slice(0, 4), asks('c3')]
+        : [...says('Done.'), finished(1, 2)]
+    })
+    const answer = { arguments: null, reason: null }
+    const approvals: TestCase['approvals'] = [
+      { ...answer, tool: 'pay', decision: 'reject', reason: 'Too much.' },
+      { ...answer, tool: 'pay', decision: 'approve', arguments: { amount: 1 } },
+      { ...answer, tool: 'mail', decision: 'approve' },
+      { ...answer, tool: 'shred', decision: 'reject' },
+    ]
+
+    const result = await runCase({ agent: 'a', testCase: caseOf({ approvals }) }, depsOf(engine), never)
+
+    expect(engine.requests.map(({ decisions }) => decisions)).toEqual([
+      undefined,
+      {
+        by: { user: 'local_user', role: 'operator' },
+        answers: [
+          { waitId: 'approval-c1', decision: 'reject', reason: 'Too much.' },
+          { waitId: 'approval-c2', decision: 'approve' },
+        ],
+      },
+      {
+        by: { user: 'local_user', role: 'operator' },
+        answers: [{ waitId: 'approval-c3', decision: 'approve', arguments: { amount: 1 } }],
+      },
+    ])
+    expect([result.answer, result.calls.length, result.outcome, result.findings]).toEqual([
+      'Done.',
+      3,
+      'failed',
+      [{ check: 'approvals', expected: 'a question about shred, to reject', found: 'nobody was asked' }],
+    ])
   })
 
   test('that takes too long fails and its run is stopped', async () => {

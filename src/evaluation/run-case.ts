@@ -4,6 +4,7 @@ import type { FileRecord } from '../domain/file.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { TestCase } from '../domain/test-case.ts'
 import type { SessionChoice } from '../engine/engine.ts'
+import { type ApprovalAnswers, createApprovalAnswers } from './approval-answers.ts'
 import type { AgentCase, CaseResult, Finding } from './case-result.ts'
 import { checkAnswer } from './check-answer.ts'
 import { checkTools } from './expected-tools.ts'
@@ -31,11 +32,12 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
   const cancelTimer = deps.clock.after(testCase.timeoutMs, () => late.abort(), true)
   const signal = AbortSignal.any([stop, late.signal])
   const turns: (Turn & { user: string })[] = []
+  const answers = createApprovalAnswers(testCase.approvals)
 
   let judged: { outcome: CaseResult['outcome']; findings: Finding[] }
   try {
-    await converse(agent, testCase, deps, turns, signal)
-    judged = await judgeCase(agent, testCase, turns, deps, signal)
+    await converse(agent, testCase, deps, turns, answers, signal)
+    judged = await judgeCase(agent, testCase, turns, answers, deps, signal)
   } catch (error) {
     if (!signal.aborted) {
       if (!(error instanceof ServerError)) throw error
@@ -72,13 +74,14 @@ async function converse(
   testCase: TestCase,
   { engine, attach, ids }: CaseDeps,
   turns: (Turn & { user: string })[],
+  answers: ApprovalAnswers,
   signal: AbortSignal,
 ): Promise<void> {
   let session: SessionChoice = { create: { unlisted: true } }
   for (const [index, user] of testCase.turns.entries()) {
     signal.throwIfAborted()
     const files = index === 0 ? await Promise.all(testCase.files.map(attach)) : []
-    const turn = await takeTurn(engine, { agent, session, messageId: ids.uuid(), text: user, files }, signal)
+    const turn = await takeTurn(engine, { agent, session, messageId: ids.uuid(), text: user, files, answers }, signal)
     turns.push({ ...turn, user })
     if (turn.end.type !== 'answered') return
     session = { existing: turn.session }
@@ -89,6 +92,7 @@ async function judgeCase(
   agent: string,
   testCase: TestCase,
   turns: readonly (Turn & { user: string })[],
+  answers: ApprovalAnswers,
   deps: CaseDeps,
   signal: AbortSignal,
 ): Promise<{ outcome: CaseResult['outcome']; findings: Finding[] }> {
@@ -105,6 +109,13 @@ async function judgeCase(
     testCase,
     turns.flatMap(({ calls }) => calls),
   )
+  for (const { tool, decision } of answers.unused()) {
+    findings.push({
+      check: 'approvals',
+      expected: `a question about ${tool}, to ${decision}`,
+      found: 'nobody was asked',
+    })
+  }
   const spoken = {
     answer: answerOf(last),
     finalMessage: last?.messages.at(-1) ?? '',
@@ -119,7 +130,7 @@ async function judgeCase(
 
 function waitText({ approvals, clientTools }: Extract<Turn['end'], { type: 'waiting' }>): string {
   return approvals.length > 0
-    ? `the run waits for approval of ${approvals.join(', ')}; nobody answers in a test`
+    ? `the run waits for approval of ${approvals.join(', ')}, and approvals of this case has no answer for it`
     : `the run waits for ${clientTools.join(', ')} to run at a client; a test has none`
 }
 

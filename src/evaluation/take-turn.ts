@@ -3,9 +3,10 @@
 import { type RunEvent, type RunEventOf, type RunEventType, type TokenUsage, typeOfEventText } from '../domain/event.ts'
 import type { FileRecord } from '../domain/file.ts'
 import { contentWith } from '../domain/file-part.ts'
-import type { RunError } from '../domain/run.ts'
+import type { RunError, RunInput } from '../domain/run.ts'
 import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
 import type { Engine, SessionChoice } from '../engine/engine.ts'
+import type { ApprovalAnswers } from './approval-answers.ts'
 import type { MadeCall } from './case-result.ts'
 
 /** What a test needs of the engine. */
@@ -27,38 +28,68 @@ export interface Turn {
     | { type: 'cut_off' }
 }
 
-/** Says one thing to the agent and waits for the end of its answer. Throws as `Engine.start` does. */
-export async function takeTurn(
-  engine: TestedEngine,
-  request: { agent: string; session: SessionChoice; messageId: string; text: string; files: readonly FileRecord[] },
-  signal: AbortSignal,
-): Promise<Turn> {
-  const { run, session } = await engine.start({
+export interface TurnRequest {
+  agent: string
+  session: SessionChoice
+  messageId: string
+  text: string
+  files: readonly FileRecord[]
+  answers: ApprovalAnswers
+}
+
+/** Says one thing to the agent, answers what a person is asked, and waits for the end. Throws as `Engine.start` does. */
+export async function takeTurn(engine: TestedEngine, request: TurnRequest, signal: AbortSignal): Promise<Turn> {
+  const { agent, files } = request
+  const say = (messages: RunInput['messages']) => ({
     owner: LOCAL_USER,
-    agent: request.agent,
+    agent,
+    // Nobody is there who could run a client's tool.
+    input: { messages, instructions: [], context: [], clientTools: [], clientAnswers: 'none' as const },
+    origin: 'background' as const,
+    onBusy: 'reject' as const,
+  })
+  let { run, session } = await engine.start({
+    ...say([{ id: request.messageId, role: 'user', content: contentWith(request.text, files) }]),
     session: request.session,
-    input: {
-      messages: [{ id: request.messageId, role: 'user', content: contentWith(request.text, request.files) }],
-      instructions: [],
-      context: [],
-      clientTools: [],
-      // Nobody is there who could run one.
-      clientAnswers: 'none',
-    },
-    origin: 'background',
-    onBusy: 'reject',
-    ...(request.files.length === 0 ? {} : { files: request.files.map(({ id }) => id) }),
+    ...(files.length === 0 ? {} : { files: files.map(({ id }) => id) }),
   })
   const fold = createTurnFold()
-  const target = { sessionId: session.id, runId: run.id, after: 0, ...(run.firstSeq ? { firstSeq: run.firstSeq } : {}) }
-  for await (const batch of engine.follow(target, signal)) {
-    for (const { kind, data } of batch) {
-      if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))
+  for (;;) {
+    const { firstSeq } = run
+    const target = { sessionId: session.id, runId: run.id, after: 0, ...(firstSeq ? { firstSeq } : {}) }
+    for await (const batch of engine.follow(target, signal)) {
+      for (const { kind, data } of batch) {
+        if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))
+      }
     }
+    const turn = fold.turn()
+    if (turn.end.type === 'cut_off') await engine.cancel(run, 'quarterdeck test')
+    const decisions = decisionsOn(fold.questions(), request.answers)
+    if (turn.end.type !== 'waiting' || decisions === null) return { session, ...turn }
+    ;({ run, session } = await engine.start({
+      ...say([]),
+      session: { existing: session },
+      decisions: { by: { user: LOCAL_USER, role: 'operator' }, answers: decisions },
+    }))
+    fold.goOn()
   }
-  const turn = fold.turn()
-  if (turn.end.type === 'cut_off') await engine.cancel(run, 'quarterdeck test')
-  return { session, ...turn }
+}
+
+/** An answer to each question; null where the case has none for one of them. */
+function decisionsOn(questions: readonly Question[], answers: ApprovalAnswers) {
+  const decisions = questions.flatMap(({ id, tool }) => {
+    const answer = answers.next(tool)
+    if (answer === null) return []
+    const { decision, arguments: edited, reason } = answer
+    return [{ waitId: id, decision, ...(edited && { arguments: edited }), ...(reason !== null && { reason }) }]
+  })
+  return decisions.length === 0 || decisions.length < questions.length ? null : decisions
+}
+
+interface Question {
+  /** Of the approval. */
+  id: string
+  tool: string
 }
 
 const foldedTypes: ReadonlySet<RunEventType> = new Set<RunEventType>([
@@ -81,7 +112,9 @@ function createTurnFold() {
   // Ids come from models. Maps, not objects: "__proto__" must be an ordinary key.
   const said = new Map<string, string>()
   const calls = new Map<string, OpenCall>()
+  const usage: TokenUsage[] = []
   let terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'> | null = null
+  const toolOf = (callId: string): string => calls.get(callId)?.name ?? callId
 
   function add(event: RunEvent): void {
     switch (event.type) {
@@ -110,6 +143,7 @@ function createTurnFold() {
       case 'RUN_FINISHED':
       case 'RUN_ERROR':
         terminal = event
+        usage.push(...(event.usage ?? []))
         break
       default:
         break
@@ -118,6 +152,12 @@ function createTurnFold() {
 
   return {
     add,
+    /** What a person is asked at its end. */
+    questions: () => questionsOf(terminal, toolOf),
+    /** It was answered, and another run takes the turn further. */
+    goOn() {
+      terminal = null
+    },
     turn: (): Omit<Turn, 'session'> => ({
       messages: [...said.values()],
       calls: [...calls.values()].map(({ name, text, bySubagent }) => ({
@@ -125,8 +165,8 @@ function createTurnFold() {
         arguments: objectOf(text),
         bySubagent,
       })),
-      usage: terminal?.usage ?? [],
-      end: endOf(terminal, (id) => calls.get(id)?.name ?? id),
+      usage,
+      end: endOf(terminal, toolOf),
     }),
   }
 }
@@ -142,15 +182,23 @@ function endOf(
   const { outcome } = terminal
   if (outcome?.type === 'cancelled') return { type: 'cancelled' }
   if (outcome?.type === 'interrupt') {
-    const approvals = outcome.interrupts.map(({ toolCallId, reason }) =>
-      toolCallId === undefined ? reason : toolOf(toolCallId),
-    )
-    return { type: 'waiting', approvals, clientTools: [] }
+    return { type: 'waiting', approvals: questionsOf(terminal, toolOf).map(({ tool }) => tool), clientTools: [] }
   }
   const pending = outcome?.pendingToolCallIds ?? []
   return pending.length === 0
     ? { type: 'answered' }
     : { type: 'waiting', approvals: [], clientTools: pending.map(toolOf) }
+}
+
+function questionsOf(
+  terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'> | null,
+  toolOf: (callId: string) => string,
+): Question[] {
+  if (terminal?.type !== 'RUN_FINISHED' || terminal.outcome?.type !== 'interrupt') return []
+  return terminal.outcome.interrupts.map(({ id, toolCallId, reason }) => ({
+    id,
+    tool: toolCallId === undefined ? reason : toolOf(toolCallId),
+  }))
 }
 
 function objectOf(text: string): Record<string, unknown> | null {
