@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Io } from './io.ts'
 
-/** What a person types at the terminal, without it being shown. Null: nothing, or there is no terminal. */
-export async function askSecret(label: string, io: Io): Promise<string | null> {
+/** What a person types at the terminal, without it being shown. Null: nothing, there is no terminal, or the signal took the question away. */
+export async function askSecret(label: string, io: Io, signal?: AbortSignal): Promise<string | null> {
   // Standard output may be a file; the question is for the person.
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return null
   // The editor shows what is typed by writing it to its output.
@@ -15,6 +15,7 @@ export async function askSecret(label: string, io: Io): Promise<string | null> {
     editor.once('line', resolve)
     editor.once('SIGINT', () => resolve(null))
     editor.once('close', () => resolve(null))
+    signal?.addEventListener('abort', () => resolve(null), { once: true })
   })
   editor.close()
   io.stderr.write('\n')

@@ -43,6 +43,44 @@ function runIdOf(request: SeenRequest | undefined): unknown {
 }
 
 describe('a chat with a server', () => {
+  test('shows what begins after what was seen, when somebody else has answered', async () => {
+    const server = await serve((request, response) => {
+      const send = openSse(response)
+      if (request.method === 'POST') {
+        send(1, { type: 'RUN_STARTED', runId: 'waiting' })
+        send(2, { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [{ id: 'a' }] } })
+      } else {
+        send(3, { type: 'CUSTOM', name: 'x', value: 1 })
+        send(4, { type: 'RUN_STARTED', runId: 'next' })
+        send(5, text('Sent.'))
+        send(6, finished)
+        send(7, text('of another run'))
+      }
+      response.end()
+    })
+    const client = clientFor(server.url)
+    expect(await collect(client.answeredElsewhere(never))).toEqual([])
+    await collect(client.send('Hi', never))
+
+    expect(await collect(client.answeredElsewhere(never))).toEqual([
+      shown('Sent.'),
+      { type: 'finished', outcome: 'success' },
+    ])
+    expect([server.seen[1]?.path, server.seen[1]?.headers['last-event-id']]).toEqual(['/sessions/talk/events', 's.2'])
+  })
+
+  test('nobody learns of answers elsewhere from a server that cannot tell', async () => {
+    const server = await serve((request, response) => {
+      if (request.method === 'GET') return void response.writeHead(404).end('{}')
+      openSse(response)(1, finished)
+      response.end()
+    })
+    const client = clientFor(server.url)
+    await collect(client.send('Hi', never))
+
+    expect(await collect(client.answeredElsewhere(never))).toEqual([])
+  })
+
   test('posts an AG-UI input to the agent and shows the run to its end', async () => {
     const server = await serve((_, response) => {
       const send = openSse(response)

@@ -4,7 +4,7 @@ import { type ApprovalAnswer, fields, fromApproval, type PendingApproval } from 
 import { type ChatEvent, decodeChatEvent, endsRun } from './chat-event.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
-import { fetchProblem } from './fetch-problem.ts'
+import { fetchProblem, noServerAt } from './fetch-problem.ts'
 import type { OperatorToken } from './operator-token.ts'
 import { readSse } from './sse-reader.ts'
 import { terminalText } from './terminal-text.ts'
@@ -23,6 +23,11 @@ export interface ChatClient {
   mayAnswer(approval: PendingApproval): boolean
   /** Gives answers to what the conversation waits for and yields how it goes on, like `send`. */
   answer(answers: readonly ApprovalAnswer[], signal: AbortSignal): AsyncGenerator<ChatEvent>
+  /**
+   * Waits until somebody else has answered what the conversation waits for, and yields how it goes on, like `send`. Ends without an
+   * event where the server cannot tell.
+   */
+  answeredElsewhere(signal: AbortSignal): AsyncGenerator<ChatEvent>
   /** Stops the run that is being shown; it then ends with the outcome `cancelled`. */
   cancel(): Promise<void>
 }
@@ -50,6 +55,8 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
   const base = options.baseUrl.replace(/\/+$/, '')
   const answering = () => options.operatorToken.current() ?? options.token
   let runId: string | null = null
+  /** Of the last event that was seen of the conversation. */
+  let seenId: string | null = null
 
   const mendOf = (token: string | null): string =>
     token !== null && token === options.operatorToken.current()
@@ -62,9 +69,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       return await options.fetch(`${base}${path}`, { ...init, headers: { ...authorization, ...init.headers } })
     } catch (error) {
       if (init.signal?.aborted) throw error
-      throw new CliError(exitCodes.unavailable.code, `No server answers at ${base} (${fetchProblem(error)}).`, [
-        'Start one: quarterdeck serve',
-      ])
+      throw noServerAt(base, error)
     }
   }
 
@@ -111,6 +116,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       try {
         for await (const sse of readSse(bodyOf(response))) {
           lastId = sse.id
+          seenId = sse.id ?? seenId
           attempt = 0
           const event = decodeChatEvent(sse.data)
           if (event === null) continue
@@ -137,6 +143,26 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
         throw error
       })
       if (resumed !== null) response = resumed
+    }
+  }
+
+  /** The run that begins next in this conversation, whoever has begun it. */
+  async function* nextRun(signal: AbortSignal): AsyncGenerator<ChatEvent> {
+    if (seenId === null) return
+    const waiting = runId
+    const headers = { accept: 'text/event-stream', 'last-event-id': seenId }
+    const response = await request(`/sessions/${encodeURIComponent(threadId)}/events`, { headers, signal })
+    let isNext = false
+    for await (const sse of readSse(bodyOf(response))) {
+      seenId = sse.id ?? seenId
+      const event = decodeChatEvent(sse.data)
+      if (event?.type === 'started' && event.runId !== waiting) {
+        isNext = true
+        if (event.runId !== '') runId = event.runId
+      } else if (event !== null && isNext) {
+        yield event
+        if (endsRun(event)) return
+      }
     }
   }
 
@@ -215,6 +241,14 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
           yield event
           if (endsRun(event)) return
         }
+      }
+    },
+    async *answeredElsewhere(signal) {
+      try {
+        yield* nextRun(signal)
+      } catch (error) {
+        // It is a convenience: the person at this terminal is asked anyway.
+        if (!signal.aborted && !(error instanceof CliError || error instanceof TypeError)) throw error
       }
     },
     async cancel() {

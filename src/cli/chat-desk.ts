@@ -4,10 +4,14 @@ import { askAboutCall, callLines, type OpenPrompt } from './chat-question.ts'
 import type { Io } from './io.ts'
 import { styleFor } from './style.ts'
 
-/** Where a conversation's open questions go. Gives the answers that there are; none leaves everything pending. */
+/**
+ * Where a conversation's open questions go. Gives the answers that there are; none leaves everything pending. The signal says that
+ * somebody else has answered: there is nothing to ask any more.
+ */
 export type Desk = (
   approvals: readonly PendingApproval[],
   client: Pick<ChatClient, 'mayAnswer'>,
+  signal: AbortSignal,
 ) => Promise<ApprovalAnswer[]>
 
 /** In lines, what to do about an approval that cannot be answered here. */
@@ -24,7 +28,7 @@ export function createPipeDesk(howToAnswer: HowToAnswer, io: Io): Desk {
 export interface TerminalDeskDeps {
   openPrompt: OpenPrompt
   /** Asks for the operator's token, where that would help; true: there is one now. */
-  askToken: () => Promise<boolean>
+  askToken: (signal: AbortSignal) => Promise<boolean>
   howToAnswer: HowToAnswer
   /** What to do about what the person left unanswered. */
   again: HowToAnswer
@@ -32,13 +36,15 @@ export interface TerminalDeskDeps {
 
 /** Asks the person at the terminal, one call after the other. */
 export function createTerminalDesk({ openPrompt, askToken, howToAnswer, again }: TerminalDeskDeps, io: Io): Desk {
-  return async (approvals, client) => {
+  return async (approvals, client, signal) => {
     const answerable = () => approvals.filter((approval) => client.mayAnswer(approval))
-    const mine = answerable().length < approvals.length && (await askToken()) ? approvals : answerable()
+    const mine = answerable().length < approvals.length && (await askToken(signal)) ? approvals : answerable()
+    if (signal.aborted) return []
     for (const approval of approvals) if (!mine.includes(approval)) tell(approval, howToAnswer, io)
     const answers: ApprovalAnswer[] = []
     for (const approval of mine) {
-      const answer = await askAboutCall(approval, openPrompt, io)
+      const answer = await askAboutCall(approval, openPrompt, io, signal)
+      if (signal.aborted) return []
       if (answer === null) {
         // Whoever breaks off wants nothing to happen, also of what they have said just before.
         const ids = mine.map(({ id }) => id)

@@ -24,6 +24,7 @@ function createEcho(threadId: string): ChatClient & { heard: string[]; given: Ap
     given,
     approvals: async () => waiting.map((id) => pendingApproval(id)),
     mayAnswer: () => true,
+    async *answeredElsewhere() {},
     async *answer(answers): AsyncGenerator<ChatEvent> {
       given.push([...answers])
       if (answers.some(({ reason }) => reason === 'wrong')) throw new CliError(1, 'That does not fit.')
@@ -232,5 +233,57 @@ describe('a chat that has to ask', () => {
     ] as const) {
       expect(await chatThroughPipe(createEcho('s'), nobody, createTestIo({ stdin }))).toBe(code)
     }
+  })
+
+  describe('that waits for a yes or no', () => {
+    /** Like the echo; `decide` answers for somebody else, and `Yes.` is what comes of it. */
+    function withOthers() {
+      const client = createEcho('s')
+      const decided = Promise.withResolvers<void>()
+      const others: ChatClient = {
+        ...client,
+        async *answeredElsewhere(signal) {
+          const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+          await Promise.race([decided.promise, left])
+          if (signal.aborted) return
+          yield { type: 'text', messageId: 'x', delta: 'Yes.' }
+          yield { type: 'finished', outcome: 'success' }
+        },
+      }
+      return { client: others, decide: decided.resolve }
+    }
+    const withdrawn = (signal: AbortSignal) =>
+      new Promise<Asked>((resolve) => signal.addEventListener('abort', () => resolve({ type: 'withdrawn' })))
+
+    test('stops asking and shows the answer when somebody else has decided', async () => {
+      const io = createTestIo()
+      const { client, decide } = withOthers()
+      const desk: Desk = async (_approvals, _client, signal) => {
+        decide()
+        await withdrawn(signal)
+        return []
+      }
+
+      expect(await chatAtTerminal(() => client, null, scriptedPrompt('ask', '/quit'), desk, io)).toBe(0)
+      expect(io.printed()).toBe('Answered elsewhere.\nYes.\n')
+    })
+
+    test('shows it also at the prompt, after the question was left unanswered', async () => {
+      const io = createTestIo()
+      const { client, decide } = withOthers()
+      let asked = 0
+      const prompt = {
+        async ask(signal?: AbortSignal): Promise<Asked> {
+          asked += 1
+          if (asked === 1) return { type: 'line', line: 'ask' }
+          if (signal === undefined) return { type: 'end' }
+          decide()
+          return await withdrawn(signal)
+        },
+      }
+
+      expect(await chatAtTerminal(() => client, null, prompt, nobody, io)).toBe(0)
+      expect(io.printed()).toBe('Answered elsewhere.\nYes.\n\n')
+    })
   })
 })

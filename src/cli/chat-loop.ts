@@ -1,4 +1,4 @@
-import type { PendingApproval } from './chat-approval.ts'
+import type { ApprovalAnswer, PendingApproval } from './chat-approval.ts'
 import type { ChatClient } from './chat-client.ts'
 import type { Desk } from './chat-desk.ts'
 import type { ChatEvent, RunEnd } from './chat-event.ts'
@@ -9,7 +9,7 @@ import type { Io } from './io.ts'
 import { linesOf } from './lines.ts'
 import { reportError } from './report-error.ts'
 import { styleFor } from './style.ts'
-import type { Prompt } from './terminal-prompt.ts'
+import type { Asked, Prompt } from './terminal-prompt.ts'
 
 const HELP = `/new        begin a new session
 /approvals  show what waits for a yes or no, and ask again
@@ -18,21 +18,27 @@ const HELP = `/new        begin a new session
 Ctrl-C      stop the answer; twice leaves
 `
 
-type Outcome = { type: 'answered' } | { type: 'failed' } | { type: 'left'; exitCode: number }
+/** `waits`: somebody has to allow a call, and nobody here has said whether. */
+type Outcome = { type: 'answered' | 'waits' | 'failed' } | { type: 'left'; exitCode: number }
 
 type Begin = (signal: AbortSignal) => AsyncGenerator<ChatEvent>
 
 /** Sends one message and shows its answer, with what has to be asked on the way. Ctrl-C stops the answer, a second one leaves. */
-export const answer = (client: ChatClient, message: string, desk: Desk, io: Io): Promise<Outcome> =>
-  goOn((signal) => client.send(message, signal), client, desk, io)
+export const answer = (
+  client: ChatClient,
+  message: string,
+  desk: Desk,
+  io: Io,
+  view = createChatView(io),
+): Promise<Outcome> => goOn((signal) => client.send(message, signal), client, desk, io, view)
 
 async function goOn(
   first: Begin | readonly PendingApproval[],
   client: ChatClient,
   desk: Desk,
   io: Io,
+  view: ChatView,
 ): Promise<Outcome> {
-  const view = createChatView(io)
   let next = first
   for (;;) {
     let pending: readonly PendingApproval[]
@@ -53,8 +59,12 @@ async function goOn(
         refused = true
       }
     } else pending = next
-    const answers = await desk(pending, client)
-    if (answers.length === 0) return { type: refused ? 'failed' : 'answered' }
+    const { answers, elsewhere } = await ask(pending, client, desk, io)
+    if (elsewhere !== null) {
+      next = elsewhere
+      continue
+    }
+    if (answers.length === 0) return { type: refused ? 'failed' : 'waits' }
     for (const { id, arguments: edited } of answers) {
       const approval = pending.find((one) => one.id === id)
       if (approval !== undefined) {
@@ -63,6 +73,47 @@ async function goOn(
     }
     next = (signal) => client.answer(answers, signal)
   }
+}
+
+/** Asks here, until somebody else has answered. */
+async function ask(
+  pending: readonly PendingApproval[],
+  client: ChatClient,
+  desk: Desk,
+  io: Io,
+): Promise<{ answers: ApprovalAnswer[]; elsewhere: Begin | null }> {
+  const waiting = waitElsewhere(client)
+  const taken = new AbortController()
+  const asked = desk(pending, client, taken.signal)
+  const begin = await Promise.race([asked.then(() => null), waiting.begun])
+  if (begin !== null) taken.abort()
+  // Until it has ended the terminal is the editor's.
+  const answers = await asked
+  if (begin === null) {
+    waiting.leave()
+    return { answers, elsewhere: null }
+  }
+  io.stdout.write(ANSWERED_ELSEWHERE)
+  return { answers: [], elsewhere: begin }
+}
+
+const ANSWERED_ELSEWHERE = 'Answered elsewhere.\n'
+
+/** `begun` resolves when somebody else has answered, with how it goes on, and never otherwise. */
+function waitElsewhere(client: ChatClient): { begun: Promise<Begin>; leave(): void } {
+  const leaving = new AbortController()
+  const events = client.answeredElsewhere(leaving.signal)
+  const begun = new Promise<Begin>((resolve, reject) => {
+    events.next().then(({ done, value }) => {
+      if (done) return
+      resolve(async function* (signal) {
+        signal.addEventListener('abort', () => leaving.abort())
+        yield value
+        yield* events
+      })
+    }, reject)
+  })
+  return { begun, leave: () => leaving.abort() }
 }
 
 /** Shows one run to its end. */
@@ -118,10 +169,22 @@ export async function chatAtTerminal(
   io: Io,
 ): Promise<number> {
   const style = styleFor(io.stdout, io.env)
+  // One for all: a call may have its result much later.
+  const view = createChatView(io)
   let client = open(session)
   let interrupted = false
+  let waits = false
   for (;;) {
-    const asked = await prompt.ask()
+    const { asked, elsewhere } = waits
+      ? await askWhileWaiting(prompt, client)
+      : { asked: await prompt.ask(), elsewhere: null }
+    if (elsewhere !== null) {
+      io.stdout.write(ANSWERED_ELSEWHERE)
+      const outcome = await orReport(goOn(elsewhere, client, desk, io, view), io)
+      if (outcome.type === 'left') return outcome.exitCode
+      waits = outcome.type === 'waits'
+    }
+    if (asked.type === 'withdrawn') continue
     if (asked.type === 'end') {
       io.stdout.write('\n')
       return exitCodes.ok.code
@@ -141,27 +204,43 @@ export async function chatAtTerminal(
       io.stdout.write(HELP)
     } else if (line === '/new') {
       client = open(null)
+      waits = false
       io.stdout.write(`${style.dim(`New session ${client.threadId}.`)}\n`)
     } else if (/^\/\w+$/.test(line) && line !== '/approvals') {
       io.stdout.write(`There is no ${line}.\n${HELP}`)
     } else {
-      try {
-        const outcome = await (line === '/approvals'
-          ? askAgain(client, desk, io)
-          : answer(client, asked.line, desk, io))
-        if (outcome.type === 'left') return outcome.exitCode
-      } catch (error) {
-        if (!(error instanceof CliError)) throw error
-        // One refused message is no reason to lose the conversation.
-        reportError(error, io)
-      }
+      const talk = line === '/approvals' ? askAgain(client, desk, io, view) : answer(client, asked.line, desk, io, view)
+      const outcome = await orReport(talk, io)
+      if (outcome.type === 'left') return outcome.exitCode
+      // What was refused because something waits does not end the wait.
+      waits = outcome.type === 'waits' || (waits && outcome.type === 'failed')
     }
   }
 }
 
-async function askAgain(client: ChatClient, desk: Desk, io: Io): Promise<Outcome> {
+/** One refused message is no reason to lose the conversation. */
+function orReport(talk: Promise<Outcome>, io: Io): Promise<Outcome> {
+  return talk.catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error
+    reportError(error, io)
+    return { type: 'failed' }
+  })
+}
+
+/** The next line, unless somebody else answers before it what the conversation waits for. */
+async function askWhileWaiting(prompt: Prompt, client: ChatClient): Promise<{ asked: Asked; elsewhere: Begin | null }> {
+  const waiting = waitElsewhere(client)
+  const taken = new AbortController()
+  const line = prompt.ask(taken.signal)
+  const elsewhere = await Promise.race([line.then(() => null), waiting.begun])
+  if (elsewhere === null) waiting.leave()
+  else taken.abort()
+  return { asked: await line, elsewhere }
+}
+
+async function askAgain(client: ChatClient, desk: Desk, io: Io, view: ChatView): Promise<Outcome> {
   const pending = await client.approvals()
-  if (pending.length > 0) return await goOn(pending, client, desk, io)
+  if (pending.length > 0) return await goOn(pending, client, desk, io, view)
   io.stdout.write('Nothing waits in this session.\n')
   return { type: 'answered' }
 }

@@ -11,7 +11,7 @@ const interrupt: Asked = { type: 'interrupt' }
 async function ask(approval: Partial<PendingApproval>, ...script: (string | Asked)[]) {
   const io = createTestIo()
   const prompts = scriptedPrompts(...script)
-  const answer = await askAboutCall(pendingApproval('a', approval), prompts.open, io)
+  const answer = await askAboutCall(pendingApproval('a', approval), prompts.open, io, new AbortController().signal)
   return { answer, asked: prompts.asked, out: io.printed() }
 }
 

@@ -22,11 +22,12 @@ const LEFT_OUT = /… (?:\(\d+ more characters\)|and \d+ more$)|\[masked\]/
 
 const indented = (text: string): string[] => text.split('\n').map((line) => `  ${line}`)
 
-/** Asks a person about one call. Null: they have not answered (Ctrl-C, Ctrl-D). Nothing but a clear yes is a yes. */
+/** Asks a person about one call. Null: they have not answered (Ctrl-C, Ctrl-D), or the signal took the question away. Nothing but a clear yes is a yes. */
 export async function askAboutCall(
   approval: PendingApproval,
   openPrompt: OpenPrompt,
   io: Io,
+  signal: AbortSignal,
 ): Promise<ApprovalAnswer | null> {
   const { id, digest } = approval
   const style = styleFor(io.stdout, io.env)
@@ -38,7 +39,7 @@ export async function askAboutCall(
   const session = canRemember ? ', s(ession): yes, and to the same call here for 15 minutes' : ''
   io.stdout.write(`${style.dim(`y(es), n(o), e(dit the arguments)${session}`)}\n`)
   for (;;) {
-    const word = await lineFrom(openPrompt('Allow it? '))
+    const word = await lineFrom(openPrompt('Allow it? '), signal)
     switch (word?.trim().toLowerCase()) {
       case undefined:
         return null
@@ -47,13 +48,13 @@ export async function askAboutCall(
         return { id, digest, approved: true }
       case 'n':
       case 'no': {
-        const reason = await lineFrom(openPrompt('Why not? (the agent is told) '))
+        const reason = await lineFrom(openPrompt('Why not? (the agent is told) '), signal)
         if (reason === null) return null
         return { id, digest, approved: false, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
       }
       case 'e':
       case 'edit': {
-        const edited = await askForArguments(approval, openPrompt, io)
+        const edited = await askForArguments(approval, openPrompt, io, signal)
         if (edited === 'left') return null
         if (edited !== 'unchanged') return { id, digest, approved: true, arguments: edited }
         break
@@ -73,10 +74,11 @@ async function askForArguments(
   approval: PendingApproval,
   openPrompt: OpenPrompt,
   io: Io,
+  signal: AbortSignal,
 ): Promise<Record<string, unknown> | 'unchanged' | 'left'> {
   let draft = jsonLine(approval.arguments)
   for (;;) {
-    const line = await lineFrom(openPrompt('Arguments as JSON: ', draft))
+    const line = await lineFrom(openPrompt('Arguments as JSON: ', draft), signal)
     if (line === null) return 'left'
     if (line.trim() === '') return 'unchanged'
     const value = parse(line)
@@ -86,8 +88,8 @@ async function askForArguments(
   }
 }
 
-async function lineFrom(prompt: Prompt): Promise<string | null> {
-  const asked = await prompt.ask()
+async function lineFrom(prompt: Prompt, signal: AbortSignal): Promise<string | null> {
+  const asked = await prompt.ask(signal)
   return asked.type === 'line' ? asked.line : null
 }
 

@@ -28,6 +28,22 @@ describe('the view of a chat', () => {
     )
   })
 
+  test('renders Markdown where there are styles, and what hides stays visible', () => {
+    const said: ChatEvent[] = [
+      { type: 'text', messageId: 'm', delta: '- **bo' },
+      { type: 'text', messageId: 'm', delta: 'ld\x1b[2J**' },
+      { type: 'finished', outcome: 'success' },
+    ]
+    const terminals = [{ terminal: true }, { terminal: true, env: { NO_COLOR: '1' } }, {}].map((options) => {
+      const io = createTestIo(options)
+      const view = createChatView(io)
+      for (const event of said) view.show(event)
+      return io.printed()
+    })
+
+    expect(terminals).toEqual(['• \x1b[1mbold\\u{1b}[2J\x1b[22m\n', '- **bold\\u{1b}[2J**\n', '- **bold\\u{1b}[2J**\n'])
+  })
+
   test('gives a pipe the answer alone', () => {
     const io = createTestIo()
     const view = createChatView(io)

@@ -2,11 +2,12 @@ import { visibleJson } from '../domain/visible-text.ts'
 import type { ChatEvent } from './chat-event.ts'
 import type { Io } from './io.ts'
 import { styleFor } from './style.ts'
+import { createTerminalMarkdown } from './terminal-markdown.ts'
 import { terminalLine, terminalText } from './terminal-text.ts'
 
 /**
- * Shows runs as they happen. On a terminal reasoning and sub-agents are dimmed, tool calls and their progress are seen; a
- * pipe gets the agent's answer alone.
+ * Shows runs as they happen. On a terminal the agent's Markdown is rendered, reasoning and sub-agents are dimmed, tool calls and
+ * their progress are seen; a pipe gets the agent's answer alone, as it was written.
  */
 export interface ChatView {
   show(event: ChatEvent): void
@@ -32,7 +33,19 @@ export function createChatView(io: Io): ChatView {
     stdout.write(paint(safe))
     atLineStart = safe.endsWith('\n')
   }
+  // Without styles a mark is all that shows what was meant.
+  const markdown = style.bold('x') === 'x' ? null : createTerminalMarkdown(style)
+  const say = (text: string) => {
+    if (markdown === null) write(text)
+    else print(markdown.add(terminalText(text)))
+  }
+  const print = (shown: string) => {
+    if (shown === '') return
+    stdout.write(shown)
+    atLineStart = shown.endsWith('\n')
+  }
   const freshLine = () => {
+    print(markdown?.end() ?? '')
     if (!atLineStart) stdout.write('\n')
     atLineStart = true
   }
@@ -62,7 +75,7 @@ export function createChatView(io: Io): ChatView {
         case 'text':
           if (event.by === undefined) {
             enter(`message ${event.messageId}`)
-            write(event.delta)
+            say(event.delta)
           } else if (rich) {
             enter(`message ${event.messageId}`, `${nameOf(event.by)}: `)
             write(event.delta, style.dim)

@@ -316,6 +316,17 @@ The agent asks to call pay (risk high):
     expect(answers).toEqual([undefined, 'Bearer wrong', 'Bearer right'])
   })
 
+  test('says at once that nobody is there, before anything was written', async () => {
+    const server = await startFakeServer((_, response) => void response.end())
+    await server.close()
+
+    expect(await chat([server.url], { terminal: true, stdin: new PassThrough(), env: { NO_COLOR: '1' } })).toEqual({
+      exitCode: 69,
+      out: '',
+      err: `quarterdeck: No server answers at ${server.url} (ECONNREFUSED).\n  Start one: quarterdeck serve\n`,
+    })
+  })
+
   test('answers with the operator’s token of the environment', async () => {
     const server = await startFakeServer((request, response) => {
       if (request.method === 'GET') return void response.writeHead(200).end('{}')
@@ -336,7 +347,10 @@ The agent asks to call pay (risk high):
 
     expect(await left).toBe(0)
     expect(
-      server.seen.map(({ method, headers, body }) => [method, headers.authorization, Object(body).resume]),
+      server.seen
+        // Whether somebody else answers is asked beside, and given up with the answer.
+        .filter(({ path }) => !path.startsWith('/sessions/'))
+        .map(({ method, headers, body }) => [method, headers.authorization, Object(body).resume]),
     ).toEqual([
       ['POST', 'Bearer mine', undefined],
       ['GET', 'Bearer theirs', undefined],

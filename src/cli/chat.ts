@@ -5,6 +5,7 @@ import { createPipeDesk, createTerminalDesk } from './chat-desk.ts'
 import { answer, chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
 import { type ChatTarget, openChatTarget } from './chat-target.ts'
 import { exitCodes } from './exit-codes.ts'
+import { noServerAt } from './fetch-problem.ts'
 import type { Io, Settle } from './io.ts'
 import type { StartApp } from './start-app.ts'
 import { styleFor } from './style.ts'
@@ -56,9 +57,23 @@ export async function chat(
 ): Promise<number> {
   const target = await openChatTarget(where, options, startApp, io)
   try {
+    if (options.message === undefined) await knock(target.url)
     return await talk(target, options, io)
   } finally {
     await target.close()
+  }
+}
+
+/** How long a server may take to say that it is there. */
+const KNOCK_MS = 10_000
+
+/** Whoever wrote a whole message should not learn only then that nobody hears it. Any answer will do. */
+async function knock(url: string): Promise<void> {
+  try {
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(KNOCK_MS) })
+    await response.body?.cancel()
+  } catch (error) {
+    throw noServerAt(url, error)
   }
 }
 
@@ -76,7 +91,7 @@ async function talk(target: ChatTarget, { session, message }: ChatOptions, io: I
       fetch,
     })
   const { howToAnswer } = target
-  const askToken = () => target.operatorToken.ask()
+  const askToken = (signal: AbortSignal) => target.operatorToken.ask(signal)
   const openPrompt = (label: string, draft?: string) => createTerminalPrompt(io, label, draft)
   const atTerminal = io.stdin.isTTY === true && io.stdout.isTTY === true
 
@@ -86,7 +101,7 @@ async function talk(target: ChatTarget, { session, message }: ChatOptions, io: I
       : createPipeDesk(howToAnswer, io)
     const outcome = await answer(open(session ?? null), message, desk, io)
     if (outcome.type === 'left') return outcome.exitCode
-    return outcome.type === 'answered' ? exitCodes.ok.code : exitCodes.failed.code
+    return outcome.type === 'failed' ? exitCodes.failed.code : exitCodes.ok.code
   }
   if (!atTerminal) return await chatThroughPipe(open(session ?? null), createPipeDesk(howToAnswer, io), io)
 

@@ -5,7 +5,7 @@ import type { Io } from './io.ts'
 export interface OperatorToken {
   current(): string | null
   /** Asks the person at the terminal; true: there is one now. */
-  ask(): Promise<boolean>
+  ask(signal: AbortSignal): Promise<boolean>
   /** The server did not take it. One that was typed is forgotten, so that the person is asked again. */
   refused(): void
 }
@@ -14,9 +14,9 @@ export function createOperatorToken(known: string | null, io: Io): OperatorToken
   let typed: string | null = null
   return {
     current: () => known ?? typed,
-    async ask() {
+    async ask(signal) {
       if (known !== null || typed !== null) return true
-      typed = await askSecret('The operator’s token decides (typing is hidden, Enter leaves it pending): ', io)
+      typed = await askSecret('The operator’s token decides (typing is hidden, Enter leaves it pending): ', io, signal)
       return typed !== null
     },
     refused() {

@@ -3,6 +3,8 @@ import type { Io, OutputStream } from './io.ts'
 export interface Style {
   bold(text: string): string
   dim(text: string): string
+  italic(text: string): string
+  underline(text: string): string
   red(text: string): string
   green(text: string): string
   yellow(text: string): string
@@ -17,6 +19,8 @@ export function styleFor(stream: OutputStream, env: Io['env']): Style {
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),
+    italic: paint(3, 23),
+    underline: paint(4, 24),
     red: paint(31, 39),
     green: paint(32, 39),
     yellow: paint(33, 39),

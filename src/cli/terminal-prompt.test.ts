@@ -42,6 +42,20 @@ describe('the prompt', () => {
     expect(await prompt.ask()).toEqual({ type: 'line', line: 'good evening' })
   })
 
+  test('is taken away by a signal, and keeps what was typed', async () => {
+    const { stdin, io, prompt } = setUp()
+    const taken = new AbortController()
+    const first = prompt.ask(taken.signal)
+    stdin.write('half a ')
+    await io.until('half a ')
+    taken.abort()
+    expect(await first).toEqual({ type: 'withdrawn' })
+    const second = prompt.ask()
+    stdin.write('line\r')
+
+    expect(await second).toEqual({ type: 'line', line: 'half a line' })
+  })
+
   test('tells Ctrl-C from Ctrl-D', async () => {
     const { stdin, prompt } = setUp()
 

@@ -3,10 +3,13 @@ import type { Io } from './io.ts'
 
 /** Lines from a person at a terminal. */
 export interface Prompt {
-  ask(): Promise<Asked>
+  /** A signal takes the question away; what was typed stands there the next time. */
+  ask(signal?: AbortSignal): Promise<Asked>
 }
 
-export type Asked = { type: 'line'; line: string } | { type: 'interrupt' } | { type: 'end' }
+export type Asked = { type: 'line'; line: string } | { type: 'interrupt' } | { type: 'end' } | { type: 'withdrawn' }
+
+const CLEAR_LINE = '\r\x1b[2K'
 
 /**
  * The line editor lives only while it asks: between two questions the terminal is its normal self, so that Ctrl-C during
@@ -18,16 +21,22 @@ export function createTerminalPrompt(io: Io, label: string, draft = ''): Prompt 
   let unfinished = draft
   let history: string[] = []
 
-  const edit = () =>
+  const edit = (signal: AbortSignal | undefined) =>
     new Promise<Asked>((resolve) => {
       const editor = createInterface({ input: io.stdin, output: io.stdout, prompt: label, history, terminal: true })
       const lines: string[] = []
       const finish = (asked: Asked) => {
         editor.off('close', end)
-        unfinished = asked.type === 'line' ? editor.line : ''
+        signal?.removeEventListener('abort', withdraw)
+        unfinished = asked.type === 'line' || asked.type === 'withdrawn' ? editor.line : ''
         editor.close()
         resolve(asked)
       }
+      const withdraw = () => {
+        io.stdout.write(CLEAR_LINE)
+        finish({ type: 'withdrawn' })
+      }
+      signal?.addEventListener('abort', withdraw, { once: true })
       const end = () => finish({ type: 'end' })
       editor.on('history', (entries: string[]) => {
         history = [...entries]
@@ -47,9 +56,10 @@ export function createTerminalPrompt(io: Io, label: string, draft = ''): Prompt 
     })
 
   return {
-    async ask() {
+    async ask(signal) {
+      if (signal?.aborted) return { type: 'withdrawn' }
       const line = pasted.shift()
-      return line === undefined ? await edit() : { type: 'line', line }
+      return line === undefined ? await edit(signal) : { type: 'line', line }
     },
   }
 }
