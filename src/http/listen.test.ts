@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { connect, createServer as createTcpServer } from 'node:net'
+import { connect, createServer as createTcpServer, type ListenOptions, type Server as NetServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { listen } from './listen.ts'
@@ -42,6 +42,28 @@ test('a port that is in use is refused, also when the other one listens like thi
     code: 'config_invalid',
     details: { reason: 'EADDRINUSE' },
   })
+})
+
+test('any port: one that somebody else takes at the last moment is left to them, and another is found', async () => {
+  const strangers: NetServer[] = []
+  const server = createServer()
+  const open = server.listen.bind(server)
+  Object.assign(server, {
+    listen(options: ListenOptions, ready: () => void) {
+      if (strangers.length === 3) return open(options, ready)
+      const stranger = createTcpServer()
+      strangers.push(stranger)
+      stranger.listen({ host: options.host, port: options.port }, () => open(options, ready))
+    },
+  })
+
+  const { port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0 }, () => {})
+  const taken = strangers.map((stranger) => Object(stranger.address()).port)
+  close()
+  server.close()
+  for (const stranger of strangers) stranger.close()
+
+  expect([taken.length, taken.includes(port)]).toEqual([3, false])
 })
 
 test('one socket serves as well', async () => {
