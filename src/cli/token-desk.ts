@@ -20,6 +20,7 @@ import { dataDirectory, withStore } from './data-directory.ts'
 import { exitCodes } from './exit-codes.ts'
 import { fetchProblem } from './fetch-problem.ts'
 import type { Io } from './io.ts'
+import { agentPaths, loadConfig } from './load-config.ts'
 import { isOpenLine } from './open-line.ts'
 import { terminalText } from './terminal-text.ts'
 
@@ -54,10 +55,14 @@ export async function withTokenDesk<T>(
   work: (desk: TokenDesk) => Promise<T>,
 ): Promise<T> {
   if (url !== undefined) return await work(await openServer(safeAddress(url), null, io))
-  const directory = dataDirectory(dataDir, io)
+  const usual = dataDirectory(dataDir, io)
+  // Before the first start: of the agent that is here, where the server will look for them.
+  const isNew = usual === resolve(io.cwd, '.quarterdeck') && !existsSync(usual)
+  const hasAgent = isNew && agentPaths([], io).length > 0
+  const directory = hasAgent ? loadConfig({ files: [], flags: {} }, io).dataDir : usual
   checkOwner(directory)
   // A folder that was named is meant, also before the first start.
-  const create = directory !== resolve(io.cwd, '.quarterdeck') || existsSync(directory)
+  const create = hasAgent || !isNew
   for (let left = LOCK_TRIES; ; left--) {
     try {
       return await withStore(directory, { create }, io, async (store) => work(await openFolder(directory, store, io)))

@@ -40,6 +40,19 @@ const shownIn = (text: string) => ({
   decide: /to decide\s+(qd_\S+)/.exec(text)?.[1] ?? '',
 })
 
+describe('before the first start', () => {
+  test.each([[''], ['data_dir: kept\n']])('an agent’s folder has its first token made (%j)', async (settings) => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), 'name: crow\nmodel: { provider: demo }\ninstructions: Hi.\n')
+    if (settings !== '') await writeFile(join(cwd, 'quarterdeck.yaml'), settings)
+
+    const made = await run(['tokens', 'create', '--role', 'operator'], { cwd })
+    const { url } = await serve(cwd)
+
+    expect([made.exitCode, await status(url, made.out.trim())]).toEqual([0, 200])
+  })
+})
+
 describe('a start', () => {
   test('at a terminal makes both tokens and shows them, once', async () => {
     const cwd = await tempFolder()
