@@ -110,7 +110,9 @@ describe('a model that writes without end', () => {
 
   test('in a prompt is hung up on as well', async () => {
     await using endless = await endlessModel({ content: 'word '.repeat(20) })
-    await expect(createComplete(endless.model, 50_000)('go', never)).rejects.toMatchObject({ code: 'budget_exceeded' })
+    await expect(createComplete(endless.model, 50_000)('go', never, silentLogger)).rejects.toMatchObject({
+      code: 'budget_exceeded',
+    })
     await endless.gone
   })
 

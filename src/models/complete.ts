@@ -1,15 +1,16 @@
 import { ServerError } from '../domain/errors.ts'
 import type { TokenUsage } from '../domain/event.ts'
+import type { Logger } from '../domain/logger.ts'
 import type { Model, ModelUsage } from './model.ts'
 
 /** One question, one answer: no tools, no history. Throws like the model, and for an answer that is longer than `maxChars`. */
 export function createComplete(
   model: Model,
   maxChars: number,
-): (prompt: string, signal: AbortSignal) => Promise<{ text: string; usage: TokenUsage[] }> {
-  return async (prompt, signal) => {
+): (prompt: string, signal: AbortSignal, log: Logger) => Promise<{ text: string; usage: TokenUsage[] }> {
+  return async (prompt, signal, log) => {
     const messages = [{ role: 'user', content: prompt }] as const
-    const request = { system: '', messages, tools: [], responseFormat: null, sessionId: 'prompt' }
+    const request = { system: '', messages, tools: [], responseFormat: null, sessionId: 'prompt', log }
     let text = ''
     let written = 0
     let used: ModelUsage | null = null

@@ -1,3 +1,5 @@
+import type { Logger } from '../domain/logger.ts'
+
 /** A language model. Every provider is one implementation of this port; a fault is a `ServerError` with a `model_*` code. */
 export interface Model {
   readonly provider: string
@@ -22,6 +24,8 @@ export interface ModelRequest {
   responseFormat: Record<string, unknown> | null
   /** Stable for one session; providers may use it for caching or abuse tracking. */
   sessionId: string
+  /** What becomes of this request is logged here, with the ids of the run that it is for. Left out: in the log of the server. */
+  log?: Logger
 }
 
 export type ModelMessage =

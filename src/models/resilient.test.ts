@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ErrorCode, ServerError } from '../domain/errors.ts'
 import { silentLogger } from '../domain/logger.ts'
+import { type LogLine, recordingLogger } from '../domain/testing/recording-logger.ts'
 import { modelFailure } from './failure.ts'
 import type { Model, ModelPart, ModelRequest } from './model.ts'
 import { createResilientModel } from './resilient.ts'
@@ -25,6 +26,7 @@ interface Setup {
   /** When, in ms since the start, the primary and the fallback were asked. */
   asked: number[]
   askedFallback: number[]
+  lines: LogLine[]
 }
 
 function setUp(
@@ -34,6 +36,7 @@ function setUp(
   const clock = createManualClock()
   const asked: number[] = []
   const askedFallback: number[] = []
+  const lines: LogLine[] = []
   const fallback = options.fallback
   const model = createResilientModel({
     primary: createScriptedModel({ answers, clock, name: 'first', onRequest: () => asked.push(clock.mono()) }),
@@ -49,9 +52,9 @@ function setUp(
     settings: { retries: options.retries ?? 2, firstTokenTimeoutMs: 60_000, tokenTimeoutMs: 10_000 },
     clock,
     random: () => options.random ?? 1,
-    log: silentLogger,
+    log: recordingLogger(lines),
   })
-  return { clock, model, asked, askedFallback }
+  return { clock, model, asked, askedFallback, lines }
 }
 
 const never = new AbortController().signal
@@ -174,6 +177,51 @@ describe('resilient model', () => {
       log: silentLogger,
     })
     expect(await failureFrom(collect(model.stream(emptyRequest, never)))).toBe(bug)
+  })
+})
+
+describe('resilient model: log', () => {
+  const about = { provider: 'scripted', model: 'first' }
+
+  test('a good answer is one line with its tokens, time and end, and nothing that was said', async () => {
+    const setup = setUp([{ parts: [{ usage: { input: 7, output: 2 } }, { text: 'Hello' }] }])
+    await play(setup)
+    const fields = { ...about, input_tokens: 7, output_tokens: 2, latency_ms: 0, outcome: 'completed', finish: 'stop' }
+    expect(setup.lines).toEqual([{ level: 'info', message: 'model call', fields }])
+  })
+
+  test('the lines have the ids of the request they are for', async () => {
+    const { model, lines } = setUp([hello])
+    const own: LogLine[] = []
+    await collect(model.stream({ ...emptyRequest, log: recordingLogger(own, { run_id: 'r' }) }, never))
+    expect(lines).toEqual([])
+    expect(own).toMatchObject([{ message: 'model call', fields: { run_id: 'r', outcome: 'completed' } }])
+  })
+
+  test('a failure is told with its reason, and so is each that is tried again', async () => {
+    const setup = setUp([broken('model_failed'), broken('model_auth_failed', false)])
+    await failureFrom(play(setup))
+    const reason = expect.any(String)
+    const again = { ...about, code: 'model_failed', reason, attempt: 1, wait_ms: 500 }
+    const failed = { ...about, latency_ms: 500, outcome: 'failed', code: 'model_auth_failed', reason }
+    expect(setup.lines).toEqual([
+      { level: 'warn', message: 'model is asked again', fields: again },
+      { level: 'warn', message: 'model call', fields: failed },
+    ])
+  })
+
+  test('what a model says when it declines is not told', async () => {
+    const setup = setUp([{ parts: [{ error: { code: 'model_refused', message: 'It asked for a bomb.' } }] }])
+    await failureFrom(play(setup))
+    expect(setup.lines).toMatchObject([
+      { level: 'warn', fields: { code: 'model_refused', reason: 'The model declined to answer.' } },
+    ])
+  })
+
+  test('an answer that nobody wants any more is one line, too', async () => {
+    const setup = setUp([hello])
+    for await (const _ of setup.model.stream(emptyRequest, never)) break
+    expect(setup.lines).toMatchObject([{ level: 'info', message: 'model call', fields: { outcome: 'stopped' } }])
   })
 })
 

@@ -4,7 +4,9 @@ import { type ErrorCode, ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { modelFailure } from './failure.ts'
 import type { Model, ModelPart, ModelRequest } from './model.ts'
+import { reasonOf, startModelCallLine } from './model-call-line.ts'
 import { createSilenceWatch } from './silence-watch.ts'
+import { withoutQuotes } from './without-quotes.ts'
 
 export interface ResilientOptions {
   primary: Model
@@ -36,56 +38,69 @@ const FAILS_OVER: readonly ErrorCode[] = [
 /**
  * A model that is asked again, and then replaced by its fallback, as long as nothing of the answer was shown; after the
  * first part every failure is final. Silence before the first part and between two parts is bounded. An abort ends it all
- * at once, also a wait between two attempts.
+ * at once, also a wait between two attempts. Each answer that is asked for is one line in the log, a fallback's is another.
  */
 export function createResilientModel(options: ResilientOptions): Model {
-  const { primary, fallback, settings, clock, random, log } = options
+  const { primary, fallback, settings, clock, random } = options
 
   // One generator for all of it: every part of every answer passes here, and each generator on its way costs a few promises.
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
-    for (let attempt = 0; ; attempt += 1) {
-      // Only the time spent waiting for the model counts, not the time its parts wait to be taken.
-      const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
-      // Usage that comes ahead of everything else is kept until there is something to show, so that an answer that fails right
-      // after its header can still be asked for again.
-      let held: readonly ModelPart[] = []
-      let shown = false
-      try {
-        for await (const parts of primary.stream(request, watch.signal)) {
-          if (watch.signal.aborted) break
-          if (!shown && parts.every((part) => part.type === 'usage')) {
-            // The last one counts, and a server may send them without end.
-            held = parts.slice(-1)
-            continue
+    const log = request.log ?? options.log
+    const line = startModelCallLine(primary, clock, log)
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        // Only the time spent waiting for the model counts, not the time its parts wait to be taken.
+        const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
+        // Usage that comes ahead of everything else is kept until there is something to show, so that an answer that fails right
+        // after its header can still be asked for again.
+        let held: readonly ModelPart[] = []
+        let shown = false
+        try {
+          for await (const parts of primary.stream(request, watch.signal)) {
+            if (watch.signal.aborted) break
+            line.see(parts)
+            if (!shown && parts.every((part) => part.type === 'usage')) {
+              // The last one counts, and a server may send them without end.
+              held = parts.slice(-1)
+              continue
+            }
+            shown = true
+            watch.pause()
+            yield held.length === 0 ? parts : [...held, ...parts]
+            held = []
+            watch.wait(settings.tokenTimeoutMs)
           }
-          shown = true
-          watch.pause()
-          yield held.length === 0 ? parts : [...held, ...parts]
-          held = []
-          watch.wait(settings.tokenTimeoutMs)
-        }
-        if (watch.timedOut) throw timeoutOf(primary, shown, settings)
-        return
-      } catch (thrown) {
-        watch.stop()
-        if (signal.aborted) return
-        const error = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
-        if (shown || !(error instanceof ServerError)) throw error
-        const wait = attempt < settings.retries ? waitBefore(error, attempt, random()) : null
-        if (wait !== null) {
-          log.warn('model is asked again', { ...about(primary), code: error.code, attempt: attempt + 1, wait_ms: wait })
+          if (watch.timedOut) throw timeoutOf(primary, shown, settings)
+          if (!signal.aborted) line.ended()
+          return
+        } catch (thrown) {
+          watch.stop()
+          if (signal.aborted) return
+          const cause = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
+          const error = cause instanceof ServerError ? withoutQuotes(cause, request) : cause
+          const wait = shown || attempt >= settings.retries ? null : waitBefore(error, attempt, random())
+          if (wait === null) {
+            line.failed(error)
+            if (shown || fallback === null || !failsOver(error)) throw error
+            log.warn('model is replaced by its fallback', { ...about(primary), fallback: fallback.name })
+            break
+          }
+          log.warn('model is asked again', {
+            ...about(primary),
+            ...reasonOf(error),
+            attempt: attempt + 1,
+            wait_ms: wait,
+          })
           await sleep(clock, wait, signal)
           if (signal.aborted) return
-          continue
+        } finally {
+          watch.stop()
         }
-        if (fallback === null || !FAILS_OVER.includes(error.code)) throw error
-        log.warn('model is replaced by its fallback', { ...about(primary), code: error.code, fallback: fallback.name })
-      } finally {
-        watch.stop()
       }
-      yield* fallback.stream(request, signal)
-      return
+    } finally {
+      line.stopped()
     }
+    if (fallback !== null) yield* fallback.stream(request, signal)
   }
 
   return {
@@ -97,7 +112,7 @@ export function createResilientModel(options: ResilientOptions): Model {
         await checkInTime(options, signal)
       } catch (error) {
         if (fallback === null || signal.aborted) throw error
-        log.warn('model is down, its fallback is checked', about(primary))
+        options.log.warn('model is down, its fallback is checked', about(primary))
         await fallback.check(signal).catch(() => {
           throw error
         })
@@ -106,10 +121,13 @@ export function createResilientModel(options: ResilientOptions): Model {
   }
 }
 
+const failsOver = (error: unknown): boolean => error instanceof ServerError && FAILS_OVER.includes(error.code)
+
 const about = ({ provider, name }: Model) => ({ provider, model: name })
 
 /** Milliseconds until the next attempt, or null when there is no point in one. */
-function waitBefore(error: ServerError, attempt: number, random: number): number | null {
+function waitBefore(error: unknown, attempt: number, random: number): number | null {
+  if (!(error instanceof ServerError)) return null
   // A timeout has used up the user's patience; only another model helps.
   if (error.details.retryable !== true || error.code === 'model_timeout') return null
   // Half of it is left to chance, so that the runs that failed together do not come back together.

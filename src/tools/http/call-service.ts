@@ -20,17 +20,17 @@ const HEADERS = {
 
 /** One call of a service for a tool. An answer of any status is an outcome; no answer at all is a throw. */
 export async function callService(
-  { http, clock, log }: HttpToolDeps,
+  { http, clock }: Pick<HttpToolDeps, 'http' | 'clock'>,
   tool: { name: string; effect: Effect },
   call: ToolCallRequest,
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const begun = clock.mono()
+  // Its lines have the ids of the run and of the call.
+  const { log } = call.voice
   // Paths and queries hold arguments, and those are content.
   const fields = () => ({
-    tool: tool.name,
-    call_id: call.callId,
     host: request.url.host,
     duration_ms: Math.round(clock.mono() - begun),
   })
@@ -38,7 +38,7 @@ export async function callService(
   const key = tool.effect === 'idempotent' ? { 'idempotency-key': encodeURIComponent(call.callId.toWellFormed()) } : {}
   try {
     const answer = await http.send({ ...request, headers: { ...HEADERS, ...key, ...request.headers } }, signal)
-    log.info('a service answered a tool', { ...fields(), status: answer.status })
+    log.debug('a service answered a tool', { ...fields(), status: answer.status })
     return answerOutcome(answer)
   } catch (error) {
     log.warn('a service did not answer a tool', { ...fields(), ...reasonOf(error) })

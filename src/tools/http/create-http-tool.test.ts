@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import type { HttpToolSettings } from '../../domain/tool-settings.ts'
 import { createHttpTool } from './create-http-tool.ts'
 import { type Answer, answerJson, openService, type Service } from './testing/open-service.ts'
-import { httpToolDeps, type LogLine, never, toolCall } from './testing/tool-call.ts'
+import { httpToolDeps, never, toolCall } from './testing/tool-call.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -202,22 +203,24 @@ describe('an http tool', () => {
     const service = await open((response) => answerJson(response, { secret: 'answer' }, 403))
     const lines: LogLine[] = []
     const headers = { Authorization: 'Bearer secret' }
-    const tool = createHttpTool(settings({ url: `${service.url}/secret/{id}`, headers }), httpToolDeps(lines))
-    await tool.call(toolCall({ id: 'secret', q: 'secret' }), never)
-    const fields = { tool: 'lookup', call_id: 'call-1', host: `127.0.0.1:${service.port}`, duration_ms: 0 }
-    expect(lines).toEqual([{ level: 'info', message: 'a service answered a tool', fields: { ...fields, status: 403 } }])
+    const tool = createHttpTool(settings({ url: `${service.url}/secret/{id}`, headers }), httpToolDeps())
+    await tool.call(toolCall({ id: 'secret', q: 'secret' }, 'call-1', recordingLogger(lines)), never)
+    const fields = { host: `127.0.0.1:${service.port}`, duration_ms: 0 }
+    expect(lines).toEqual([
+      { level: 'debug', message: 'a service answered a tool', fields: { ...fields, status: 403 } },
+    ])
   })
 
   test('a service that cannot be reached is told without internals, and logged with the reason', async () => {
     const service = await openService(() => {})
     await service.close()
     const lines: LogLine[] = []
-    const tool = createHttpTool(settings({ url: service.url }), httpToolDeps(lines))
-    await expect(tool.call(toolCall({}), never)).rejects.toMatchObject({
+    const tool = createHttpTool(settings({ url: service.url }), httpToolDeps())
+    await expect(tool.call(toolCall({}, 'call-1', recordingLogger(lines)), never)).rejects.toMatchObject({
       code: 'tool_failed',
       message: 'The service could not be reached.',
     })
-    const fields = { tool: 'lookup', call_id: 'call-1', host: `127.0.0.1:${service.port}`, duration_ms: 0 }
+    const fields = { host: `127.0.0.1:${service.port}`, duration_ms: 0 }
     const message = 'a service did not answer a tool'
     expect(lines).toEqual([
       { level: 'warn', message, fields: { ...fields, reason: 'unreachable', code: 'ECONNREFUSED' } },

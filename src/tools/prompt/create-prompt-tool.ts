@@ -2,6 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { TokenUsage } from '../../domain/event.ts'
+import type { Logger } from '../../domain/logger.ts'
 import type { PromptToolSettings } from '../../domain/tool-settings.ts'
 import { argumentsIn, parseTemplate, textOf } from '../http/template.ts'
 import type { ServerTool } from '../tool.ts'
@@ -9,7 +10,11 @@ import { toolBinding } from '../tool-binding.ts'
 import { toolDescription } from '../tool-description.ts'
 
 /** One question to a model, one answer: no tools, no history. */
-export type Complete = (prompt: string, signal: AbortSignal) => Promise<{ text: string; usage: TokenUsage[] }>
+export type Complete = (
+  prompt: string,
+  signal: AbortSignal,
+  log: Logger,
+) => Promise<{ text: string; usage: TokenUsage[] }>
 
 /** `{argument}` is filled in, `{{argument}}` stands for itself. Throws `config_invalid` for one that is not in `parameters`. */
 export function createPromptTool(settings: PromptToolSettings, complete: Complete): ServerTool {
@@ -26,9 +31,9 @@ export function createPromptTool(settings: PromptToolSettings, complete: Complet
     location: 'server',
     ...toolDescription(settings),
     binding: toolBinding('prompt', { template: settings.template }),
-    async call({ arguments: args }, signal) {
+    async call({ arguments: args, voice }, signal) {
       const prompt = template.map((part) => (typeof part === 'string' ? part : valueText(args, part.argument))).join('')
-      const { text, usage } = await complete(prompt, signal)
+      const { text, usage } = await complete(prompt, signal, voice.log)
       if (text.trim() === '') return { content: 'The model answered with nothing.', isError: true, usage }
       return { content: text, isError: false, usage }
     },

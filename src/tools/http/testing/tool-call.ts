@@ -1,12 +1,13 @@
 import { createSystemClock } from '../../../domain/clock.ts'
-import { type LogFields, type Logger, silentLogger } from '../../../domain/logger.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { type LogLine, recordingLogger } from '../../../domain/testing/recording-logger.ts'
 import type { ToolCallRequest } from '../../tool.ts'
 import type { HttpToolDeps } from '../call-service.ts'
 import { createServiceHttp, type Lookup, systemLookup } from '../service-http.ts'
 
 export const never: AbortSignal = new AbortController().signal
 
-export const toolCall = (args: Record<string, unknown>, callId = 'call-1'): ToolCallRequest => ({
+export const toolCall = (args: Record<string, unknown>, callId = 'call-1', log = silentLogger): ToolCallRequest => ({
   callId,
   arguments: args,
   sessionId: 'session-1',
@@ -16,7 +17,7 @@ export const toolCall = (args: Record<string, unknown>, callId = 'call-1'): Tool
   forwardedProps: null,
   resultChars: 50_000,
   voice: {
-    log: silentLogger,
+    log,
     state: () => null,
     setState() {},
     emit() {},
@@ -24,26 +25,6 @@ export const toolCall = (args: Record<string, unknown>, callId = 'call-1'): Tool
     progress() {},
   },
 })
-
-export interface LogLine {
-  level: string
-  message: string
-  fields: LogFields
-}
-
-export function recordingLogger(lines: LogLine[], base: LogFields = {}): Logger {
-  const at =
-    (level: string) =>
-    (message: string, fields: LogFields = {}) =>
-      void lines.push({ level, message, fields: { ...base, ...fields } })
-  return {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    with: (fields) => recordingLogger(lines, { ...base, ...fields }),
-  }
-}
 
 export function httpToolDeps(lines: LogLine[] = [], lookup: Lookup = systemLookup): HttpToolDeps {
   const clock = { ...createSystemClock(), mono: () => 0 }
