@@ -33,6 +33,8 @@ export interface RunInput {
   state?: unknown
   /** The session's id as this request spelled it; RUN_STARTED repeats it. */
   wireThreadId?: string
+  /** Of the request that brought it. The log lines of the run have it. */
+  correlationId?: string
   /**
    * Branch here: what followed this message is superseded. Without new messages it is a user message, which is answered anew;
    * with them it is the last one before the message that the user has edited.

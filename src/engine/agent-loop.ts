@@ -99,7 +99,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
     })
     let answer: Answer
     try {
-      answer = await step.read(request, signal)
+      answer = await step.read({ ...request, log: scope.log.with({ agent: definition.name }) }, signal)
       signal.throwIfAborted()
     } catch (error) {
       const partial = step.usage()
@@ -221,11 +221,10 @@ const refusesAttachments = ({ messages }: ModelRequest, error: unknown): boolean
   (error.code === 'model_bad_request' || error.code === 'model_context_overflow')
 
 /** One picture that a provider does not like must not make a whole conversation impossible. False: that was tried. */
-function goOnWithText({ files, run, log, signal }: RunScope, { model }: AgentParts, error: unknown): boolean {
+function goOnWithText({ files, log, signal }: RunScope, { model }: AgentParts, error: unknown): boolean {
   if (files?.attaches !== true || signal.aborted) return false
   files.stopAttaching()
   log.warn('a model refused attached files and is asked again with their text; model.input says which it takes', {
-    run_id: run.id,
     model: model.name,
     error,
   })

@@ -47,7 +47,10 @@ export interface AnswerDeskDeps {
   startNext: (sessionId: string) => Promise<void>
 }
 
-export type TakenBy = Pick<StartRequest, 'owner' | 'agent' | 'session' | 'input' | 'wireRunId' | 'parentRunId'> & {
+export type TakenBy = Pick<
+  StartRequest,
+  'owner' | 'agent' | 'session' | 'input' | 'wireRunId' | 'parentRunId' | 'correlationId'
+> & {
   origin: RunRecord['origin']
 }
 
@@ -142,7 +145,11 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
   }
 
   /** An answer from outside of the conversation; its continuation runs by itself. Null: the session is gone. */
-  async function answer(wait: Wait, settling: Settling, messages: NewMessage[] = []): Promise<AcceptedRun | null> {
+  async function answer(
+    wait: Wait,
+    settling: Settling,
+    { messages = [], correlationId }: { messages?: NewMessage[]; correlationId?: string | undefined } = {},
+  ): Promise<AcceptedRun | null> {
     const parent = await store.run(wait.runId)
     const session = await store.session(wait.sessionId)
     if (parent === null || session === null) return null
@@ -150,10 +157,12 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     // The state that the first run brought was taken then; tools may have changed it since.
     const { state: _taken, ...input } = parent.input
     const settled = settle(parent, { ...input, messages }, settling)
-    return take({ owner, agent, session: { existing: session }, input: settled.input, origin: 'answer' }, settled)
+    const asked = correlationId === undefined ? {} : { correlationId }
+    const run = { owner, agent, session: { existing: session }, input: settled.input, ...asked }
+    return take({ ...run, origin: 'answer' }, settled)
   }
 
-  async function decide(by: Standing, id: string, decision: Decision) {
+  async function decide(by: Standing, id: string, decision: Decision, correlationId?: string) {
     const wait = await approval(by, id)
     const at = now()
     // First of all: whoever has no standing learns nothing more and changes nothing.
@@ -163,7 +172,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     const decided = await decideOn(decideDeps, by, wait, decision, at)
     if (isLate) await expire(wait)
     else if (wait.status === 'pending') {
-      const taken = await answer(wait, { decided: [decided], answered: [], at })
+      const taken = await answer(wait, { decided: [decided], answered: [], at }, { correlationId })
       const applied = taken?.answered?.[0]
       if (taken !== null && applied?.applied === true && applied.wait?.wait === 'approval') {
         return { approval: applied.wait, run: taken.run }
@@ -209,7 +218,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
       return shown(found.filter((one) => one.wait === 'approval'))
     },
 
-    async answerClientCall(owner, id, { content, isError, durationMs }) {
+    async answerClientCall(owner, id, { content, isError, durationMs }, correlationId) {
       const call = await clientCall(owner, id)
       const at = now()
       if (call.status === 'pending' && isOver(call, at)) await expire(call)
@@ -223,7 +232,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
           metadata: { quarterdeck: { status, ...(durationMs === undefined ? {} : { durationMs }) } },
           ...(isError ? { error: content } : {}),
         }
-        const taken = await answer(call, { decided: [], answered: [call], at }, [message])
+        const taken = await answer(call, { decided: [], answered: [call], at }, { messages: [message], correlationId })
         if (taken?.answered?.[0]?.applied === true) return taken.run
       }
       const { status } = await clientCall(owner, id)

@@ -130,8 +130,8 @@ export function createAskAgain({ store, log, ids, gate, agents, logger }: AskAga
   }
 }
 
-export function logAskedAgain(logger: Logger, { id, agent, tool, sessionId }: Approval, old: Approval): void {
-  const about = { approval_id: id, replaces: old.id, agent, tool, session_id: sessionId }
+export function logAskedAgain(logger: Logger, { id, agent, tool, sessionId, runId }: Approval, old: Approval): void {
+  const about = { approval_id: id, replaces: old.id, agent, tool, session_id: sessionId, run_id: runId }
   logger.info('an approval is asked for again, because its tool or the rules have changed', about)
 }
 

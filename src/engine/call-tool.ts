@@ -58,7 +58,7 @@ async function tryOnce(
     if (ended.signal.aborted && !signal.aborted)
       return failed(`The tool did not answer within ${tool.timeoutMs / 1000} s.`)
     if (error instanceof ServerError) return failed(error.message)
-    if (!signal.aborted) log.warn('a tool threw', { tool: tool.name, run_id: run.id, error })
+    if (!signal.aborted) log.warn('a tool threw', { tool: tool.name, call_id: call.id, error })
     return failed('The tool failed.')
   } finally {
     silence()
@@ -88,7 +88,7 @@ function asJson(value: unknown): unknown {
 }
 
 function createVoice(
-  { writer, state, log, run }: RunScope,
+  { writer, state, log }: RunScope,
   { pen }: Lane,
   tool: ServerTool,
   call: ToolCall,
@@ -97,7 +97,7 @@ function createVoice(
   const timestamp = () => pen.timestamp()
   const show = () => {
     // What it says is seen at once. That it is in the log is not waited for: the result's commit is behind it.
-    writer.flush().catch((error: unknown) => log.warn('an event of a tool is late', { run_id: run.id, error }))
+    writer.flush().catch((error: unknown) => log.warn('an event of a tool is late', { error }))
   }
   function activity(id: string, activityType: string, content: Record<string, unknown>): void {
     if (!heard) return
@@ -116,7 +116,7 @@ function createVoice(
     show()
   }
   const voice: ToolVoice = {
-    log: log.with({ tool: tool.name, run_id: run.id, session_id: run.sessionId }),
+    log: log.with({ tool: tool.name, call_id: call.id }),
     state: () => state.read(),
     setState(next) {
       if (!heard) return

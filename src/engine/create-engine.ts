@@ -22,6 +22,7 @@ import { type Gate, openGate } from './gate.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
 import { createPresence } from './presence.ts'
 import { reviewStanding } from './review-standing.ts'
+import { logEndOfIdle, runLogger } from './run-line.ts'
 import type { AgentParts } from './run-scope.ts'
 import { runStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
@@ -49,6 +50,9 @@ export interface EngineOptions {
     disconnectGraceMs: number | null
   }
 }
+
+const correlationOf = ({ correlationId }: Pick<StartRequest, 'correlationId'>) =>
+  correlationId === undefined ? {} : { correlationId }
 
 const MOST_WAITS = 1_000
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
@@ -174,11 +178,13 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   /** On the wire it has ended already. What it waited for is interrupted. */
-  async function endWaiting({ id: runId, sessionId, fence, usage }: RunRecord, by: string): Promise<void> {
+  async function endWaiting(run: RunRecord, by: string): Promise<void> {
+    const { id: runId, sessionId, fence, usage } = run
     const now = clock.now()
     const end = { status: 'cancelled', now, entries: [], messages: [], usage, error: null } as const
     try {
       await log.commit({ type: 'finish_run', runId, fence, ...end })
+      logEndOfIdle(logger, run, 'cancelled', { stoppedBy: by })
     } catch (error) {
       if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
       // It was answered just now: what goes on in its place is what was to be stopped.
@@ -196,6 +202,7 @@ export function createEngine(options: EngineOptions): Engine {
     }
     try {
       await writer.finish(ending({ kind: 'cancelled', by }, run, session, [], [], now))
+      logEndOfIdle(logger, run, 'cancelled', { stoppedBy: by })
     } catch (error) {
       if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
       // It began to run just now.
@@ -227,7 +234,7 @@ export function createEngine(options: EngineOptions): Engine {
       parentRunId: request.parentRunId ?? settled?.parent?.wireId ?? null,
       status: 'queued',
       origin: request.origin,
-      input: settled?.input ?? request.input,
+      input: { ...(settled?.input ?? request.input), ...correlationOf(request) },
       createdAt: now,
       startedAt: null,
       finishedAt: null,
@@ -284,7 +291,7 @@ export function createEngine(options: EngineOptions): Engine {
       await clearWay(taken.run, onBusy)
     } catch (error) {
       // It is taken, and whoever asked must hear so, or they say it again.
-      logger.warn('a queued run has to wait longer than it should', { run_id: taken.run.id, error })
+      runLogger(logger, taken.run).warn('a queued run has to wait longer than it should', { error })
     }
     return taken
   }

@@ -77,7 +77,12 @@ export interface Engine {
    * `approval_changed` with the question that has taken its place, `tool_unavailable`, or `invalid_request` for edited
    * arguments that the tool does not take.
    */
-  decide(by: Standing, id: string, decision: Decision): Promise<{ approval: Approval; run: RunRecord }>
+  decide(
+    by: Standing,
+    id: string,
+    decision: Decision,
+    correlationId?: string,
+  ): Promise<{ approval: Approval; run: RunRecord }>
   /** The calls of client tools that a session waits for. */
   openClientCalls(sessionId: string): Promise<ClientCall[]>
   /** Throws `tool_call_not_found`, also for somebody else's. */
@@ -88,6 +93,7 @@ export interface Engine {
     id: string,
     /** `durationMs`: how long the client says that it took. */
     result: { content: string; isError: boolean; durationMs?: number },
+    correlationId?: string,
   ): Promise<RunRecord>
   /** Ends a wait whose time is up: nothing happens when it is answered by now. The continuation, if it has one, runs by itself. */
   expire(wait: Wait): Promise<void>
@@ -128,6 +134,8 @@ export interface StartRequest {
   wireRunId?: string
   parentRunId?: string
   input: RunInput
+  /** Of the request that asks for it. */
+  correlationId?: string
   /** Merged key by key into the session's, in the commit that takes the run. */
   metadata?: Record<string, unknown>
   /** Ids of the files that its messages bring: they belong to the session from now on. Throws `file_not_found`. */

@@ -12,6 +12,7 @@ import { runAgent, StepBroken } from './agent-loop.ts'
 import { createBudget, exceeded } from './budget.ts'
 import { createRunFiles } from './files/run-files.ts'
 import type { Answer } from './model-step.ts'
+import { logRun, logWaits, type RunFacts } from './run-line.ts'
 import type { AgentParts, ExecuteDeps, Lane, RunScope } from './run-scope.ts'
 import type { RunEnd, RunWriter } from './run-writer.ts'
 import { createSharedState } from './shared-state.ts'
@@ -54,13 +55,29 @@ export async function executeRun(
     root,
     writer,
     signal: stop.signal,
-    budget: createBudget(limits, deps.costOf),
+    budget: createBudget(limits, deps.prices.atMost),
     usage,
     state: createSharedState(writer, session.state),
     files: deps.fileSource === null ? null : createRunFiles(deps.fileSource, deps.store, run, deps.log),
+    called: [],
     begun: resumption.begun,
     stepsDone: resumption.stepsDone,
     isContinued: run.origin === 'recovery' || !bringsNewWord(run),
+  }
+
+  const began = deps.clock.mono()
+  /** Behind the end, so that the log never tells more than the store knows. */
+  function ended(outcome: Outcome, more: Pick<RunFacts, 'pending' | 'error' | 'stoppedBy'> = {}) {
+    logRun(deps.log, {
+      agent: root.definition.name,
+      outcome,
+      usage: usage.total,
+      cost: deps.prices.exact(usage.total),
+      latencyMs: deps.clock.mono() - began,
+      tools: scope.called,
+      ...more,
+    })
+    return { outcome, usage: usage.total }
   }
 
   try {
@@ -69,15 +86,20 @@ export async function executeRun(
     }
     if (resumption.stepsDone > 0) scope.budget.used(usage.total)
     let agent = deps.agents.get(session.activeAgent ?? '') ?? root
-    for (let attempt = scope; ; attempt = { ...scope, budget: createBudget(limits, deps.costOf), isContinued: true }) {
+    for (
+      let attempt = scope;
+      ;
+      attempt = { ...scope, budget: createBudget(limits, deps.prices.atMost), isContinued: true }
+    ) {
       const end = await runAgent(attempt, lane, agent, attempt.budget)
       if (end.type === 'answered') {
         await writer.finish(completed(run, session, usage.total, end.answer, writer.timestamp()))
-        return { outcome: 'completed', usage: usage.total }
+        return ended('completed')
       }
       try {
         await writer.finish(waitingEnd(run, session, usage.total, end.pending, writer.timestamp()))
-        return { outcome: 'waiting', usage: usage.total }
+        logWaits(deps.log, root.definition.name, end.pending)
+        return ended('waiting', { pending: end.pending })
       } catch (error) {
         // Someone has answered, or asked it to stop, while it was about to wait: it goes on at once.
         if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
@@ -87,9 +109,9 @@ export async function executeRun(
   } catch (error) {
     const broken = error instanceof StepBroken ? error : null
     const stopped = stopOf(stop.signal)
-    if (stopped?.kind === 'suspended') return { outcome: 'suspended', usage: usage.total }
+    if (stopped?.kind === 'suspended') return ended('suspended')
     const cause = broken === null ? error : broken.cause
-    if (cause instanceof ServerError && cause.code === 'run_fenced') return { outcome: 'lost', usage: usage.total }
+    if (cause instanceof ServerError && cause.code === 'run_fenced') return ended('lost')
     const end = ending(
       stopped ?? failure(cause, run, deps.log),
       run,
@@ -99,7 +121,10 @@ export async function executeRun(
       writer.timestamp(),
     )
     await writer.finish(end)
-    return { outcome: end.status, usage: usage.total }
+    return ended(end.status, {
+      error: end.error,
+      stoppedBy: stopped?.kind === 'cancelled' ? stopped.by : null,
+    })
   } finally {
     stopTimer()
   }
@@ -177,7 +202,7 @@ export function ending(
 /** Only our own errors speak to the client; anything else is a bug and gets a fixed text and an id. */
 function failure(error: unknown, run: RunRecord, log: Logger): Extract<Stop, { kind: 'failed' }> {
   if (error instanceof ServerError) return { kind: 'failed', code: error.code, message: error.message }
-  log.error('a run failed unexpectedly', { run_id: run.id, session_id: run.sessionId, error })
+  log.error('a run failed unexpectedly', { error })
   return {
     kind: 'failed',
     code: 'internal_error',

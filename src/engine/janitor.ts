@@ -113,7 +113,12 @@ export function createJanitor(deps: JanitorDeps): Janitor {
       try {
         await engine.expire(wait)
       } catch (error) {
-        logger.warn('a wait could not be ended yet', { wait_id: wait.id, session_id: wait.sessionId, error })
+        logger.warn('a wait could not be ended yet', {
+          wait_id: wait.id,
+          session_id: wait.sessionId,
+          run_id: wait.runId,
+          error,
+        })
       }
     }
   }

@@ -1,8 +1,17 @@
 import type { ModelSettings } from '../domain/agent.ts'
 import type { TokenUsage } from '../domain/event.ts'
 
-/** What tokens cost with these models and their fallbacks. Those of a model without a price cost what the dearest does. */
-export function createPriceList(models: readonly ModelSettings[]): (usage: readonly TokenUsage[]) => number {
+type Usage = readonly TokenUsage[]
+
+/** What tokens cost with some models and their fallbacks, in the currency of their prices. */
+export interface PriceList {
+  /** For limits: tokens of a model without a price cost what the dearest does. */
+  atMost(usage: Usage): number
+  /** Null where some of the tokens have no price. */
+  exact(usage: Usage): number | null
+}
+
+export function createPriceList(models: readonly ModelSettings[]): PriceList {
   const prices = new Map<string, NonNullable<ModelSettings['prices']>>()
   const keyOf = (provider: string | undefined, name: string | undefined) => JSON.stringify([provider, name])
   for (const first of models) {
@@ -14,9 +23,14 @@ export function createPriceList(models: readonly ModelSettings[]): (usage: reado
     input: Math.max(0, ...[...prices.values()].map((price) => price.input)),
     output: Math.max(0, ...[...prices.values()].map((price) => price.output)),
   }
-  return (usage) =>
-    usage.reduce((sum, { provider, model, inputTokens = 0, outputTokens = 0 }) => {
-      const price = prices.get(keyOf(provider, model)) ?? dearest
-      return sum + (inputTokens * price.input + outputTokens * price.output) / 1_000_000
+  const priceOf = ({ provider, model }: TokenUsage) => prices.get(keyOf(provider, model))
+  const atMost = (usage: Usage) =>
+    usage.reduce((sum, one) => {
+      const price = priceOf(one) ?? dearest
+      return sum + ((one.inputTokens ?? 0) * price.input + (one.outputTokens ?? 0) * price.output) / 1_000_000
     }, 0)
+  return {
+    atMost,
+    exact: (usage) => (usage.length > 0 && usage.every((one) => priceOf(one) !== undefined) ? atMost(usage) : null),
+  }
 }

@@ -37,7 +37,13 @@ export async function reviewStanding(deps: ReviewDeps, signal: AbortSignal): Pro
     if (signal.aborted) return
     await questions.review(approval, now(), signal).catch((error: unknown) => {
       // It is looked at again when somebody answers it.
-      if (!signal.aborted) logger.warn('an approval could not be reviewed', { approval_id: approval.id, error })
+      if (!signal.aborted)
+        logger.warn('an approval could not be reviewed', {
+          approval_id: approval.id,
+          session_id: approval.sessionId,
+          run_id: approval.runId,
+          error,
+        })
     })
   }
 }

@@ -2,7 +2,6 @@
 
 import type { AgentDefinition } from '../domain/agent.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { TokenUsage } from '../domain/event.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { RunRecord } from '../domain/run.ts'
@@ -16,6 +15,7 @@ import type { createTokenCorrection } from './context-window.ts'
 import type { RunFiles } from './files/run-files.ts'
 import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
+import type { PriceList } from './prices.ts'
 import type { Pen, RunWriter } from './run-writer.ts'
 import type { SharedState } from './shared-state.ts'
 import type { UsageMeter } from './usage.ts'
@@ -31,10 +31,11 @@ export interface ExecuteDeps {
   store: Pick<Store, 'messages' | 'laneMessages' | 'waits' | 'filesOf'>
   clock: Clock
   ids: Ids
+  /** Of the run: its lines have the run's ids. */
   log: Logger
   gate: Gate
   agents: ReadonlyMap<string, AgentParts>
-  costOf: (usage: readonly TokenUsage[]) => number
+  prices: PriceList
   /** Null: this server keeps no files. */
   fileSource: Files | null
 }
@@ -50,6 +51,8 @@ export interface RunScope extends ExecuteDeps {
   usage: UsageMeter
   state: SharedState
   files: RunFiles | null
+  /** The names of what has been called. */
+  called: string[]
   /** Calls that had begun before a crash and may be begun again, each with what its tool was made of then. */
   begun: ReadonlyMap<string, string | undefined>
   /** Steps that the run had finished before a crash. */

@@ -6,12 +6,12 @@ import type { RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { RunStart } from '../store/store.ts'
 import { toWireMessage } from './messages-snapshot.ts'
-import type { Middleware } from './middleware/middleware.ts'
+import { type Middleware, middlewareScope } from './middleware/middleware.ts'
 
 export function runStart(run: RunRecord, session: SessionRecord, now: number, middleware: Middleware | null): RunStart {
   const messages: StoredMessage[] = run.input.messages.map((message) => ({ ...message, runId: run.id, createdAt: now }))
   const started = startedEvent(run, session, messages, now)
-  const scope = { sessionId: session.id, runId: run.id, agent: run.agent }
+  const scope = middlewareScope(run)
   // The first event of a run can be changed but not dropped.
   const event = middleware?.(started, scope) ?? started
   return {

@@ -10,7 +10,7 @@ import type { StoredMessage } from '../domain/message.ts'
 import type { RunError, RunRecord } from '../domain/run.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { AppendEntries, FinishRun, NewEntry } from '../store/store.ts'
-import type { Middleware } from './middleware/middleware.ts'
+import { type Middleware, middlewareScope } from './middleware/middleware.ts'
 import { createOpenItems, type OpenItems } from './open-items.ts'
 
 /** What writes into a run: its own agent, or one sub-agent of it. */
@@ -77,7 +77,7 @@ export function createRunWriter(
   run: RunRecord,
   writtenUntil = run.startedAt ?? run.createdAt,
 ): RunWriter {
-  const scope = { sessionId: run.sessionId, runId: run.id, agent: run.agent }
+  const scope = middlewareScope(run)
   const open = createOpenItems()
   let pending: NewEntry[] = []
   /** Events of appends that were refused. */

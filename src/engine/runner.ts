@@ -19,6 +19,7 @@ import type { Middleware } from './middleware/middleware.ts'
 import type { Presence } from './presence.ts'
 import { createPriceList } from './prices.ts'
 import { brokenOffMessages, readRemains, reviewNeeded } from './recover-run.ts'
+import { logEndOfIdle, runLogger } from './run-line.ts'
 import type { AgentParts } from './run-scope.ts'
 import { runStart } from './run-start.ts'
 import { BROKEN_OFF, createRunWriter, type RunWriter } from './run-writer.ts'
@@ -77,7 +78,7 @@ const READ_BATCH = 1_000
 
 export function createRunner(deps: RunnerDeps): Runner {
   const { agents, store, log, clock, ids, logger, middleware, presence, gate, fileSource } = deps
-  const costOf = createPriceList([...agents.values()].map(({ definition }) => definition.model))
+  const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
   const leaseOwner = ids.uuid()
   const active = new Map<string, Active>()
   const queued = new Set<string>()
@@ -120,11 +121,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         finished[outcome] = (finished[outcome] ?? 0) + 1
       } catch (error) {
         abandoned.add(run.id)
-        logger.error('a run could not be ended; it is recovered later', {
-          run_id: run.id,
-          session_id: run.sessionId,
-          error,
-        })
+        runLogger(logger, run).error('a run could not be ended; it is recovered later', { error })
       }
       detach()
       active.delete(run.id)
@@ -141,13 +138,13 @@ export function createRunner(deps: RunnerDeps): Runner {
     track(record, writer, stop, async () => {
       if (agent === undefined) {
         const message = `The agent ${record.agent} is no longer served here.`
-        await writer.finish(
-          ending({ kind: 'failed', code: 'agent_not_found', message }, record, session, [], [], writer.timestamp()),
-        )
+        const why = { kind: 'failed', code: 'agent_not_found', message } as const
+        await writer.finish(ending(why, record, session, [], [], writer.timestamp()))
+        logEndOfIdle(logger, record, 'failed', { error: why })
         return 'failed'
       }
       const { outcome, usage } = await executeRun(
-        { store, clock, ids, log: logger, gate, agents, costOf, fileSource },
+        { store, clock, ids, log: runLogger(logger, record), gate, agents, prices, fileSource },
         agent,
         record,
         session,
@@ -269,6 +266,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       const results = tellFates(fates, record, writer, ids)
       const finished = ending(why, record, session, remains.usage, [...partial, ...results], writer.timestamp())
       await writer.finish({ ...finished, audit: fateRecords(fates, record, session, now) })
+      logEndOfIdle(logger, record, finished.status, { error: finished.error })
       await startNext(session.id)
     }
     const fates = () => readFates(store, session.id, remains)
@@ -278,11 +276,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (review !== null) {
       const open = await fates()
       const message = `${review}${notRun(open)}`
-      logger.error('a run was not resumed: a person has to look at it', {
-        run_id: record.id,
-        session_id: session.id,
-        reason: message,
-      })
+      runLogger(logger, record).error('a run was not resumed: a person has to look at it', { reason: message })
       return end({ kind: 'failed', code: 'needs_review', message }, open)
     }
     for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
@@ -292,11 +286,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const total = isWhole ? history.length : session.messageCount
     writer.emit(messagesSnapshot(history, total, now))
     await writer.flush()
-    logger.info('a run goes on after a restart', {
-      run_id: record.id,
-      session_id: session.id,
-      steps_done: remains.stepsDone,
-    })
+    runLogger(logger, record).info('a run goes on after a restart', { steps_done: remains.stepsDone })
     run(record, session, writer, {
       stepsDone: remains.stepsDone,
       usage: remains.usage,
@@ -320,17 +310,17 @@ export function createRunner(deps: RunnerDeps): Runner {
     try {
       await (orphan.status === 'queued' ? begin(orphan) : takeOver(orphan))
     } catch (error) {
-      logger.warn('a run could not be recovered yet', { run_id: orphan.id, session_id: orphan.sessionId, error })
+      runLogger(logger, orphan).warn('a run could not be recovered yet', { error })
     }
   }
 
   /** Whoever told us to stop may lose patience and kill us: that is no death that the run has to do with. */
-  function noteStopping({ run: { id }, writer }: Active): void {
-    const fact = { fact: 'stopping' as const, run: id, at: writer.timestamp() }
+  function noteStopping({ run, writer }: Active): void {
+    const fact = { fact: 'stopping' as const, run: run.id, at: writer.timestamp() }
     writer.commit({ facts: [fact] }).catch((error: unknown) => {
       // It has just ended.
       if (error instanceof ServerError && error.code === 'conflict') return
-      logger.warn('a run could not be told that the server stops', { run_id: id, error })
+      runLogger(logger, run).warn('a run could not be told that the server stops', { error })
     })
   }
 

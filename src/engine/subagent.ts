@@ -59,7 +59,7 @@ export async function runSubagent(
     await writer.flush()
   }
   try {
-    const budget = createBudget(agent.definition.limits, scope.costOf, scope.budget, scope.usage.total)
+    const budget = createBudget(agent.definition.limits, scope.prices.atMost, scope.budget, scope.usage.total)
     const end = await runAgent(scope, lane, agent, budget)
     if (end.type === 'waiting') {
       const interruptIds = end.pending.flatMap(({ wait }) => (wait.wait === 'approval' ? [wait.id] : []))

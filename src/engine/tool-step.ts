@@ -129,7 +129,14 @@ async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared
       }
     case 'refused':
       if (!scope.signal.aborted) {
-        await commitResult(scope, lane, agent, call, { content: prepared.reason, isError: true }, { durationMs: 0 })
+        await commitResult(
+          scope,
+          lane,
+          agent,
+          call,
+          { content: prepared.reason, isError: true },
+          { durationMs: 0, isRefused: true },
+        )
       }
       return nothingLeft
     case 'run':
@@ -151,8 +158,11 @@ async function runServerTool(
 ): Promise<StepEnd> {
   const began = scope.clock.mono()
   const outcome = await callTool(scope, lane, agent, prepared.tool, prepared.call, prepared.arguments)
-  if (scope.signal.aborted) return nothingLeft
   const durationMs = Math.round(scope.clock.mono() - began)
+  if (scope.signal.aborted) {
+    logCall(scope, agent, prepared.call, 'stopped', durationMs)
+    return nothingLeft
+  }
   if (outcome.usage !== undefined) scope.usage.addAll(outcome.usage)
   const audit =
     prepared.tool.effect === 'read' ? undefined : finishedRecord(scope, agent, prepared, outcome, durationMs)
@@ -198,7 +208,10 @@ async function runAgentTool(
     return { pending: [], handedTo: other }
   }
   const end = await runSubagent(scope, lane, other, call, args)
-  if (scope.signal.aborted) return nothingLeft
+  if (scope.signal.aborted) {
+    logCall(scope, agent, call, 'stopped', durationMs())
+    return nothingLeft
+  }
   if (end.type === 'waiting') return { pending: end.pending, handedTo: null }
   await commitResult(scope, lane, agent, call, end.outcome, { durationMs: durationMs() })
   return nothingLeft
@@ -206,6 +219,8 @@ async function runAgentTool(
 
 interface ResultMore {
   durationMs: number
+  /** It was never made. */
+  isRefused?: boolean
   activeAgent?: string | null
   facts?: Fact[]
   audit?: AuditRecord
@@ -217,8 +232,9 @@ async function commitResult(
   agent: AgentParts,
   call: ToolCall,
   outcome: ToolOutcome,
-  { durationMs, facts, audit, activeAgent }: ResultMore,
+  { durationMs, isRefused = false, facts, audit, activeAgent }: ResultMore,
 ): Promise<void> {
+  logCall(scope, agent, call, isRefused ? 'refused' : outcome.isError ? 'failed' : 'completed', durationMs)
   const messageId = scope.ids.uuid()
   const createdAt = pen.timestamp()
   const metadata = { quarterdeck: { status: outcome.isError ? 'error' : 'success', durationMs } }
@@ -251,6 +267,19 @@ async function commitResult(
     ...(audit === undefined ? {} : { audit: [audit] }),
     ...(activeAgent === undefined ? {} : { activeAgent }),
   })
+}
+
+/** One line for each call, without what it was about. */
+function logCall(
+  { log, called }: RunScope,
+  agent: AgentParts,
+  call: ToolCall,
+  outcome: 'completed' | 'failed' | 'refused' | 'stopped',
+  durationMs: number,
+): void {
+  const { name: tool } = call.function
+  called.push(tool)
+  log.info('tool call', { agent: agent.definition.name, tool, call_id: call.id, latency_ms: durationMs, outcome })
 }
 
 const MOST_WAITS = 1_000

@@ -69,12 +69,12 @@ export function createRunFiles(
       timestamp: pen.timestamp(),
     })
     // It is seen at once. That it is in the log is not waited for: the step's own events are behind it.
-    pen.flush().catch((error: unknown) => log.warn('an event of a file is late', { run_id: run.id, error }))
+    pen.flush().catch((error: unknown) => log.warn('an event of a file is late', { error }))
   }
 
   function explain(file: FileRecord, error: unknown): Unreadable {
     if (error instanceof ServerError) return { reason: error.message }
-    log.error('a file failed unexpectedly', { run_id: run.id, file_id: file.id, error })
+    log.error('a file failed unexpectedly', { file_id: file.id, error })
     return { reason: 'Something went wrong in the server.' }
   }
 
@@ -97,7 +97,7 @@ export function createRunFiles(
       const unreadable = explain(file, error)
       if (pen !== undefined) {
         const { reason } = unreadable
-        log.warn('a run goes on without a file', { run_id: run.id, file_id: file.id, type: file.mimeType, reason })
+        log.warn('a run goes on without a file', { file_id: file.id, type: file.mimeType, reason })
         show(file, pen, { status: 'unreadable', reason })
       }
       return unreadable

@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../domain/event.ts'
+import type { RunRecord } from '../../domain/run.ts'
 
 /**
  * Sees every event before it is appended and may change or drop it, so that replay equals live. It must be quick and must
@@ -11,7 +12,16 @@ export interface MiddlewareScope {
   sessionId: string
   runId: string
   agent: string
+  /** Of the request that brought the run. */
+  correlationId?: string
 }
+
+export const middlewareScope = ({ id, sessionId, agent, input }: RunRecord): MiddlewareScope => ({
+  sessionId,
+  runId: id,
+  agent,
+  ...(input.correlationId === undefined ? {} : { correlationId: input.correlationId }),
+})
 
 /** One function for the whole chain; null when there is nothing to do, so that the hot path can skip it. */
 export function chain(middleware: readonly Middleware[]): Middleware | null {

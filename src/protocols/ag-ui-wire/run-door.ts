@@ -72,7 +72,6 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
   ): Promise<void> {
     const { threadId, runId } = input
     const timestamp = clock.now()
-    if (session !== null) reply.note({ session_id: session.id })
     const makeRoom = (bytes: number) => reply.makeRoom(bytes)
     const snapshot =
       session === null
@@ -103,6 +102,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const call = { request, reply, input }
     const session = await engine.findSession(owner, input.threadId)
     if (session === null) await engine.refuseForeign(owner, input.threadId)
+    else reply.note({ session_id: session.id })
 
     const lastEventId = request.header('last-event-id')
     if (lastEventId !== undefined) return resume(call, session, lastEventId)
@@ -132,6 +132,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     leftOut(warnings)
     letGo(request, [body, input, asked])
     const starting = engine.start({
+      correlationId: request.correlationId,
       owner,
       agent,
       session: session === null ? { create: { alias: input.threadId } } : { existing: session },

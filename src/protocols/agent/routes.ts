@@ -21,7 +21,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
   const { engine } = deps
 
   async function chat(request: Request, reply: Reply): Promise<void> {
-    const { run, messageId, sessionId } = await takeChat(deps, request)
+    const { run, messageId, sessionId } = await takeChat(deps, request, reply)
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const answer = await collectAnswer(engine, { run }, request.signal)
     const failure = failureOf(answer, { session_id: sessionId, message_id: messageId })
@@ -31,7 +31,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
   }
 
   async function stream(request: Request, reply: Reply): Promise<void> {
-    const { run, after, messageId, sessionId } = await takeChat(deps, request)
+    const { run, after, messageId, sessionId } = await takeChat(deps, request, reply)
     reply.note({ session_id: run.sessionId, run_id: run.id })
     // The reader has seen the end; an empty 200 would look like a stream that broke off.
     if (isOver(run, after)) return reply.empty(204)

@@ -9,7 +9,7 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { isMultipart } from '../../http/multipart.ts'
-import type { Request } from '../../http/route.ts'
+import type { Reply, Request } from '../../http/route.ts'
 import { beforeFirst } from '../ag-ui-wire/stream-run.ts'
 import { resumedRun } from '../answer/resumed-run.ts'
 import { type Attachments, startFiles } from '../request/attachments.ts'
@@ -39,6 +39,7 @@ export interface TakenChat {
 export async function takeChat(
   { engine, ids, attachments }: Omit<ChatDeps, 'clock'>,
   request: Request,
+  reply: Pick<Reply, 'note'>,
 ): Promise<TakenChat> {
   const { owner } = request.principal
   const agent = engine.agent(request.params.name ?? '')
@@ -50,6 +51,7 @@ export async function takeChat(
   const idempotency = idempotencyOf(request, digested)
   const { message, sessionId: reference, files: sent } = decodeChatRequest(asked)
   const found = reference === null ? null : await sessionOf(engine, owner, reference)
+  if (found !== null) reply.note({ session_id: found.id })
 
   if (lastEventId !== undefined) {
     const { run, session, after } = await resumedRun(engine, owner, lastEventId)
@@ -60,6 +62,7 @@ export async function takeChat(
   letGo(request, [asked])
   await attachments.check(files, agent.model.input, request.signal)
   const { run, session } = await engine.start({
+    correlationId: request.correlationId,
     owner,
     agent: agent.name,
     session: found === null ? { create: {} } : { existing: found },

@@ -51,8 +51,9 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
     const by = standingOf(request.principal)
     const id = request.params.id ?? ''
     // Before the body is read: it is not worth reading where there is nothing to decide.
-    await engine.approval(by, id)
-    const { approval, run } = await engine.decide(by, id, decodeDecision(await request.json()))
+    const { sessionId } = await engine.approval(by, id)
+    reply.note({ session_id: sessionId })
+    const { approval, run } = await engine.decide(by, id, decodeDecision(await request.json()), request.correlationId)
     reply.note({ session_id: approval.sessionId, run_id: run.id })
     reply.json(200, approvalView(approval))
   }

@@ -39,6 +39,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
     const chat = decodeChat(body)
     const label = userLabel(owner, chat.userId)
     const known = chat.sessionId === null ? null : await knownSession(engine, owner, chat.sessionId)
+    if (known !== null) reply.note({ session_id: known.id })
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
       const { run, session } = await start(request, body, chat, known, label)
@@ -62,6 +63,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
     const onBusy = onBusyOf(request)
     const idempotency = idempotencyOf(request, body)
     return engine.start({
+      correlationId: request.correlationId,
       owner: request.principal.owner,
       agent: null,
       session: known === null ? { create: label === null ? {} : { label } } : { existing: known },

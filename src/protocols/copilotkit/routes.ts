@@ -82,6 +82,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
     const threadId = request.params.threadId ?? ''
     const { runId } = await decodeStop(request)
     const session = await engine.findSession(owner, threadId)
+    if (session !== null) reply.note({ session_id: session.id })
     const open = session === null ? [] : await engine.openRuns(session.id)
     const wanted = runId === null ? open[0] : open.find((one) => one.wireId === runId)
     if (wanted === undefined) return reply.json(200, notStopped(threadId, runId))

@@ -103,6 +103,7 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
     letGo(request, [await jsonWithFiles(request), ...ask.turns])
     await attachments.check(files, agent.model.input, request.signal)
     const { run } = await engine.start({
+      correlationId: request.correlationId,
       owner,
       agent: agent.name,
       session:
@@ -135,6 +136,8 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
   return async (request, reply, ask, form) => {
     const lastEventId = request.header('last-event-id')
     const resumed = lastEventId === undefined ? null : await resumedRun(engine, request.principal.owner, lastEventId)
+    const known = ask.session?.record ?? null
+    if (known !== null) reply.note({ session_id: known.id })
     const run = resumed?.run ?? (await start(request, ask))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     // OpenAI's client repeats a request by itself when it fails. The message is stored and the model was asked more than

@@ -41,10 +41,12 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     const idempotency = idempotencyOf(request, body)
     const { message, agent, files: sent } = decodeNewMessage(body)
     const session = await engine.findSession(owner, reference)
+    if (session !== null) reply.note({ session_id: session.id })
     const { model } = engine.agent(agent ?? session?.agent ?? null)
     const files = await attachments.take(owner, sent)
     await attachments.check(files, model.input, request.signal)
     const { run } = await engine.start({
+      correlationId: request.correlationId,
       owner,
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
@@ -108,7 +110,10 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
       if (error instanceof ServerError && error.code === 'session_not_found') return null
       throw error
     })
-    if (session !== null) await engine.deleteSession(session)
+    if (session !== null) {
+      reply.note({ session_id: session.id })
+      await engine.deleteSession(session)
+    }
     reply.empty(204)
   }
 

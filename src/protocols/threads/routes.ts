@@ -42,6 +42,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     const body = await request.json()
     const chat = decodeThreadChat(body)
     const known = chat.threadId === null ? null : await knownSession(engine, owner, chat.threadId)
+    if (known !== null) reply.note({ session_id: known.id })
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
       const { run, session } = await start(request, body, chat, known)
@@ -66,6 +67,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     const idempotency = idempotencyOf(request, body)
     if (metadata !== null && known !== null) checkMerged(known, metadata)
     return engine.start({
+      correlationId: request.correlationId,
       owner: request.principal.owner,
       agent: null,
       session: known === null ? { create: {} } : { existing: known },
@@ -164,7 +166,12 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
 
   async function toolResult(request: Request, reply: Reply): Promise<void> {
     const { executionId, content, isError, durationMs } = decodeToolResult(await request.json())
-    const run = await engine.answerClientCall(request.principal.owner, executionId, { content, isError, durationMs })
+    const run = await engine.answerClientCall(
+      request.principal.owner,
+      executionId,
+      { content, isError, durationMs },
+      request.correlationId,
+    )
     reply.note({ session_id: run.sessionId, run_id: run.id })
     reply.json(200, { status: 'received' })
   }
