@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { get } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,6 +13,7 @@ import type { SettingFlags } from './config/settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'
 import { silentLogger } from './domain/logger.ts'
 import { testAgent } from './engine/testing/open-engine.ts'
+import { createLogger } from './http/logger.ts'
 import { collectLines, type LogLine } from './http/server.fixture.ts'
 import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
 
@@ -95,6 +97,59 @@ describe('a start that fails', () => {
     // SQLite removes the log of a database that is closed in good order.
     expect(readdirSync(dataDir).sort()).toEqual(['quarterdeck.db', 'server.lock', 'tokens.json'])
     expect(readFileSync(join(dataDir, 'tokens.json'), 'utf8')).toBe(old)
+  })
+})
+
+describe('the log of an app', () => {
+  test('has the reason why a model failed, with the ids of the request, and neither keys nor what was said', async () => {
+    const apiKey = 'sk-a-key-that-nobody-reads'
+    const said = 'Please remember that my password is hunter2.'
+    const message = `Unsupported value for ${said} (key ${apiKey}, Bearer ${'x'.repeat(20)})`
+    const provider = createHttpServer((request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(400, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ error: { message, type: 'invalid_request_error' } }))
+      })
+    })
+    onTestFinished(() => void provider.close())
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+    const address = provider.address()
+    const baseUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`
+    const model = { ...agent.model, provider: 'openai', name: 'gpt-5-mini', baseUrl, apiKey }
+    const written: string[] = []
+    const log = createLogger({
+      level: 'info',
+      format: 'json',
+      content: false,
+      secrets: [apiKey],
+      now: Date.now,
+      write: (line) => void written.push(line),
+    })
+    const app = await open(emptyFolder(), {}, [{ ...agent, model }], { log })
+    const { url } = await app.listen()
+    const headers = { 'content-type': 'application/json', 'x-correlation-id': 'c-1' }
+
+    const answer = await fetch(`${url}/sessions/work/messages`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ message: said }),
+    })
+    const { run_id } = Object(await answer.json())
+    await fetch(`${url}/runs/${run_id}/events`).then((response) => response.text())
+    await app.close()
+
+    const lines = written.map((line) => JSON.parse(line)).filter((line) => line.correlation_id === 'c-1')
+    const ids = { correlation_id: 'c-1', session_id: expect.any(String), run_id }
+    const reason = expect.stringMatching(/refused the request \(400\)\. It says: Unsupported value for \[…\] \(key/)
+    const why = { code: 'model_bad_request', reason, outcome: 'failed' }
+    const lineOf = (message: string) => lines.filter((line) => line.message === message)
+    expect(lineOf('request')).toMatchObject([{ ...ids, method: 'POST', route: '/sessions/:id/messages', status: 202 }])
+    expect(lineOf('model call')).toMatchObject([
+      { ...ids, level: 'warn', provider: 'openai', model: 'gpt-5-mini', ...why },
+    ])
+    expect(lineOf('run')).toMatchObject([{ ...ids, level: 'warn', agent: 'tester', ...why }])
+    expect(lines.length).toBe(3)
+    expect(written.join('')).not.toMatch(/hunter2|sk-a-key|xxxxx/)
   })
 })
 

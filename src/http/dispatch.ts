@@ -12,6 +12,7 @@ import { correlationOf } from './correlation.ts'
 import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
+import { RequestLog } from './request-log.ts'
 import { type BodyClass, bodyClassBytes, type Route } from './route.ts'
 import type { Match, Router } from './router.ts'
 import type { ServerState } from './server-state.ts'
@@ -59,10 +60,11 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
   return (raw, response) => {
     const startedAt = clock.mono()
     const correlationId = correlationOf(raw.headers['x-correlation-id'], ids)
-    const log = options.log.with({ correlation_id: correlationId })
+    const notes = { correlation_id: correlationId }
+    const log = new RequestLog(options.log, notes)
     const method = raw.method ?? ''
     const url = raw.url ?? ''
-    const reply = new HttpReply({ response, path: pathOf(url), correlationId, log }, options.reply)
+    const reply = new HttpReply({ response, path: pathOf(url), correlationId, log, notes }, options.reply)
     const exchange: Exchange = { reply, abort: () => request?.abort(), onClosed() {} }
     let route: Route | null = null
     let request: HttpRequest | null = null
@@ -81,7 +83,6 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
       const now = clock.mono()
       options.onAnswer({ method, route: pattern, status, seconds: ((answeredAt ?? now) - startedAt) / 1000 })
       log.info('request', {
-        ...reply.notes,
         method,
         route: pattern,
         status,

@@ -29,6 +29,8 @@ export interface ReplyContext {
   path: string
   correlationId: string
   log: Logger
+  /** What each line of the log says of the request. */
+  notes: Record<string, string>
 }
 
 const COMMON_HEADERS = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer']
@@ -66,7 +68,6 @@ function* piecesOf(body: object): Generator<string, undefined> {
 
 export class HttpReply implements Reply {
   readonly raw: ServerResponse
-  readonly notes: Record<string, string> = {}
   /** Headers the guard grants this caller; none until it has looked. */
   cors: readonly string[] = []
   /** False once the caller's credential has been revoked. */
@@ -92,7 +93,7 @@ export class HttpReply implements Reply {
   }
 
   note(fields: Record<string, string>): void {
-    Object.assign(this.notes, fields)
+    Object.assign(this.#context.notes, fields)
   }
 
   json(status: number, body: unknown, headers?: Record<string, string>): void {
@@ -160,6 +161,7 @@ export class HttpReply implements Reply {
     if (error instanceof ServerError && (statusOf[error.code] >= 500 || this.raw.headersSent)) {
       log.warn('request failed', { error })
     }
+    this.note({ code: failure.code })
     if (this.raw.headersSent) {
       // A stream that cannot be ended in good order must not look complete.
       if (!this.raw.writableEnded) this.raw.req.socket.destroy()

@@ -25,7 +25,7 @@ export function createServerState(log: Logger): ServerState {
     advance(to) {
       if (serverStates.indexOf(to) <= serverStates.indexOf(current)) return
       current = to
-      log.info('server state', { state: to })
+      log.debug('server state', { state: to })
     },
   }
 }

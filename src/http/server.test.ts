@@ -66,7 +66,7 @@ describe('requests', () => {
     }
     expect(server.lines.filter(({ message }) => message === 'request')).toEqual([
       { ...line, route: '/runs/:id', status: 200, session_id: 's-1', run_id: 'r-1' },
-      { ...line, route: '-', status: 404 },
+      { ...line, route: '-', status: 404, code: 'route_not_found' },
     ])
   })
 
