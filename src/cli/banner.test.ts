@@ -32,7 +32,7 @@ async function rows(text: string, more: Partial<BannerFacts> = {}): Promise<stri
   }
   const shown = banner(facts, createTestIo()).split('\n')
   return shown.slice(
-    2,
+    4,
     shown.findIndex((line) => line.includes('Health')),
   )
 }
@@ -63,9 +63,46 @@ describe('the banner', () => {
     expect([await where('set'), await where('made'), await where('kept'), await where('none')]).toEqual([
       'as set (auth.operator_token)',
       'shown below, this once',
-      'as shown when it was made. If it is lost: quarterdeck tokens --help',
-      'there is none yet. Stop the server and run quarterdeck tokens create --role operator',
+      'as shown when it was made. If it is lost: npx quarterdeck tokens --help',
+      'there is none yet. Stop the server and run npx quarterdeck tokens create --role operator',
     ])
+  })
+})
+
+describe('the banner in a terminal', () => {
+  const facts: BannerFacts = {
+    version: '1.2.3',
+    url: 'http://127.0.0.1:8000',
+    agents: [],
+    protocols: ['ag-ui', 'openai'],
+    dataDir: '/data',
+    tokens: null,
+    tokenRequired: false,
+    operator: 'kept',
+    readyMs: 100,
+  }
+
+  test('names the page to open, the docs and the open doors', () => {
+    const lines = banner(facts, createTestIo()).split('\n')
+    expect(lines.slice(2, 9)).toEqual([
+      '  Open        http://127.0.0.1:8000',
+      '  API docs    http://127.0.0.1:8000/docs',
+      '',
+      '  AG-UI       http://127.0.0.1:8000/',
+      '  CopilotKit  http://127.0.0.1:8000/copilotkit  (as runtimeUrl)',
+      '  OpenAI      http://127.0.0.1:8000/v1  (as baseURL)',
+      '  Sessions    http://127.0.0.1:8000/sessions/{id}/messages',
+    ])
+    expect(banner({ ...facts, protocols: ['rest'] }, createTestIo())).not.toContain('Open  ')
+  })
+
+  test('fits a narrow terminal, addresses whole', () => {
+    const io = createTestIo({ terminal: true, env: { NO_COLOR: '1' } })
+    io.stdout.columns = 40
+    const tokens = { user: 'qd_user', operator: 'qd_operator' }
+    const lines = banner({ ...facts, tokens }, io).split('\n')
+    expect(lines.filter((line) => line.length > 40 && !line.includes('http'))).toEqual([])
+    expect(lines).toContain('    http://127.0.0.1:8000/sessions/{id}/messages')
   })
 })
 

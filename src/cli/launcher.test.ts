@@ -119,7 +119,7 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
       server.child.kill('SIGTERM')
 
       expect(await server.ended).toEqual({ code: 0, signal: null })
-      expect(server.text()).toContain('Stopping.\n')
+      expect(server.text()).toContain('Stopping.')
     })
 
     test.each(['SIGTERM', 'SIGINT'] as const)('%s to the whole process group counts once', async (signal) => {
@@ -139,9 +139,7 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
       server.child.kill('SIGTERM')
 
       expect(await server.ended).toEqual({ code: 0, signal: null })
-      expect(server.text()).toContain(
-        'Stopping: 1 answer in work, up to 0.3 s to finish. SIGTERM again stops at once.\n',
-      )
+      expect(server.text()).toContain('Stopping: 1 answer in work, up to 0.3 s to finish. SIGTERM again stops at once.')
     })
 
     test('leaves no server behind when it is killed', async () => {

@@ -83,18 +83,20 @@ describe('quarterdeck serve', () => {
     ).toBe(
       `Quarterdeck V is ready (N s)
 
+  Open        URL
+  API docs    URL/docs
+
   Agent       parrot: demo/demo
   AG-UI       URL/
   CopilotKit  URL/copilotkit  (as runtimeUrl)
   Sessions    URL/sessions/{id}/messages
   Health      URL/health
-  Protocols   ag-ui
   Data        ${join(cwd, '.quarterdeck')}
 
   The built-in demo model answers; it is no language model.
   For a real one set e.g. OPENAI_API_KEY and \`model: { provider: openai, name: gpt-5-mini }\`.
 
-  Talk to it:  quarterdeck chat URL
+  Talk to it:  npx quarterdeck chat URL
   Stop it:     Ctrl-C
 `,
     )
@@ -154,14 +156,14 @@ describe('quarterdeck serve', () => {
     }
 
     const first = await show({ user: 'qd_user', operator: 'qd_operator' }, '192.0.2.1')
-    expect(first.printed()).toContain('  Protocols   ag-ui\n')
+    expect(first.printed()).toContain('  AG-UI       http://192.0.2.1:8000/\n')
     expect(first.printed()).toContain(`
-  Keep these tokens. They are never shown again (quarterdeck tokens makes others):
+  Keep these tokens. They are never shown again (npx quarterdeck tokens makes others):
     to talk     qd_user
     to decide   qd_operator
     the page    http://192.0.2.1:8000/#token=qd_user
 `)
-    expect(first.complained()).toContain('warning: 192.0.2.1 can be reached from other machines and TLS is off')
+    expect(first.complained()).toContain('192.0.2.1 can be reached from other machines and TLS is off')
     const local = (await show({ user: 'qd_user', operator: 'qd_operator' }, '127.0.0.1')).printed()
     expect(local).toContain('    to talk     qd_user  (not needed on this machine)\n    to decide   qd_operator\n')
     expect(local).not.toContain('#token=')

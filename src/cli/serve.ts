@@ -22,6 +22,8 @@ export interface ServeRequest {
   config?: string
   /** Starts anew when a file of the agents or of the settings changes. */
   watch?: boolean
+  /** At a terminal: every line of the log, with its ids. */
+  verbose?: boolean
 }
 
 export function createServeCommand(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
@@ -34,6 +36,7 @@ export function createServeCommand(version: string, startApp: StartApp, io: Io, 
     .argument('[files...]', 'agent files, or folders of them')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
     .option('--watch', 'start anew, on the same port, when a file of an agent or the settings file changes')
+    .option('--verbose', 'at a terminal: every line of the log, with its ids')
   return addSettingFlags(command)
     .addHelpText(
       'after',
@@ -47,11 +50,12 @@ Examples:
   $ quarterdeck serve agent.yaml --watch
   $ quarterdeck serve agents/ --host 0.0.0.0 --allowed-hosts agent.example.com`,
     )
-    .action(async (files: string[], { config, watch }: { config?: string; watch?: boolean }) => {
+    .action(async (files: string[], { config, watch, verbose }: Pick<ServeRequest, 'config' | 'watch' | 'verbose'>) => {
       const request = {
         files,
         flags: settingFlagsOf(command),
         watch: watch === true,
+        verbose: verbose === true,
         ...(config === undefined ? {} : { config }),
       }
       settle(await serve(request, version, startApp, io))
@@ -63,6 +67,9 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   const began = io.clock.mono()
   let read: string[] = []
   const warned = new Set<string>()
+  let answerUrl: string | null = null
+  const logOf = (config: LoadedConfig) =>
+    createServerLog(config, io, { verbose: request.verbose === true, answerUrl: () => answerUrl })
   function load(): LoadedConfig {
     const reading = recordReading()
     try {
@@ -78,16 +85,21 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   }
   async function start(config: LoadedConfig, reload: number): Promise<Started> {
     const style = styleFor(io.stderr, io.env)
+    const log = logOf(config)
     for (const warning of config.warnings) {
-      if (!warned.has(warning)) io.stderr.write(`${style.yellow('warning:')} ${warning}\n`)
+      if (warned.has(warning)) continue
       warned.add(warning)
+      if (isForPrograms(config)) log.warn(warning)
+      else io.stderr.write(`${style.yellow('warning:')} ${warning}\n`)
     }
     const again = request.watch ? [reload] : []
-    const app = await startApp(config, createServerLog(config, io), io, ...again).catch(async (error: unknown) => {
+    const app = await startApp(config, log, io, ...again).catch(async (error: unknown) => {
       const { hosts, port } = config.settings
       throw isPortInUse(error) ? await portInUse(hosts, port) : error
     })
-    return { app, config, url: shownUrl(app.url, networkInterfaces()), reload }
+    const url = shownUrl(app.url, networkInterfaces())
+    answerUrl = app.doors.includes('ag-ui') ? `${url}/` : `${url}/approvals`
+    return { app, config, url, reload }
   }
 
   const first = await unlessStopped(async () => start(load(), 0), io)
@@ -98,7 +110,9 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     ? watchAndRestart(first, { load, check, start, targets: (now) => watchTargets(request.files, now, read, io), io })
     : app
   // Whoever reads that it is ready may stop it the next moment.
-  const stopped = untilStopped(server, settings.shutdown.drainMs, createServerLog(config, io), io)
+  const log = logOf(config)
+  const say = isForPrograms(config) ? [(text: string) => log.info(text)] : []
+  const stopped = untilStopped(server, settings.shutdown.drainMs, log, io, ...say)
   io.stdout.write(
     banner(
       {
@@ -115,11 +129,15 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       io,
     ),
   )
+  log.info('ready', { url, version, agents: config.agents.map(({ name }) => name) })
   if (request.watch) io.stdout.write(watchNote(settings.store))
   // Without the token: it would be in the arguments of the program that opens it, where other users see it. The page asks.
   if (settings.open) io.openUrl(url)
   return await stopped
 }
+
+/** A program reads standard error, so it is JSON from the first line to the last. */
+const isForPrograms = ({ settings: { log } }: LoadedConfig): boolean => log.format === 'json' && log.level !== 'silent'
 
 function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): BannerFacts['operator'] {
   if (operatorToken !== null) return 'set'

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { SettingFlags } from '../config/settings.ts'
 import { loadConfig } from './load-config.ts'
 import { createServerLog } from './server-log.ts'
 import { tempFolder } from './testing/temp-folder.ts'
@@ -43,5 +44,24 @@ describe('the server’s log', () => {
       secret_words: Array(4).fill('[masked]').join(' '),
       other_words: 'application/json info not-secret',
     })
+  })
+
+  test('is words at a terminal, every line with its ids on demand, and JSON everywhere else', async () => {
+    const cwd = await tempFolder()
+    const written = (terminal: boolean, flags: SettingFlags = {}, verbose = false) => {
+      const io = createTestIo({ cwd, terminal, env: { NO_COLOR: '1' } })
+      const log = createServerLog(loadConfig({ files: [], flags }, io), io, { verbose })
+      const ids = { correlation_id: 'c-1', session_id: 's-1', run_id: 'r-1' }
+      log.with(ids).info('run', { agent: 'clerk', outcome: 'completed', latency_ms: 400 })
+      return io.complained()
+    }
+    const all = /^[\d:.]{12} INFO {2}run correlation_id=c-1 session_id=s-1 run_id=r-1 agent=clerk /
+    expect(written(true)).toMatch(/^[\d:]{8} {2}clerk answered · 0\.4 s\n$/)
+    expect(written(true, {}, true)).toMatch(all)
+    expect(written(true, { 'log.level': 'debug' })).toMatch(all)
+    expect(written(false, { 'log.format': 'text' })).toMatch(all)
+    const line = { message: 'run', correlation_id: 'c-1', session_id: 's-1', run_id: 'r-1' }
+    expect(JSON.parse(written(false))).toMatchObject(line)
+    expect(JSON.parse(written(true, { 'log.format': 'json' }))).toMatchObject(line)
   })
 })

@@ -4,12 +4,28 @@ import { createLogger } from '../http/logger.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { styleFor } from './style.ts'
+import { createTerminalLog } from './terminal-log.ts'
 import { toolSecrets } from './tool-secrets.ts'
 
+export interface ServerLogOptions {
+  /** At a terminal: every line, with its ids. */
+  verbose?: boolean
+  /** Where a person answers what waits; null while that is not known. */
+  answerUrl?: () => string | null
+}
+
 /** The server's log goes to stderr: stdout is for what the person asked for. */
-export function createServerLog({ settings, agents }: LoadedConfig, io: Io): Logger {
+export function createServerLog(
+  { settings, agents }: LoadedConfig,
+  io: Io,
+  { verbose = false, answerUrl = () => null }: ServerLogOptions = {},
+): Logger {
   const { level, format, content } = settings.log
   if (level === 'silent') return silentLogger
+  const style = styleFor(io.stderr, io.env)
+  // A file of text lines is read later, by somebody who looks for something.
+  const forPerson = format === 'text' && io.stderr.isTTY === true && level !== 'debug' && !verbose
+  const width = () => io.stderr.columns || 80
   return createLogger({
     level,
     format,
@@ -19,7 +35,8 @@ export function createServerLog({ settings, agents }: LoadedConfig, io: Io): Log
     secrets: [settings.auth.token, settings.auth.operatorToken, ...agents.flatMap(keysOf)].flatMap((secret) =>
       secret === null || secret === 'none' ? [] : [secret],
     ),
-    colors: styleFor(io.stderr, io.env).bold('') !== '',
+    colors: style.bold('') !== '',
+    ...(forPerson ? { render: createTerminalLog({ style, width, answerUrl }) } : {}),
   })
 }
 

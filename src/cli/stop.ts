@@ -16,7 +16,13 @@ const CRASH_FLUSH_MS = 2000
  * Waits until the server is to stop, stops it and gives the code to end with. The first signal lets running answers
  * finish for `drainMs`, the second ends at once. A failure that nobody caught ends it too, after the store is flushed.
  */
-export function untilStopped(server: Stoppable, drainMs: number, log: Logger, io: Io): Promise<number> {
+export function untilStopped(
+  server: Stoppable,
+  drainMs: number,
+  log: Logger,
+  io: Io,
+  say = (text: string): void => void io.stderr.write(`${text}\n`),
+): Promise<number> {
   return new Promise((resolve) => {
     let stopping = false
     const finish = (exitCode: number) => {
@@ -30,7 +36,7 @@ export function untilStopped(server: Stoppable, drainMs: number, log: Logger, io
         return
       }
       stopping = true
-      io.stderr.write(farewell(server.activeRuns(), drainMs, signal === 'SIGINT' ? 'Ctrl-C' : signal))
+      say(farewell(server.activeRuns(), drainMs, signal === 'SIGINT' ? 'Ctrl-C' : signal))
       server.close({ drainMs }).then(
         () => finish(exitCodes.ok.code),
         (error: unknown) => {
@@ -68,7 +74,7 @@ export function unlessStopped<T>(start: () => Promise<T>, io: Io): Promise<T | n
 }
 
 function farewell(activeRuns: number, drainMs: number, again: string): string {
-  if (activeRuns === 0) return 'Stopping.\n'
+  if (activeRuns === 0) return 'Stopping.'
   const answers = activeRuns === 1 ? '1 answer' : `${activeRuns} answers`
-  return `Stopping: ${answers} in work, up to ${drainMs / 1000} s to finish. ${again} again stops at once.\n`
+  return `Stopping: ${answers} in work, up to ${drainMs / 1000} s to finish. ${again} again stops at once.`
 }

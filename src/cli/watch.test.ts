@@ -270,6 +270,6 @@ tools:
     // user, call, result and answer of four runs
     expect(sessions).toMatchObject([{ message_count: 16 }])
     expect(await server.ended).toBe(0)
-    expect(server.text()).toContain('Stopping.\n')
+    expect(server.text()).toContain('Stopping.')
   }, 60_000)
 })

@@ -82,7 +82,11 @@ export function createResilientModel(options: ResilientOptions): Model {
           if (wait === null) {
             line.failed(error)
             if (shown || fallback === null || !failsOver(error)) throw error
-            log.warn('model is replaced by its fallback', { ...about(primary), fallback: fallback.name })
+            log.warn('model is replaced by its fallback', {
+              ...about(primary),
+              ...reasonOf(error),
+              fallback: fallback.name,
+            })
             break
           }
           log.warn('model is asked again', {
