@@ -58,6 +58,7 @@ export function banner(facts: BannerFacts, io: Io): string {
     `  ${style.dim('Talk to it:')}  ${wrapText(`npx quarterdeck chat ${url}`, width, 4)}`,
     `  ${style.dim('Stop it:')}     Ctrl-C`,
     '',
+    '',
   )
   return lines.join('\n')
 }

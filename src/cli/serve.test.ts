@@ -98,6 +98,7 @@ describe('quarterdeck serve', () => {
 
   Talk to it:  npx quarterdeck chat URL
   Stop it:     Ctrl-C
+
 `,
     )
     expect(io.complained()).toBe('Stopping.\n')

@@ -37,7 +37,8 @@ describe('serve --watch', () => {
     }
     // No time passes for it, however busy the machine is.
     const io = createTestIo({ cwd, clock: { ...createSystemClock(), mono: () => 0 } })
-    const stopped = serve({ files: [], flags: { port: '0' }, watch: true }, '1.2.3', start, io)
+    const flags = { port: '0', 'log.level': 'silent' }
+    const stopped = serve({ files: [], flags, watch: true }, '1.2.3', start, io)
     await io.until('Watching')
     return { io, life, stopped }
   }
