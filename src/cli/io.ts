@@ -16,6 +16,8 @@ export interface Io {
   strays: StrayErrors
   /** A failure that nothing caught; only the latest listener gets it, and the process lives on. */
   onCrash(listener: (error: unknown) => void): () => void
+  /** What Node warns of; only the latest listener gets it. Without one it is a line on stderr. */
+  onWarning(listener: (text: string) => void): () => void
   /** Ends the process now; nothing after it runs. */
   exit(code: number): void
   /** Shows a web page to the person at this machine; false when that cannot be tried. */

@@ -28,3 +28,25 @@ test('what tools start inherits neither the tokens nor where they are', async ()
     [null, null, null, 'd'],
   ])
 })
+
+test('what Node warns of is one line that names no flags of node, and what nobody has to know is none', async () => {
+  const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)
+  const program = `
+    const { createProcessIo } = await import(${module})
+    const io = createProcessIo(process)
+    const soon = () => new Promise((resolve) => setImmediate(resolve))
+    process.emitWarning('this is\\nold', 'DeprecationWarning')
+    process.emitWarning('this is young', 'ExperimentalWarning')
+    process.emitWarning('read twice', { code: 'MODULE_TYPELESS_PACKAGE_JSON' })
+    await soon()
+    const stop = io.onWarning((text) => console.log(text))
+    process.emitWarning('heard')
+    await soon()
+    process.exit(0)`
+
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    env: { PATH: process.env.PATH },
+  })
+
+  expect([stdout, stderr]).toEqual(['Warning: heard\n', 'warning: DeprecationWarning: this is old\n'])
+})

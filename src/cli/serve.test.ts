@@ -105,6 +105,28 @@ describe('quarterdeck serve', () => {
     await expect(fetch(`${url}/health`)).rejects.toThrow()
   })
 
+  test('where programs read standard error it is JSON from the first line to the last', async () => {
+    const io = serverIo({ cwd: await tempFolder() })
+    const { start } = fakeApp('http://192.0.2.1:8000', null)
+    const stopped = serve({ files: [], flags: { host: '192.0.2.1' } }, '1.2.3', start, io)
+    await io.until('Ctrl-C')
+    io.warn('DeprecationWarning: old')
+    io.signal('SIGINT')
+    await stopped
+
+    const lines = io
+      .complained()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ level, message }) => [level, message])).toEqual([
+      ['warn', expect.stringContaining('192.0.2.1 can be reached from other machines')],
+      ['info', 'ready'],
+      ['warn', 'DeprecationWarning: old'],
+      ['info', 'Stopping.'],
+    ])
+  })
+
   test('a port in use: exit 69, who has it, and a free one', async () => {
     const cwd = await tempFolder()
     const port = await takePort()

@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os'
 import { Command } from 'commander'
 import { ConfigError } from '../config/config-error.ts'
 import type { SettingFlags } from '../config/settings.ts'
+import { type Logger, silentLogger } from '../domain/logger.ts'
 import { type BannerFacts, banner } from './banner.ts'
 import { checkAgents } from './check-agents.ts'
 import type { Io, Settle } from './io.ts'
@@ -68,6 +69,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   let read: string[] = []
   const warned = new Set<string>()
   let answerUrl: string | null = null
+  let log: Logger = silentLogger
   const logOf = (config: LoadedConfig) =>
     createServerLog(config, io, { verbose: request.verbose === true, answerUrl: () => answerUrl })
   function load(): LoadedConfig {
@@ -85,7 +87,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   }
   async function start(config: LoadedConfig, reload: number): Promise<Started> {
     const style = styleFor(io.stderr, io.env)
-    const log = logOf(config)
+    log = logOf(config)
     for (const warning of config.warnings) {
       if (warned.has(warning)) continue
       warned.add(warning)
@@ -102,6 +104,8 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     return { app, config, url, reload }
   }
 
+  // Until there is a log nothing runs that could warn.
+  const stopListening = io.onWarning((text) => log.warn(text))
   const first = await unlessStopped(async () => start(load(), 0), io)
   if (typeof first === 'number') return first
   const { app, url, config } = first
@@ -110,7 +114,6 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     ? watchAndRestart(first, { load, check, start, targets: (now) => watchTargets(request.files, now, read, io), io })
     : app
   // Whoever reads that it is ready may stop it the next moment.
-  const log = logOf(config)
   const say = isForPrograms(config) ? [(text: string) => log.info(text)] : []
   const stopped = untilStopped(server, settings.shutdown.drainMs, log, io, ...say)
   io.stdout.write(
@@ -133,7 +136,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   if (request.watch) io.stdout.write(watchNote(settings.store))
   // Without the token: it would be in the arguments of the program that opens it, where other users see it. The page asks.
   if (settings.open) io.openUrl(url)
-  return await stopped
+  return await stopped.finally(stopListening)
 }
 
 /** A program reads standard error, so it is JSON from the first line to the last. */

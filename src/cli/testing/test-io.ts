@@ -10,6 +10,7 @@ export interface TestIo extends Io {
   complained(): string
   signal(signal: StopSignal): void
   crash(error: unknown): void
+  warn(text: string): void
   /** Resolves when `text` has been printed to either stream. */
   until(text: string): Promise<void>
   opened: string[]
@@ -26,7 +27,11 @@ export interface TestIoOptions {
 /** An `Io` that keeps what a command says and lets a test play the person and the operating system. */
 export function createTestIo(options: TestIoOptions = {}): TestIo {
   const { cwd = '/nowhere' } = options
-  const listeners = { signal: new Set<(signal: StopSignal) => void>(), crash: new Set<(error: unknown) => void>() }
+  const listeners = {
+    signal: new Set<(signal: StopSignal) => void>(),
+    crash: new Set<(error: unknown) => void>(),
+    warning: new Set<(text: string) => void>(),
+  }
   const waiting = new Set<() => void>()
   const out: string[] = []
   const err: string[] = []
@@ -66,6 +71,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     strays: createStrayErrors(),
     onSignal: (listener) => subscribe(listeners.signal, listener),
     onCrash: (listener) => subscribe(listeners.crash, listener),
+    onWarning: (listener) => subscribe(listeners.warning, listener),
     exit(code) {
       throw new Error(`the command ended the process with ${code}`)
     },
@@ -81,6 +87,9 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     },
     crash(error) {
       ;[...listeners.crash].at(-1)?.(error)
+    },
+    warn(text) {
+      ;[...listeners.warning].at(-1)?.(text)
     },
     until: (text) =>
       new Promise((resolve) => {
