@@ -100,3 +100,16 @@ test('a queued run that is stopped leaves its line, with who stopped it', async 
     { level: 'info', fields: { ...stopped, correlation_id: 'c-1', run_id: first.run.id } },
   ])
 })
+
+test('a run that had to wait for another keeps the id of its own request', async () => {
+  const server = open({ answers: [says, says] })
+  const first = await server.start('one', { correlationId: 'c-1' })
+  const second = await server.start('two', { correlationId: 'c-2', session: { existing: first.session } })
+  await server.events(second)
+  await server.close()
+  expect(second.run.status).toBe('queued')
+  expect(server.lines.map(({ fields }) => [fields.correlation_id, fields.run_id])).toEqual([
+    ['c-1', first.run.id],
+    ['c-2', second.run.id],
+  ])
+})

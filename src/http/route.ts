@@ -76,7 +76,7 @@ export interface Principal {
 
 export interface Reply {
   readonly raw: ServerResponse
-  /** Fields for the request's log line (session_id, run_id). */
+  /** Fields for the request's lines in the log (session_id, run_id), from here on. */
   note(fields: Record<string, string>): void
   json(status: number, body: unknown, headers?: Record<string, string>): void
   /** As `json`, but the items of its lists become text one by one, at the reader's pace, where they are many or large. */
