@@ -53,7 +53,7 @@ async function ready({ url }: TestServer): Promise<unknown> {
 describe('SIGTERM', () => {
   test('completes what can be completed and loses nothing of the rest', { timeout: 600_000 }, async () => {
     const random = createRandom(SEED)
-    const flags = ['--drain', `${DRAIN_MS}ms`, '--log-level', 'warn']
+    const flags = ['--drain', `${DRAIN_MS}ms`, '--log-level', 'info']
     const stopMs: number[] = []
     const noticedMs: number[] = []
 
@@ -128,7 +128,7 @@ describe('SIGTERM', () => {
     ['SIGINT', 130],
   ] as const)('then %s ends it at once, with %i', async (second, expected) => {
     const yard = await openYard(onTestFinished, { answers })
-    const server = await yard.start({ flags: ['--drain', '60s', '--log-level', 'warn'] })
+    const server = await yard.start({ flags: ['--drain', '60s', '--log-level', 'info'] })
     const endless = createPersistentClient({ kind: 'stream', threadId: 'endless', name: 'endless' })
     const busy = endless.go(server.url)
     await until('the run has begun', () => endless.acknowledged)
@@ -148,7 +148,7 @@ describe('SIGTERM', () => {
     expect(code).toBe(expected)
     expect(afterMs).toBeLessThan(2_000)
     // It was not drained, so it is recovered like after a crash.
-    const again = await yard.start({ flags: ['--log-level', 'warn'] })
+    const again = await yard.start({ flags: ['--log-level', 'info'] })
     await record({ url: `${again.url}/runs/endless/cancel`, method: 'POST', body: {} }).done
     await endless.go(again.url)
     expect(endOf(endless)).toEqual({ type: 'RUN_FINISHED', code: undefined, outcome: { type: 'cancelled' } })
