@@ -6,7 +6,7 @@ export interface PendingApproval {
   tool: string
   arguments: Record<string, unknown>
   risk: string
-  /** Whose answer counts: that of whoever talks, or an operator's alone. */
+  /** Whose answer counts: that of whoever talks with a token, or an operator's alone. */
   answerableBy: 'owner' | 'operator'
   /** The server's own words, for what has no tool. */
   message: string

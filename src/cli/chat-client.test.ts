@@ -367,14 +367,15 @@ describe('answers to what a conversation waits for', () => {
     ])
   })
 
-  test('may be given by whoever talks where they own the question, otherwise by an operator alone', async () => {
+  test('may be given by whoever talks with a token where they own the question, otherwise by an operator alone', async () => {
     const [own, operators] = (['owner', 'operator'] as const).map((answerableBy) => ({
       ...{ id: 'a', callId: '', tool: '', arguments: {}, risk: 'low', message: '', digest: '' },
       answerableBy,
     }))
     const seen = (client: ChatClient) => [own, operators].map((one) => one !== undefined && client.mayAnswer(one))
 
-    expect(seen(clientFor('http://x'))).toEqual([true, false])
+    expect(seen(clientFor('http://x'))).toEqual([false, false])
+    expect(seen(clientFor('http://x', { token: 'me' }))).toEqual([true, false])
     expect(seen(clientFor('http://x', { operatorToken: 'op' }))).toEqual([true, true])
   })
 

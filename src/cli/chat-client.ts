@@ -225,7 +225,9 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       if (typeof waiting === 'string') runId = waiting
       return found.flatMap((one) => fromApproval(one) ?? []).toReversed()
     },
-    mayAnswer: ({ answerableBy }) => options.operatorToken.current() !== null || answerableBy === 'owner',
+    // Without a token the server does not know who talks, and takes no answer.
+    mayAnswer: ({ answerableBy }) =>
+      options.operatorToken.current() !== null || (answerableBy === 'owner' && options.token !== null),
     async *answer(answers, signal) {
       const inTalk = await answersInTalk()
       // AG-UI has no word for what is to be remembered.

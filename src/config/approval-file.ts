@@ -75,7 +75,7 @@ export const approval = z.strictObject({
   ),
   by: key(
     z.enum(['owner', 'operator']).default('operator'),
-    'Who may answer. The owner of a session never answers for high risk.',
+    'Who may answer: an operator, or also the owner of the session, with a token that names them. Calls of risk critical are always the operator’s.',
     'operator',
   ),
   expires: duration({ description: 'How long an approval waits; then it counts as refused.', example: '1h' }).prefault(

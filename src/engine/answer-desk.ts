@@ -255,7 +255,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
           'A new message can come with a refusal, not with an approval. Approve first, then send the message.',
         )
       }
-      const by = request.decisions?.by ?? { user: request.owner, role: 'user' }
+      const by = request.decisions?.by ?? { user: request.owner, role: 'anyone' }
       const at = now()
       const decided: Decided[] = []
       let parentId: string | null = null

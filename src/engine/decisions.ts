@@ -77,12 +77,19 @@ export async function decideOn(
 /** Throws `forbidden`. */
 export function refuseWithoutStanding(by: Standing, approval: Approval): void {
   if (mayAnswer(by, approval)) return
-  const who = approval.answerableBy === 'operator' ? 'an operator' : "the session's owner or an operator"
+  const isOwners = approval.answerableBy === 'owner'
+  const who = isOwners ? "the session's owner or an operator" : 'an operator'
   const still = approval.status === 'pending' ? ' It is still pending.' : ''
-  throw new ServerError('forbidden', `Only ${who} may answer this.${still}`, {
+  const mend = by.role === 'anyone' ? ` ${tokenToSend(isOwners)}` : ''
+  throw new ServerError('forbidden', `Only ${who} may answer this.${still}${mend}`, {
     details: { approval_id: approval.id, answerable_by: approval.answerableBy },
   })
 }
+
+/** Talking may need none where deciding does, so whoever comes without one has to be told. */
+const tokenToSend = (isOwners: boolean): string =>
+  `Send the ${isOwners ? "user's" : "operator's"} token: "Authorization: Bearer <token>". The server's first start shows it, and ` +
+  `\`quarterdeck tokens create --role ${isOwners ? 'user' : 'operator'}\` makes another.`
 
 /** An answer that comes too late: it changes nothing, and whoever gives it is shown what went on. */
 export const tooLate = (by: Standing, { id }: Approval, at: number): Decided => ({
@@ -92,7 +99,7 @@ export const tooLate = (by: Standing, { id }: Approval, at: number): Decided => 
 })
 
 export const mayAnswer = (by: Standing, approval: Approval): boolean =>
-  by.role === 'operator' || (approval.answerableBy === 'owner' && approval.owner === by.user)
+  by.role === 'operator' || (by.role === 'user' && approval.answerableBy === 'owner' && approval.owner === by.user)
 
 async function checkEdited(
   { findTool }: DecideDeps,

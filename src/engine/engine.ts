@@ -153,10 +153,10 @@ export interface StartRequest {
   whenWaiting?: 'refuse' | 'abandon'
 }
 
-/** Who answers, and in which role. */
+/** Who answers, and in which role. `anyone` has shown nothing that names `user`: they may look and talk, not decide. */
 export interface Standing {
   user: string
-  role: 'user' | 'operator'
+  role: 'anyone' | 'user' | 'operator'
 }
 
 export interface Decision {

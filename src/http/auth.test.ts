@@ -19,10 +19,10 @@ function setUp(options: Partial<AuthOptions> = {}) {
 }
 
 const bearer = ({ token }: { token: string }) => `Bearer ${token}`
-const local = { owner: 'local_user', role: 'user' }
-const nobody = { owner: 'local_user', role: 'public' }
-const ada = { owner: 'ada', role: 'user' }
-const operator = { owner: 'local_user', role: 'operator' }
+const local = { owner: 'local_user', role: 'user', hasToken: false }
+const nobody = { owner: 'local_user', role: 'public', hasToken: false }
+const ada = { owner: 'ada', role: 'user', hasToken: true }
+const operator = { owner: 'local_user', role: 'operator', hasToken: true }
 const unauthorized = { code: 'unauthorized' }
 
 describe('who may do what', () => {
@@ -106,6 +106,6 @@ describe('failed logins', () => {
     const { ask } = setUp({ tokens: () => [long] })
     for (let i = 0; i < 11; i += 1) ask(`Bearer wrong-${i}`)
 
-    expect(ask(bearer(long))).toEqual({ owner: 'bob', role: 'user' })
+    expect(ask(bearer(long))).toEqual({ owner: 'bob', role: 'user', hasToken: true })
   })
 })

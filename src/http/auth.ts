@@ -22,14 +22,14 @@ export interface Access {
 export interface AuthOptions {
   /** The current table; a new array when it has changed, the same one otherwise. */
   tokens: () => readonly Token[]
-  /** True beyond loopback. False: talking needs no token. Deciding needs the operator's in any case. */
+  /** True beyond loopback. False: talking needs no token. Deciding needs one in any case. */
   tokenRequired: boolean
   clock: Clock
   failuresPerMinute?: number
 }
 
-const LOCAL: Access = { principal: { owner: LOCAL_USER, role: 'user' }, isValid: () => true }
-const NOBODY: Access = { principal: { owner: LOCAL_USER, role: 'public' }, isValid: () => true }
+const LOCAL: Access = { principal: { owner: LOCAL_USER, role: 'user', hasToken: false }, isValid: () => true }
+const NOBODY: Access = { principal: { owner: LOCAL_USER, role: 'public', hasToken: false }, isValid: () => true }
 
 export function createAuth({ tokens, tokenRequired, clock, failuresPerMinute = 10 }: AuthOptions): Auth {
   const failures = createWindowCounter({ limit: failuresPerMinute, windowMs: 60_000, clock })
@@ -49,7 +49,7 @@ export function createAuth({ tokens, tokenRequired, clock, failuresPerMinute = 1
       throw new ServerError('forbidden', "This route needs the operator's token; the one sent is a user's.")
     }
     return {
-      principal: { owner: token.user, role: token.role },
+      principal: { owner: token.user, role: token.role, hasToken: true },
       isValid: () => tokens().some((other) => isSame(other, token)),
     }
   }

@@ -72,6 +72,8 @@ export interface Principal {
   owner: string
   /** `public` occurs on public routes only: nobody has shown a credential although one is asked for elsewhere. */
   role: Role
+  /** False: nobody has shown who they are. They may talk on this machine, and their word decides nothing. */
+  hasToken: boolean
 }
 
 export interface Reply {

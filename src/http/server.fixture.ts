@@ -28,6 +28,8 @@ export const knownToken = (token: string, user: string, role: Token['role']): To
 })
 
 export const userToken = knownToken('user-token-of-these-tests', 'ada', 'user')
+/** Names the user that whoever comes without a token is taken for. */
+export const localToken = knownToken('local-token-of-these-tests', 'local_user', 'user')
 export const operatorToken = knownToken('operator-token-of-these-tests', 'local_user', 'operator')
 
 export interface TestServer extends AsyncDisposable {
@@ -103,7 +105,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   return { server, state, metrics, port, url, lines, spooled, [Symbol.asyncDispose]: stop }
 }
 
-const TOKENS = [userToken, operatorToken]
+const TOKENS = [userToken, localToken, operatorToken]
 
 export function collectLines(lines: LogLine[], bound: LogFields = {}): Logger {
   const log = (level: string) => (message: string, fields?: LogFields) => {

@@ -39,7 +39,7 @@ describe('requests', () => {
         ['after', '3'],
         ['x', '&'],
       ],
-      principal: { owner: 'ada', role: 'user' },
+      principal: { owner: 'ada', role: 'user', hasToken: true },
       correlationId: 'c-1',
       own: 'yes',
     })

@@ -61,7 +61,8 @@ describe('the gate', () => {
   test.each([
     ['low', 'owner', 'owner'],
     ['low', 'operator', 'operator'],
-    ['high', 'owner', 'operator'],
+    ['high', 'owner', 'owner'],
+    ['high', 'operator', 'operator'],
     ['critical', 'owner', 'operator'],
   ] as const)('at risk %s, where the agent says %s, answerable by %s', async (risk, by, answerableBy) => {
     const call = gatedCall({ tool: { risk, approval: { ask: 'always' } }, approval: { by } })

@@ -63,7 +63,7 @@ const question = (call: GatedCall): Question => {
   return {
     policyVersion: policyVersion(agent.approval, tool),
     risk,
-    answerableBy: risk === 'low' ? agent.approval.by : 'operator',
+    answerableBy: risk === 'critical' ? 'operator' : agent.approval.by,
     expiresAt: now + agent.approval.expiresSeconds * 1_000,
     title: `Call ${visibleText(tool.name)}`,
     description: shownArguments(call.arguments),

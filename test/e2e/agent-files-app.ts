@@ -7,6 +7,7 @@ import { createApp } from '../../src/app.ts'
 import { loadAgents } from '../../src/config/load-agents.ts'
 import { resolveSettings } from '../../src/config/resolve-settings.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
+import { LOCAL_USER } from '../../src/domain/session.ts'
 
 /** `files` are texts by path, or what becomes JSON; `agent.yaml` is the agent. Ends with `await using`. */
 export async function startAgentFiles(files: Readonly<Record<string, unknown>>) {
@@ -27,10 +28,13 @@ export async function startAgentFiles(files: Readonly<Record<string, unknown>>) 
     },
   })
   const { url, tokens, engine } = await app.listen()
+  const owner = await tokens.create({ name: 'owner', user: LOCAL_USER, role: 'user' }, 'test')
   return {
     url,
     directory,
     engine,
+    /** The header that names the user that whoever comes without a token is taken for. */
+    asOwner: { Authorization: `Bearer ${owner.token}` },
     /** The header that makes an operator. */
     asOperator: { Authorization: `Bearer ${tokens.operatorToken}` },
     [Symbol.asyncDispose]: async () => {

@@ -363,11 +363,11 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the tran
 
   test('asks its user where a tool wants to be allowed, after a reload too', async () => {
     await using app = await startAgentFiles(asking)
-    const page = openPage({ url: app.url, transport })
+    const page = openPage({ url: app.url, transport, headers: app.asOwner })
     await page.say('note it')
     expect(page.agent.pendingInterrupts).toHaveLength(1)
 
-    const again = openPage({ url: app.url, transport })
+    const again = openPage({ url: app.url, transport, headers: app.asOwner })
     await again.join()
     expect(again.agent.pendingInterrupts).toEqual(page.agent.pendingInterrupts)
     await answerOn(again, { approved: true })
@@ -389,7 +389,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the tran
 
   test('says no for its user', async () => {
     await using app = await startAgentFiles(asking)
-    const page = openPage({ url: app.url, transport })
+    const page = openPage({ url: app.url, transport, headers: app.asOwner })
     await page.say('note it')
 
     await answerOn(page, { approved: false, reason: 'Bob has left.' })

@@ -101,7 +101,7 @@ instructions: Sail.
 approval: { by: owner }
 tools:
   - { type: function, name: note, file: tools.js, parameters: ${to}, risk: low, approval: always }
-  - { type: function, name: send, file: tools.js, parameters: ${to} }
+  - { type: function, name: send, file: tools.js, parameters: ${to}, risk: critical }
   - { type: function, name: look, file: tools.js, parameters: {}, effect: read }
   - { type: function, name: paint, file: tools.js, parameters: { colour: { type: string } }, effect: read,
       predict_state: [{ state_key: colour, tool_argument: colour }] }
@@ -213,7 +213,7 @@ const pick = { name: 'pick', description: 'Lets the user pick.', parameters: { t
 describe.each(clients)('@ag-ui/client %s', (version, connect) => {
   test('is interrupted, says yes, and the call runs once', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
 
     expect((await ask(agent, 'note it')).end).toBe('interrupt')
     expect(agent.pendingInterrupts).toMatchObject([
@@ -237,7 +237,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('says no, and the model is told why', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
     await ask(agent, 'note it')
 
     expect((await answer(agent, no('Bob has left.'))).end).toBe('success')
@@ -281,7 +281,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('says yes to something else', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
     await ask(agent, 'note it')
 
     await answer(agent, yes({ editedArgs: { to: 'eve' } }))
@@ -291,7 +291,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('answers several interrupts, each in its own way', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
     await ask(agent, 'note both')
     expect(agent.pendingInterrupts).toHaveLength(2)
 
@@ -302,7 +302,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('is asked again for what is left when somebody else answers one of them', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url, threadId: 'thread' })
+    const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
     await ask(agent, 'note both')
     const [bob, eve] = agent.pendingInterrupts
     const decided = await fetch(`${ship.url}/approvals/${bob?.id}`, {
@@ -312,7 +312,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     })
     expect(decided.status).toBe(200)
 
-    const other = connect({ url: ship.url, threadId: 'thread' })
+    const other = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
     await expect.poll(async () => (await run(other)).types.length > 0 && other.pendingInterrupts.length).toBe(1)
     expect(other.pendingInterrupts.map(({ id }) => id)).toEqual([eve?.id])
     expect((await answer(other, yes())).end).toBe('success')
@@ -322,7 +322,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('cannot say yes without standing, and loses nothing by trying', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url, threadId: 'thread' })
+    const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
     await ask(agent, 'send it')
     expect(agent.pendingInterrupts).toMatchObject([{ metadata: { quarterdeck: { answerableBy: 'operator' } } }])
 
@@ -338,7 +338,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('runs a tool of the page: the run ends, the next one brings the result', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url, threadId: 'thread' })
+    const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
 
     const first = await ask(agent, 'pick', { tools: [pick] })
     const call = agent.messages.at(-2)?.toolCalls?.[1] as { id: string } | undefined
@@ -362,7 +362,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('runs a tool of the page that the agent file declares', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
 
     await ask(agent, 'horn')
     const call = agent.messages.at(-1)?.toolCalls?.[0] as { id: string; function: { arguments: string } } | undefined
@@ -375,7 +375,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('answers a tool of the page and an interrupt of the same step', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
 
     expect((await ask(agent, 'mixed', { tools: [pick] })).end).toBe('interrupt')
     const call = agent.messages.at(-1)?.toolCalls?.[0] as { id: string } | undefined
@@ -388,7 +388,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('sees what a tool says while it works: state, custom events, activities', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url, threadId: 'thread' })
+    const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
 
     const { types, custom, end } = await ask(agent, 'paint')
 
@@ -413,7 +413,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('is spared what a tool says that no client could read', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
 
     const { custom, end } = await ask(agent, 'rude')
 
@@ -427,7 +427,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('sees a sub-agent at work', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
 
     const { types, end } = await ask(agent, 'mate')
 
@@ -439,7 +439,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('answers what a sub-agent asks', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
 
     const first = await ask(agent, 'mate, note')
     expect(first.end).toBe('interrupt')
@@ -457,7 +457,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('runs a tool of the page for a sub-agent', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url })
+    const agent = connect({ url: ship.url, headers: ship.asOwner })
 
     expect((await ask(agent, 'mate, ring')).end).toBe(version === '0.0.59' ? undefined : 'success')
     const made = agent.messages.flatMap(({ toolCalls = [] }) => toolCalls) as {
@@ -474,7 +474,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('goes on with the agent that was handed the conversation', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url, threadId: 'thread' })
+    const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
 
     expect((await ask(agent, 'hand over')).end).toBe('success')
     expect(last(agent)).toBe('Mate speaking.')
@@ -485,10 +485,10 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('gets a thread back with what it waits for, and can answer', async () => {
     await using ship = await startShip()
-    const before = connect({ url: ship.url, threadId: 'thread' })
+    const before = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
     await ask(before, 'note it')
 
-    const after = connect({ url: ship.url, threadId: 'thread' })
+    const after = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
     expect((await run(after)).end).toBe('interrupt')
 
     expect(after.messages).toEqual(before.messages)

@@ -12,7 +12,7 @@ export async function waitingOutcome(
   engine: Pick<Engine, 'approvals' | 'openClientCalls'>,
   { id, owner }: SessionRecord,
 ): Promise<Outcome> {
-  const query = { by: { user: owner, role: 'user' }, sessionId: id, status: 'pending', limit: MOST } as const
+  const query = { by: { user: owner, role: 'anyone' }, sessionId: id, status: 'pending', limit: MOST } as const
   const pending = await engine.approvals(query)
   if (pending.length > 0) {
     // As their run listed them: the oldest first.

@@ -37,6 +37,7 @@ async function ask(doors: Doors, headers: Record<string, string> = {}): Promise<
 }
 
 const sending = { answers: [calls(['send', 'bob']), says('Done.')] }
+const firing = { answers: [calls(['fire', 'bob']), says('Done.')] }
 const noting = { answers: [calls(['note', 'bob']), says('Done.')] }
 const goesOn = (result: string) => [
   'RUN_STARTED',
@@ -71,7 +72,7 @@ describe('a call that a person must allow', () => {
               tool: 'send',
               arguments: { to: 'bob' },
               risk: 'high',
-              answerableBy: 'operator',
+              answerableBy: 'owner',
               digest: approval?.digest,
             },
           },
@@ -166,7 +167,7 @@ describe('a call that a person must allow', () => {
 
 describe('who may decide', () => {
   test('an answer without standing is 403 before any stream and leaves it pending', async () => {
-    await using doors = await openGatedDoors(sending)
+    await using doors = await openGatedDoors(firing)
     const [id = ''] = await ask(doors)
 
     const refused = await doors.post('/', answer('run-2', yes(id)))
@@ -175,7 +176,41 @@ describe('who may decide', () => {
     expect(await refusalOf(refused)).toEqual({ status: 403, code: 'forbidden' })
     expect((await pending(doors)).map((one) => one.id)).toEqual([id])
     expect(doors.delivered).toEqual([])
-    expect(outline(eventsOf(await doors.run('/', answer('run-2', yes(id)), asOperator)))).toEqual(goesOn('send: bob'))
+    expect(outline(eventsOf(await doors.run('/', answer('run-2', yes(id)), asOperator)))).toEqual(goesOn('fire: bob'))
+  })
+
+  // An agent's own tool could send it.
+  test.each([['note'], ['send'], ['fire']])(
+    'without a token nobody decides about %s, on loopback neither',
+    async (tool) => {
+      await using doors = await openGatedDoors({ answers: [calls([tool, 'bob']), says('Done.')] })
+      const [id = ''] = await ask(doors, {})
+
+      for (const headers of [{}, { Authorization: 'Bearer none' }])
+        for (const given of [yes(id), no(id, 'No.'), { interruptId: id, status: 'cancelled' }]) {
+          const refused = await doors.post('/', answer('run-2', given), headers)
+          expect([refused.headers.get('content-type'), await refusalOf(refused)]).toEqual([
+            'application/problem+json',
+            { status: 403, code: 'forbidden' },
+          ])
+        }
+
+      expect((await pending(doors)).map((one) => one.id)).toEqual([id])
+      expect(doors.delivered).toEqual([])
+    },
+  )
+
+  test('the owner decides about risk low and high, with their token', async () => {
+    await using doors = await openGatedDoors({ answers: [calls(['note', 'bob'], ['send', 'eve']), says('Done.')] })
+    const [low = '', high = ''] = await ask(doors, asAda)
+
+    const frames = await doors.run('/', answer('run-2', yes(low), yes(high)), asAda)
+
+    expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
+    expect(doors.delivered.toSorted()).toEqual([
+      ['note', 'bob'],
+      ['send', 'eve'],
+    ])
   })
 
   test('somebody else cannot even tell that there is something to answer', async () => {
@@ -228,13 +263,13 @@ describe('an answer that is late, repeated or unknown', () => {
   })
 
   test('attaches also where an operator answered what its sender may not', async () => {
-    await using doors = await openGatedDoors(sending)
+    await using doors = await openGatedDoors(firing)
     const [id = ''] = await ask(doors)
     const decided = await doors.post(`/approvals/${id}`, { decision: 'approve' }, asOperator)
     expect(decided.status).toBe(200)
 
-    expect(outline(eventsOf(await doors.run('/', answer('run-2', yes(id)))))).toEqual(goesOn('send: bob'))
-    expect(doors.delivered).toEqual([['send', 'bob']])
+    expect(outline(eventsOf(await doors.run('/', answer('run-2', yes(id)))))).toEqual(goesOn('fire: bob'))
+    expect(doors.delivered).toEqual([['fire', 'bob']])
   })
 
   test('answers at the same time start one run, which all of them see', async () => {

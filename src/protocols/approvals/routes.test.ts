@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ulidOf } from '../../domain/ids.ts'
 import { outline } from '../../engine/testing/open-engine.ts'
-import { asAda, asOperator, eventsOf, refusalOf } from '../testing/open-doors.ts'
+import { asAda, asLocalUser, asOperator, eventsOf, refusalOf } from '../testing/open-doors.ts'
 import { calls, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
 import { readSse } from '../testing/sse-reader.ts'
 import { ApprovalSchema, GrantSchema } from './schema.ts'
@@ -85,7 +85,7 @@ describe('GET /approvals', () => {
         run_id: expect.any(String),
         continuation_run_id: null,
         tool_call_id: expect.stringMatching(/^call_/),
-        answerable_by: 'operator',
+        answerable_by: 'owner',
         digest: expect.stringMatching(/^[0-9a-f]{64}$/),
         policy_version: expect.stringMatching(/^2-[0-9a-f]{64}-[0-9a-f]{64}$/),
         before_hash: null,
@@ -307,10 +307,10 @@ describe('POST /approvals/{id}', () => {
   })
 
   test('is refused to those without standing, and leaves it pending', async () => {
-    await using doors = await openGatedDoors(sending)
+    await using doors = await openGatedDoors({ answers: [calls(['fire', 'bob'])] })
     const [id = ''] = await ask(doors)
 
-    const response = await decide(doors, id, { decision: 'approve' }, {})
+    const response = await decide(doors, id, { decision: 'approve' }, asLocalUser)
 
     expect(await response.json()).toMatchObject({
       status: 403,
@@ -325,8 +325,32 @@ describe('POST /approvals/{id}', () => {
     })
   })
 
-  test('is open to the owner where the approval says so', async () => {
-    await using doors = await openGatedDoors(noting)
+  test.each([
+    ['note', 'user'],
+    ['send', 'user'],
+    ['fire', 'operator'],
+  ])('about %s is refused without a token, and says which to send', async (tool, role) => {
+    await using doors = await openGatedDoors({ answers: [calls([tool, 'bob'])] })
+    const [id = ''] = await ask(doors, 'thread', {})
+
+    for (const decision of ['approve', 'reject']) {
+      const response = await decide(doors, id, { decision }, {})
+      expect(await response.json()).toMatchObject({
+        status: 403,
+        code: 'forbidden',
+        detail: expect.stringContaining(
+          `Send the ${role}'s token: "Authorization: Bearer <token>". The server's first start shows it, and ` +
+            `\`quarterdeck tokens create --role ${role}\` makes another.`,
+        ),
+      })
+    }
+
+    expect((await list(doors)).ids).toEqual([id])
+    expect(doors.delivered).toEqual([])
+  })
+
+  test.each([[noting], [sending]])('is open to the owner where the approval says so', async (script) => {
+    await using doors = await openGatedDoors(script)
     const [id = ''] = await ask(doors, 'hers', asAda)
 
     const response = await decide(doors, id, { decision: 'approve' }, asAda)

@@ -331,11 +331,13 @@ describe('a thread that waits', () => {
     expect(interruptsOf(frames)).toEqual(interruptsOf(asked))
   })
 
-  test('goes on with `resume`, and is then shown without anything to answer', async () => {
+  test('goes on with `resume` of whoever shows a token, and is then shown without anything to answer', async () => {
     await using doors = await openGatedDoors({ answers: [calls(['note', 'bob']), says('Done.')] })
     const [{ id } = { id: '' }] = interruptsOf(await doors.run(`${base}/run`, input()))
     const resume = [{ interruptId: id, status: 'resolved', payload: { approved: true } }]
 
+    const refused = await doors.post(`${base}/run`, input({ runId: 'run-2', resume }), {})
+    expect(await refusalOf(refused)).toEqual({ status: 403, code: 'forbidden' })
     const frames = await doors.run(`${base}/run`, input({ runId: 'run-2', resume }))
 
     expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')

@@ -2,7 +2,7 @@
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import { operatorToken, startServer, userToken } from '../../http/server.fixture.ts'
+import { localToken, operatorToken, startServer, userToken } from '../../http/server.fixture.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
 import { createApprovalRoutes } from '../approvals/routes.ts'
 import { createCopilotKitRoutes } from '../copilotkit/routes.ts'
@@ -54,6 +54,8 @@ export async function openDoors(options: TestEngineOptions = {}) {
 
 /** An operator; the same user as whoever comes without a token. */
 export const asOperator = { Authorization: `Bearer ${operatorToken.token}` }
+/** The user that whoever comes without a token is taken for. */
+export const asLocalUser = { Authorization: `Bearer ${localToken.token}` }
 export const asAda = { Authorization: `Bearer ${userToken.token}` }
 
 export const eventsOf = (frames: readonly Frame[]): RunEvent[] => frames.map(({ data }) => JSON.parse(data))

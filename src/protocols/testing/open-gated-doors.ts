@@ -5,14 +5,15 @@ import type { RunEventOf } from '../../domain/event.ts'
 import { type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { createGate } from '../../supervision/create-gate.ts'
-import { eventsOf, openDoors } from './open-doors.ts'
-import type { Frame } from './sse-reader.ts'
+import { asLocalUser, eventsOf, openDoors } from './open-doors.ts'
+import { type Frame, readSse } from './sse-reader.ts'
 
 const to = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'], additionalProperties: false }
 
 /**
- * `send` asks an operator, `note` asks the session's owner too, `look` asks nobody. Their calls are in `delivered`. Time goes on
- * as it does, and in leaps with `wait`. Ends with `await using`.
+ * `fire` asks an operator, `send` and `note` ask the session's owner too, `look` asks nobody. Their calls are in `delivered`. Time
+ * goes on as it does, and in leaps with `wait`. `post` and `run` send a token, because nothing is decided without one; `{}` as
+ * their headers sends none. Ends with `await using`.
  */
 export async function openGatedDoors(options: TestEngineOptions = {}) {
   const delivered: unknown[] = []
@@ -39,6 +40,7 @@ export async function openGatedDoors(options: TestEngineOptions = {}) {
     store,
     gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants({ agent, sessionId, now }) }),
     tools: [
+      recording('fire', { risk: 'critical' }),
       recording('send', { risk: 'high' }),
       recording('note', { risk: 'low', approval: { ask: 'always' } }),
       testTool({ name: 'look', call: async () => ({ content: 'Nothing there.', isError: false }) }),
@@ -49,8 +51,13 @@ export async function openGatedDoors(options: TestEngineOptions = {}) {
       ...options.agent,
     },
   })
+  const post = (path: string, body: unknown, headers: Record<string, string> = asLocalUser) =>
+    doors.post(path, body, headers)
   return {
     ...doors,
+    post,
+    run: async (path: string, body: unknown, headers?: Record<string, string>) =>
+      readSse(await post(path, body, headers)).rest(),
     delivered,
     wait: (ms: number) => {
       leap += ms
