@@ -42,8 +42,8 @@ test('the package holds what it needs and nothing else', { timeout: 300_000 }, a
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
   const files = (pattern: string) => globSync(pattern, { cwd: checkout }).map((path) => path.replaceAll('\\', '/'))
-  const pages = ['http/welcome', 'protocols/open-api'].flatMap((folder) =>
-    ['html', 'css', 'js'].map((ending) => `dist/${folder}/page.${ending}`),
+  const pages = files('src/{http/welcome,protocols/open-api}/*.{html,css,js}').map((file) =>
+    file.replace(/^src/, 'dist'),
   )
   const expected = [
     'package.json',

@@ -8,12 +8,15 @@ export interface OwnPage {
   policy: string
 }
 
-/** From the `page.html`, `page.css` and `page.js` beside the module whose `import.meta.url` this is. */
-export function readOwnPage(module: string): OwnPage {
+/**
+ * From the `page.html`, `page.css` and scripts beside the module whose `import.meta.url` this is. The scripts become one, in this
+ * order: an import among them stands on one line, and no name is used at the top of two.
+ */
+export function readOwnPage(module: string, scripts: readonly string[] = ['page.js']): OwnPage {
   // A browser hashes what it has parsed, in which a line break is always LF.
   const read = (name: string) => readFileSync(new URL(name, module), 'utf8').replaceAll('\r\n', '\n')
   const style = read('page.css')
-  const script = read('page.js')
+  const script = scripts.map((name) => withoutModules(read(name))).join('\n')
   const html = read('page.html')
     .replace('<style></style>', () => `<style>${style}</style>`)
     .replace('<script type="module"></script>', () => `<script type="module">${script}</script>`)
@@ -31,5 +34,8 @@ export function readOwnPage(module: string): OwnPage {
   ]
   return { html, policy: policy.join('; ') }
 }
+
+const withoutModules = (script: string): string =>
+  script.replaceAll(/^import .* from '\.\/.*'\n/gm, '').replaceAll(/^export (?=function |const )/gm, '')
 
 const sourceOf = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`

@@ -1,193 +1,403 @@
-// The page that GET / shows to a browser. It talks AG-UI to the server it came from. What it shows is only ever set as text.
+// The page that GET / shows to a browser. It talks AG-UI to the server it came from, and shows what the session's log tells, so that
+// what is said or decided elsewhere is seen here too.
+
+import { drawApproval, drawCall, drawMarkdown, make } from './draw.js'
+import { createTalk } from './talk.js'
 
 const element = (id) => document.getElementById(id)
 const log = element('log')
 const text = element('text')
 const names = { user: 'You', assistant: '', reasoning: 'Thinking', tool: 'Tool', note: 'Note', error: 'Error' }
-/** The paragraphs by the id of their message or tool call, so that what comes twice is shown once. */
-const lines = new Map()
-/** This tab's alone: the token, the thread, and the run that is not over yet. */
+/** This tab's alone, and gone with it: the thread, the token to talk with, and the one to decide with where that is another. */
 const kept = sessionStorage
+/** The server says something every 15 s. */
+const SILENCE_MS = 45_000
+const MAX_PAUSE_MS = 5_000
 
 // Not crypto.randomUUID: a page that came over plain http from another machine has none.
 const newId = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function call(path, body) {
-  const token = kept.token ? { authorization: `Bearer ${kept.token}` } : {}
-  const headers = { ...token, 'content-type': 'application/json' }
-  const response = await fetch(path, body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers })
+async function call(path, { body, headers, signal, token = kept.token } = {}) {
+  const authorization = token ? { authorization: `Bearer ${token}` } : {}
+  const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  const json = body === undefined ? {} : { 'content-type': 'application/json' }
+  const response = await fetch(path, { ...sent, signal, headers: { ...authorization, ...json, ...headers } })
   if (response.ok) return response
-  if (response.status === 401 && kept.token) {
-    // It may be that of another server on this address before, and this one may need none.
-    delete kept.token
-    return call(path, body)
-  }
-  const { detail } = await response.json().catch(() => ({}))
-  throw Object.assign(new Error(detail ?? `The server answered ${response.status}.`), { status: response.status })
+  const { detail, code } = await response.json().catch(() => ({}))
+  throw Object.assign(new Error(detail ?? `The server answered ${response.status}.`), { status: response.status, code })
 }
 
-async function* eventsOf(response) {
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    const all = (rest + value).split('\n')
-    rest = all.pop()
-    for (const line of all) if (line.startsWith('data: ')) yield JSON.parse(line.slice(6))
-  }
-}
+// ---- what is shown
 
-function write(id, kind, content, { anew = false } = {}) {
+/** The boxes by the id of their message, tool call or approval. */
+const boxes = new Map()
+const due = new Set()
+
+/** Changes the log and stays at its end, if that is where the reader was. */
+function keepPlace(change) {
   const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 48
-  if (!lines.has(id)) {
-    const box = document.createElement('article')
-    const heading = document.createElement('h2')
-    lines.set(id, document.createElement('p'))
-    heading.textContent = names[kind]
-    box.className = kind
-    box.append(heading, lines.get(id))
-    log.append(box)
-  }
-  if (anew) lines.get(id).textContent = content
-  else lines.get(id).append(content)
+  change()
   if (follows) log.scrollTop = log.scrollHeight
 }
 
-const plain = (content) =>
-  typeof content === 'string' ? content : content.map((part) => part.text ?? `[${part.type}]`).join('\n')
-
-function writeResult(callId, content) {
-  const result = plain(content)
-  write(callId, 'tool', ` → ${result.length > 300 ? `${result.slice(0, 300)}…` : result}`)
+function draw(item) {
+  const { id, kind } = item
+  if (!boxes.has(id)) {
+    const body = make('div', { className: 'body' })
+    log.append(make('article', { className: kind }, make('h2', {}, names[kind]), body))
+    boxes.set(id, body)
+  }
+  const body = boxes.get(id)
+  if (kind === 'tool') drawCall(body, item)
+  else if (kind === 'assistant') drawMarkdown(body, item.text)
+  else body.textContent = item.text
 }
 
-function showMessage({ id, role, content = '', toolCalls = [], toolCallId }) {
-  if (role === 'tool') writeResult(toolCallId, content)
-  else if (names[role] !== undefined && content.length > 0) write(id, role, plain(content), { anew: true })
-  for (const { id, function: made } of toolCalls) write(id, 'tool', `${made.name} ${made.arguments}`, { anew: true })
+/** Once a frame: an answer comes in many pieces. */
+function drawDue() {
+  keepPlace(() => {
+    for (const item of due) draw(item)
+  })
+  due.clear()
 }
 
-const shows = {
-  RUN_STARTED: ({ input }) => input?.messages.forEach(showMessage),
-  MESSAGES_SNAPSHOT({ messages }) {
-    lines.clear()
+function drawSoon(item) {
+  // A tab that is not seen has no frames.
+  if (due.size === 0) (document.hidden ? setTimeout : requestAnimationFrame)(drawDue)
+  due.add(item)
+}
+
+const talk = createTalk({
+  changed: drawSoon,
+  cleared() {
+    due.clear()
+    boxes.clear()
     log.replaceChildren()
-    messages.forEach(showMessage)
+    refreshSoon()
   },
-  TEXT_MESSAGE_START: ({ messageId }) => write(messageId, 'assistant', '', { anew: true }),
-  TEXT_MESSAGE_CONTENT: ({ messageId, delta }) => write(messageId, 'assistant', delta),
-  REASONING_MESSAGE_START: ({ messageId }) => write(messageId, 'reasoning', '', { anew: true }),
-  REASONING_MESSAGE_CONTENT: ({ messageId, delta }) => write(messageId, 'reasoning', delta),
-  TOOL_CALL_START: ({ toolCallId, toolCallName }) => write(toolCallId, 'tool', `${toolCallName} `, { anew: true }),
-  TOOL_CALL_ARGS: ({ toolCallId, delta }) => write(toolCallId, 'tool', delta),
-  TOOL_CALL_RESULT: ({ toolCallId, content }) => writeResult(toolCallId, content),
-  RUN_ERROR: ({ message }) => write(newId(), 'error', message),
-  RUN_FINISHED: ({ outcome }) => outcome?.type === 'cancelled' && write(newId(), 'note', 'Stopped.'),
+  moved() {
+    if (talk.run === awaited) awaited = null
+    showState()
+    refreshSoon()
+  },
+})
+
+let problem = ''
+let isSending = false
+/** The run of a message that was sent and has not begun: it waits for the one before it. */
+let awaited = null
+
+function showState() {
+  const waits = log.querySelector('.approval.open') !== null
+  element('stop').disabled = talk.run === null && !waits
+  element('send').disabled = isSending
+  // An answer is read out when it is complete, not word by word.
+  log.ariaBusy = String(talk.run !== null)
+  const running = awaited === null ? 'Answering …' : 'Answering …, then comes your message.'
+  const status = problem || (talk.run !== null ? running : waits ? 'Waits for a decision.' : '')
+  if (element('status').textContent !== status) element('status').textContent = status
+  document.title = waits ? `(!) ${element('agent').textContent}` : element('agent').textContent
 }
 
-/** Shows a run to its end. What breaks is asked for again: under the same ids the server goes on with the same run. */
-async function follow(input) {
+function say(message) {
+  problem = message
+  showState()
+}
+
+// ---- what waits for a person
+
+let refreshes = Promise.resolve()
+let isRefreshDue = false
+
+/** The list says what is open, and who decided what. Many events in a row are one question, and answers come in order. */
+function refreshSoon() {
+  if (isRefreshDue) return
+  isRefreshDue = true
+  const later = async () => {
+    await pause(50)
+    isRefreshDue = false
+    await refresh()
+  }
+  refreshes = refreshes.then(later).catch(() => {})
+}
+
+async function refresh() {
+  const query = new URLSearchParams({ session_id: kept.thread, status: 'all', limit: '100' })
+  const response = await call(`approvals?${query}`).catch((error) => {
+    // Nothing has been said yet.
+    if (error.status === 404) return null
+    throw error
+  })
+  const { approvals } = response === null ? { approvals: [] } : await response.json()
+  drawDue()
+  keepPlace(() => approvals.toReversed().forEach(showApproval))
+  showState()
+}
+
+function showApproval(approval) {
+  const id = `approval ${approval.approval_id}`
+  const shown = boxes.get(id)
+  // What has not changed stays under the pointer.
+  if (shown?.status === approval.status && shown.box.isConnected) return
+  const box = shown?.box ?? make('article')
+  boxes.set(id, { box, status: approval.status })
+  const after = boxes.get(approval.tool_call_id)?.closest('article')
+  if (!box.isConnected) after === undefined ? log.append(box) : after.after(box)
+  drawApproval(box, approval, (decision, reason) => decide(box, approval, decision, reason))
+}
+
+let isDeciding = false
+
+async function decide(box, approval, decision, reason) {
+  const { approval_id: id, digest, answerable_by: by } = approval
+  if (isDeciding) return
+  const token = kept.deciding ?? kept.token
+  const ask = (why) =>
+    askToken(`${why} It stays in this tab.`, 'deciding', () => {
+      box.focus({ preventScroll: true })
+      return decide(box, approval, decision, reason)
+    })
+  if (token === undefined) return ask(`Deciding needs ${by === 'owner' ? 'your' : 'the operator’s'} token.`)
+  const body = { decision, digest, ...(reason.trim() === '' ? {} : { reason }) }
+  isDeciding = true
+  try {
+    await call(`approvals/${encodeURIComponent(id)}`, { body, token })
+  } catch (error) {
+    delete kept.deciding
+    if (error.status === 401) ask('This token is not valid here. Another one?')
+    else if (error.status === 403) ask('This needs the operator’s token.')
+    else if (error.status === 404) ask('This token belongs to somebody else. Another one?')
+    else {
+      kept.deciding = token
+      box.querySelector('.problem')?.replaceChildren(error.message)
+    }
+  } finally {
+    isDeciding = false
+  }
+  refreshSoon()
+}
+
+// ---- the token
+
+let afterLogin = null
+
+/** `place` says what the token is kept for; where nothing goes without one, there is nothing else to do. */
+function askToken(why, place, then, { isNeeded = false } = {}) {
+  afterLogin = { place, then }
+  element('why').textContent = why
+  element('login').hidden = false
+  element('later').hidden = element('ask').hidden = isNeeded
+  element('token').focus()
+}
+
+function closeLogin() {
+  afterLogin = null
+  element('login').hidden = true
+  element('ask').hidden = false
+  element('token').value = ''
+}
+
+// ---- what comes
+
+async function* eventsOf(response, alive) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  let id = null
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    alive()
+    const all = (rest + value).split('\n')
+    rest = all.pop()
+    for (const line of all) {
+      if (line.startsWith('id: ')) id = line.slice(4)
+      else if (line.startsWith('data: ')) {
+        // What has no id is said to this reader alone, about the connection.
+        if (id !== null) yield { id, event: JSON.parse(line.slice(6)) }
+        id = null
+      }
+    }
+  }
+}
+
+let wake = () => {}
+/** Until there may be a session to follow. */
+const woken = () =>
+  new Promise((resolve) => {
+    wake = resolve
+  })
+
+/** Shows the session's log to where it is now, then what comes, for as long as the page is open. */
+async function follow() {
+  let lastId = null
+  if (isNew) await woken()
   for (let attempt = 0; ; attempt += 1) {
-    let failure = new Error('The connection to the server broke.')
+    const controller = new AbortController()
+    let timer
+    const alive = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => controller.abort(), SILENCE_MS)
+    }
+    // A browser has six connections to a server: a tab that nobody sees and that nothing happens in gives its own back.
+    const onHidden = () => document.hidden && talk.run === null && controller.abort()
+    document.addEventListener('visibilitychange', onHidden)
     try {
-      for await (const event of eventsOf(await call('./', { ...input, protocolVersion: '1.0' }))) {
-        if (event.code === 'shutting_down') break
+      alive()
+      const headers = lastId === null ? {} : { 'last-event-id': lastId }
+      const path = `sessions/${encodeURIComponent(kept.thread)}/events`
+      const response = await call(path, { headers, signal: controller.signal })
+      if (attempt > 0) say('')
+      refreshSoon()
+      for await (const { id, event } of eventsOf(response, alive)) {
         attempt = 0
-        shows[event.type]?.(event)
-        if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') return
+        lastId = id
+        talk.take(event)
       }
     } catch (error) {
-      failure = error
+      if (error.status === 401) throw error
+      if (error.status === 410) {
+        talk.forget()
+        lastId = null
+        continue
+      }
+      if (error.status === 400 || error.status === 404) {
+        // There is no such session yet, or any more.
+        if (lastId !== null) talk.forget()
+        lastId = null
+        await woken()
+        attempt = -1
+        continue
+      }
+    } finally {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', onHidden)
     }
-    const isBroken = failure.status === undefined || failure.status === 503
-    if (!isBroken || attempt === 5) throw failure
-    await new Promise((resolve) => setTimeout(resolve, 300 * 2 ** attempt))
+    if (document.hidden) await seen()
+    else if (attempt > 0) say('The connection to the server broke. Trying again …')
+    await pause(Math.min(300 * 2 ** attempt, MAX_PAUSE_MS))
   }
 }
 
-/** One piece of work at a time. What goes wrong is said. */
-async function work(status, task) {
-  element('send').disabled = true
-  element('stop').disabled = !kept.run
-  element('status').textContent = status
-  // An answer is read out when it is complete, not word by word.
-  log.ariaBusy = 'true'
-  const error = await task().then(
-    () => null,
-    (reason) => reason,
-  )
-  log.ariaBusy = 'false'
-  const isStranger = error?.status === 401
-  element('status').textContent = isStranger ? 'This server asks for its token.' : (error?.message ?? '')
-  element('send').disabled = false
-  element('stop').disabled = true
-  if (error === null || isStranger) {
-    element('login').hidden = !isStranger
-    element('ask').hidden = isStranger
+const seen = () =>
+  new Promise((resolve) => {
+    document.addEventListener('visibilitychange', resolve, { once: true })
+  })
+
+async function begin() {
+  try {
+    const { identity } = await (await call('capabilities')).json()
+    names.assistant = element('agent').textContent = identity.name
+    showState()
+    await follow()
+  } catch (error) {
+    if (error.status !== 401) {
+      say(error.message)
+      return
+    }
+    // It may be that of another server on this address before, and this one may need none.
+    const isOld = kept.token !== undefined
+    delete kept.token
+    if (isOld && !isTyped) return begin()
+    isTyped = false
+    const why = isOld ? 'This token is not valid here. Another one?' : 'This server asks for a token.'
+    askToken(`${why} It stays in this tab.`, 'token', begin, { isNeeded: true })
   }
-  const focused = document.activeElement
-  if (focused === document.body || focused.disabled) (element('ask').hidden ? element('token') : text).focus()
 }
 
-async function run(messages) {
-  await follow({ threadId: kept.thread, runId: kept.run, messages })
-  delete kept.run
-}
+/** The token has just been typed, so that a wrong one is worth a word. */
+let isTyped = false
 
-async function load() {
-  const { identity } = await (await call('capabilities')).json()
-  names.assistant = element('agent').textContent = document.title = identity.name
-  await follow({ threadId: kept.thread, runId: newId(), messages: [] })
-  if (kept.run) await run([])
-}
+// ---- what the person does
 
 element('ask').addEventListener('submit', async (event) => {
   event.preventDefault()
   const content = text.value
-  if (content.trim() === '' || element('send').disabled) return
-  const message = { id: newId(), role: 'user', content }
-  kept.run = newId()
+  if (content.trim() === '' || isSending) return
+  const messages = [{ id: newId(), role: 'user', content }]
+  const body = { threadId: kept.thread, runId: newId(), messages, protocolVersion: '1.0' }
+  isSending = true
+  awaited = body.runId
+  say('')
   text.value = ''
-  showMessage(message)
-  await work('Answering …', () =>
-    run([message]).catch((error) => {
-      if (error.status !== undefined) {
-        // It was refused: back to where it can be sent again.
-        lines.get(message.id)?.parentElement.remove()
-        text.value ||= content
-        delete kept.run
-      }
-      throw error
-    }),
-  )
+  try {
+    const response = await post(body)
+    wake()
+    isSending = false
+    showState()
+    // The log tells what is in it. Who reads it to its end is there for the run.
+    await response.body.pipeTo(new WritableStream()).catch(() => {})
+  } catch (error) {
+    isSending = false
+    awaited = null
+    text.value ||= content
+    say(error.message)
+  }
 })
+
+/** Under the same ids the server goes on with the same run, so that asking again says nothing twice. */
+async function post(body) {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await call('./', { body })
+    } catch (error) {
+      const isAway = error.status === undefined || error.status === 503
+      if (!isAway || attempt === 5) throw error
+      await pause(300 * 2 ** attempt)
+    }
+  }
+}
+
 text.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
   event.preventDefault()
   element('ask').requestSubmit()
 })
 element('stop').addEventListener('click', () => {
-  call(`runs/${kept.run}/cancel`, {}).catch((error) => write(newId(), 'error', error.message))
+  const run = talk.run ?? talk.waiting
+  if (run === null) return
+  const stopped = call(`runs/${encodeURIComponent(run)}/cancel`, { body: {} })
+  // A run that waits has said its last word: the log does not tell that it is given up.
+  stopped.then(refreshSoon, (error) => say(error.message))
+  text.focus()
 })
 element('login').addEventListener('submit', (event) => {
   event.preventDefault()
-  kept.token = element('token').value.trim()
-  element('token').value = ''
-  work('Loading …', load)
+  const { place, then } = afterLogin
+  kept[place] = element('token').value.trim()
+  isTyped = true
+  closeLogin()
+  then()
+  if (place === 'token') text.focus()
 })
-element('fresh').addEventListener('click', () => {
-  delete kept.run
-  kept.thread = newId()
-  location.reload()
+element('later').addEventListener('click', () => {
+  closeLogin()
+  text.focus()
+})
+element('change').addEventListener('click', () => {
+  askToken('Talk with another token. It stays in this tab.', 'token', () => {
+    delete kept.deciding
+    location.reload()
+  })
+})
+element('fresh').addEventListener('click', () => open(newId()))
+addEventListener('focus', () => {
+  wake()
+  if (log.querySelector('.approval.open') !== null) refreshSoon()
 })
 addEventListener('hashchange', () => location.reload())
 
-const token = new URLSearchParams(location.hash.slice(1)).get('token')
-if (token !== null) {
-  kept.token = token
-  // It must not stay in the address line and the history.
-  history.replaceState(null, '', location.pathname)
+/** The address names the conversation, so that another tab can open it too. */
+function open(thread) {
+  location.hash = `thread=${encodeURIComponent(thread)}`
 }
-kept.thread ??= newId()
-work('Loading …', load)
+
+const given = new URLSearchParams(location.hash.slice(1))
+if (given.has('token')) kept.token = given.get('token')
+/** Nobody but this page can know of it yet. */
+const isNew = !given.has('thread') && kept.thread === undefined
+kept.thread = given.get('thread') ?? kept.thread ?? newId()
+// A token must not stay in the address line and the history.
+history.replaceState(null, '', `${location.pathname}#thread=${encodeURIComponent(kept.thread)}`)
+text.focus()
+begin()

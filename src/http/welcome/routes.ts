@@ -7,9 +7,11 @@ import { readOwnPage } from '../own-page.ts'
 import type { Route } from '../route.ts'
 import type { RouteDescription } from '../route-description.ts'
 
+const SCRIPTS = ['visible.js', 'markdown.js', 'talk.js', 'draw.js', 'page.js']
+
 /** Reads the page, which lies beside this file as source and in the published package. */
 export function createWelcomeRoutes(): Route[] {
-  const { html, policy } = readOwnPage(import.meta.url)
+  const { html, policy } = readOwnPage(import.meta.url, SCRIPTS)
   return [
     {
       method: 'GET',

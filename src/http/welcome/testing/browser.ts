@@ -10,6 +10,7 @@ import { Readable, Writable } from 'node:stream'
 export const chromiumPath: string | null =
   [
     '/usr/bin/chromium',
+    '/usr/bin/chromium-headless-shell',
     '/usr/bin/chromium-browser',
     '/usr/bin/google-chrome',
     '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',

@@ -1,0 +1,137 @@
+// What the page shows, as elements. All text is set as text: nothing that a model or a tool says is ever read as HTML.
+
+import { parseMarkdown } from './markdown.js'
+import { shownArguments, visibleJson, visibleText } from './visible.js'
+
+/** As much of a result as is shown; the agent has all of it. */
+const MAX_RESULT = 300
+
+export function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties)
+  element.append(...children)
+  return element
+}
+
+function inline(nodes) {
+  return nodes.map((node) => {
+    if (node.type === 'text') return node.text
+    if (node.type === 'code') return make('code', {}, node.text)
+    if (node.type !== 'link') return make(node.type, {}, ...inline(node.children))
+    // The words of a link may say anything, so its address is shown too.
+    const { href } = node
+    return make('a', { href, title: href, target: '_blank', rel: 'noopener noreferrer' }, ...inline(node.children))
+  })
+}
+
+function cells(tag, row, align) {
+  return row.map((cell, i) => make(tag, { className: align[i] ?? '' }, ...inline(cell)))
+}
+
+function block(node) {
+  switch (node.type) {
+    case 'heading':
+      // The page's own headings stand above those of an answer.
+      return make(`h${Math.min(node.level + 2, 6)}`, {}, ...inline(node.children))
+    case 'code':
+      return make('pre', { tabIndex: 0 }, make('code', {}, node.text))
+    case 'quote':
+      return make('blockquote', {}, ...node.blocks.map(block))
+    case 'list': {
+      const items = node.items.map((blocks) => make('li', {}, ...blocks.map(block)))
+      return node.start === null ? make('ul', {}, ...items) : make('ol', { start: node.start }, ...items)
+    }
+    case 'table': {
+      const [head, ...rows] = node.rows
+      const body = rows.map((row) => make('tr', {}, ...cells('td', row, node.align)))
+      const table = make('table', {}, make('thead', {}, make('tr', {}, ...cells('th', head, node.align))))
+      table.append(make('tbody', {}, ...body))
+      return make('div', { className: 'wide', tabIndex: 0 }, table)
+    }
+    case 'rule':
+      return make('hr')
+    default:
+      return make('p', {}, ...inline(node.children))
+  }
+}
+
+/** Draws a text that may grow: blocks that have not changed stay, with what is selected in them. */
+export function drawMarkdown(box, text) {
+  const sources = box.sources ?? []
+  const blocks = parseMarkdown(text)
+  let same = 0
+  while (same < blocks.length && sources[same] === blocks[same].source) same += 1
+  while (box.childNodes.length > same) box.lastChild.remove()
+  box.append(...blocks.slice(same).map(block))
+  box.sources = blocks.map(({ source }) => source)
+}
+
+export function drawCall(box, { text, result }) {
+  const shown = result === null ? '' : visibleText(result.slice(0, MAX_RESULT))
+  const cut = result !== null && result.length > MAX_RESULT ? '…' : ''
+  box.textContent = visibleJson(text) + (result === null ? '' : ` → ${shown}${cut}`)
+}
+
+const timeOf = (text) => new Date(text).toLocaleTimeString()
+
+function argumentList(args) {
+  const shown = shownArguments(args)
+  if (shown.length === 0) return make('p', {}, 'Without arguments.')
+  return make('dl', {}, ...shown.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]))
+}
+
+const words = { approved: 'Approved', consumed: 'Approved', rejected: 'Rejected', expired: 'Nobody answered in time' }
+
+/** What became of a question: who decided what, and when. */
+function outcomeOf({ status, decided_by: by, decided_at: at, reason, edited_arguments: edited }) {
+  const what = words[status] ?? 'Not asked any more'
+  const who = by === null || status === 'expired' ? '' : ` by ${by}`
+  const when = at === null ? '' : `, ${timeOf(at)}`
+  const why = reason === null ? '' : `: ${reason}`
+  const line = make('p', { className: 'outcome' }, `${what}${who}${when}${why}`)
+  return edited === null ? [line] : [line, make('p', {}, 'With other arguments:'), argumentList(edited)]
+}
+
+/**
+ * A call that waits for a person: everything that would run, then the buttons. `decide(decision, reason)` is called once the end
+ * of it has been on screen for a moment, so that nobody says yes to what they have not been shown, nor by a click that was
+ * meant for something else.
+ */
+export function drawApproval(box, approval, decide) {
+  const { title, agent, risk, answerable_by: by, expires_at: expires } = approval
+  const heading = make('h2', {}, visibleText(title))
+  const isOpen = approval.status === 'pending'
+  box.className = `approval ${isOpen ? 'open' : 'over'} ${risk}`
+  box.tabIndex = -1
+  const held = box.contains(document.activeElement)
+  if (!isOpen) {
+    box.replaceChildren(heading, ...outcomeOf(approval))
+    // The buttons are gone; who has just used them stays where they are.
+    if (held) box.focus({ preventScroll: true })
+    return
+  }
+  const who = by === 'owner' ? 'you, with your token, or an operator' : 'an operator alone'
+  const until = expires === null ? '' : ` Without an answer it is refused at ${timeOf(expires)}.`
+  const facts = make('p', { className: 'facts' }, make('strong', {}, `Risk ${risk}.`))
+  facts.append(` ${visibleText(agent)} asks. It is decided by ${who}.${until}`)
+
+  const reason = make('input', { type: 'text', maxLength: 1000, autocomplete: 'off' })
+  const label = make('label', {}, 'Reason for a no, told to the agent (may be left out)', reason)
+  const approve = make('button', { type: 'button', className: 'yes', disabled: true }, 'Approve')
+  const reject = make('button', { type: 'button' }, 'Reject')
+  const problem = make('p', { className: 'problem', role: 'status' })
+  approve.addEventListener('click', () => decide('approve', ''))
+  reject.addEventListener('click', () => decide('reject', reason.value))
+  const buttons = make('div', { className: 'buttons' }, approve, reject)
+  box.replaceChildren(heading, facts, argumentList(approval.arguments), label, buttons, problem)
+
+  let timer
+  const observer = new IntersectionObserver(([{ isIntersecting }]) => {
+    clearTimeout(timer)
+    if (!isIntersecting) return
+    timer = setTimeout(() => {
+      approve.disabled = false
+      observer.disconnect()
+    }, 500)
+  })
+  observer.observe(buttons)
+}

@@ -1,0 +1,54 @@
+// What would run, as a person reads it: every character of it is seen. The same rules as `src/domain/visible-text.ts` has, which a
+// page cannot load; a test compares the two, character by character.
+
+const UNSEEN =
+  '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
+  '\\u2800\\u{1d159}\\u{13441}\\u{13442}\\u{16fe4}'
+const HIDDEN = `[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`
+const HIDDEN_IN_TEXT = new RegExp(`(\\p{RGI_Emoji})|${HIDDEN}|\\\\`, 'gv')
+const HIDDEN_IN_JSON = new RegExp(`(\\p{RGI_Emoji})|${HIDDEN}`, 'gv')
+
+const NAMED = { '\\': '\\\\', '\n': '\\n', '\t': '\\t' }
+
+/** @param {string} text */
+export function visibleText(text) {
+  return text.replace(HIDDEN_IN_TEXT, (found, emoji) => {
+    if (emoji !== undefined) return emoji
+    if (NAMED[found] !== undefined) return NAMED[found]
+    return found[0] === ' ' ? `\\u{20×${found.length}}` : `\\u{${found.codePointAt(0).toString(16)}}`
+  })
+}
+
+/** @param {string} json */
+export function visibleJson(json) {
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return json.replace(HIDDEN_IN_JSON, (found, emoji) => emoji ?? found.split('').map(escaped).join(''))
+}
+
+/**
+ * The arguments of a call, whole: name and value of each. A text has a line of its own for each of its lines, at the end of which
+ * stands `\n`. It has quotes where it could pass for a number or a list, or has a space at its ends.
+ * @param {Record<string, unknown>} args
+ * @returns {[name: string, value: string][]}
+ */
+export function shownArguments(args) {
+  return Object.entries(args).map(([name, value]) => [visibleText(name), shownValue(value)])
+}
+
+function shownValue(value) {
+  if (typeof value !== 'string') return visibleJson(JSON.stringify(value))
+  const lines = (shown) => value.split('\n').map(shown).join('\\n\n')
+  return needsQuotes(value)
+    ? `"${lines((line) => visibleJson(JSON.stringify(line)).slice(1, -1))}"`
+    : lines(visibleText)
+}
+
+function needsQuotes(text) {
+  if (text === '' || text !== text.trim()) return true
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
