@@ -298,6 +298,8 @@ async function begin() {
     // It may be that of another server on this address before, and this one may need none.
     const isOld = kept.token !== undefined
     delete kept.token
+    // What it had shown is not for whoever comes next.
+    talk.forget()
     if (isOld && !isTyped) return begin()
     isTyped = false
     const why = isOld ? 'This token is not valid here. Another one?' : 'This server asks for a token.'

@@ -98,7 +98,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
       method: 'POST',
       path: '/approvals/:id',
       door: null,
-      // Whose answer counts is the approval's to say: most need the operator's token.
+      // Whose answer counts is the approval's to say. Without a token nobody's does.
       role: 'user',
       body: 'control',
       summary: 'Approve or reject',
