@@ -1,6 +1,7 @@
 // The only file that names concrete parts and wires them. A new provider, store, protocol, tool kind or operator is one new
 // folder and one line here.
 
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { ServerSettings } from './config/server-settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'
@@ -21,6 +22,7 @@ import { createFileKeeper } from './files/create-file-keeper.ts'
 import { createFileReader } from './files/create-file-reader.ts'
 import type { FileKeeper } from './files/file-keeper.ts'
 import { createAuth } from './http/auth.ts'
+import { readBasePath } from './http/base-path.ts'
 import { registerEngineMetrics } from './http/engine-metrics.ts'
 import { createGuard, type Guard } from './http/guard.ts'
 import { healthRoutes } from './http/health.ts'
@@ -91,14 +93,18 @@ export interface AppOptions {
   /** Tools given in code, by agent, beside those of the agent files. */
   tools?: Readonly<Record<string, readonly Tool[]>>
   middleware?: readonly Middleware[]
+  /** In front of every path, like `/agent`. */
+  basePath?: string
   /** Counts the starts in one process: function modules are loaded anew for each number. */
   reload?: number
 }
 
-/** One is started once, by `open` or by `listen`. */
+/** One is started once, by `open`, `mount` or `listen`. */
 export interface App {
   /** Takes the data directory, opens what is stored and takes up what a crash left behind; for programs that need no port. */
   open(): Promise<OpenApp>
+  /** The same, and takes requests from the server of another program. */
+  mount(): Promise<OpenApp>
   /**
    * The same behind a port. It is open before the store is, and answers 503 until all is ready: whoever waits for a long start sees
    * that there is one.
@@ -113,6 +119,8 @@ export interface App {
 
 export interface OpenApp {
   readonly engine: Engine
+  /** Answers a request that another program's server has taken: see `HttpServer`. */
+  handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void
   readonly tokens: Tokens
   /** What this start has made. They are to be shown, and cannot be had again. */
   readonly madeTokens: MadeTokens | null
@@ -150,6 +158,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const strays = options.strays ?? createStrayErrors()
   const processes = createProcessGroups({ clock, process })
   const queue = createStartQueue()
+  const known = agents.map((one) => ({ ...one, given: options.tools?.[one.name] ?? [] }))
   const parts = await Promise.all(
     agents.map(async (definition) => {
       const { directory } = definition
@@ -172,7 +181,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         processes,
         queue,
         environment: process.env,
-        agents,
+        agents: known,
         complete: createComplete(model, definition.limits.answerChars),
         strays,
         extra: options.tools?.[definition.name] ?? [],
@@ -195,12 +204,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     allowedHosts: settings.allowedHosts,
     origins,
   })
+  const basePath = readBasePath(options.basePath ?? '')
   const prepared = undo.move()
 
-  const ready: Prepared = { parts, answering, tls, guard, strays, clock, ids }
+  const ready: Prepared = { parts, answering, tls, guard, strays, clock, ids, basePath }
   let started: Promise<Started> | null = null
   let closed: Promise<void> | null = null
-  function start(where: Where | null): Promise<Started> {
+  function start(where: Where | 'mounted' | null): Promise<Started> {
     if (started !== null) throw new Error('an app is started once')
     // Nobody could end it any more.
     if (closed !== null) throw new Error('an app that was closed is not started')
@@ -219,12 +229,15 @@ export async function createApp(options: AppOptions): Promise<App> {
     async open() {
       return (await start(null)).app
     },
+    async mount() {
+      return (await start('mounted')).app
+    },
     async listen() {
       const { app, address } = await start({ hosts: settings.hosts, port: settings.port })
       if (address === null) throw new Error('a server that listens has an address')
       const { host, port } = address
       const name = host.includes(':') ? `[${host}]` : host
-      return { ...app, host, port, url: `${tls === null ? 'http' : 'https'}://${name}:${port}` }
+      return { ...app, host, port, url: `${tls === null ? 'http' : 'https'}://${name}:${port}${basePath}` }
     },
     close({ drainMs = settings.shutdown.drainMs, crashed = false } = {}) {
       closed ??= end(drainMs, crashed)
@@ -242,6 +255,7 @@ interface Prepared {
   strays: StrayErrors
   clock: Clock
   ids: Ids
+  basePath: string
 }
 
 interface Started {
@@ -253,8 +267,8 @@ interface Started {
 /** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. */
 async function startApp(
   options: AppOptions,
-  { parts, answering, tls, guard, strays, clock, ids }: Prepared,
-  where: Where | null,
+  { parts, answering, tls, guard, strays, clock, ids, basePath }: Prepared,
+  where: Where | 'mounted' | null,
 ): Promise<Started> {
   const { settings, dataDir, version, log } = options
   const inMemory = settings.store === ':memory:'
@@ -309,7 +323,13 @@ async function startApp(
   const room = createByteBudget(READERS_BYTES, clock)
   const http = createHttpServer({
     routes: early,
-    auth: createAuth({ tokens: () => tokens.current(), tokenRequired: settings.auth.required, clock }),
+    basePath,
+    auth: createAuth({
+      tokens: () => tokens.current(),
+      tokenRequired: settings.auth.required,
+      insecure: settings.auth.insecure,
+      clock,
+    }),
     guard,
     log,
     clock,
@@ -328,9 +348,12 @@ async function startApp(
     },
     ...(tls === null ? {} : { tls }),
   })
-  const address = where === null ? null : await http.listen(where)
+  const address = where === null || where === 'mounted' ? null : await http.listen(where)
   undo.defer(() => http.close({ drainMs: 0 }))
-  if (address !== null) serverAddress?.tell(localUrl(tls === null ? 'http' : 'https', address.host, address.port), log)
+  if (address !== null) {
+    const local = localUrl(tls === null ? 'http' : 'https', address.host, address.port)
+    serverAddress?.tell(local + basePath, log)
+  }
 
   const fatal = (error: Error) => {
     log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })
@@ -429,6 +452,7 @@ async function startApp(
     ...createOpenApiRoutes({
       title: 'Quarterdeck',
       version,
+      basePath,
       routes: documented,
       publicDocs: settings.publicDocs,
       errors: {
@@ -449,7 +473,7 @@ async function startApp(
   if (error !== undefined) throw databaseDamaged(path, error instanceof Error ? error.message : String(error), error)
   http.serve(routes)
   state.advance('ready')
-  if (address !== null) {
+  if (where !== null) {
     state.advance('running')
     janitor.start()
     for (const { toolbox } of parts) toolbox.start()
@@ -461,6 +485,7 @@ async function startApp(
   return {
     app: {
       engine,
+      handle: http.handle,
       tokens,
       madeTokens,
       files: keeper,

@@ -46,6 +46,16 @@ describe('who may do what', () => {
     ])
   })
 
+  test('whoever may come from another machine needs a token, unless the server is open to all', () => {
+    const from = (isLocal: boolean, insecure: boolean) => {
+      const { auth } = setUp({ insecure })
+      return () => auth.authenticate(undefined, '10.0.0.1', 'user', { isLocal }).principal
+    }
+    expect(from(true, false)()).toEqual(local)
+    expect(from(false, false)).toThrow('This route needs a token')
+    expect(from(false, true)()).toEqual(local)
+  })
+
   test.each([
     '',
     'Bearer',

@@ -9,8 +9,11 @@ import type { Token } from './tokens/token.ts'
 import { createWindowCounter } from './window-counter.ts'
 
 export interface Auth {
-  /** Throws `unauthorized`, `forbidden` or `rate_limited`. On a public route a bad credential counts as none. */
-  authenticate(authorization: string | undefined, address: string, role: Role): Access
+  /**
+   * Throws `unauthorized`, `forbidden` or `rate_limited`. On a public route a bad credential counts as none. `isLocal: false`: the
+   * caller may be on another machine, and then only `insecure` lets it in without a token.
+   */
+  authenticate(authorization: string | undefined, address: string, role: Role, from?: { isLocal: boolean }): Access
 }
 
 export interface Access {
@@ -24,6 +27,8 @@ export interface AuthOptions {
   tokens: () => readonly Token[]
   /** True beyond loopback. False: talking needs no token. Deciding needs one in any case. */
   tokenRequired: boolean
+  /** Everybody may talk without one, from wherever. */
+  insecure?: boolean
   clock: Clock
   failuresPerMinute?: number
 }
@@ -31,7 +36,13 @@ export interface AuthOptions {
 const LOCAL: Access = { principal: { owner: LOCAL_USER, role: 'user', hasToken: false }, isValid: () => true }
 const NOBODY: Access = { principal: { owner: LOCAL_USER, role: 'public', hasToken: false }, isValid: () => true }
 
-export function createAuth({ tokens, tokenRequired, clock, failuresPerMinute = 10 }: AuthOptions): Auth {
+export function createAuth({
+  tokens,
+  tokenRequired,
+  insecure = false,
+  clock,
+  failuresPerMinute = 10,
+}: AuthOptions): Auth {
   const failures = createWindowCounter({ limit: failuresPerMinute, windowMs: 60_000, clock })
   const find = createTokenFinder(tokens)
 
@@ -55,11 +66,12 @@ export function createAuth({ tokens, tokenRequired, clock, failuresPerMinute = 1
   }
 
   return {
-    authenticate(given, address, role) {
+    authenticate(given, address, role, { isLocal } = { isLocal: true }) {
+      const asksForToken = tokenRequired || !(isLocal || insecure)
       // OpenAI's clients cannot leave the key out; `none` is how people write that there is none.
       const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
       if (authorization === undefined) {
-        if (role !== 'operator' && !tokenRequired) return LOCAL
+        if (role !== 'operator' && !asksForToken) return LOCAL
         if (role === 'public') return NOBODY
         throw missingToken(role)
       }

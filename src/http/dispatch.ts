@@ -7,9 +7,10 @@ import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Auth } from './auth.ts'
+import { pathUnder } from './base-path.ts'
 import { declaredLength, tooLarge } from './body.ts'
 import { correlationOf } from './correlation.ts'
-import type { Guard } from './guard.ts'
+import { type Guard, isLoopback } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
 import { RequestLog } from './request-log.ts'
@@ -21,6 +22,8 @@ import type { UsageLimits } from './usage-limits.ts'
 
 export interface DispatchOptions {
   router: () => Router
+  /** In front of every path; see `readBasePath`. */
+  basePath: string
   guard: Guard
   auth: Auth
   state: ServerState
@@ -53,18 +56,23 @@ export interface Exchange {
 // nginx's word for "the client closed before we answered"; only in logs and metrics.
 const CLIENT_CLOSED = 499
 
-export function createDispatch(options: DispatchOptions): (raw: IncomingMessage, response: ServerResponse) => Exchange {
-  const { router, guard, auth, state, usage, clock, ids } = options
+/** `isMounted`: the request comes from the server of another program. */
+export type Dispatch = (raw: IncomingMessage, response: ServerResponse, isMounted?: boolean) => Exchange
+
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { router, basePath, guard, auth, state, usage, clock, ids } = options
   const readers = bodyReaders(options.body)
 
-  return (raw, response) => {
+  return (raw, response, isMounted = false) => {
     const startedAt = clock.mono()
     const correlationId = correlationOf(raw.headers['x-correlation-id'], ids)
     const notes = { correlation_id: correlationId }
     const log = new RequestLog(options.log, notes)
     const method = raw.method ?? ''
-    const url = raw.url ?? ''
-    const reply = new HttpReply({ response, path: pathOf(url), correlationId, log, notes }, options.reply)
+    const url = isMounted ? askedUrl(raw) : (raw.url ?? '')
+    const asked = pathOf(url)
+    const path = pathUnder(basePath, asked) ?? asked
+    const reply = new HttpReply({ response, path, instance: asked, basePath, correlationId, log, notes }, options.reply)
     const exchange: Exchange = { reply, abort: () => request?.abort(), onClosed() {} }
     let route: Route | null = null
     let request: HttpRequest | null = null
@@ -93,8 +101,11 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
     })
 
     function begin(): Promise<void> | undefined {
-      const target = parseTarget(url)
-      reply.cors = guard.check(raw, target.authority)
+      const whole = parseTarget(url)
+      reply.cors = guard.check(raw, whole.authority)
+      const inside = pathUnder(basePath, whole.path)
+      if (inside === null) throw outside(whole.path, basePath)
+      const target = { ...whole, path: inside }
       if (method === 'OPTIONS') {
         answerOptions(target)
         return
@@ -102,7 +113,9 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
       const match = find(target)
       route = match.route
       if (!route.anytime && !state.takesWork) throw notNow(state)
-      const access = auth.authenticate(raw.headers.authorization, raw.socket.remoteAddress ?? '', route.role)
+      const access = auth.authenticate(raw.headers.authorization, raw.socket.remoteAddress ?? '', route.role, {
+        isLocal: !isMounted || isFromHere(raw),
+      })
       const { principal } = access
       reply.isAllowed = access.isValid
       reply.owner = principal.owner
@@ -121,6 +134,7 @@ export function createDispatch(options: DispatchOptions): (raw: IncomingMessage,
         log,
         body,
         isAllowed: access.isValid,
+        isMounted,
       })
       return route.handle(request, reply)
     }
@@ -189,7 +203,23 @@ function refuseLarge(raw: IncomingMessage, maxBytes: number): void {
   if ((declaredLength(raw) ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-function pathOf(url: string): string {
+/** Express takes the path it has mounted us under away from `url`, and keeps the whole. */
+export function askedUrl(raw: IncomingMessage): string {
+  const { url = '', originalUrl } = raw as IncomingMessage & { originalUrl?: unknown }
+  return typeof originalUrl === 'string' ? originalUrl : url
+}
+
+/** Our own server listens where the settings say. Another program's may listen anywhere, or behind a proxy on this machine. */
+function isFromHere({ socket, headers }: IncomingMessage): boolean {
+  const { remoteAddress } = socket
+  if (headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined) return false
+  return remoteAddress !== undefined && isLoopback(remoteAddress.replace(/^::ffff:/, ''))
+}
+
+const outside = (path: string, basePath: string): ServerError =>
+  new ServerError('route_not_found', `There is no route ${path.slice(0, 255)}: all begin with ${basePath}.`)
+
+export function pathOf(url: string): string {
   const mark = url.indexOf('?')
   return mark < 0 ? url : url.slice(0, mark)
 }

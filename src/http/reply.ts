@@ -3,6 +3,7 @@ import type { ByteBudget } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
+import { headerUnder } from './base-path.ts'
 import { ResponseStream } from './byte-stream.ts'
 import { ClientGone, rejectAsGone } from './client-gone.ts'
 import { finishAfterRest, hasUnwantedBody } from './linger.ts'
@@ -26,7 +27,11 @@ export interface ReplyServices {
 
 export interface ReplyContext {
   response: ServerResponse
+  /** As the routes know it. */
   path: string
+  /** As it was asked for. */
+  instance: string
+  basePath: string
   correlationId: string
   log: Logger
   /** What each line of the log says of the request. */
@@ -153,7 +158,7 @@ export class HttpReply implements Reply {
 
   fail(error: unknown, shape: ErrorShape = this.#ownShape()): void {
     if (error instanceof ClientGone) return
-    const { path, correlationId, log } = this.#context
+    const { instance, correlationId, log } = this.#context
     const failure = asServerError(error, log)
     if (this.#hasFailed) return
     if (failure.code === 'request_timeout') this.#mustClose = true
@@ -167,7 +172,7 @@ export class HttpReply implements Reply {
       if (!this.raw.writableEnded) this.raw.req.socket.destroy()
       return
     }
-    const problem = problemOf(failure, { path, correlationId })
+    const problem = problemOf(failure, { path: instance, correlationId })
     const { status, contentType, body } = shape(problem)
     this.text(status, JSON.stringify(body), contentType, problemHeaders(problem))
     this.#hasFailed = true
@@ -219,7 +224,10 @@ export class HttpReply implements Reply {
     const list = [...own, ...COMMON_HEADERS, POLICY, headers?.[POLICY] ?? NOTHING_LOADS]
     list.push('X-Correlation-ID', this.#context.correlationId, ...this.cors)
     // Of two policies a browser follows both.
-    for (const name in headers) if (name !== POLICY) list.push(name, headers[name] ?? '')
+    const { basePath } = this.#context
+    for (const name in headers) {
+      if (name !== POLICY) list.push(name, headerUnder(basePath, name, headers[name] ?? ''))
+    }
     if (this.#services.isClosing() || this.#leavesBody()) list.push('Connection', 'close')
     this.onHead()
     this.raw.writeHead(status, list)

@@ -19,6 +19,8 @@ export interface RequestContext {
   body: Omit<LongBodyReader, 'long' | 'onBegin'>
   /** False once the caller's credential has been revoked. */
   isAllowed: () => boolean
+  /** It comes from the server of another program. */
+  isMounted: boolean
 }
 
 /** What few handlers ask for (query, signal, body) is made when it is first asked for. */
@@ -79,6 +81,7 @@ export class HttpRequest implements Request {
 
   multipart(limits: Partial<MultipartLimits> = {}): AsyncIterable<MultipartPart> {
     const { body, raw } = this.#context
+    refuseRead(raw)
     const onBegin = this.#onBegin()
     const parts = readMultipart(raw, {
       limits: { ...defaultMultipartLimits, ...limits },
@@ -95,8 +98,9 @@ export class HttpRequest implements Request {
     this.#abort?.abort()
   }
 
-  #read(long: LongBodyLimits | undefined): Promise<unknown> {
+  async #read(long: LongBodyLimits | undefined): Promise<unknown> {
     const { body, raw } = this.#context
+    refuseRead(raw)
     const onBegin = this.#onBegin()
     const reader = { ...body, ...(onBegin === null ? {} : { onBegin }) }
     const declared = long === undefined ? null : declaredLength(raw)
@@ -128,8 +132,18 @@ export class HttpRequest implements Request {
 
   /** What to do when the body is wanted: some clients wait to be told. */
   #onBegin(): (() => void) | null {
-    const { raw, response } = this.#context
-    const waitsForUs = raw.httpVersion === '1.1' && raw.headers.expect?.toLowerCase() === '100-continue'
+    const { raw, response, isMounted } = this.#context
+    // Another program's server has told it already.
+    const waitsForUs = !isMounted && raw.httpVersion === '1.1' && raw.headers.expect?.toLowerCase() === '100-continue'
     return waitsForUs ? () => response.writeContinue() : null
   }
+}
+
+/** Only another program can have done that: its handlers run before ours. */
+function refuseRead(raw: IncomingMessage): void {
+  if (!raw.readableDidRead) return
+  throw new ServerError(
+    'config_invalid',
+    'The body of this request was read before Quarterdeck got it. Mount Quarterdeck before express.json() and whatever else reads bodies.',
+  )
 }

@@ -10,8 +10,9 @@ import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Auth } from './auth.ts'
+import { pathUnder } from './base-path.ts'
 import { answerRaw, refusalOf } from './client-error.ts'
-import { createDispatch, type Exchange } from './dispatch.ts'
+import { askedUrl, createDispatch, type Exchange, pathOf } from './dispatch.ts'
 import type { Guard } from './guard.ts'
 import { registerHttpMetrics } from './http-metrics.ts'
 import { giveUpLater } from './linger.ts'
@@ -33,6 +34,8 @@ const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
 export interface HttpServerOptions {
   /** What answers until `serve`. */
   routes: readonly Route[]
+  /** In front of every path; see `readBasePath`. */
+  basePath?: string
   auth: Auth
   guard: Guard
   log: Logger
@@ -103,6 +106,11 @@ export interface HttpServer {
    * closes every connection. Idle connections go at once. May be called again.
    */
   close(options: { drainMs: number }): Promise<void>
+  /**
+   * Answers a request that the server of another program has taken. What lies outside of the base path is left to `next`, where
+   * there is one.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void
   stats(): HttpStats
 }
 
@@ -114,12 +122,14 @@ export interface HttpStats {
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { log, clock, ids, state } = options
+  const { log, clock, ids, state, basePath = '' } = options
   const limits = { ...defaultHttpLimits, ...options.limits }
   const watch = createStreamWatch(clock)
   const connections = new Map<Socket, Set<Exchange>>()
   /** As the kernel knows them. Under TLS the one a request comes on is another, and exists once hands have been shaken. */
   const accepted = new Set<Socket>()
+  /** On connections of another program's server. */
+  const mounted = new Set<Exchange>()
   let inWork = 0
   let isClosing = false
   let closing: Promise<void> | null = null
@@ -132,6 +142,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let router = createRouter(options.routes, doors)
   const dispatch = createDispatch({
     router: () => router,
+    basePath,
     guard: options.guard,
     auth: options.auth,
     state,
@@ -175,6 +186,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       open.delete(exchange)
       inWork -= 1
       if (open.size === limits.pipelined - 1) socket.resume()
+      if (inWork === 0) onIdle?.()
+    }
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
+    const isOutside = pathUnder(basePath, pathOf(askedUrl(request))) === null
+    if (isOutside && next !== undefined) {
+      next()
+      return
+    }
+    const exchange = dispatch(request, response, true)
+    mounted.add(exchange)
+    inWork += 1
+    exchange.onClosed = () => {
+      if (!request.complete) giveUpLater(request, clock, limits.requestMs)
+      mounted.delete(exchange)
+      inWork -= 1
       if (inWork === 0) onIdle?.()
     }
   }
@@ -254,7 +282,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     state.advance('shutting_down')
     server.closeIdleConnections()
     await whenIdle(drainMs)
-    for (const open of connections.values()) for (const exchange of open) exchange.abort()
+    for (const open of [...connections.values(), mounted]) for (const exchange of open) exchange.abort()
     watch.endAll()
     await whenIdle(FLUSH_MS)
     await new Promise<void>((resolve) => {
@@ -280,6 +308,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       closing ??= shutDown(drainMs)
       return closing
     },
+    handle,
     stats,
   }
 }

@@ -14,6 +14,9 @@ const kept = sessionStorage
 const SILENCE_MS = 45_000
 const MAX_PAUSE_MS = 5_000
 
+/** The server may live under a path of another one, and the address of this page may lack its last slash. */
+const home = new URL(location.pathname.replace(/\/?$/, '/'), location.origin)
+
 // Not crypto.randomUUID: a page that came over plain http from another machine has none.
 const newId = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -22,7 +25,7 @@ async function call(path, { body, headers, signal, token = kept.token } = {}) {
   const authorization = token ? { authorization: `Bearer ${token}` } : {}
   const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const json = body === undefined ? {} : { 'content-type': 'application/json' }
-  const response = await fetch(path, { ...sent, signal, headers: { ...authorization, ...json, ...headers } })
+  const response = await fetch(new URL(path, home), { ...sent, signal, headers: { ...authorization, ...json, ...headers } })
   if (response.ok) return response
   const { detail, code } = await response.json().catch(() => ({}))
   throw Object.assign(new Error(detail ?? `The server answered ${response.status}.`), { status: response.status, code })

@@ -9,6 +9,8 @@ export interface DocumentOptions {
   title: string
   version: string
   description?: string
+  /** In front of every path. */
+  basePath?: string
   /**
    * The families, by the tag of their routes, that do not answer failures as problems with the common statuses. A family has
    * several where its failures come in several shapes.
@@ -53,7 +55,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
   return {
     openapi: '3.1.1',
     info: { title, version, ...(description === undefined ? {} : { description }), license },
-    servers: [{ url: '/', description: 'The server that this document came from.' }],
+    servers: [{ url: options.basePath || '/', description: 'The server that this document came from.' }],
     security: [{ token: [] }, {}],
     tags: [...tags].map((name) => ({ name })),
     paths,

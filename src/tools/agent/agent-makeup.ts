@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs'
 import type { AgentDefinition, ModelSettings } from '../../domain/agent.ts'
 import type { FunctionToolSettings, ToolSettings } from '../../domain/tool-settings.ts'
 import { textHash } from '../function/module-source.ts'
+import type { Tool } from '../tool.ts'
 
 /** What a tool may have to know of an agent. */
 export type KnownAgent = Pick<
   AgentDefinition,
   'name' | 'description' | 'instructions' | 'model' | 'approval' | 'responseFormat' | 'tools'
->
+> & {
+  /** The tools that it is given in code. */
+  given?: readonly Pick<Tool, 'name' | 'binding'>[]
+}
 
 type SourceOf = (tool: FunctionToolSettings) => Promise<unknown>
 
@@ -25,11 +29,12 @@ export async function agentMakeup(
   const agent = agents.find((one) => one.name === name)
   if (agent === undefined || above.includes(name)) return { name }
   const inner = (other: string) => agentMakeup(other, agents, sourceOf, [...above, name])
-  const { instructions, model, approval, responseFormat, tools } = agent
+  const { instructions, model, approval, responseFormat, tools, given = [] } = agent
   return {
     ...{ name, instructions, approval, responseFormat },
     model: modelMakeup(model),
     tools: await Promise.all(tools.map((tool) => toolMakeup(tool, sourceOf, inner))),
+    ...(given.length === 0 ? {} : { given: given.map(({ name, binding }) => ({ name, binding })) }),
   }
 }
 
