@@ -1,5 +1,6 @@
 // The client of `quarterdeck/client`: fetch and streams only, for Node from 18 on and for browsers.
 
+import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { type Call, createConnection } from './connection.ts'
 import type { SseMessage } from './read-sse.ts'
@@ -13,8 +14,11 @@ import type {
   SentMessage,
   StreamEvent,
   StreamEventType,
+  UploadedFile,
 } from './wire-types.ts'
 
+export type * from './ag-ui-event.ts'
+export type { Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
 export type * from './wire-types.ts'
 
@@ -39,7 +43,7 @@ export interface StartOptions extends CallOptions {
   onBusy?: 'queue' | 'reject' | 'interrupt'
   /** Two calls with the same key and the same words start one run. Default: a new key for every call. */
   idempotencyKey?: string
-  /** At most 10, 100 MB in all. */
+  /** At most 10, 100 MB in all; what `upload` gave can be named as it is. */
   files?: readonly FileToSend[]
 }
 
@@ -52,7 +56,7 @@ export interface ChatOptions extends StartOptions {
 export type Followed = { run: string } | { session: string }
 
 /** Every method throws `ClientError`, or the reason of its signal. A POST that was tried again never starts a second run. */
-export interface Client {
+export interface Client extends Approvals {
   /** Sends a message and waits for the whole answer. Throws `waiting` (202) when the run has to wait for a person. */
   chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
   /**
@@ -76,6 +80,10 @@ export interface Client {
   cancel(run: string, options?: CallOptions): Promise<Run>
   /** Deletes a session and all that it holds; one that is not there is no error. */
   deleteSession(session: string, options?: CallOptions): Promise<void>
+  /** Sends a file, up to 50 MB, to be named in `files` of a message. One that is not sent is removed after a day. */
+  upload(content: Blob, options?: CallOptions & { name?: string }): Promise<UploadedFile>
+  /** The bytes of a file of your own. */
+  download(file: Pick<UploadedFile, 'file_id'>, options?: CallOptions): Promise<Blob>
 }
 
 const DEFAULT_RETRIES = 4
@@ -92,21 +100,16 @@ export function createClient(options: ClientOptions): Client {
     sleep: options.sleep ?? sleep,
   })
 
-  const json = <T>(call: Call): Promise<T> =>
-    connection.patiently(call, async (response) => {
-      const { status } = response
-      const body = jsonObject(await response.text())
-      if (body === null) {
-        const message = `${call.path} was answered with no JSON object. Check the address.`
-        throw new ClientError('unexpected_answer', message, { status })
-      }
-      if (status === 202 && body.status === 'waiting') {
-        throw new ClientError('waiting', 'The run waits for a person.', { status, problem: body })
-      }
-      return body as T
-    })
+  const json = <T>(call: Call): Promise<T> => connection.patiently(call, (response) => objectIn<T>(response, call))
+  const empty = async (call: Call): Promise<void> => void (await connection.patiently(call, (one) => one.text()))
 
   return {
+    ...createApprovals({
+      json,
+      jsonOnce: async (call) => objectIn(await connection.once(call), call),
+      empty,
+      sleep: options.sleep ?? sleep,
+    }),
     chat: (agent, message, more = {}) => json(chatCall('chat', agent, message, more)),
 
     async *stream(agent, message, more = {}) {
@@ -162,12 +165,39 @@ export function createClient(options: ClientOptions): Client {
     cancel: (run, { signal } = {}) =>
       json({ method: 'POST', path: `/runs/${encodeURIComponent(run)}/cancel`, body: {}, signal }),
 
-    async deleteSession(session, { signal } = {}) {
-      const call: Call = { method: 'DELETE', path: `/sessions/${encodeURIComponent(session)}`, signal }
-      await connection.patiently(call, (response) => response.text())
+    deleteSession: (session, { signal } = {}) =>
+      empty({ method: 'DELETE', path: `/sessions/${encodeURIComponent(session)}`, signal }),
+
+    upload(content, { name, signal } = {}) {
+      const form = new FormData()
+      form.append('file', content, name ?? nameOf(content))
+      // A second try leaves a file that nobody names; it is removed by itself.
+      return json({ method: 'POST', path: '/files', form, signal })
     },
+
+    download: ({ file_id }, { signal } = {}) =>
+      connection.patiently({ method: 'GET', path: `/files/${encodeURIComponent(file_id)}`, signal }, (one) =>
+        one.blob(),
+      ),
   }
 }
+
+async function objectIn<T>(response: Response, { path }: Call): Promise<T> {
+  const { status } = response
+  const body = jsonObject(await response.text())
+  if (body === null) {
+    const message = `${path} was answered with no JSON object. Check the address.`
+    throw new ClientError('unexpected_answer', message, { status })
+  }
+  if (status === 202 && body.status === 'waiting') {
+    throw new ClientError('waiting', 'The run waits for a person.', { status, problem: body })
+  }
+  return body as T
+}
+
+/** A `File` has one. */
+const nameOf = (content: Blob): string =>
+  'name' in content && typeof content.name === 'string' && content.name !== '' ? content.name : 'file'
 
 const EVENTS = 'text/event-stream'
 
@@ -186,7 +216,7 @@ function startHeaders({ idempotencyKey = randomKey(), onBusy }: StartOptions): R
 }
 
 const filesIn = ({ files = [] }: StartOptions): { files?: readonly FileToSend[] } =>
-  files.length === 0 ? {} : { files }
+  files.length === 0 ? {} : { files: files.map((one) => ('file_id' in one ? { file_id: one.file_id } : one)) }
 
 const withHeaders = (call: Call, headers: Record<string, string>): Call => ({
   ...call,

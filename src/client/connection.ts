@@ -17,6 +17,8 @@ export interface Call {
   path: string
   headers?: Record<string, string>
   body?: unknown
+  /** In the place of `body`. */
+  form?: FormData
   signal?: AbortSignal | undefined
 }
 
@@ -36,7 +38,7 @@ export function createConnection({ url, token, fetch, retries, sleep }: Connecti
   const base = baseOf(url)
   const credential: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` }
 
-  async function once({ method, path, headers = {}, body, signal }: Call): Promise<Response> {
+  async function once({ method, path, headers = {}, body, form, signal }: Call): Promise<Response> {
     let response: Response
     try {
       response = await fetch(base + path, {
@@ -47,6 +49,7 @@ export function createConnection({ url, token, fetch, retries, sleep }: Connecti
           ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(form === undefined ? {} : { body: form }),
         ...(signal === undefined ? {} : { signal }),
       })
     } catch (error) {

@@ -1,7 +1,6 @@
 // What the agent routes and the routes of sessions and runs answer, as types. The names are those on the wire.
 
-import type { RunEvent } from '../domain/event.ts'
-import type { RunStatus } from '../domain/run.ts'
+import type { RunEvent } from './ag-ui-event.ts'
 
 export interface TokensUsed {
   prompt_tokens: number
@@ -9,8 +8,90 @@ export interface TokensUsed {
   total_tokens: number
 }
 
-/** Up to 10 MB as base64, or the id of what was uploaded to `/files` (up to 50 MB). */
+/** Up to 10 MB as base64, or what was uploaded (up to 50 MB). */
 export type FileToSend = { content: string; mime_type: string; filename?: string } | { file_id: string }
+
+export interface UploadedFile {
+  /** Names it in `files` of a message, and for `download`. */
+  file_id: string
+  /** What it is by its content. */
+  mime_type: string
+  bytes: number
+  sha256: string
+  name: string
+}
+
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'interrupted' | 'consumed'
+
+/** A call of a tool that waits, or waited, for a person. Times are ISO 8601. */
+export interface Approval {
+  approval_id: string
+  status: ApprovalStatus
+  kind: 'tool_call'
+  title: string
+  description: string
+  risk: 'low' | 'high' | 'critical'
+  tool: string
+  arguments: Record<string, unknown>
+  edited_arguments: Record<string, unknown> | null
+  agent: string
+  session_id: string
+  /** The run that waits for it. */
+  run_id: string
+  /** The run that went on when it was answered. */
+  continuation_run_id: string | null
+  tool_call_id: string
+  answerable_by: 'owner' | 'operator'
+  /** Of the call, its arguments, the rules, and what the tool does. */
+  digest: string
+  policy_version: string
+  before_hash: string | null
+  after_hash: string | null
+  created_at: string
+  expires_at: string | null
+  decided_at: string | null
+  decided_by: string | null
+  reason: string | null
+  consumed_at: string | null
+}
+
+type Scalar = string | number | boolean | null
+
+/** As in agent.yaml: a value, a list of values, a glob, or a comparison. */
+export type GrantCondition =
+  | Scalar
+  | Scalar[]
+  | { equals: Scalar }
+  | { one_of: Scalar[] }
+  | { matches: string }
+  | { path: string }
+  | { above: number }
+  | { below: number }
+  | { not: GrantCondition }
+
+/** Allow calls like this one from now on, and how far that reaches. */
+export interface Remembered {
+  /** In this session (15 minutes), or in all (until it is revoked). */
+  remember?: 'session' | 'always'
+  grant?: {
+    /** What “like this one” means, by argument. Left out: all arguments are equal. */
+    where?: Record<string, GrantCondition>
+    /** null: until it is revoked. */
+    seconds?: number | null
+  }
+}
+
+export interface Grant {
+  grant_id: string
+  agent: string
+  tool: string
+  where: Record<string, unknown>
+  session_id: string | null
+  granted_by: string
+  approval_id: string
+  created_at: string
+  expires_at: string | null
+}
 
 export interface ChatAnswer {
   /** Names the answer, and its run: `run(message_id)`. */
@@ -59,6 +140,8 @@ export interface SentMessage {
   run_id: string
   message_id: string
 }
+
+export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'interrupted'
 
 export interface Run {
   run_id: string

@@ -1,0 +1,144 @@
+// What waits for a person, and the answers to it.
+
+import { ClientError } from './client-error.ts'
+import type { Call } from './connection.ts'
+import type { Approval, ApprovalStatus, Grant, Remembered } from './wire-types.ts'
+
+export interface ListOptions {
+  signal?: AbortSignal
+  /** Default: `pending`. */
+  status?: ApprovalStatus | 'all'
+  /** Id of a session; of one of your own, its name too. */
+  session?: string
+  /** At most 100; default 50. */
+  limit?: number
+  /** `approval_id` of the last one of the page before. */
+  before?: string
+}
+
+export interface WatchOptions {
+  signal?: AbortSignal
+  session?: string
+  /** How often the server is asked. Default 2,000. */
+  everyMs?: number
+}
+
+export interface ApproveOptions extends Remembered {
+  signal?: AbortSignal
+  reason?: string
+  /** Replace the arguments of the call whole. */
+  arguments?: Record<string, unknown>
+}
+
+/** A decision is sent once and never by itself again: after `unreachable`, look with `approval(id)` what became of it. */
+export interface Approvals {
+  /** Newest first. An operator sees all, everybody else what concerns their own sessions. */
+  approvals(options?: ListOptions): Promise<Approval[]>
+  approval(id: string, options?: { signal?: AbortSignal }): Promise<Approval>
+  /** Each approval when it begins to wait, and again when it has been answered or has expired; until the signal aborts. */
+  watchApprovals(options?: WatchOptions): AsyncGenerator<Approval, void, undefined>
+  /** Takes the approval as it was shown: should the call have changed since, `approval_changed` is thrown and nothing runs. */
+  approve(shown: Pick<Approval, 'approval_id' | 'digest'>, options?: ApproveOptions): Promise<Approval>
+  reject(
+    shown: Pick<Approval, 'approval_id' | 'digest'>,
+    options?: { signal?: AbortSignal; reason?: string },
+  ): Promise<Approval>
+  /** What is allowed without asking. For operators. */
+  grants(options?: { signal?: AbortSignal; agent?: string; session?: string }): Promise<Grant[]>
+  revokeGrant(id: string, options?: { signal?: AbortSignal }): Promise<void>
+}
+
+export interface ApprovalDeps {
+  /** Asks as often as it helps. */
+  json: <T>(call: Call) => Promise<T>
+  /** Asks once. */
+  jsonOnce: <T>(call: Call) => Promise<T>
+  empty: (call: Call) => Promise<void>
+  sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+}
+
+const LARGEST_PAGE = 100
+const EVERY_MS = 2_000
+
+export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps): Approvals {
+  async function approvals({ status, session, limit, before, signal }: ListOptions = {}): Promise<Approval[]> {
+    const query = queryOf({ status, session_id: session, limit, before })
+    const { approvals } = await json<{ approvals: Approval[] }>({ method: 'GET', path: `/approvals${query}`, signal })
+    return approvals
+  }
+
+  const approval: Approvals['approval'] = (id, { signal } = {}) =>
+    json({ method: 'GET', path: `/approvals/${encodeURIComponent(id)}`, signal })
+
+  async function* pending(options: ListOptions): AsyncGenerator<Approval> {
+    for (let before: string | undefined; ; ) {
+      const place = before === undefined ? {} : { before }
+      const page = await approvals({ ...options, ...place, limit: LARGEST_PAGE })
+      yield* page
+      before = page.at(-1)?.approval_id
+      if (page.length < LARGEST_PAGE) return
+    }
+  }
+
+  /** Null: it went with its session. */
+  async function ended(id: string, signal: AbortSignal | undefined): Promise<Approval | null> {
+    try {
+      return await approval(id, signal === undefined ? {} : { signal })
+    } catch (error) {
+      if (error instanceof ClientError && error.code === 'approval_not_found') return null
+      throw error
+    }
+  }
+
+  const decide = (
+    decision: 'approve' | 'reject',
+    { approval_id, digest }: Pick<Approval, 'approval_id' | 'digest'>,
+    { signal, ...more }: ApproveOptions,
+  ): Promise<Approval> =>
+    jsonOnce({
+      method: 'POST',
+      path: `/approvals/${encodeURIComponent(approval_id)}`,
+      body: { decision, digest, ...more },
+      signal,
+    })
+
+  return {
+    approvals,
+    approval,
+    async *watchApprovals({ everyMs = EVERY_MS, signal, ...more } = {}) {
+      const options = { ...more, ...(signal === undefined ? {} : { signal }) }
+      const waiting = new Set<string>()
+      for (;;) {
+        const still = new Set<string>()
+        for await (const one of pending(options)) {
+          still.add(one.approval_id)
+          if (waiting.has(one.approval_id)) continue
+          waiting.add(one.approval_id)
+          yield one
+        }
+        for (const id of waiting) {
+          if (still.has(id)) continue
+          waiting.delete(id)
+          const over = await ended(id, signal)
+          if (over !== null) yield over
+        }
+        await sleep(everyMs, signal)
+      }
+    },
+    approve: (shown, options = {}) => decide('approve', shown, options),
+    reject: (shown, options = {}) => decide('reject', shown, options),
+    async grants({ agent, session, signal } = {}) {
+      const path = `/grants${queryOf({ agent, session_id: session })}`
+      return (await json<{ grants: Grant[] }>({ method: 'GET', path, signal })).grants
+    },
+    revokeGrant: (id, { signal } = {}) =>
+      empty({ method: 'DELETE', path: `/grants/${encodeURIComponent(id)}`, signal }),
+  }
+}
+
+function queryOf(given: Record<string, string | number | undefined>): string {
+  const pairs = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  )
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
