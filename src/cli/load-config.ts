@@ -9,7 +9,7 @@ import { loadAgents } from '../config/load-agents.ts'
 import type { IssueAt } from '../config/read-agent.ts'
 import { resolveSettings } from '../config/resolve-settings.ts'
 import type { ServerSettings } from '../config/server-settings.ts'
-import type { SettingFlags } from '../config/settings.ts'
+import type { CodeSettings, SettingFlags } from '../config/settings.ts'
 import { findSettingsFile, readSettingsFile } from '../config/settings-file.ts'
 import type { AgentDefaults } from '../config/surroundings.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
@@ -20,6 +20,8 @@ export interface ConfigRequest {
   /** Agent files or folders; none means the agent of this folder, or else the one the environment describes. */
   files: readonly string[]
   flags: SettingFlags
+  /** What an embedding program says; counts more than all else. */
+  code?: CodeSettings
   /** The settings file; undefined looks for `quarterdeck.yaml` here and beside the agent. */
   settingsFile?: string
   /** Where all of it is read; the disk when left out. */
@@ -38,9 +40,12 @@ export interface LoadedConfig {
   places: ReadonlyMap<string, IssueAt>
 }
 
+/** Where files are looked for, and who reads the log. */
+export type Place = Pick<Io, 'cwd' | 'env' | 'stderr'>
+
 /** Everything a server needs, or a `ConfigError` with everything that is wrong in all of it. */
-export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
-  const { files, flags, settingsFile, source = diskFiles } = request
+export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
+  const { files, flags, code = {}, settingsFile, source = diskFiles } = request
   const paths = agentPaths(files, io)
   const [first] = paths
   const folder = first === undefined ? io.cwd : agentFolder(first)
@@ -63,6 +68,7 @@ export function loadConfig(request: ConfigRequest, io: Io): LoadedConfig {
   if (paths.length === 0) issues.push(...surroundings.issues)
   const resolved = collect(() =>
     resolveSettings({
+      code,
       flags,
       env,
       file:
@@ -108,14 +114,14 @@ const defaultsFrom = ({ context, sessions, tools }: ServerSettings): AgentDefaul
 })
 
 /** The paths that were named, or the agent of this folder if it has one. */
-export function agentPaths(files: readonly string[], io: Io): string[] {
+export function agentPaths(files: readonly string[], io: Place): string[] {
   if (files.length > 0) return files.map((file) => pathFor(file, io))
   const own = ['agent.yaml', 'agent.yml'].find((name) => existsSync(join(io.cwd, name)))
   return own === undefined ? [] : [pathFor(own, io)]
 }
 
 /** As the person wrote it where that means the same, because errors repeat it. */
-function pathFor(file: string, io: Io): string {
+function pathFor(file: string, io: Place): string {
   const absolute = resolve(io.cwd, file)
   return resolve(file) === absolute ? file : absolute
 }

@@ -17,7 +17,7 @@ export interface ServerLogOptions {
 /** The server's log goes to stderr: stdout is for what the person asked for. */
 export function createServerLog(
   { settings, agents }: LoadedConfig,
-  io: Io,
+  io: Pick<Io, 'stderr' | 'env' | 'clock'>,
   { verbose = false, answerUrl = () => null }: ServerLogOptions = {},
 ): Logger {
   const { level, format, content } = settings.log

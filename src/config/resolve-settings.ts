@@ -35,6 +35,12 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
     issues.push(...result.issues)
     return setting.default
   }
+  for (const key of Object.keys(sources.code ?? {})) {
+    if (Object.hasOwn(settings, key)) continue
+    const near = didYouMean(key, settingKeys)
+    const message = `there is no such setting${near === null ? '; docs/settings.md lists them' : `. Did you mean ${near}?`}`
+    issues.push({ file: null, line: null, column: null, path: `settings: ${key}`, message })
+  }
   const isGiven = (key: SettingKey) => finder.find(key) !== null
   const resolved = assemble(read, isGiven, onTerminal)
   if (issues.length > 0) throw new ConfigError(issues)

@@ -6,17 +6,19 @@ import { type Environment, variable } from './env-file.ts'
 import { explainIssues } from './explain-issues.ts'
 import { readTextAs } from './json-schema-node.ts'
 import { flagName, type Setting } from './setting.ts'
-import { type SettingFlags, type SettingKey, settings } from './settings.ts'
+import { type CodeSettings, type SettingFlags, type SettingKey, settings } from './settings.ts'
 import { type FileSettings, readFileSettings, type SettingsFile } from './settings-file.ts'
 import { validationSchema } from './validation-schema.ts'
 
 export interface SettingSources {
+  /** What the program itself says, where it is not ours. */
+  code?: CodeSettings
   flags: SettingFlags
   env: Environment
   file: SettingsFile | null
 }
 
-/** The winning source of a setting: flag, then variable, then file; null when nobody set it. */
+/** The winning source of a setting: code, then flag, then variable, then file; null when nobody set it. */
 export interface SettingSource {
   /** `--port`, `PORT`, or the file's path. */
   name: string
@@ -32,7 +34,7 @@ export interface SourceFinder {
   find(key: SettingKey): SettingSource | null
 }
 
-export function createSourceFinder({ flags, env, file }: SettingSources): SourceFinder {
+export function createSourceFinder({ code = {}, flags, env, file }: SettingSources): SourceFinder {
   const inFile: FileSettings | null = file === null ? null : readFileSettings(file, env)
   const outside = (name: string, raw: unknown): SettingSource => ({
     name,
@@ -44,6 +46,7 @@ export function createSourceFinder({ flags, env, file }: SettingSources): Source
     fileIssues: inFile?.issues ?? [],
     find(key) {
       const { flag, env: names, path } = settings[key]
+      if (code[key] !== undefined) return { ...outside(`settings: ${key}`, code[key]), inFile: true }
       const given = flags[key]
       if (flag !== null && given !== undefined) return outside(flagName(flag), given)
       for (const name of names) {

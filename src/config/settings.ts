@@ -359,4 +359,7 @@ export const settingKeys: readonly SettingKey[] = Object.keys(table).filter((key
 /** What was given on the command line, by the key of the setting: text, a switch, or the texts of a repeated flag. */
 export type SettingFlags = Partial<Record<SettingKey, string | boolean | string[]>>
 
+/** What a program gives in code, by the key of the setting; written as in quarterdeck.yaml. */
+export type CodeSettings = Partial<Record<SettingKey, string | number | boolean | readonly string[] | null>>
+
 export type { Setting }
