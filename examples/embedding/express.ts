@@ -1,0 +1,51 @@
+// Quarterdeck inside an Express app, under /agent, with a tool in code.
+//   node examples/embedding/express.ts
+
+import { join } from 'node:path'
+import express from 'express'
+import { z } from 'zod'
+// In a project of your own: from 'quarterdeck'
+import { codeTool, createQuarterdeck, createRedaction, type QuarterdeckOptions } from '../../src/index.ts'
+
+const bookRoom = codeTool({
+  name: 'book_room',
+  description: 'Books a meeting room for a day. Use it when somebody asks for a room.',
+  parameters: z.object({ room: z.string(), day: z.iso.date() }),
+  // It counts, so a person is asked first, and it never runs twice.
+  effect: 'once',
+  approval: 'always',
+  run({ room, day }, { user }) {
+    return `${room} is booked for ${user} on ${day}.`
+  },
+})
+
+export async function serve(port: number, options: QuarterdeckOptions = {}) {
+  const quarterdeck = createQuarterdeck({
+    agent: join(import.meta.dirname, 'agent.yaml'),
+    basePath: '/agent',
+    tools: [bookRoom],
+    middleware: [createRedaction([/sk-\w+/])],
+    ...options,
+  })
+  // Now, so that a mistake in the agent's file ends the program and not the first request.
+  await quarterdeck.ready()
+
+  const app = express()
+  // Before express.json(): Quarterdeck reads its bodies itself.
+  app.use(quarterdeck.handler)
+  app.use(express.json())
+  app.get('/', (_request, response) => void response.send('The agent is at /agent/'))
+  const server = app.listen(port, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+
+  async function close(): Promise<void> {
+    await quarterdeck.close()
+    server.close()
+  }
+  return { server, close }
+}
+
+if (import.meta.main) {
+  const { close } = await serve(3000)
+  process.once('SIGTERM', close)
+}

@@ -1,0 +1,142 @@
+// Quarterdeck as a part of programs with the frameworks that people use: the examples, as they stand.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { get, type IncomingMessage, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { HttpAgent } from '@ag-ui/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serve as serveExpress } from '../../examples/embedding/express.ts'
+import { serve as serveFastify } from '../../examples/embedding/fastify.ts'
+import { serve as serveHono } from '../../examples/embedding/hono.ts'
+import { type Client, createClient } from '../../src/client/client.ts'
+import { collectLines, type LogLine, until } from '../../src/http/server.fixture.ts'
+
+const json = { 'content-type': 'application/json' }
+/** Far more words than a test has patience for. */
+const LONG = 'count 500'
+
+describe.each([
+  ['Express', serveExpress],
+  ['Fastify', serveFastify],
+  ['Hono', serveHono],
+])('in %s', (_name, serve) => {
+  const lines: LogLine[] = []
+  let url: string
+  let client: Client
+  let end: () => Promise<void>
+
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-frameworks-'))
+    const settings = { data_dir: folder, 'limits.disconnect_grace': '0s' }
+    const { server, close } = await serve(0, { settings, log: collectLines(lines) })
+    const { port } = server.address() as AddressInfo
+    url = `http://127.0.0.1:${port}`
+    client = createClient({ url: `${url}/agent` })
+    end = async () => {
+      await close()
+      await rm(folder, { recursive: true })
+    }
+  })
+  afterAll(() => end())
+
+  async function ask(path: string, init: RequestInit = {}) {
+    const response = await fetch(url + path, init)
+    return { status: response.status, headers: response.headers, body: await response.text() }
+  }
+
+  test('the routes, pages and headers are under the base path, and the rest is the program’s', async () => {
+    const health = await ask('/agent/health')
+    expect([health.status, JSON.parse(health.body).status]).toEqual([200, 'healthy'])
+    expect((await ask('/')).body).toBe('The agent is at /agent/')
+    for (const path of ['/agent', '/agent/', '/agent/docs']) {
+      const { status, headers } = await ask(path, { headers: { accept: 'text/html' } })
+      expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8'])
+    }
+
+    const sent = await ask('/agent/sessions/work/messages', { method: 'POST', headers: json, body: '{"message":"hi"}' })
+    const { run_id } = JSON.parse(sent.body)
+    expect([sent.status, sent.headers.get('location')]).toEqual([202, `/agent/runs/${run_id}`])
+    await client.cancel(run_id)
+  })
+
+  test('failures are ours', async () => {
+    const missing = await ask('/agent/nowhere')
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
+    expect(JSON.parse(missing.body)).toMatchObject({ code: 'route_not_found', instance: '/agent/nowhere' })
+    const broken = await ask('/agent/v1/chat/completions', { method: 'POST', headers: json, body: '{' })
+    expect([broken.status, JSON.parse(broken.body).error.code]).toEqual([400, 'malformed_json'])
+    const stranger = await ask('/agent/health', { headers: { origin: 'https://evil.example' } })
+    expect([stranger.status, JSON.parse(stranger.body).code]).toEqual([403, 'origin_not_allowed'])
+  })
+
+  test('whoever may come from elsewhere needs a token', async () => {
+    const proxied = await ask('/agent/sessions', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    expect([proxied.status, JSON.parse(proxied.body).code]).toEqual([401, 'unauthorized'])
+    expect((await ask('/agent/health', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status).toBe(200)
+  })
+
+  test('AG-UI’s client gets its answer', async () => {
+    const agent = new HttpAgent({ url: `${url}/agent/`, threadId: 'embedded' })
+    agent.addMessage({ id: 'm1', role: 'user', content: 'count 3' })
+    await agent.runAgent()
+    expect(agent.messages.at(-1)?.content).toMatch(/^1, 2, 3/)
+  })
+
+  test('an answer streams while it is made; when its reader goes, the run stops', async () => {
+    const body = JSON.stringify({ message: LONG })
+    const path = `${url}/agent/agent/clerk/chat/stream`
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      send(path, { method: 'POST', headers: json }, resolve).once('error', reject).end(body)
+    })
+    let seen = ''
+    for await (const chunk of response) {
+      seen += chunk
+      // The answer has hundreds of words; the first are here, so nothing holds the stream back.
+      if (seen.includes('message_delta')) break
+    }
+    const id = /"message_id":"([^"]+)"/.exec(seen)?.[1] ?? ''
+    expect([response.statusCode, seen.includes('stream_end')]).toEqual([200, false])
+    await until(() => lines.some(({ message, cut }) => message === 'request' && cut === true))
+    // Not with its events: whoever follows a run keeps it going.
+    let run = await client.run(id)
+    while (run.status === 'running') run = await client.run(id)
+    expect(run.status).toBe('cancelled')
+  })
+
+  test('files are uploaded and fetched again', async () => {
+    const content = 'A line of text.\n'.repeat(20_000)
+    const file = await client.upload(new Blob([content], { type: 'text/plain' }), { name: 'notes.txt' })
+    expect([file.name, file.bytes]).toEqual(['notes.txt', content.length])
+    expect(await (await client.download(file)).text()).toBe(content)
+  })
+
+  test('a client that waits to be told to send its body is told once', async () => {
+    const body = '{"message":"hi"}'
+    let told = 0
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { ...json, expect: '100-continue', 'content-length': body.length }
+      const request = send(`${url}/agent/sessions/patient/messages`, { method: 'POST', headers }, resolve)
+      request.once('error', reject)
+      request.on('continue', () => {
+        told += 1
+        request.end(body)
+      })
+      request.flushHeaders()
+    })
+    expect([answer.statusCode, told]).toEqual([202, 1])
+    await client.cancel(JSON.parse(await text(answer)).run_id)
+  })
+
+  test('closing ends the streams that are open, and what comes later is refused', async () => {
+    const stream = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${url}/agent/sessions/work/events`, resolve).once('error', reject)
+    })
+    const closing = end()
+    expect(await text(stream)).toMatch(/^: ok\n/)
+    await closing
+    end = async () => {}
+  })
+})
