@@ -12,6 +12,8 @@ export interface StreamOptions {
   keepAlive: string | null
   /** False once the reader's credential has been revoked. */
   isAllowed: () => boolean
+  /** Another program's server has taken the request. */
+  isMounted: boolean
 }
 
 /** Larger chunks are handed to the kernel in slices, so that progress shows while a slow reader takes a large one. */
@@ -38,15 +40,16 @@ export class ResponseStream implements ByteStream, Watched {
   #ended = false
   #gone = false
 
-  constructor({ response, watch, clock, keepAlive, isAllowed }: StreamOptions) {
+  constructor({ response, watch, clock, keepAlive, isAllowed, isMounted }: StreamOptions) {
     this.#response = response
     this.#watch = watch
     this.#clock = clock
     this.#keepAlive = keepAlive
     this.#isAllowed = isAllowed
     // Node sends a chunk as four writes. One string with the same bytes costs a third less CPU for each event.
-    this.#framed = response.chunkedEncoding
-    response.chunkedEncoding = false
+    // Not in another program's server, where what we write may pass through a compression first.
+    this.#framed = !isMounted && response.chunkedEncoding
+    if (this.#framed) response.chunkedEncoding = false
     response.on('drain', () => this.#onDrain())
     response.on('close', () => this.#onClose())
     if (response.destroyed) this.#gone = true

@@ -72,7 +72,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const url = isMounted ? askedUrl(raw) : (raw.url ?? '')
     const asked = pathOf(url)
     const path = pathUnder(basePath, asked) ?? asked
-    const reply = new HttpReply({ response, path, instance: asked, basePath, correlationId, log, notes }, options.reply)
+    const reply = new HttpReply(
+      { response, path, instance: asked, basePath, isMounted, correlationId, log, notes },
+      options.reply,
+    )
     const exchange: Exchange = { reply, abort: () => request?.abort(), onClosed() {} }
     let route: Route | null = null
     let request: HttpRequest | null = null
@@ -211,9 +214,12 @@ export function askedUrl(raw: IncomingMessage): string {
 
 /** Our own server listens where the settings say. Another program's may listen anywhere, or behind a proxy on this machine. */
 function isFromHere({ socket, headers }: IncomingMessage): boolean {
-  const { remoteAddress } = socket
-  if (headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined) return false
-  return remoteAddress !== undefined && isLoopback(remoteAddress.replace(/^::ffff:/, ''))
+  if (headers.forwarded !== undefined) return false
+  // Next writes it itself, with the address of its own caller.
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().flatMap((list) => list.split(','))
+  return [socket.remoteAddress ?? '', ...forwarded].every((address) =>
+    isLoopback(address.trim().replace(/^::ffff:/, '')),
+  )
 }
 
 const outside = (path: string, basePath: string): ServerError =>

@@ -32,6 +32,8 @@ export interface ReplyContext {
   /** As it was asked for. */
   instance: string
   basePath: string
+  /** Another program's server has taken the request. */
+  isMounted: boolean
   correlationId: string
   log: Logger
   /** What each line of the log says of the request. */
@@ -43,6 +45,8 @@ const POLICY = 'Content-Security-Policy'
 /** Of every answer that does not say otherwise: none of them is a page. */
 const NOTHING_LOADS = "default-src 'none'"
 const STREAM_HEADERS = ['Cache-Control', 'no-cache', 'X-Accel-Buffering', 'no']
+/** A compression in front of us would hold events back until it has enough of them. */
+const MOUNTED_STREAM_HEADERS = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no']
 const LARGE_CHARS = 64 * 1024
 const OPENING_COMMENT = sseComment('ok')
 const KEEP_ALIVE_COMMENT = sseComment('keep-alive')
@@ -69,6 +73,13 @@ function* piecesOf(body: object): Generator<string, undefined> {
     text += ']'
   }
   yield `${text}}`
+}
+
+/** One by one: Next takes a flat list in `writeHead` for pairs, and sends the letters of its names. */
+function setHeaders(response: ServerResponse, list: readonly string[]): ServerResponse {
+  for (let i = 0; i < list.length; i += 2) response.removeHeader(list[i] ?? '')
+  for (let i = 0; i < list.length; i += 2) response.appendHeader(list[i] ?? '', list[i + 1] ?? '')
+  return response
 }
 
 export class HttpReply implements Reply {
@@ -199,7 +210,8 @@ export class HttpReply implements Reply {
     headers?: Record<string, string>,
   ): ByteStream {
     this.onStream()
-    if (!this.#head(200, ['Content-Type', contentType, ...STREAM_HEADERS], headers)) return UNREAD_STREAM
+    const shared = this.#context.isMounted ? MOUNTED_STREAM_HEADERS : STREAM_HEADERS
+    if (!this.#head(200, ['Content-Type', contentType, ...shared], headers)) return UNREAD_STREAM
     if (this.raw.req.method === 'HEAD') {
       this.raw.end()
       return UNREAD_STREAM
@@ -212,8 +224,9 @@ export class HttpReply implements Reply {
 
   #open(keepAlive: string | null): ResponseStream {
     const { watch, clock } = this.#services
+    const { isMounted } = this.#context
     const isAllowed = () => this.isAllowed()
-    this.#opened = new ResponseStream({ response: this.raw, watch, clock, keepAlive, isAllowed })
+    this.#opened = new ResponseStream({ response: this.raw, watch, clock, keepAlive, isAllowed, isMounted })
     return this.#opened
   }
 
@@ -224,13 +237,14 @@ export class HttpReply implements Reply {
     const list = [...own, ...COMMON_HEADERS, POLICY, headers?.[POLICY] ?? NOTHING_LOADS]
     list.push('X-Correlation-ID', this.#context.correlationId, ...this.cors)
     // Of two policies a browser follows both.
-    const { basePath } = this.#context
+    const { basePath, isMounted } = this.#context
     for (const name in headers) {
       if (name !== POLICY) list.push(name, headerUnder(basePath, name, headers[name] ?? ''))
     }
     if (this.#services.isClosing() || this.#leavesBody()) list.push('Connection', 'close')
     this.onHead()
-    this.raw.writeHead(status, list)
+    if (isMounted) setHeaders(this.raw, list).writeHead(status)
+    else this.raw.writeHead(status, list)
     return true
   }
 
