@@ -7,11 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { HttpAgent } from '@ag-ui/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import compression from 'compression'
+import express from 'express'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { serve as serveExpress } from '../../examples/embedding/express.ts'
 import { serve as serveFastify } from '../../examples/embedding/fastify.ts'
 import { serve as serveHono } from '../../examples/embedding/hono.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
+import { createQuarterdeck } from '../../src/create-quarterdeck.ts'
+import { silentLogger } from '../../src/domain/logger.ts'
 import { collectLines, type LogLine, until } from '../../src/http/server.fixture.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -139,4 +143,31 @@ describe.each([
     await closing
     end = async () => {}
   })
+})
+
+test('behind a compression, streams are not held back and files arrive whole', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-compression-'))
+  const quarterdeck = createQuarterdeck({
+    agent: join(import.meta.dirname, '../../examples/embedding/agent.yaml'),
+    settings: { data_dir: folder },
+    log: silentLogger,
+  })
+  const app = express().use(compression({ threshold: 0 }), quarterdeck.handler)
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(async () => {
+    await quarterdeck.close()
+    server.close()
+    await rm(folder, { recursive: true })
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const client = createClient({ url })
+
+  // `fetch` says that it takes gzip.
+  const health = await fetch(`${url}/health`)
+  expect([health.headers.get('content-encoding'), await health.json()]).toMatchObject(['gzip', { status: 'healthy' }])
+  const content = 'A line of text.\n'.repeat(20_000)
+  const file = await client.upload(new Blob([content]), { name: 'notes.txt' })
+  expect(await (await client.download(file)).text()).toBe(content)
+  for await (const event of client.stream('clerk', LONG)) if (event.type === 'message_delta') break
 })

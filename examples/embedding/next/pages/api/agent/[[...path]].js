@@ -1,0 +1,11 @@
+import { createQuarterdeck } from 'quarterdeck'
+
+// One for the whole process: in development Next loads this file anew after every change.
+globalThis.quarterdeck ??= createQuarterdeck({ agent: './agent.yaml', basePath: '/api/agent' })
+
+// Quarterdeck reads its bodies itself, and answers when the agent does.
+export const config = { api: { bodyParser: false, externalResolver: true } }
+
+export default function handler(request, response) {
+  globalThis.quarterdeck.handler(request, response)
+}

@@ -1,0 +1,105 @@
+// The example for Next in the real one. Its install is too heavy for every checkout, so it goes into a folder of its own:
+//   npm run test:embedding
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { request as send } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '../../src/client/client.ts'
+
+const root = join(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-next-'))
+const app = join(folder, 'app')
+const say = (text: string) => process.stdout.write(`${text}\n`)
+const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' }
+const run = (command: string, args: string[], cwd: string) =>
+  execFileSync(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' })
+
+async function timed<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+  const began = performance.now()
+  const result = await work()
+  say(`${name}: ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  return result
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
+}
+
+/** The status and the first bytes of a stream, before its end. */
+function firstOf(url: string, body: string): Promise<{ status: number; type: string; text: string }> {
+  return new Promise((resolve, reject) => {
+    const request = send(url, { method: 'POST', headers: { 'content-type': 'application/json' } }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => {
+        text += chunk
+        if (!text.includes('message_delta')) return
+        response.destroy()
+        resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text })
+      })
+    })
+    request.once('error', reject).end(body)
+  })
+}
+
+async function check(url: string): Promise<void> {
+  const client = createClient({ url })
+  const { status, type, text } = await firstOf(`${url}/agent/clerk/chat/stream`, '{"message":"count 500"}')
+  assert.deepEqual([status, type, text.includes('stream_end')], [200, 'text/event-stream', false])
+  const id = /"message_id":"([^"]+)"/.exec(text)?.[1] ?? ''
+  let stopped = await client.run(id)
+  while (stopped.status === 'running') stopped = await client.run(id)
+  assert.equal(stopped.status, 'cancelled')
+  say('a stream is not held back, and a reader that goes is noticed')
+
+  const content = 'A line of text.\n'.repeat(100_000)
+  const file = await client.upload(new Blob([content]), { name: 'notes.txt' })
+  assert.equal(await (await client.download(file)).text(), content)
+  say('files are sent and fetched')
+
+  const sent = await fetch(`${url}/sessions/work/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"message":"hi"}',
+  })
+  assert.match(sent.headers.get('location') ?? '', /^\/api\/agent\/runs\//)
+  const missing = await fetch(`${url}/nowhere`)
+  assert.deepEqual([missing.status, missing.headers.get('content-type')], [404, 'application/problem+json'])
+  const page = await fetch(url, { headers: { accept: 'text/html' } })
+  assert.match(await page.text(), /<title>Quarterdeck<\/title>/)
+  say('headers, failures and the page are ours')
+}
+
+try {
+  const [{ filename }] = await timed('pack', () =>
+    JSON.parse(run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], root)),
+  )
+  cpSync(join(root, 'examples/embedding/next'), app, { recursive: true })
+  await timed('install', () => run('npm', ['install', '--loglevel=error', join(folder, filename)], app))
+  say(`installed: ${run('du', ['-sm', 'node_modules'], app).split('\t')[0]} MB`)
+  const next = join(app, 'node_modules/next/dist/bin/next')
+  await timed('build', () => run(process.execPath, [next, 'build'], app))
+  const port = await freePort()
+  const args = [next, 'start', '-H', '127.0.0.1', '-p', String(port)]
+  const server = spawn(process.execPath, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise((resolve) => server.once('exit', resolve))
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.stdout.on('data', (chunk) => String(chunk).includes('Ready') && resolve())
+      server.once('exit', () => reject(new Error('next start has ended')))
+    })
+    await timed('checks', () => check(`http://127.0.0.1:${port}/api/agent`))
+  } finally {
+    server.kill()
+    await ended
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
