@@ -39,6 +39,7 @@ function make(options: QuarterdeckOptions = {}, folder = folderWithAgent()): Qua
   const made = createQuarterdeck({
     agent: join(folder, 'agent.yaml'),
     settings: { port: 0, 'auth.operator_token': operator, ...settings },
+    env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },
     log: silentLogger,
     ...more,
   })
@@ -152,6 +153,7 @@ describe('what is wrong', () => {
     const wrong = () =>
       createQuarterdeck({
         agent: join(folder, 'agent.yaml'),
+        env: {},
         settings: { port: 'many', ...JSON.parse('{"prot":1}') },
       })
     expect(wrong).toThrow(ConfigError)

@@ -31,6 +31,8 @@ export interface QuarterdeckOptions {
   middleware?: readonly Middleware[]
   /** By the keys of docs/settings.md. They count more than the environment and quarterdeck.yaml. */
   settings?: CodeSettings
+  /** Where keys and settings are looked for, beside the `.env` files. Default: the program's environment. */
+  env?: Readonly<Record<string, string | undefined>>
   /** Default: lines on stderr, as the settings say. */
   log?: Logger
 }
@@ -54,8 +56,8 @@ export interface Quarterdeck {
 
 /** Reads the files and throws a `ConfigError` for all that is wrong in them. Nothing is started yet. */
 export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck {
-  const { agent = [], settings = {}, middleware = [] } = options
-  const surroundings = { cwd: process.cwd(), env: process.env, stderr: process.stderr, clock: createSystemClock() }
+  const { agent = [], settings = {}, middleware = [], env = process.env } = options
+  const surroundings = { cwd: process.cwd(), env, stderr: process.stderr, clock: createSystemClock() }
   const config = loadConfig({ files: [agent].flat(), flags: {}, code: settings }, surroundings)
   const log = options.log ?? createServerLog(config, surroundings)
   const strays = createStrayErrors()

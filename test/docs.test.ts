@@ -1,11 +1,13 @@
 // The pages say what is: links lead somewhere, examples load and run, and what is named exists.
 
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { EventType } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
@@ -36,9 +38,19 @@ const all = (page: string, pattern: RegExp): string[] => [...page.matchAll(patte
 /** Written by hand; `docs/agent-yaml.md`, `settings.md`, `cli.md` and `errors.md` are compared with their tables elsewhere. */
 const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
   .concat(
-    ['ARCHITECTURE', 'ag-ui', 'approvals', 'clients', 'doors', 'files', 'http', 'models', 'operations', 'tools'].map(
-      (name) => `docs/${name}`,
-    ),
+    [
+      'ARCHITECTURE',
+      'ag-ui',
+      'approvals',
+      'clients',
+      'doors',
+      'embedding',
+      'files',
+      'http',
+      'models',
+      'operations',
+      'tools',
+    ].map((name) => `docs/${name}`),
   )
   .map((name) => `${name}.md`)
 const everyPage = globSync(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root })
@@ -292,6 +304,41 @@ describe('examples that are marked runnable', () => {
   })
 })
 
+describe('docs/embedding.md', () => {
+  const own = blocksOf('docs/embedding.md')
+
+  test('shows pieces of the examples, which are run elsewhere', () => {
+    const shown = own.filter(({ marks }) => marks[1] === 'from')
+    expect(shown.filter(({ marks, text: code }) => !read(marks.slice(2).join(' ')).includes(code))).toEqual([])
+    expect(own.filter((block) => !shown.includes(block)).map(({ marks }) => marks)).toEqual([['js', 'program']])
+  })
+
+  test('begins with a program that serves', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-program-'))
+    try {
+      await cp(join(root, 'examples/embedding/agent.yaml'), join(folder, 'agent.yaml'))
+      const [program] = own.filter(({ marks }) => marks[1] === 'program')
+      const entry = JSON.stringify(pathToFileURL(join(root, 'src/index.ts')).href)
+      const env = {
+        ...process.env,
+        PORT: '0',
+        QUARTERDECK_LOG_LEVEL: 'silent',
+        QUARTERDECK_CONFIG_DIR: join(folder, 'config'),
+      }
+      const child = spawn(process.execPath, ['--input-type=module', '-'], { cwd: folder, env })
+      child.stdin.end(program?.text.replace("'quarterdeck'", entry))
+      const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+      const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+      const url = /^The agent is at (http:\S+)\n$/.exec(line)?.[1]
+      expect((await fetch(`${url}/health`)).status).toBe(200)
+      child.kill('SIGTERM')
+      expect(await ended).toBe(0)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
+
 describe('names', () => {
   test('of metrics are those that there are', async () => {
     await using example = await startExample()
@@ -324,6 +371,7 @@ describe('names', () => {
       'XDG_CONFIG_HOME',
       'HAND_BACK',
       'CUT_BY_LENGTH',
+      'RESPONSE_ALREADY_SENT',
       'KEY_VARIABLES',
     ]
     const known = new Set([

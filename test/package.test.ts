@@ -148,6 +148,7 @@ test('the client is a package of its own: no dependencies, typed, and it works',
   const quarterdeck = createQuarterdeck({
     agent: join(root, 'examples/embedding/agent.yaml'),
     settings: { port: 0, data_dir: join(folder, 'data'), 'auth.operator_token': token },
+    env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },
     log: silentLogger,
   })
   onTestFinished(() => quarterdeck.close({ drainMs: 0 }))

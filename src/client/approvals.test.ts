@@ -57,6 +57,7 @@ beforeAll(async () => {
   quarterdeck = createQuarterdeck({
     agent: folder,
     basePath: '/here',
+    env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },
     settings: { port: 0, 'auth.operator_token': token },
     tools: [
       {

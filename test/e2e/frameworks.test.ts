@@ -34,8 +34,12 @@ describe.each([
 
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-frameworks-'))
-    const settings = { data_dir: folder, 'limits.disconnect_grace': '0s' }
-    const { server, close } = await serve(0, { settings, log: collectLines(lines) })
+    const settings = { data_dir: join(folder, 'data'), 'limits.disconnect_grace': '0s' }
+    const { server, close } = await serve(0, {
+      settings,
+      env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },
+      log: collectLines(lines),
+    })
     const { port } = server.address() as AddressInfo
     url = `http://127.0.0.1:${port}`
     client = createClient({ url: `${url}/agent` })
@@ -149,7 +153,8 @@ test('behind a compression, streams are not held back and files arrive whole', a
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-compression-'))
   const quarterdeck = createQuarterdeck({
     agent: join(import.meta.dirname, '../../examples/embedding/agent.yaml'),
-    settings: { data_dir: folder },
+    settings: { data_dir: join(folder, 'data') },
+    env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },
     log: silentLogger,
   })
   const app = express().use(compression({ threshold: 0 }), quarterdeck.handler)

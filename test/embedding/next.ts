@@ -14,7 +14,13 @@ const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-next-'))
 const app = join(folder, 'app')
 const say = (text: string) => process.stdout.write(`${text}\n`)
-const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' }
+const env = {
+  ...process.env,
+  NEXT_TELEMETRY_DISABLED: '1',
+  QUARTERDECK_CONFIG_DIR: join(folder, 'config'),
+  QUARTERDECK_LOG_LEVEL: 'error',
+  QUARTERDECK_LIMITS_DISCONNECT_GRACE: '0s',
+}
 const run = (command: string, args: string[], cwd: string) =>
   execFileSync(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' })
 
