@@ -116,6 +116,7 @@ describe('mounted', () => {
     const url = await listen((request, response) => handler(request, response))
     const response = await fetch(`${url}/ready`)
     expect([response.status, await response.json()]).toMatchObject([503, { code: 'not_ready' }])
+    expect((await fetch(`${url}/ready`)).status).toBe(503)
     await expect(ready()).rejects.toThrow('script')
     expect(lines.filter(({ level }) => level === 'error')).toMatchObject([{ message: 'Quarterdeck could not start' }])
     await close()

@@ -69,6 +69,7 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
   /** Set when it is started: from then on a request waits for nobody. */
   let running: OpenApp | null = null
   let closed: Promise<void> | null = null
+  let isTold = false
 
   async function makeApp(): Promise<App> {
     for (const warning of config.warnings) log.warn(warning)
@@ -118,7 +119,9 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    if (closed === null) log.error('Quarterdeck could not start', { error })
+    // Once: every request would say the same.
+    if (closed === null && !isTold) log.error('Quarterdeck could not start', { error })
+    isTold = true
     const failure =
       closed === null
         ? new ServerError('not_ready', 'Quarterdeck could not start. The log of the program has the reason.')
