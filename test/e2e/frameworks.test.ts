@@ -149,15 +149,16 @@ describe.each([
   })
 })
 
-test('behind a compression, streams are not held back and files arrive whole', async () => {
+test('mounted by path and behind a compression, streams are not held back and files arrive whole', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-compression-'))
   const quarterdeck = createQuarterdeck({
     agent: join(import.meta.dirname, '../../examples/embedding/agent.yaml'),
+    basePath: '/agent',
     settings: { data_dir: join(folder, 'data') },
     env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },
     log: silentLogger,
   })
-  const app = express().use(compression({ threshold: 0 }), quarterdeck.handler)
+  const app = express().use('/agent', compression({ threshold: 0 }), quarterdeck.handler)
   const server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   onTestFinished(async () => {
@@ -165,7 +166,7 @@ test('behind a compression, streams are not held back and files arrive whole', a
     server.close()
     await rm(folder, { recursive: true })
   })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent`
   const client = createClient({ url })
 
   // `fetch` says that it takes gzip.
