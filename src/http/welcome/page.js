@@ -25,7 +25,11 @@ async function call(path, { body, headers, signal, token = kept.token } = {}) {
   const authorization = token ? { authorization: `Bearer ${token}` } : {}
   const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const json = body === undefined ? {} : { 'content-type': 'application/json' }
-  const response = await fetch(new URL(path, home), { ...sent, signal, headers: { ...authorization, ...json, ...headers } })
+  const response = await fetch(new URL(path, home), {
+    ...sent,
+    signal,
+    headers: { ...authorization, ...json, ...headers },
+  })
   if (response.ok) return response
   const { detail, code } = await response.json().catch(() => ({}))
   throw Object.assign(new Error(detail ?? `The server answered ${response.status}.`), { status: response.status, code })
