@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { dirname, join, sep } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
+import { loadPdfjs } from './reader/load-pdfjs.ts'
+import { MAX_PIXELS } from './reader/picture-limits.ts'
 
 /** Ends with `loadingTask.destroy()`. Nothing in the file is run, and nothing it points at is fetched. */
 export async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
@@ -9,19 +10,17 @@ export async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
   const pdfjs = pdfjsFolder()
   if (pdfjs !== null) {
     // The pdf.js inside unpdf has no decoders for fax, JBIG2 and JPEG 2000 pictures, which is what most scanners write.
-    await definePDFJSModule(() => import(pathToFileURL(join(pdfjs, 'legacy', 'build', 'pdf.mjs')).href))
+    await definePDFJSModule(() => loadPdfjs(pdfjs))
   }
   return getDocumentProxy(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
     verbosity: 0,
     enableXfa: false,
-    maxImageSize: MAX_IMAGE_PIXELS,
+    // A page may hold a picture of any declared size; a larger one is left out.
+    maxImageSize: MAX_PIXELS,
     CanvasFactory: await createIsomorphicCanvasFactory(() => import('@napi-rs/canvas')),
     ...(pdfjs === null ? {} : dataOf(pdfjs)),
   })
 }
-
-/** A page may hold a picture of any declared size; a larger one is left out. */
-const MAX_IMAGE_PIXELS = 40_000_000
 
 /** As paths: pdf.js on Node cannot load the addresses that unpdf finds by itself. */
 const dataOf = (pdfjs: string) => ({

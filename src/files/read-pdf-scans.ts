@@ -3,6 +3,7 @@
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
 import { type GreyPicture, greyPicture } from './reader/grey-picture.ts'
 import type { Ocr } from './reader/ocr.ts'
+import { MAX_DRAWN_PIXELS } from './reader/picture-limits.ts'
 import { pictureWords } from './reader/picture-words.ts'
 
 export interface ScannedPages {
@@ -12,8 +13,6 @@ export interface ScannedPages {
 
 const MAX_SCANS = 50
 const DOTS_PER_INCH = 200
-/** A page may be declared as large as a house. */
-const MAX_PIXELS = 6_000_000
 
 export async function readPdfScans(
   pdf: PDFDocumentProxy,
@@ -67,17 +66,23 @@ function listOf(pages: readonly number[]): string {
 /** Null when it cannot be drawn. */
 async function drawn(pdf: PDFDocumentProxy, number: number): Promise<GreyPicture | null> {
   try {
-    const { renderPageAsImage } = await import('unpdf')
+    const { createCanvas } = await import('@napi-rs/canvas')
     const page = await pdf.getPage(number)
     const { width, height } = page.getViewport({ scale: 1 })
-    const scale = Math.min(DOTS_PER_INCH / 72, Math.sqrt(MAX_PIXELS / (width * height)))
-    const png = await renderPageAsImage(pdf, number, { canvasImport: () => import('@napi-rs/canvas'), scale })
+    const scale = Math.min(DOTS_PER_INCH / 72, Math.sqrt(MAX_DRAWN_PIXELS / (width * height)))
+    const viewport = page.getViewport({ scale })
+    const canvas = createCanvas(Math.max(1, Math.floor(viewport.width)), Math.max(1, Math.floor(viewport.height)))
+    const canvasContext = canvas.getContext('2d')
+    await page.render({ canvas, canvasContext, viewport, annotationMode: WITHOUT_FIELDS }).promise
     page.cleanup()
-    return await greyPicture(new Uint8Array(png))
+    return await greyPicture(canvas.data(), { width: canvas.width, height: canvas.height, channels: 4 })
   } catch {
     return null
   }
 }
+
+/** Of pdf.js: what is filled in is read as a value, not from the picture. */
+const WITHOUT_FIELDS = 2
 
 function isBlank({ pixels }: GreyPicture): boolean {
   const first = pixels[0] ?? 255

@@ -1,7 +1,8 @@
 // A picture as OCR wants it: upright as its camera says, on white, in grey, neither huge nor tiny.
 
-import type { Sharp, SharpInput } from 'sharp'
+import type { CreateRaw, Sharp, SharpInput } from 'sharp'
 import { unreadable } from '../office/unreadable.ts'
+import { ENOUGH_PIXELS, MAX_PIXELS } from './picture-limits.ts'
 
 export interface GreyPicture {
   /** One byte a pixel, 0 is black. */
@@ -12,18 +13,13 @@ export interface GreyPicture {
   frames: number
 }
 
-/** A few bytes can declare any size; this one is refused before it is unpacked. */
-const MAX_PIXELS = 40_000_000
-/** An A4 page at 300 dpi. More costs time and gives no better words. */
-const ENOUGH_PIXELS = 9_000_000
-
-/** Throws `file_unreadable`. */
-export async function greyPicture(input: SharpInput): Promise<GreyPicture> {
+/** `raw`: the input is nothing but pixels. Throws `file_unreadable`. */
+export async function greyPicture(input: SharpInput, raw?: CreateRaw): Promise<GreyPicture> {
   const { default: sharp } = await import('sharp')
   // Kept memory would count against the next file.
   sharp.cache(false)
   try {
-    const image = sharp(input, { limitInputPixels: MAX_PIXELS, failOn: 'truncated' })
+    const image = sharp(input, { ...(raw && { raw }), limitInputPixels: MAX_PIXELS, failOn: 'truncated' })
     const { autoOrient, pages } = await image.metadata()
     const { width, height } = autoOrient
     // Asked here because a reader of the header alone does not ask it.
@@ -44,7 +40,7 @@ export async function greyPicture(input: SharpInput): Promise<GreyPicture> {
   } catch (error) {
     if (error instanceof Error && /pixel limit/i.test(error.message)) {
       throw unreadable(
-        'The picture is too large: at most 40 megapixels are read. Make it smaller and attach it again.',
+        `The picture is too large: at most ${MAX_PIXELS / 1_000_000} megapixels are read. Make it smaller and attach it again.`,
         error,
       )
     }
@@ -52,7 +48,7 @@ export async function greyPicture(input: SharpInput): Promise<GreyPicture> {
   }
 }
 
-function oneChannel(data: Uint8Array, channels: number): Uint8Array {
+export function oneChannel(data: Uint8Array, channels: number): Uint8Array {
   if (channels === 1) return data
   return Uint8Array.from({ length: data.length / channels }, (_, at) => data[at * channels] ?? 0)
 }

@@ -11,7 +11,7 @@ export interface HostilePicture {
   refusal: string
 }
 
-const tooLarge = 'The picture is too large: at most 40 megapixels are read.'
+const tooLarge = 'The picture is too large: at most 100 megapixels are read.'
 const damaged = 'The picture is damaged or broken off'
 
 export const hostilePictures: HostilePicture[] = [

@@ -32,7 +32,7 @@ export function pdfOf(
         ? ''
         : `/XObject << /Im ${add(
             pdfStream(
-              `/Type /XObject /Subtype /Image /Width ${picture.width} /Height ${picture.height} /ColorSpace /DeviceGray /BitsPerComponent ${picture.filter === 'CCITTFaxDecode' ? 1 : 8} /Filter /${picture.filter} ${picture.more ?? ''}`,
+              `/Type /XObject /Subtype /Image /Width ${picture.width} /Height ${picture.height} ${picture.more?.includes('/ColorSpace') ? '' : '/ColorSpace /DeviceGray'} /BitsPerComponent ${picture.filter === 'CCITTFaxDecode' ? 1 : 8} /Filter /${picture.filter} ${picture.more ?? ''}`,
               picture.bytes,
             ),
           )} 0 R >>`
