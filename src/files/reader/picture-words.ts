@@ -12,36 +12,49 @@ const MIN_SIDE = 6
 /** Empty when there are none that can be read. */
 export async function pictureWords(picture: GreyPicture, ocr: Ocr): Promise<string> {
   if (Math.min(picture.width, picture.height) < MIN_SIDE) return ''
-  const { treatment, seen } = await bestTreatment(picture, ocr)
-  let whole = seen ?? (await ocr.recognize(await pngOf(picture, treatment)))
-  if (seen === null && whole.confidence < CERTAIN && !treatment.denoise) {
-    const cleaner = await ocr.recognize(await pngOf(picture, { ...treatment, denoise: true }))
-    if (cleaner.confidence > whole.confidence) whole = cleaner
+  const [likely, ...others] = treatments(picture)
+  // Nearly every page lies straight and is clean: it is read at once, and only what that does not read is looked at closer.
+  let best = await ocr.recognize(await pngOf(picture, likely), { straighten: false })
+  if (!isCertain(best)) {
+    const { treatment, seen } = await bestTreatment(picture, [likely, ...others], ocr)
+    for (const denoise of treatment.denoise ? [true] : [false, true]) {
+      const again =
+        denoise === treatment.denoise && seen !== null
+          ? seen
+          : await ocr.recognize(await pngOf(picture, { ...treatment, denoise }), { straighten: true })
+      if (again.text !== '' && again.confidence > best.confidence) best = again
+      if (isCertain(best) || seen !== null) break
+    }
   }
-  return whole.confidence < GUESSED ? '' : whole.text
+  return best.confidence < GUESSED ? '' : best.text
 }
+
+/** A page without a word is all white to the engine, and it is quite certain of that. */
+const isCertain = ({ text, confidence }: Recognized): boolean => text !== '' && confidence >= CERTAIN
 
 /** A whole page takes seconds, so it is found out on a part of it. `seen`: when that was the whole picture. */
 async function bestTreatment(
   picture: GreyPicture,
+  all: readonly [Treatment, ...Treatment[]],
   ocr: Ocr,
 ): Promise<{ treatment: Treatment; seen: Recognized | null }> {
-  let best: { treatment: Treatment; confidence: number; seen: Recognized | null } | null = null
-  for (const treatment of treatments(picture)) {
+  let best: { treatment: Treatment; confidence: number; seen: Recognized | null } = {
+    treatment: all[0],
+    confidence: -1,
+    seen: null,
+  }
+  for (const treatment of all) {
     const band = busiestBand(picture, treatment.angle)
-    const part = await ocr.recognize(await pngOf(picture, treatment, band))
-    // A page without a word is all white to the engine, and it is quite certain of that.
+    const part = await ocr.recognize(await pngOf(picture, treatment, band), { straighten: true })
     const confidence = part.text === '' ? 0 : part.confidence
-    if (best === null || confidence > best.confidence) {
-      best = { treatment, confidence, seen: band === undefined ? part : null }
-    }
+    if (confidence > best.confidence) best = { treatment, confidence, seen: band === undefined ? part : null }
     if (best.confidence >= CERTAIN) break
   }
-  return best ?? { treatment: { angle: 0, denoise: false }, seen: null }
+  return best
 }
 
 /** The likely ones first: most pictures need no second. */
-function treatments(picture: GreyPicture): Treatment[] {
+function treatments(picture: GreyPicture): [Treatment, ...Treatment[]] {
   const [up, down] = liesOnItsSide(picture) ? ([90, 270] as const) : ([0, 180] as const)
   const [left, right] = up === 0 ? ([90, 270] as const) : ([0, 180] as const)
   return [
