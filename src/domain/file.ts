@@ -61,6 +61,8 @@ export interface Extract {
   sections: ExtractSection[]
   /** What a reader must know: cut, scanned, pictures left out. Whole sentences. */
   notes: string[]
+  /** Labels of the sections whose words are not here because the time was over: they are read when they are asked for. */
+  unread?: string[]
 }
 
 export interface ExtractSection {

@@ -2,8 +2,16 @@ import type { Extract, FileRecord } from '../domain/file.ts'
 
 /** What the engine needs of the files that people attach; what it may see of them is its own to check. */
 export interface Files {
-  /** The words in it. Throws `file_unreadable` with a sentence for people. Reading the same bytes again is cheap. */
-  read(file: FileRecord, signal: AbortSignal, onProgress?: (done: number, total: number) => void): Promise<Extract>
+  /**
+   * The words in it. Throws `file_unreadable` with a sentence for people. Reading the same bytes again is cheap; what an earlier
+   * time had to leave `unread` is read only where `goOn` names it.
+   */
+  read(
+    file: FileRecord,
+    signal: AbortSignal,
+    onProgress?: (done: number, total: number) => void,
+    goOn?: 'all' | readonly string[],
+  ): Promise<Extract>
   bytes(file: FileRecord): Promise<Buffer>
   /** Removes what no session has any more: after a deletion, and now and then. */
   sweep?(): Promise<void>

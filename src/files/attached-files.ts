@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import type { Extract, FileRecord } from '../domain/file.ts'
 import type { FileKeeper } from './file-keeper.ts'
-import type { FileReader } from './file-reader.ts'
+import type { FileReader, GoOn } from './file-reader.ts'
 import { sweepExtracts } from './reader/extract-cache.ts'
 
 export interface AttachedFiles {
   /** Throws `file_unreadable`, and what else `FileReader` throws. */
-  read(file: FileRecord, signal: AbortSignal, onProgress?: (done: number, total: number) => void): Promise<Extract>
+  read(
+    file: FileRecord,
+    signal: AbortSignal,
+    onProgress?: (done: number, total: number) => void,
+    goOn?: GoOn,
+  ): Promise<Extract>
   bytes(file: FileRecord): Promise<Buffer>
   /** Removes bytes and words of files that no session has any more. */
   sweep(): Promise<void>
@@ -23,9 +28,9 @@ export interface AttachedFilesDeps {
 /** Keeper and reader as the engine sees them: what a session has, and what is in it. */
 export function createAttachedFiles({ keeper, reader, cacheDir, store }: AttachedFilesDeps): AttachedFiles {
   return {
-    read: (file, signal, onProgress) => {
+    read: (file, signal, onProgress, goOn) => {
       const { mimeType, bytes, sha256 } = file
-      return reader.read({ path: keeper.pathOf(file), mimeType, bytes, sha256 }, signal, onProgress)
+      return reader.read({ path: keeper.pathOf(file), mimeType, bytes, sha256 }, signal, onProgress, goOn)
     },
     bytes: (file) => readFile(keeper.pathOf(file)),
     async sweep() {

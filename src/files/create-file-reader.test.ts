@@ -212,6 +212,50 @@ describe('a file that is too much', () => {
   })
 })
 
+describe('a file that takes longer than there is time', () => {
+  const page = (number: number, text: string) => ({ label: `page ${number}`, text })
+
+  test('is read on when that is asked for, and never taken for whole', async () => {
+    const scan = told('scan', 'application/pdf')
+    const reader = open({}, misbehaving)
+    const cut = {
+      sections: [page(1, '1: job 1, words'), page(2, '2: job 1, scans'), page(3, '')],
+      notes: [],
+      unread: ['page 3'],
+    }
+
+    expect(await reader.read(scan, never)).toEqual(cut)
+    expect(await reader.read(scan, never)).toEqual(cut)
+    expect(await reader.read(scan, never, undefined, ['page 1'])).toEqual(cut)
+    const whole = { sections: [...cut.sections.slice(0, 2), page(3, '3: job 2, scans')], notes: [] }
+    expect(await reader.read(scan, never, undefined, ['page 3'])).toEqual(whole)
+    await reader.close()
+    expect(await open({}, misbehaving).read(scan, never, undefined, 'all')).toEqual(whole)
+  })
+
+  test('keeps the words it has when its scans cannot be read, and tries those again', async () => {
+    const scan = told('scan-that-crashes', 'application/pdf')
+    const reader = open({}, misbehaving)
+
+    expect(await reader.read(scan, never)).toEqual({
+      sections: [page(1, '1: job 1, words'), page(2, ''), page(3, '')],
+      notes: [expect.stringMatching(/^Pages that are pictures were not read\. /)],
+      unread: ['page 2', 'page 3'],
+    })
+    expect(await keptResults()).toEqual([])
+  })
+
+  test('does not hold up one that is quickly read', async () => {
+    const reader = open({}, misbehaving)
+    const leaving = new AbortController()
+    const slow = reader.read(told('hang', 'image/png'), leaving.signal)
+
+    expect(await textOf(reader.read(told('note'), never))).toMatch(/^note: job 1 /)
+    leaving.abort(new Error('enough'))
+    await expect(slow).rejects.toThrow('enough')
+  })
+})
+
 describe('files that wait', () => {
   test('are refused when there are too many, and told so', async () => {
     const reader = open({ queue: 2, timeMs: 1_500 }, misbehaving)
@@ -264,7 +308,7 @@ describe('hostile files', () => {
     'text/csv',
   ]
 
-  test('of every type are refused with a sentence, by one and the same child', async () => {
+  test('of every type are refused with a sentence, by one child in each lane', async () => {
     const reader = open()
     const garbage = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (at * at * 31 + at * 7) % 256))
     const results: Record<string, unknown> = {}
@@ -277,7 +321,7 @@ describe('hostile files', () => {
     }
 
     expect(results).toEqual(Object.fromEntries(types.map((type) => [type, 'file_unreadable'])))
-    expect(await childrenFolders()).toHaveLength(1)
+    expect(await childrenFolders()).toHaveLength(2)
     // All of them were refused for what is in them, and none is read a second time.
     expect(await keptResults()).toHaveLength(types.length)
   })

@@ -3,26 +3,31 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { Extract } from '../domain/file.ts'
+import { type Extract, isImage } from '../domain/file.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { FileReader, ReadableFile } from './file-reader.ts'
+import type { FileReader, GoOn, ReadableFile } from './file-reader.ts'
 import { extractCharacters } from './office/extract-limit.ts'
 import { unreadable } from './office/unreadable.ts'
 import { createExtractCache, isRefusal } from './reader/extract-cache.ts'
+import { readExtract, writeExtract } from './reader/extract-file.ts'
+import { mergeExtracts } from './reader/merge-extracts.ts'
 import { findOcrLanguages, ocrLanguageNames } from './reader/ocr-languages.ts'
 import { type ReaderChildDeps, startReaderChild } from './reader/reader-child.ts'
-import { createReaderPool } from './reader/reader-pool.ts'
+import { createReaderPool, type PoolWork, type ReaderPool } from './reader/reader-pool.ts'
 import { createSharedWork } from './reader/shared-work.ts'
 
 export interface FileReaderLimits {
   /** For one file, from the moment its turn comes. */
   timeMs: number
+  /** For the pages of one PDF that are scans; a page takes 7 s of a fast core. */
+  scansTimeMs: number
   /** Processor time that a page of a PDF may take at a stretch: what needs more is a loop, or might as well be one. */
   busyMs: number
   /** Of one child process, all in all. */
   memoryBytes: number
+  /** In each lane. */
   children: number
-  /** Files that wait. */
+  /** Files that wait, in each lane. */
   queue: number
   /** After so long without work a child is ended. */
   idleMs: number
@@ -34,6 +39,7 @@ export interface FileReaderLimits {
 
 const defaults: FileReaderLimits = {
   timeMs: 60_000,
+  scansTimeMs: 300_000,
   busyMs: 3_000,
   memoryBytes: 700_000_000,
   children: 1,
@@ -78,66 +84,121 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     ...(deps.childProgram === undefined ? {} : { program: deps.childProgram }),
   }
   let preparing: Promise<void> | null = null
-  const pool = createReaderPool({
-    async startChild() {
-      preparing ??= prepare(cacheDir, clock)
-      try {
-        await preparing
-        return await startReaderChild(childDeps)
-      } catch (error) {
-        preparing = null
-        throw new ServerError('storage_failed', 'The folder in which files are read cannot be written.', {
-          cause: error,
-        })
-      }
-    },
-    newName: () => `${randomUUID()}.ndjson`,
-    clock,
-    log,
-    limits,
-  })
+  const startLane = (): ReaderPool =>
+    createReaderPool({
+      async startChild() {
+        preparing ??= prepare(cacheDir, clock)
+        try {
+          await preparing
+          return await startReaderChild(childDeps)
+        } catch (error) {
+          preparing = null
+          throw new ServerError('storage_failed', 'The folder in which files are read cannot be written.', {
+            cause: error,
+          })
+        }
+      },
+      newName: () => `${randomUUID()}.ndjson`,
+      clock,
+      log,
+      limits,
+    })
+  /** OCR takes seconds a page, and nobody's letter waits for it: it has a child of its own, however few cores there are. */
+  const quick = startLane()
+  const slow = startLane()
   const shared = createSharedWork<Extract>()
 
-  async function readAnew(file: ReadableFile, signal: AbortSignal, onProgress: Progress): Promise<Extract> {
+  async function readAnew(file: ReadableFile, goOn: GoOn, signal: AbortSignal, onProgress: Progress): Promise<Extract> {
     const cached = await cache.find(file)
     if (cached !== null && isRefusal(cached)) throw unreadable(cached.refused)
-    if (cached !== null) return cached
-    const { path, mimeType } = file
-    return pool.run({
-      job: {
-        path,
-        mimeType,
-        timeMs: limits.timeMs,
-        // A page of a PDF is a program and may run for ever; the other formats are measured before they are parsed.
-        busyMs: mimeType === 'application/pdf' ? limits.busyMs : limits.timeMs,
-        characters: limits.characters,
-        languages,
-      },
-      signal,
-      onProgress,
+    if (cached !== null) {
+      const asked = cached.unread?.filter((label) => goOn === 'all' || goOn.includes(label)) ?? []
+      return asked.length === 0 ? cached : readMore(file, cached, asked, signal, onProgress)
+    }
+    const lane = isImage(file.mimeType) ? slow : quick
+    const first = await lane.run({
+      ...workFor(file, { timeMs: limits.timeMs }, signal, onProgress),
       async take(resultPath) {
-        const extract = await cache.keep(file, resultPath)
-        if (extract === null) throw unreadable('The file could not be read: it is damaged, or not what it seems to be.')
-        return extract
+        const extract = whole(await readExtract(resultPath))
+        // What misses something is kept once that was tried, not before: this server may die in between.
+        return extract.unread === undefined ? whole(await cache.keep(file, resultPath)) : extract
       },
-      refused: (sentence) =>
-        cache.keepRefusal(file, sentence).catch((error: unknown) => {
-          // It is refused all the same, and read again next time.
-          log.debug('that a file cannot be read was not kept', { error: String(error) })
-        }),
+    })
+    if (first.unread === undefined) return first
+    try {
+      return await readMore(file, first, first.unread, signal, onProgress)
+    } catch (error) {
+      const isWorthless = first.sections.every(({ text }) => text === '')
+      if (isWorthless || !(error instanceof ServerError) || error.code !== 'file_unreadable') throw error
+      return { ...first, notes: [...first.notes, `Pages that are pictures were not read. ${error.message}`] }
+    }
+  }
+
+  /** Reads what is missing, as far as there is time, and keeps it with what was there. */
+  function readMore(
+    file: ReadableFile,
+    known: Extract,
+    labels: readonly string[],
+    signal: AbortSignal,
+    onProgress: Progress,
+  ): Promise<Extract> {
+    const pages = labels.flatMap((label) => /^page (\d+)$/.exec(label)?.[1] ?? []).map(Number)
+    return slow.run({
+      ...workFor(file, { timeMs: limits.scansTimeMs, scans: true, pages }, signal, onProgress),
+      async take(resultPath) {
+        const more = whole(await readExtract(resultPath))
+        // Others may have added to it meanwhile.
+        const latest = await cache.find(file)
+        const base = latest === null || isRefusal(latest) ? known : latest
+        const mergedPath = `${resultPath}.merged`
+        await writeExtract(mergedPath, mergeExtracts(base, more, limits.characters))
+        return whole(await cache.keep(file, mergedPath))
+      },
     })
   }
 
+  const workFor = (
+    file: ReadableFile,
+    job: { timeMs: number; scans?: boolean; pages?: number[] },
+    signal: AbortSignal,
+    onProgress: Progress,
+  ): Omit<PoolWork<Extract>, 'take'> => ({
+    job: {
+      path: file.path,
+      mimeType: file.mimeType,
+      scans: false,
+      ...job,
+      // A page of a PDF is a program and may run for ever; the other formats are measured before they are parsed.
+      busyMs: file.mimeType === 'application/pdf' ? limits.busyMs : limits.timeMs,
+      characters: limits.characters,
+      languages,
+    },
+    signal,
+    onProgress,
+    refused: (sentence) =>
+      cache.keepRefusal(file, sentence).catch((error: unknown) => {
+        // It is refused all the same, and read again next time.
+        log.debug('that a file cannot be read was not kept', { error: String(error) })
+      }),
+  })
+
   return {
-    read: (file, signal, onProgress) =>
+    read: (file, signal, onProgress, goOn = []) =>
       shared.join(
-        `${file.sha256} ${file.mimeType}`,
-        (workSignal, tell) => readAnew(file, workSignal, tell),
+        JSON.stringify([file.sha256, file.mimeType, goOn]),
+        (workSignal, tell) => readAnew(file, goOn, workSignal, tell),
         signal,
         onProgress,
       ),
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([quick.close(), slow.close()])
+    },
   }
+}
+
+function whole(extract: Extract | null): Extract {
+  if (extract === null) throw unreadable('The file could not be read: it is damaged, or not what it seems to be.')
+  return extract
 }
 
 type Progress = (done: number, total: number) => void

@@ -4,11 +4,20 @@ import type { Extract, FileType } from '../domain/file.ts'
 export interface FileReader {
   /**
    * Throws `file_unreadable` with a sentence for people that does not name the file: damaged, locked with a password, too
-   * large when unpacked, took too long. Hostile content costs at most the limits of one child process.
+   * large when unpacked, took too long. Hostile content costs at most the limits of one child process. What there was no time for
+   * is `unread` in the extract; `goOn` reads it, or more of it, when the file was read before.
    */
-  read(file: ReadableFile, signal: AbortSignal, onProgress?: (done: number, total: number) => void): Promise<Extract>
+  read(
+    file: ReadableFile,
+    signal: AbortSignal,
+    onProgress?: (done: number, total: number) => void,
+    goOn?: GoOn,
+  ): Promise<Extract>
   close(): Promise<void>
 }
+
+/** Labels of sections. */
+export type GoOn = 'all' | readonly string[]
 
 export interface ReadableFile {
   /** Absolute path of the bytes. */

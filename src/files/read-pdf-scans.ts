@@ -1,4 +1,4 @@
-// Pages without words are drawn and read as pictures. That takes seconds a page, so it ends with the time, and says where.
+// Pages without words are drawn and read as pictures. That takes seconds a page, so it ends with the time, and tells what is left.
 
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
 import { type GreyPicture, greyPicture } from './reader/grey-picture.ts'
@@ -7,8 +7,10 @@ import { MAX_DRAWN_PIXELS } from './reader/picture-limits.ts'
 import { pictureWords } from './reader/picture-words.ts'
 
 export interface ScannedPages {
-  texts: Map<number, string>
+  texts: ReadonlyMap<number, string>
   notes: string[]
+  /** For want of time. */
+  unread: readonly number[]
 }
 
 const MAX_SCANS = 50
@@ -32,22 +34,34 @@ export async function readPdfScans(
     slowest = Math.max(slowest, left - around.timeLeft())
     around.onProgress(++tried, pages.length)
   }
-  return { texts, notes: notesOf(texts, pages, tried) }
+  const notes =
+    texts.size === 0 ? [] : [`The text of ${listOf([...texts.keys()])} was read from a picture and may hold mistakes.`]
+  return { texts, notes, unread: pages.slice(tried) }
 }
 
-function notesOf(texts: ReadonlyMap<number, string>, pages: readonly number[], tried: number): string[] {
-  const notes: string[] = []
-  if (texts.size > 0) {
-    notes.push(`The text of ${listOf([...texts.keys()])} was read from a picture and may hold mistakes.`)
-  }
-  const unread = pages.slice(tried)
-  if (unread.length > 0) {
-    notes.push(
-      `There is no text but pictures on ${listOf(unread)}, and reading them would take too long: they were left out.`,
-    )
-  }
-  return notes
+/** A page that is white all over is no scan, and nobody has to wait for it. */
+export async function leaveScans(pdf: PDFDocumentProxy, pages: readonly number[]): Promise<ScannedPages> {
+  const none = { texts: new Map<number, string>(), notes: [] }
+  for (const number of pages) if (await isPainted(pdf, number)) return { ...none, unread: pages }
+  return { ...none, unread: [] }
 }
+
+async function isPainted(pdf: PDFDocumentProxy, number: number): Promise<boolean> {
+  try {
+    const { getResolvedPDFJS } = await import('unpdf')
+    const { OPS } = await getResolvedPDFJS()
+    const page = await pdf.getPage(number)
+    const { fnArray } = await page.getOperatorList({ annotationMode: WITHOUT_FIELDS })
+    page.cleanup()
+    const painting = Object.entries(OPS).flatMap(([name, operation]) => (PAINTING.test(name) ? [operation] : []))
+    return fnArray.some((operation) => painting.includes(operation))
+  } catch {
+    return true
+  }
+}
+
+/** Names of pdf.js: letters, pictures and paths. */
+const PAINTING = /^(?:show\w+Text|shadingFill|showText|paint\w*Image\w*|constructPath|rawFillPath)$/
 
 /** `page 3`, `pages 1-4 and 9`. */
 function listOf(pages: readonly number[]): string {

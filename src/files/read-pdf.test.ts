@@ -25,7 +25,7 @@ afterAll(async () => {
 async function read(bytes: Uint8Array, around: Partial<PdfSurroundings> = {}) {
   const path = join(folder, 'file.pdf')
   await writeFile(path, bytes)
-  return readPdf(path, { ocr, timeLeft: () => 60_000, onProgress() {}, characters: 1_000_000, ...around })
+  return readPdf(path, { ocr, timeLeft: () => 60_000, onProgress() {}, characters: 1_000_000, scans: true, ...around })
 }
 
 async function scannedPage(text: string) {
@@ -79,7 +79,7 @@ describe('a PDF', () => {
     expect(notes).toEqual(['The text of page 2 was read from a picture and may hold mistakes.'])
   })
 
-  test('whose scans would take too long says which were left out', async () => {
+  test('whose scans would take too long says which are still to be read', async () => {
     const page = await scannedPage('Ahoy')
     let asked = 0
     // Enough for the text of four pages, and then for none of the pictures.
@@ -87,7 +87,8 @@ describe('a PDF', () => {
 
     expect(await read(pdfOf([{ lines: ['Cover'] }, page, page, page]), { timeLeft })).toEqual({
       sections: [1, 2, 3, 4].map((number) => ({ label: `page ${number}`, text: number === 1 ? 'Cover' : '' })),
-      notes: ['There is no text but pictures on pages 2-4, and reading them would take too long: they were left out.'],
+      notes: [],
+      unread: ['page 2', 'page 3', 'page 4'],
     })
   })
 
@@ -99,7 +100,45 @@ describe('a PDF', () => {
         { label: 'page 1', text: 'Page 1 has twenty four letters' },
         { label: 'page 2', text: 'Page 2 has twenty four letters' },
       ],
-      notes: ['The PDF has 9 pages; only the first 2 were read.'],
+      notes: ['The PDF has 9 pages; only the first 2 can be read.'],
+    })
+  })
+
+  test('is read without its scans where somebody waits, and an empty page is no scan', async () => {
+    const scanned = await scannedPage('Ahoy')
+    const some = { scans: false }
+
+    expect(await read(pdfOf([{ lines: ['Cover'] }, scanned, {}]), some)).toMatchObject({ unread: ['page 2', 'page 3'] })
+    expect(await read(pdfOf([{ lines: ['Letter'] }, {}]), some)).toEqual({
+      sections: [
+        { label: 'page 1', text: 'Letter' },
+        { label: 'page 2', text: '' },
+      ],
+      notes: [],
+    })
+  })
+
+  test('gives the pages that are asked for, and no others', async () => {
+    const pdf = pdfOf(['one', 'two', 'three'].map((word) => ({ lines: [word] })))
+
+    expect(await read(pdf, { pages: [3, 1, 9] })).toEqual({
+      sections: [
+        { label: 'page 3', text: 'three' },
+        { label: 'page 1', text: 'one' },
+      ],
+      notes: [],
+    })
+  })
+
+  test('that is cut off by the clock says which pages are missing', async () => {
+    let asked = 0
+    const timeLeft = () => (++asked > 2 ? 0 : 1_000)
+    const pdf = pdfOf(['one', 'two', 'three', 'four'].map((word) => ({ lines: [word] })))
+
+    expect(await read(pdf, { timeLeft })).toEqual({
+      sections: ['one', 'two', '', ''].map((text, at) => ({ label: `page ${at + 1}`, text })),
+      notes: [],
+      unread: ['page 3', 'page 4'],
     })
   })
 

@@ -4,16 +4,20 @@ import type { PDFDocumentProxy } from 'unpdf/pdfjs'
 import type { Extract } from '../domain/file.ts'
 import { damaged, unreadable } from './office/unreadable.ts'
 import { openPdf } from './read-pdf-document.ts'
-import { readPdfScans } from './read-pdf-scans.ts'
+import { leaveScans, readPdfScans } from './read-pdf-scans.ts'
 import { pageText } from './read-pdf-text.ts'
 import type { Ocr } from './reader/ocr.ts'
 
 export interface PdfSurroundings {
   ocr: Ocr
-  /** Milliseconds after which what has been read so far is given, with a note. */
+  /** Milliseconds after which what has been read so far is given; the rest is `unread`. */
   timeLeft(): number
   onProgress(done: number, total: number): void
   characters: number
+  /** False: pages that are pictures are left `unread`. */
+  scans: boolean
+  /** Only these, in this order. */
+  pages?: readonly number[]
 }
 
 const MAX_PAGES = 2_000
@@ -22,21 +26,23 @@ const MAX_PAGES = 2_000
 export async function readPdf(path: string, around: PdfSurroundings): Promise<Extract> {
   const pdf = await open(path)
   try {
-    const pages = await readPages(pdf, around)
+    const last = Math.min(pdf.numPages, MAX_PAGES)
+    const wanted = around.pages?.filter((number) => number >= 1 && number <= last) ?? upTo(last)
+    const { pages, isFull } = await readPages(pdf, wanted, around)
     const broken = pages.filter(({ text }) => text === null).length
     if (broken === pages.length) throw around.timeLeft() > 0 ? damaged(pages[0]?.failure) : outOfTime()
-    const scans = await readPdfScans(
-      pdf,
-      pages.flatMap(({ number, text }) => (text === '' ? [number] : [])),
-      around,
-    )
-    const sections = pages.map(({ number, text }) => ({
-      label: `page ${number}`,
-      text: text || (scans.texts.get(number) ?? ''),
-    }))
+    const wordless = pages.flatMap(({ number, text }) => (text === '' ? [number] : []))
+    const scans = around.scans ? await readPdfScans(pdf, wordless, around) : await leaveScans(pdf, wordless)
+    // With no room for more words, what follows is cut for good; what there was no time for can be asked for.
+    const late = isFull ? [] : wanted.slice(pages.length)
+    const unread = [...scans.unread, ...late].map(labelOf)
+    const sections = [
+      ...pages.map(({ number, text }) => ({ label: labelOf(number), text: text || (scans.texts.get(number) ?? '') })),
+      ...late.map((number) => ({ label: labelOf(number), text: '' })),
+    ]
     const notes = [...scans.notes]
-    if (pages.length < pdf.numPages) {
-      notes.push(`The PDF has ${pdf.numPages} pages; only the first ${pages.length} were read.`)
+    if (around.pages === undefined && sections.length < pdf.numPages) {
+      notes.push(`The PDF has ${pdf.numPages} pages; only the first ${sections.length} can be read.`)
     }
     if (broken > 0)
       notes.push(
@@ -44,12 +50,17 @@ export async function readPdf(path: string, around: PdfSurroundings): Promise<Ex
           ? 'One page is damaged and could not be read.'
           : `${broken} pages are damaged and could not be read.`,
       )
-    if (notes.length === 0 && sections.every(({ text }) => text === '')) notes.push('The PDF holds no text.')
-    return { sections, notes }
+    if (around.pages === undefined && unread.length + notes.length === 0 && sections.every(({ text }) => text === '')) {
+      notes.push('The PDF holds no text.')
+    }
+    return { sections, notes, ...(unread.length > 0 && { unread }) }
   } finally {
     await pdf.loadingTask.destroy()
   }
 }
+
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, at) => at + 1)
+const labelOf = (number: number): string => `page ${number}`
 
 async function open(path: string): Promise<PDFDocumentProxy> {
   try {
@@ -76,20 +87,24 @@ const outOfTime = () =>
     new DOMException('out of time', 'TimeoutError'),
   )
 
-async function readPages(pdf: PDFDocumentProxy, around: PdfSurroundings): Promise<PageRead[]> {
+async function readPages(
+  pdf: PDFDocumentProxy,
+  wanted: readonly number[],
+  around: PdfSurroundings,
+): Promise<{ pages: PageRead[]; isFull: boolean }> {
   const pages: PageRead[] = []
-  const last = Math.min(pdf.numPages, MAX_PAGES)
   let characters = 0
-  for (let number = 1; number <= last && around.timeLeft() > 0; number++) {
+  for (const number of wanted) {
+    if (around.timeLeft() <= 0) break
     const page = await readPage(pdf, number)
     characters += page.text?.length ?? 0
-    if (characters > around.characters && pages.length > 0) break
+    if (characters > around.characters && pages.length > 0) return { pages, isFull: true }
     pages.push(page)
     // Pages follow each other without one otherwise, and whoever watches takes a long book for a loop.
     await turnOfTheLoop()
-    around.onProgress(number, last)
+    around.onProgress(pages.length, wanted.length)
   }
-  return pages
+  return { pages, isFull: false }
 }
 
 async function readPage(pdf: PDFDocumentProxy, number: number): Promise<PageRead> {

@@ -1,8 +1,8 @@
 // The files of one message as text behind the user's words, cut to the room there is. Pure.
 
-import type { Extract } from '../../domain/file.ts'
+import type { Extract, ExtractSection } from '../../domain/file.ts'
 import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
-import { labelOf, lengthOf, nameSections, type Piece, renderFrom } from './render-extract.ts'
+import { labelOf, lengthOf, nameSections, type Piece, readSections, renderFrom, unreadNote } from './render-extract.ts'
 
 export interface TextFile {
   as: 'text'
@@ -34,7 +34,10 @@ const NOTE_ROOM = 200
 /** `room`: characters for all of them together. A file that needs less than its share leaves the rest to the others. */
 export function filesText(files: readonly FileText[], room: number, tool: string): ShownText {
   if (files.length === 0) return { text: '', isCut: false }
-  const rooms = shareOut(files.map(needOf), room - FILES_NOTICE.length - GAP.length)
+  const rooms = shareOut(
+    files.map((file) => needOf(file, tool)),
+    room - FILES_NOTICE.length - GAP.length,
+  )
   const shown = files.map((file, index) =>
     file.as === 'line' ? { text: lineText(file), isCut: file.isLeftOut } : textOf(file, rooms[index] ?? 0, tool),
   )
@@ -45,31 +48,40 @@ export function filesText(files: readonly FileText[], room: number, tool: string
 }
 
 /** Labels and moved lines included, roughly: a little too much harms nobody. */
-function needOf(file: FileText): number {
+function needOf(file: FileText, tool: string): number {
   if (file.as === 'line') return lineText(file).length + GAP.length
-  const { sections } = file.extract
+  const sections = readSections(file.extract)
   const labels = sections.reduce((sum, { label }) => sum + label.length + 3, 0)
-  return headOf(file).length + labels + Math.ceil(lengthOf(sections) * 1.1) + NOTE_ROOM + GAP.length
+  return headOf(file, tool).length + labels + Math.ceil(lengthOf(sections) * 1.1) + NOTE_ROOM + GAP.length
 }
 
 const lineText = ({ name, line }: LineFile): string => `${fileLine(name)}\n${oneLine(line, 500)}`
 
-const headOf = ({ name, extract }: TextFile): string =>
-  [fileLine(name), ...extract.notes.map((note) => `[note: ${oneLine(note, 500)}]`)].join('\n')
+function headOf({ name, extract }: TextFile, tool: string): string {
+  const unread = unreadNote(extract, tool)
+  const notes = unread === null ? extract.notes : [...extract.notes, unread]
+  return [fileLine(name), ...notes.map((note) => `[note: ${oneLine(note, 500)}]`)].join('\n')
+}
 
 function textOf(file: TextFile, room: number, tool: string): ShownText {
-  const head = headOf(file)
-  const { sections } = file.extract
+  const head = headOf(file, tool)
+  const sections = readSections(file.extract)
+  const isUnread = sections.length < file.extract.sections.length
   if (sections.every(({ text }) => text.trim() === '')) {
-    return { text: `${head}\n[note: No text was found in it.]`, isCut: false }
+    return { text: isUnread ? head : `${head}\n[note: No text was found in it.]`, isCut: isUnread }
   }
   const piece = renderFrom(sections, 0, room - head.length - GAP.length - NOTE_ROOM)
   const lines = [head, ...(piece.text === '' ? [] : [piece.text])]
-  if (piece.next === sections.length) return { text: lines.join('\n'), isCut: false }
-  return { text: [...lines, `[${leftOut(file.extract, piece, tool)}]`].join('\n'), isCut: true }
+  if (piece.next === sections.length) return { text: lines.join('\n'), isCut: isUnread }
+  return { text: [...lines, `[${leftOut(sections, file.extract.sections, piece, tool)}]`].join('\n'), isCut: true }
 }
 
-function leftOut({ sections }: Extract, { next, offset }: Piece, tool: string): string {
+function leftOut(
+  sections: readonly ExtractSection[],
+  all: readonly ExtractSection[],
+  { next, offset }: Piece,
+  tool: string,
+): string {
   const section = sections[next]
   const label = section === undefined ? '' : labelOf(section)
   if (section === undefined || label === '') {
@@ -79,8 +91,8 @@ function leftOut({ sections }: Extract, { next, offset }: Piece, tool: string): 
   const left = sections.slice(offset === 0 ? next : next + 1)
   const are = left.length === 1 ? 'is' : 'are'
   const them = left.length === 1 ? 'it' : 'them'
-  if (offset === 0) return `${nameSections(left, sections)} ${are} left out; read ${them} with ${tool}`
-  const others = left.length === 0 ? '' : ` and ${nameSections(left, sections)} ${are} left out`
+  if (offset === 0) return `${nameSections(left, all)} ${are} left out; read ${them} with ${tool}`
+  const others = left.length === 0 ? '' : ` and ${nameSections(left, all)} ${are} left out`
   const cut = `${label} is cut here (${offset} of ${section.text.length} characters)`
   return `${cut}${others}; read on with ${tool}, from ${JSON.stringify(label)}, offset ${offset}`
 }

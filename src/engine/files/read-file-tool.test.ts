@@ -139,6 +139,21 @@ describe('read_file', () => {
     await server.close()
   })
 
+  test('reads pages that there was no time for, and says which are still missing', async () => {
+    const scan = { ...pages(3, 15), unread: ['page 2', 'page 3'] }
+    const server = openWithFiles({ answers: asking({ file: 'scan.pdf', from: 2, to: 2 }) })
+    const { events } = await server.say('Sum it up.', [await server.add('scan.pdf', PDF, scan)])
+    const missing = (what: string, from: string) =>
+      `[note: ${what} not read yet, because that takes longer than there was time; ask for ${what.endsWith('is') ? 'it' : 'them'} with read_file, from "${from}".]`
+    expect(users(server.requests[0])[0]?.content).toContain(
+      `[file: scan.pdf]\n${missing('pages 2–3 are', 'page 2')}\n[page 1]\nThis is page 1.`,
+    )
+    expect(toolNames(server.requests[0])).toEqual(['read_file'])
+    expect(results(events)[0]).toContain(`${missing('page 3 is', 'page 3')}\n[page 2 of 3, characters 0 to 15 of 15]`)
+    expect(server.goneOn).toEqual(['all', ['page 2']])
+    await server.close()
+  })
+
   test('has another name where the agent has a tool of that name', async () => {
     const own = testTool({ name: 'read_file', call: async () => ({ content: 'Mine.', isError: false }) })
     const server = openWithFiles({

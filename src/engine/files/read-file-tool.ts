@@ -4,7 +4,7 @@ import type { Extract, ExtractSection, FileRecord } from '../../domain/file.ts'
 import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
 import type { ServerTool, ToolOutcome } from '../../tools/tool.ts'
 import { nameKey } from './distinct-names.ts'
-import { labelOf, lengthOf, nameSections, renderFrom } from './render-extract.ts'
+import { labelOf, lengthOf, nameSections, readSections, renderFrom, unreadNote } from './render-extract.ts'
 import { isUnreadable, type RunFiles } from './run-files.ts'
 
 const NAME = 'read_file'
@@ -36,6 +36,8 @@ const LEAST_ROOM = 400
 const MOST_NAMES = 50
 const MOST_NOTES = 5
 const TIMEOUT_MS = 300_000
+/** Scanned pages that are read for one call: so many are surely done before its time is over. */
+const MOST_READ_ON = 10
 
 /** `limit`: characters of one result. */
 export function createReadFileTool(files: RunFiles, name: string, limit: number): ServerTool {
@@ -58,10 +60,19 @@ export function createReadFileTool(files: RunFiles, name: string, limit: number)
     async call({ arguments: args, voice }, signal) {
       const found = find(await files.ofSession(), String(args.file))
       if (typeof found === 'string') return failed(found)
-      const read = await files.read(found, signal, { onProgress: (done, total) => voice.progress(done, total) })
+      const onProgress = (done: number, total: number) => voice.progress(done, total)
+      let read = await files.read(found, signal, { onProgress })
       if (isUnreadable(read)) return failed(`This file could not be read: ${read.reason}`)
-      const chosen = choose(read.sections, args.from, args.to)
+      let chosen = choose(read.sections, args.from, args.to)
       if (typeof chosen === 'string') return failed(chosen)
+      const unread = read.unread ?? []
+      const goOn = chosen.flatMap(({ label }) => (unread.includes(label) ? [label] : [])).slice(0, MOST_READ_ON)
+      if (goOn.length > 0) {
+        read = await files.read(found, signal, { onProgress, goOn })
+        if (isUnreadable(read)) return failed(`These parts could not be read: ${read.reason}`)
+        const labels = new Set(chosen.map(({ label }) => label))
+        chosen = read.sections.filter(({ label }) => labels.has(label))
+      }
       const offset = typeof args.offset === 'number' ? args.offset : 0
       return { content: piece(found, read, chosen, offset, limit, name), isError: false }
     },
@@ -113,18 +124,24 @@ function positionOf(all: readonly ExtractSection[], wanted: unknown): number {
 
 function piece(
   file: FileRecord,
-  { sections, notes }: Extract,
-  chosen: readonly ExtractSection[],
+  read: Extract,
+  wanted: readonly ExtractSection[],
   offset: number,
   limit: number,
   tool: string,
 ): string {
+  const { sections, notes } = read
+  const readable = new Set(readSections(read))
+  const chosen = wanted.filter((section) => readable.has(section))
   const total = Math.max(0, lengthOf(chosen))
+  const unread = unreadNote(read, tool)
   const head = [
     FILES_NOTICE,
     fileLine(file.name),
     ...notes.slice(0, MOST_NOTES).map((note) => `[note: ${oneLine(note, 200)}]`),
+    ...(unread === null ? [] : [`[note: ${unread}]`]),
   ]
+  if (total === 0 && chosen.length < wanted.length) return head.join('\n')
   if (total === 0) return [...head, '[note: No text was found here.]'].join('\n')
   if (offset >= total) return [...head, `[There is nothing behind offset ${offset}: it ends at ${total}.]`].join('\n')
   const parts = isDivided(chosen) ? `${nameSections(chosen, sections)}, ` : ''

@@ -1,7 +1,7 @@
 // An extract as text for a model: sections under their labels, and nothing in them that could pass for a frame of ours. Only what
 // is shown is looked at: an extract may be long, and the event loop has others to serve.
 
-import type { ExtractSection } from '../../domain/file.ts'
+import type { Extract, ExtractSection } from '../../domain/file.ts'
 import { oneLine } from '../../domain/file-frame.ts'
 import { cutPosition } from './cut-text.ts'
 
@@ -82,6 +82,36 @@ export function nameSections(some: readonly ExtractSection[], all: readonly Extr
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
   const list = `${names.slice(0, MOST_NAMES).join(', ')}${more}`
   return isOneKind ? `${kind}${names.length === 1 ? '' : 's'} ${list}` : list
+}
+
+/** What can be shown: the other sections were not read yet. */
+export const readSections = ({ sections, unread = [] }: Extract): ExtractSection[] => {
+  const missing = new Set(unread)
+  return missing.size === 0 ? sections : sections.filter(({ label }) => !missing.has(label))
+}
+
+/** Which sections are missing, and how to get them; null when none is. */
+export function unreadNote({ unread = [] }: Extract, tool: string): string | null {
+  const [first] = unread
+  if (first === undefined) return null
+  const [are, them] = unread.length === 1 ? ['is', 'it'] : ['are', 'them']
+  const ask = `ask for ${them} with ${tool}, from ${JSON.stringify(oneLine(first, 100))}`
+  return `${nameRanges(unread)} ${are} not read yet, because that takes longer than there was time; ${ask}.`
+}
+
+/** `pages 3–5, 9`. */
+function nameRanges(labels: readonly string[]): string {
+  const ranges: { kind: string; from: number; to: number }[] = []
+  for (const label of labels) {
+    const [, kind, digits] = /^(\p{L}+) (\d+)$/u.exec(label) ?? []
+    if (kind === undefined) return `${labels.length} parts`
+    const last = ranges.at(-1)
+    if (last?.to === Number(digits) - 1) last.to += 1
+    else ranges.push({ kind, from: Number(digits), to: Number(digits) })
+  }
+  const shown = ranges.slice(0, MOST_NAMES).map(({ from, to }) => (from === to ? `${from}` : `${from}–${to}`))
+  const more = ranges.length > MOST_NAMES ? ' and others' : ''
+  return `${ranges[0]?.kind}${labels.length === 1 ? '' : 's'} ${shown.join(', ')}${more}`
 }
 
 const MOST_NAMES = 20

@@ -32,6 +32,8 @@ export interface RunFiles {
 export interface ReadOptions {
   pen?: Pen
   onProgress?: (done: number, total: number) => void
+  /** Sections to read that an earlier time had to leave unread. */
+  goOn?: 'all' | readonly string[]
 }
 
 /** Why there is nothing to show: a sentence for people. */
@@ -40,6 +42,9 @@ export interface Unreadable {
 }
 
 export const isUnreadable = (value: object): value is Unreadable => 'reason' in value
+
+const isUnread = (read: Extract | Unreadable, labels: readonly string[]): boolean =>
+  !isUnreadable(read) && (read.unread ?? []).some((label) => labels.includes(label))
 
 /** Progress of one file is at most this many events. */
 const MOST_EVENTS = 20
@@ -83,13 +88,18 @@ export function createRunFiles(
     if (pen !== undefined) show(file, pen, { status: 'reading' })
     let shown = 0
     try {
-      const extract = await files.read(file, signal, (done, total) => {
-        onProgress?.(done, total)
-        const part = total > 0 ? Math.floor((done / total) * MOST_EVENTS) : 0
-        if (pen === undefined || part <= shown || signal.aborted) return
-        shown = part
-        show(file, pen, { status: 'reading', done, total })
-      })
+      const extract = await files.read(
+        file,
+        signal,
+        (done, total) => {
+          onProgress?.(done, total)
+          const part = total > 0 ? Math.floor((done / total) * MOST_EVENTS) : 0
+          if (pen === undefined || part <= shown || signal.aborted) return
+          shown = part
+          show(file, pen, { status: 'reading', done, total })
+        },
+        options.goOn,
+      )
       if (pen !== undefined) show(file, pen, { status: 'read' })
       return extract
     } catch (error) {
@@ -126,8 +136,12 @@ export function createRunFiles(
     ofSession,
     find: lookUp,
 
-    read(file, signal, options = {}) {
-      const reading = extracts.get(file.id) ?? readOnce(file, signal, options)
+    async read(file, signal, options = {}) {
+      const known = extracts.get(file.id)
+      const { goOn = [] } = options
+      // Pages that are asked for by name are read now; that all should be read was tried when the run first saw the file.
+      const isMissing = known !== undefined && goOn !== 'all' && goOn.length > 0 && isUnread(await known, goOn)
+      const reading = known === undefined || isMissing ? readOnce(file, signal, options) : known
       extracts.set(file.id, reading)
       // What was broken off says nothing about the file.
       reading.catch(() => extracts.delete(file.id))

@@ -139,7 +139,7 @@ async function showParts(
       texts.push({ as: 'line', name: file.name, line, isLeftOut: false })
       continue
     }
-    texts.push(async () => textFile(file, await files.read(file, signal, pen === null ? {} : { pen })))
+    texts.push(async () => textFile(file, await files.read(file, signal, pen === null ? {} : { pen, goOn: 'all' })))
   }
   const read = await Promise.all(texts.map((one) => (typeof one === 'function' ? one() : one)))
   const { text, isCut } = filesText(read, (left / correction) * 4, tool)

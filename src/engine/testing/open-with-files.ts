@@ -37,6 +37,7 @@ export interface FilesOptions extends Pick<TestEngineOptions, 'agent' | 'tools' 
 export function openWithFiles(options: FilesOptions = {}) {
   const kept = new Map<string, Kept>()
   const reads: string[] = []
+  const goneOn: ('all' | readonly string[])[] = []
   const requests: ModelRequest[] = []
   const warnings: string[] = []
   const keep = (message: string) => void warnings.push(message)
@@ -47,14 +48,18 @@ export function openWithFiles(options: FilesOptions = {}) {
     return found
   }
   const files: Files = {
-    async read(file, signal, onProgress) {
+    async read(file, signal, onProgress, goOn) {
       signal.throwIfAborted()
       reads.push(file.name)
       const { content } = kept_(file)
       if (content instanceof Error) throw content
       const total = content.sections.length
       for (let done = 1; done < total; done += 1) onProgress?.(done, total)
-      return content
+      if (content.unread === undefined || goOn === undefined) return content
+      goneOn.push(goOn)
+      // That all should be read is too much, as when the file was first seen.
+      const unread = content.unread.filter((label) => goOn === 'all' || !goOn.includes(label))
+      return { ...content, unread }
     },
     bytes: async (file) => kept_(file).bytes,
   }
@@ -115,7 +120,7 @@ export function openWithFiles(options: FilesOptions = {}) {
     return { accepted, events: await server.events(accepted) }
   }
 
-  return { ...server, add, say, reads, requests, warnings, kept }
+  return { ...server, add, say, reads, goneOn, requests, warnings, kept }
 }
 
 export const partOf = ({ id, name, mimeType }: FileRecord): ContentPart => ({

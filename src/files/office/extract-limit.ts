@@ -23,5 +23,5 @@ export function limitExtract(extract: Extract, characters: number = extractChara
     left -= section.text.length
   }
   const note = `The file holds ${total.toLocaleString('en')} characters; what comes after the first ${characters.toLocaleString('en')} is left out.`
-  return { sections, notes: [...extract.notes, note] }
+  return { ...extract, sections, notes: [...extract.notes, note] }
 }

@@ -31,6 +31,8 @@ async function run(job: ReadJob): Promise<void> {
   const extract = await readByType[job.mimeType](job.path, {
     ocr,
     characters: job.characters,
+    scans: job.scans,
+    ...(job.pages && { pages: job.pages }),
     timeLeft: () => job.timeMs * USABLE_TIME - (performance.now() - start),
     onProgress(done, total) {
       const now = performance.now()

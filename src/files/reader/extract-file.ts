@@ -7,7 +7,7 @@ import type { Extract } from '../../domain/file.ts'
 /** Text is cut into pieces of this many characters. */
 const PIECE = 32_768
 
-type Line = { notes: string[] } | { label: string; text: string } | { more: string } | { end: true }
+type Line = { notes: string[]; unread?: string[] } | { label: string; text: string } | { more: string } | { end: true }
 
 export async function writeExtract(path: string, extract: Extract): Promise<void> {
   const file = await open(path, 'wx', 0o600)
@@ -19,7 +19,8 @@ export async function writeExtract(path: string, extract: Extract): Promise<void
 }
 
 function* linesOf(extract: Extract): Generator<Line> {
-  yield { notes: extract.notes }
+  const { notes, unread } = extract
+  yield { notes, ...(unread && { unread }) }
   for (const { label, text } of extract.sections) {
     yield { label, text: text.slice(0, PIECE) }
     for (let at = PIECE; at < text.length; at += PIECE) yield { more: text.slice(at, at + PIECE) }
@@ -29,7 +30,7 @@ function* linesOf(extract: Extract): Generator<Line> {
 
 /** Null when there is no such file, or when it is not a whole extract. */
 export async function readExtract(path: string): Promise<Extract | null> {
-  const found = { notes: [] as string[], sections: [] as { label: string; pieces: string[] }[], whole: false }
+  const found: Found = { notes: [], unread: [], sections: [], whole: false }
   try {
     for await (const line of linesIn(path)) if (!take(found, JSON.parse(line))) return null
   } catch (error) {
@@ -41,13 +42,18 @@ export async function readExtract(path: string): Promise<Extract | null> {
   return {
     sections: found.sections.map(({ label, pieces }) => ({ label, text: pieces.join('') })),
     notes: found.notes,
+    ...(found.unread.length > 0 && { unread: found.unread }),
   }
 }
 
-function take(
-  found: { notes: string[]; sections: { label: string; pieces: string[] }[]; whole: boolean },
-  line: unknown,
-): boolean {
+interface Found {
+  notes: string[]
+  unread: string[]
+  sections: { label: string; pieces: string[] }[]
+  whole: boolean
+}
+
+function take(found: Found, line: unknown): boolean {
   if (typeof line !== 'object' || line === null || found.whole) return false
   if ('more' in line && typeof line.more === 'string') {
     const last = found.sections.at(-1)
@@ -58,13 +64,17 @@ function take(
     found.sections.push({ label: line.label, pieces: [line.text] })
     return true
   }
-  if ('notes' in line && Array.isArray(line.notes) && line.notes.every((note) => typeof note === 'string')) {
+  if ('notes' in line && isStrings(line.notes)) {
     found.notes.push(...line.notes)
+    if ('unread' in line && isStrings(line.unread)) found.unread.push(...line.unread)
     return true
   }
   found.whole = 'end' in line
   return found.whole
 }
+
+const isStrings = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
 
 // Not `node:readline`, which also breaks lines at U+2028: JSON leaves that one as it is.
 async function* linesIn(path: string): AsyncGenerator<string> {

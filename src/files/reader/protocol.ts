@@ -14,6 +14,10 @@ export interface ReadJob {
   busyMs: number
   /** Of text, in the whole extract. */
   characters: number
+  /** Of a PDF: false leaves pages that are pictures unread, which takes seconds each. */
+  scans: boolean
+  /** Of a PDF: only these pages, in this order. */
+  pages?: number[]
   languages: OcrLanguage[]
 }
 

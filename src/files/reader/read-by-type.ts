@@ -8,6 +8,8 @@ export interface ReadSurroundings {
   timeLeft(): number
   onProgress(done: number, total: number): void
   characters: number
+  scans: boolean
+  pages?: readonly number[]
 }
 
 type Read = (path: string, around: ReadSurroundings) => Promise<Extract>

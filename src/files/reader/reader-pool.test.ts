@@ -23,7 +23,7 @@ test('types take turns, so that a note does not wait for all the scans before it
     limits: { children: 1, queue: 100, idleMs: 1_000, memoryBytes: 1 },
   })
   const work = (path: string, mimeType: FileType): PoolWork<string> => ({
-    job: { path, mimeType, timeMs: 1, busyMs: 1, characters: 1, languages: [] },
+    job: { path, mimeType, timeMs: 1, busyMs: 1, characters: 1, scans: false, languages: [] },
     signal: new AbortController().signal,
     onProgress() {},
     take: async (resultPath) => resultPath,
@@ -65,7 +65,7 @@ test.each([
   })
   const read = (path: string) =>
     pool.run({
-      job: { path, mimeType: 'application/pdf', timeMs: 1, busyMs: 1, characters: 1, languages: [] },
+      job: { path, mimeType: 'application/pdf', timeMs: 1, busyMs: 1, characters: 1, scans: false, languages: [] },
       signal: new AbortController().signal,
       onProgress() {},
       take: async (resultPath) => resultPath,

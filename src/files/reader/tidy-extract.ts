@@ -14,7 +14,8 @@ export function tidyExtract(extract: Extract, characters: number): Extract {
   const notes = extract.notes.slice(0, MAX_NOTES).map(oneLine)
   const left = extract.sections.length - sections.length
   if (left > 0) notes.push(`The file has more parts than are read: the last ${left.toLocaleString('en')} are left out.`)
-  return limitExtract({ sections, notes }, characters)
+  const unread = extract.unread?.slice(0, MAX_SECTIONS).map(oneLine)
+  return limitExtract({ sections, notes, ...(unread && { unread }) }, characters)
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.

@@ -40,6 +40,20 @@ async function behave(job: ReadJob): Promise<void> {
     process.send?.({ type: 'failed', message, cause: '', lasting: what === 'refuse' })
     return
   }
+  if (what === 'scan' || what === 'scan-that-crashes') {
+    if (what !== 'scan' && job.pages !== undefined) process.abort()
+    // Words on the first page; of the others there is time for one.
+    const pages = job.pages ?? [1, 2, 3]
+    const read = job.pages === undefined ? [1] : pages.slice(0, 1)
+    const unread = pages.filter((page) => !read.includes(page)).map((page) => `page ${page}`)
+    const sections = pages.map((page) => ({
+      label: `page ${page}`,
+      text: read.includes(page) ? `${page}: job ${jobs}, ${job.scans ? 'scans' : 'words'}` : '',
+    }))
+    await writeExtract(job.resultPath, { sections, notes: [], ...(unread.length > 0 && { unread }) })
+    process.send?.({ type: 'done' })
+    return
+  }
   if (what === 'progress') process.send?.({ type: 'progress', done: 1, total: 2 })
   if (what === 'confess') {
     await answer(
