@@ -3,6 +3,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
 import type { Extract } from '../domain/file.ts'
 import { damaged, unreadable } from './office/unreadable.ts'
+import { pageAnnotations } from './read-pdf-annotations.ts'
 import { openPdf } from './read-pdf-document.ts'
 import { leaveScans, readPdfScans } from './read-pdf-scans.ts'
 import { pageText } from './read-pdf-text.ts'
@@ -37,7 +38,10 @@ export async function readPdf(path: string, around: PdfSurroundings): Promise<Ex
     const late = isFull ? [] : wanted.slice(pages.length)
     const unread = [...scans.unread, ...late].map(labelOf)
     const sections = [
-      ...pages.map(({ number, text }) => ({ label: labelOf(number), text: text || (scans.texts.get(number) ?? '') })),
+      ...pages.map(({ number, text, added }) => ({
+        label: labelOf(number),
+        text: joined(text || (scans.texts.get(number) ?? ''), added),
+      })),
       ...late.map((number) => ({ label: labelOf(number), text: '' })),
     ]
     const notes = [...scans.notes]
@@ -59,6 +63,7 @@ export async function readPdf(path: string, around: PdfSurroundings): Promise<Ex
   }
 }
 
+const joined = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n\n')
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, at) => at + 1)
 const labelOf = (number: number): string => `page ${number}`
 
@@ -77,6 +82,8 @@ interface PageRead {
   number: number
   /** Null: damaged. Empty: a scan, or an empty page. */
   text: string | null
+  /** Fields, comments, links. */
+  added: string
   failure?: unknown
 }
 
@@ -97,7 +104,7 @@ async function readPages(
   for (const number of wanted) {
     if (around.timeLeft() <= 0) break
     const page = await readPage(pdf, number)
-    characters += page.text?.length ?? 0
+    characters += (page.text?.length ?? 0) + page.added.length
     if (characters > around.characters && pages.length > 0) return { pages, isFull: true }
     pages.push(page)
     // Pages follow each other without one otherwise, and whoever watches takes a long book for a loop.
@@ -111,10 +118,11 @@ async function readPage(pdf: PDFDocumentProxy, number: number): Promise<PageRead
   try {
     const page = await pdf.getPage(number)
     const text = await pageText(page)
+    const added = await pageAnnotations(page, text)
     page.cleanup()
-    return { number, text }
+    return { number, text, added }
   } catch (failure) {
     // The other pages are worth having.
-    return { number, text: null, failure }
+    return { number, text: null, added: '', failure }
   }
 }

@@ -1,0 +1,146 @@
+// What was added to a page of a PDF: what is filled in, what readers remarked, where links lead. None of it is in the page's own text.
+
+import type { PDFPageProxy } from 'unpdf/pdfjs'
+
+const MAX_LINES = 300
+const MAX_CHARACTERS = 4_000
+
+/** Markdown, each kind under its own line; empty when there is nothing. `text`: of the page, for links that it spells out itself. */
+export async function pageAnnotations(page: PDFPageProxy, text: string): Promise<string> {
+  const all: Annotation[] = await page.getAnnotations().catch(() => [])
+  const inOrder = all.filter(isShown).toSorted(byPlace)
+  return [
+    block('Form fields:', inOrder.map(fieldLine)),
+    block('Comments:', inOrder.map(commentLine)),
+    block(
+      'Links:',
+      inOrder.map((annotation) => linkLine(annotation, text)),
+    ),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+/** As pdf.js gives them. What a file says is not trusted to be there, or to be of this kind. */
+interface Annotation {
+  subtype?: unknown
+  annotationFlags?: unknown
+  rect?: unknown
+  fieldType?: unknown
+  fieldName?: unknown
+  fieldValue?: unknown
+  alternativeText?: unknown
+  password?: unknown
+  checkBox?: unknown
+  radioButton?: unknown
+  exportValue?: unknown
+  buttonValue?: unknown
+  options?: unknown
+  contentsObj?: unknown
+  titleObj?: unknown
+  textContent?: unknown
+  overlaidText?: unknown
+  url?: unknown
+}
+
+function block(title: string, lines: readonly (string | null)[]): string {
+  const known = [...new Set(lines.flatMap((line) => line ?? []))]
+  if (known.length === 0) return ''
+  const left = known.length - MAX_LINES
+  const more = left > 0 ? [`- (${left} more)`] : []
+  return [title, ...known.slice(0, MAX_LINES).map((line) => `- ${line}`), ...more].join('\n')
+}
+
+const isShown = ({ annotationFlags }: Annotation): boolean =>
+  typeof annotationFlags !== 'number' || (annotationFlags & HIDDEN) === 0
+
+/** Flags of PDF: hidden, and not to be viewed. */
+const HIDDEN = 2 | 32
+
+/** From the top down, and from the left to the right in a line. */
+function byPlace(one: Annotation, other: Annotation): number {
+  const [left = 0, , , top = 0] = numbersOf(one.rect)
+  const [otherLeft = 0, , , otherTop = 0] = numbersOf(other.rect)
+  return Math.abs(top - otherTop) > SAME_LINE ? otherTop - top : left - otherLeft
+}
+
+/** Points. */
+const SAME_LINE = 6
+
+/** Null: it is no field, or nothing is filled in. */
+function fieldLine(annotation: Annotation): string | null {
+  const { subtype, fieldType, fieldValue, checkBox, radioButton, exportValue, buttonValue } = annotation
+  if (subtype !== 'Widget') return null
+  const name = nameOf(annotation)
+  if (checkBox === true) return `[${fieldValue === exportValue && fieldValue !== 'Off' ? 'x' : ' '}] ${name}`
+  if (radioButton === true) return fieldValue === buttonValue && fieldValue ? `${name}: ${oneLine(buttonValue)}` : null
+  if (fieldType !== 'Tx' && fieldType !== 'Ch') return null
+  const values = (Array.isArray(fieldValue) ? fieldValue : [fieldValue]).map((value) => shownValue(annotation, value))
+  const shown = values.filter((value) => value !== '').join(', ')
+  if (shown === '') return null
+  return `${name}: ${annotation.password === true ? '(hidden)' : shown}`
+}
+
+/** A list shows other words than it keeps. */
+function shownValue({ options }: Annotation, value: unknown): string {
+  const option: unknown = Array.isArray(options) ? options.find((one) => one?.exportValue === value) : undefined
+  const hasWords = typeof option === 'object' && option !== null && 'displayValue' in option
+  return oneLine(hasWords ? option.displayValue : value)
+}
+
+/** What people are told, or the last part of what programs call it. */
+function nameOf({ alternativeText, fieldName }: Annotation): string {
+  const [last = ''] = oneLine(fieldName).split('.').slice(-1)
+  return oneLine(alternativeText) || last.replace(/\[\d+\]$/, '') || 'field'
+}
+
+const MARKS = new Map([
+  ['Highlight', 'Highlighted'],
+  ['Underline', 'Underlined'],
+  ['Squiggly', 'Underlined'],
+  ['StrikeOut', 'Struck out'],
+])
+const REMARKS = new Set([
+  'Text',
+  'FreeText',
+  'Caret',
+  'Stamp',
+  'Ink',
+  'Square',
+  'Circle',
+  'Line',
+  'Polygon',
+  'PolyLine',
+])
+
+function commentLine(annotation: Annotation): string | null {
+  const { subtype, contentsObj, titleObj, textContent, overlaidText } = annotation
+  if (typeof subtype !== 'string' || !(MARKS.has(subtype) || REMARKS.has(subtype))) return null
+  const written = Array.isArray(textContent) && subtype === 'FreeText' ? textContent.join(' ') : ''
+  const remark = oneLine(strOf(contentsObj)) || oneLine(written)
+  const mark = MARKS.get(subtype)
+  const marked = mark === undefined ? '' : oneLine(overlaidText)
+  if (remark === '' && marked === '') return null
+  const author = oneLine(strOf(titleObj))
+  const what = marked === '' ? [] : [`${mark} "${marked}"`]
+  const said = remark === '' ? [] : [remark]
+  return `${[...what, ...said].join(': ')}${author === '' ? '' : ` (${author})`}`
+}
+
+function linkLine({ subtype, url, overlaidText }: Annotation, text: string): string | null {
+  if (subtype !== 'Link' || typeof url !== 'string') return null
+  const spelt = url.replace(/^(?:https?:\/\/|mailto:|tel:)/i, '').replace(/\/$/, '')
+  // A long address goes over several lines of a page.
+  if (text.replace(/\s+/g, '').includes(spelt.replace(/\s+/g, ''))) return null
+  const words = oneLine(overlaidText)
+  return words === '' ? oneLine(url) : `${words}: ${oneLine(url)}`
+}
+
+const numbersOf = (value: unknown): number[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'number') : []
+
+const strOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'str' in value ? value.str : undefined
+
+const oneLine = (value: unknown): string =>
+  typeof value === 'string' ? value.replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS) : ''
