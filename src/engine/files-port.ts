@@ -13,6 +13,8 @@ export interface Files {
     goOn?: 'all' | readonly string[],
   ): Promise<Extract>
   bytes(file: FileRecord): Promise<Buffer>
+  /** A picture as a JPEG of at most so many bytes. Throws `file_unreadable`. Left out: large pictures become text. */
+  shrink?(file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer>
   /** Removes what no session has any more: after a deletion, and now and then. */
   sweep?(): Promise<void>
 }

@@ -8,6 +8,7 @@ import type { FileType } from '../domain/file.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { createFileReader, type FileReaderLimits } from './create-file-reader.ts'
 import type { FileReader, ReadableFile } from './file-reader.ts'
+import { sweepExtracts } from './reader/extract-cache.ts'
 import { exhaustingPdfs } from './reader/testing/hostile-pdfs.ts'
 import { pdfOf } from './reader/testing/pdf.ts'
 
@@ -101,6 +102,19 @@ describe('a file reader', () => {
       writing: 'ERR_ACCESS_DENIED',
       starting: 'ERR_ACCESS_DENIED',
     })
+  })
+
+  test('makes a picture smaller in the other process, once', async () => {
+    const { default: sharp } = await import('sharp')
+    const large = sharp({ create: { width: 4_000, height: 1_000, channels: 3, background: '#7ab' } })
+    const file = await written(await large.png().toBuffer(), 'image/png')
+    const smaller = await open().shrink(file, 1_000_000, never)
+
+    expect(await sharp(smaller).metadata()).toMatchObject({ format: 'jpeg', width: 2_560, height: 640 })
+    await rm(file.path)
+    expect(await open().shrink(file, 1_000_000, never)).toEqual(smaller)
+    await sweepExtracts(cacheDir, async () => [])
+    expect((await readdir(cacheDir)).filter((name) => name.endsWith('.jpg'))).toEqual([])
   })
 
   test('starts nothing before the first file, and leaves nothing behind after the last', async () => {

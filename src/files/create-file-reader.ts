@@ -39,7 +39,7 @@ export interface FileReaderLimits {
 
 const defaults: FileReaderLimits = {
   timeMs: 60_000,
-  scansTimeMs: 300_000,
+  scansTimeMs: 600_000,
   busyMs: 3_000,
   memoryBytes: 700_000_000,
   children: 1,
@@ -107,6 +107,7 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
   const quick = startLane()
   const slow = startLane()
   const shared = createSharedWork<Extract>()
+  const sharedPictures = createSharedWork<Buffer>()
 
   async function readAnew(file: ReadableFile, goOn: GoOn, signal: AbortSignal, onProgress: Progress): Promise<Extract> {
     const cached = await cache.find(file)
@@ -157,12 +158,26 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     })
   }
 
+  async function shrinkAnew(file: ReadableFile, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+    const cached = await cache.findPicture(file, maxBytes)
+    if (cached !== null) return cached
+    const { refused: _, ...work } = workFor(file, { timeMs: limits.timeMs, shrinkTo: maxBytes }, signal, () => {})
+    return quick.run({
+      ...work,
+      async take(resultPath) {
+        const picture = await cache.keepPicture(file, maxBytes, resultPath)
+        if (picture === null) throw unreadable('The picture could not be made smaller.')
+        return picture
+      },
+    })
+  }
+
   const workFor = (
     file: ReadableFile,
-    job: { timeMs: number; scans?: boolean; pages?: number[] },
+    job: { timeMs: number; scans?: boolean; pages?: number[]; shrinkTo?: number },
     signal: AbortSignal,
     onProgress: Progress,
-  ): Omit<PoolWork<Extract>, 'take'> => ({
+  ): Omit<PoolWork<never>, 'take'> => ({
     job: {
       path: file.path,
       mimeType: file.mimeType,
@@ -189,6 +204,12 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
         (workSignal, tell) => readAnew(file, goOn, workSignal, tell),
         signal,
         onProgress,
+      ),
+    shrink: (file, maxBytes, signal) =>
+      sharedPictures.join(
+        JSON.stringify([file.sha256, maxBytes]),
+        (workSignal) => shrinkAnew(file, maxBytes, workSignal),
+        signal,
       ),
     async close() {
       await Promise.all([quick.close(), slow.close()])

@@ -13,6 +13,8 @@ export interface FileReader {
     onProgress?: (done: number, total: number) => void,
     goOn?: GoOn,
   ): Promise<Extract>
+  /** A picture as a JPEG of at most so many bytes, upright. Throws as `read` does. */
+  shrink(file: ReadableFile, maxBytes: number, signal: AbortSignal): Promise<Buffer>
   close(): Promise<void>
 }
 

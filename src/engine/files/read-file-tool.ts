@@ -37,7 +37,7 @@ const MOST_NAMES = 50
 const MOST_NOTES = 5
 const TIMEOUT_MS = 300_000
 /** Scanned pages that are read for one call: so many are surely done before its time is over. */
-const MOST_READ_ON = 10
+const MOST_READ_ON = 5
 
 /** `limit`: characters of one result. */
 export function createReadFileTool(files: RunFiles, name: string, limit: number): ServerTool {

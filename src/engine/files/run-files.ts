@@ -21,6 +21,8 @@ export interface RunFiles {
    */
   read(file: FileRecord, signal: AbortSignal, options?: ReadOptions): Promise<Extract | Unreadable>
   data(file: FileRecord): Promise<Buffer | Unreadable>
+  /** A picture as a JPEG of at most so many bytes. Throws only when the run is told to stop. */
+  shrunk(file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer | Unreadable>
   /** Shows that a file has reached the model, however. */
   tell(file: FileRecord, pen: Pen): void
   /** Whether files may be attached as they are. */
@@ -152,6 +154,16 @@ export function createRunFiles(
       try {
         return await files.bytes(file)
       } catch (error) {
+        return explain(file, error)
+      }
+    },
+
+    async shrunk(file, maxBytes, signal) {
+      if (files.shrink === undefined) return { reason: 'It is too large.' }
+      try {
+        return await files.shrink(file, maxBytes, signal)
+      } catch (error) {
+        signal.throwIfAborted()
         return explain(file, error)
       }
     },

@@ -113,7 +113,6 @@ describe('a file that comes with a message', () => {
   })
 
   test.each<[string, FileType, Buffer, number]>([
-    ['an image that is too large', 'image/png', Buffer.alloc(3_750_001), 128_000],
     ['a PDF that is too large', PDF, Buffer.alloc(5_000_001), 128_000],
     ['a PDF with too many pages', PDF, Buffer.from('/Count 101'), 1_000_000],
     ['a PDF with more pages than there is room for', PDF, Buffer.from('/Count 40'), 128_000],
@@ -124,6 +123,40 @@ describe('a file that comes with a message', () => {
     const [message] = users(server.requests[0])
     expect(message).not.toHaveProperty('attachments')
     expect(message?.content).toContain('EXIT')
+    await server.close()
+  })
+
+  test('is a smaller image where it is too large, alone or with the others', async () => {
+    const server = openWithFiles({ input: ['text', 'image'] })
+    const photos: [string, number][] = [
+      ['large', 3_750_001],
+      ['one', 3_700_000],
+      ['two', 3_700_000],
+      ['three', 3_700_000],
+    ]
+    const files = await Promise.all(
+      photos.map(([name, bytes]) => server.add(name, 'image/png', text('never read'), Buffer.alloc(bytes))),
+    )
+    await server.say('Look.', files)
+    const [message] = users(server.requests[0])
+    const attached = message?.role === 'user' ? (message.attachments ?? []) : []
+    expect(attached.map(({ name, mimeType }) => [name, mimeType])).toEqual([
+      ['large', 'image/jpeg'],
+      ['one', 'image/png'],
+      ['two', 'image/png'],
+      ['three', 'image/jpeg'],
+    ])
+    expect(attached[0]?.data).toBe(base64('smaller large'))
+    expect(message?.content).toContain('[file: large]\nIt is attached as an image, made smaller.')
+    expect(server.reads).toEqual([])
+    await server.close()
+  })
+
+  test('that cannot be made smaller is told with the reason', async () => {
+    const server = openWithFiles({ input: ['text', 'image'] })
+    const broken = new ServerError('file_unreadable', 'It is damaged.')
+    await server.say('Look.', [await server.add('a.png', 'image/png', broken, Buffer.alloc(3_750_001))])
+    expect(users(server.requests[0])[0]?.content).toContain('This file could not be read: It is damaged.')
     await server.close()
   })
 

@@ -48,6 +48,8 @@ const LEAST_SHARE = 200
 
 /** What the strictest provider takes in one image (5 MB of base64), and of all kinds in one request. */
 const MAX_IMAGE_BYTES = 3_750_000
+/** Of one that had to be made smaller: ten of them fit into one request. */
+const MAX_SHRUNK_BYTES = 1_000_000
 const MAX_PDF_BYTES = 5_000_000
 const MAX_ATTACHED_BYTES = 10_000_000
 const MAX_PDF_PAGES = 100
@@ -131,11 +133,12 @@ async function showParts(
     }
     const attachment = await attach(files, file, bytesLeft - attachedBytes, options)
     if (attachment !== null && attachment.tokens * correction <= left) {
-      attachments.push(attachment)
-      attachedBytes += file.bytes
+      const { isShrunk, dataBytes, ...shown } = attachment
+      attachments.push(shown)
+      attachedBytes += dataBytes
       left -= attachment.tokens * correction
       if (pen !== null) files.tell(file, pen)
-      const line = `It is attached as ${attachment.type === 'image' ? 'an image' : 'a PDF'}.`
+      const line = `It is attached as ${attachment.type === 'image' ? 'an image' : 'a PDF'}${isShrunk ? ', made smaller' : ''}.`
       texts.push({ as: 'line', name: file.name, line, isLeftOut: false })
       continue
     }
@@ -165,18 +168,25 @@ async function attach(
   files: RunFiles,
   file: FileRecord,
   bytesLeft: number,
-  { takes }: ShowOptions,
-): Promise<ModelAttachment | null> {
+  { takes, signal }: ShowOptions,
+): Promise<Attachment | null> {
   const { name, mimeType, bytes } = file
   const type = isImage(mimeType) ? 'image' : 'document'
   if (type === 'document' && mimeType !== 'application/pdf') return null
-  const limit = type === 'image' ? MAX_IMAGE_BYTES : MAX_PDF_BYTES
   const isTaken = takes.includes(type === 'image' ? 'image' : 'pdf') && files.attaches
-  if (!isTaken || bytes > Math.min(limit, bytesLeft)) return null
-  const data = await files.data(file)
-  if (isUnreadable(data)) return null
+  if (!isTaken) return null
+  const isShrunk = type === 'image' && bytes > Math.min(MAX_IMAGE_BYTES, bytesLeft)
+  if (type === 'document' && bytes > Math.min(MAX_PDF_BYTES, bytesLeft)) return null
+  const data = isShrunk ? await files.shrunk(file, MAX_SHRUNK_BYTES, signal) : await files.data(file)
+  if (isUnreadable(data) || data.length > bytesLeft) return null
   const pages = type === 'image' ? 0 : estimatePages(data)
   if (pages > MAX_PDF_PAGES) return null
   const tokens = type === 'image' ? IMAGE_TOKENS : pages * PAGE_TOKENS
-  return { type, mimeType, data: data.toString('base64'), name, tokens }
+  const shownType = isShrunk ? 'image/jpeg' : mimeType
+  return { type, mimeType: shownType, data: data.toString('base64'), name, tokens, isShrunk, dataBytes: data.length }
+}
+
+interface Attachment extends ModelAttachment {
+  isShrunk: boolean
+  dataBytes: number
 }

@@ -62,6 +62,11 @@ export function openWithFiles(options: FilesOptions = {}) {
       return { ...content, unread }
     },
     bytes: async (file) => kept_(file).bytes,
+    async shrink(file) {
+      const { content } = kept_(file)
+      if (content instanceof Error) throw content
+      return Buffer.from(`smaller ${file.name}`)
+    },
   }
   const model = {
     ...testAgent.model,

@@ -1,6 +1,7 @@
 // The process that reads files. It holds no secret, may write into its own folder only, and is ended without ceremony when a file
 // is too much for it: see `reader-child.ts` for the other side.
 
+import { writeFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { ServerError } from '../../domain/errors.ts'
 import { writeExtract } from './extract-file.ts'
@@ -8,6 +9,7 @@ import { isLastingFailure } from './lasting-failure.ts'
 import { createOcr, type Ocr } from './ocr.ts'
 import type { ChildMessage, ReadJob } from './protocol.ts'
 import { readByType } from './read-by-type.ts'
+import { shrinkPicture } from './shrink-picture.ts'
 import { tidyExtract } from './tidy-extract.ts'
 import { startWatchdog } from './watchdog.ts'
 
@@ -27,6 +29,10 @@ async function run(job: ReadJob): Promise<void> {
   const start = performance.now()
   let toldAt = start
   watchdog.allow(job.busyMs)
+  if (job.shrinkTo !== undefined) {
+    await writeFile(job.resultPath, await shrinkPicture(job.path, job.shrinkTo), { mode: 0o600 })
+    return
+  }
   ocr ??= createOcr({ languages: job.languages, folder: process.cwd() })
   const extract = await readByType[job.mimeType](job.path, {
     ocr,

@@ -26,6 +26,10 @@ export interface ExtractCache {
   find(file: ReadableFile): Promise<Extract | Refusal | null>
   /** Moves a written extract into the cache, and reads it. Null when it is not whole. */
   keep(file: ReadableFile, writtenAt: string): Promise<Extract | null>
+  /** A smaller picture in the place of a large one. */
+  findPicture(file: ReadableFile, maxBytes: number): Promise<Buffer | null>
+  /** Moves a written one into the cache, and reads it. Null when it is none, or too large. */
+  keepPicture(file: ReadableFile, maxBytes: number, writtenAt: string): Promise<Buffer | null>
   /** Keeps for a day that the file cannot be read. For what its content decides alone. */
   keepRefusal(file: ReadableFile, sentence: string): Promise<void>
 }
@@ -52,6 +56,17 @@ export function createExtractCache(deps: {
   function pathOf(file: ReadableFile): string {
     const how = JSON.stringify([EXTRACTOR_VERSION, file.mimeType, settings])
     return join(folder, `${file.sha256}-${createHash('sha256').update(how).digest('hex').slice(0, 16)}.ndjson`)
+  }
+
+  function picturePathOf(file: ReadableFile, maxBytes: number): string {
+    const how = JSON.stringify([EXTRACTOR_VERSION, file.mimeType, maxBytes])
+    return join(folder, `${file.sha256}-${createHash('sha256').update(how).digest('hex').slice(0, 16)}.jpg`)
+  }
+
+  async function used(path: string): Promise<void> {
+    const now = new Date(clock.now())
+    // Another server on the same folder may have removed it in the meantime.
+    await utimes(path, now, now).catch(() => {})
   }
 
   async function prune(): Promise<void> {
@@ -97,10 +112,24 @@ export function createExtractCache(deps: {
       const refusal = await refusalAt(path)
       if (refusal !== null) return refusal
       const extract = await readExtract(path)
-      const now = new Date(clock.now())
-      // Another server on the same folder may have removed it in the meantime.
-      if (extract !== null) await utimes(path, now, now).catch(() => {})
+      if (extract !== null) await used(path)
       return extract
+    },
+
+    async findPicture(file, maxBytes) {
+      const path = picturePathOf(file, maxBytes)
+      const picture = await readFile(path).catch(() => null)
+      if (picture !== null) await used(path)
+      return picture
+    },
+
+    async keepPicture(file, maxBytes, writtenAt) {
+      const size = (await stat(writtenAt).catch(() => null))?.size ?? 0
+      if (size === 0 || size > maxBytes) return null
+      const picture = await readFile(writtenAt)
+      await rename(writtenAt, picturePathOf(file, maxBytes))
+      await count(size)
+      return picture
     },
 
     async keep(file, writtenAt) {
@@ -130,9 +159,9 @@ export function createExtractCache(deps: {
 const REFUSAL = 'refused: '
 const END = '\n'
 
-/** The hash of the file that a cached extract comes from; null for other files. */
+/** The hash of the file that a cached extract or picture comes from; null for other files. */
 function hashOf(name: string): string | null {
-  return /^([0-9a-f]{64})-[0-9a-f]{16}\.ndjson$/.exec(name)?.[1] ?? null
+  return /^([0-9a-f]{64})-[0-9a-f]{16}\.(?:ndjson|jpg)$/.exec(name)?.[1] ?? null
 }
 
 /**

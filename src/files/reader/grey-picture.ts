@@ -1,6 +1,7 @@
 // A picture as OCR wants it: upright as its camera says, on white, in grey, neither huge nor tiny.
 
 import type { CreateRaw, Sharp, SharpInput } from 'sharp'
+import type { ServerError } from '../../domain/errors.ts'
 import { unreadable } from '../office/unreadable.ts'
 import { ENOUGH_PIXELS, MAX_PIXELS } from './picture-limits.ts'
 
@@ -38,15 +39,18 @@ export async function greyPicture(input: SharpInput, raw?: CreateRaw): Promise<G
       .toBuffer({ resolveWithObject: true })
     return { pixels: oneChannel(data, info.channels), width: info.width, height: info.height, frames: pages ?? 1 }
   } catch (error) {
-    if (error instanceof Error && /pixel limit/i.test(error.message)) {
-      throw unreadable(
+    throw pictureFailure(error)
+  }
+}
+
+/** What libvips says of a picture, as a sentence for people. */
+export const pictureFailure = (error: unknown): ServerError =>
+  error instanceof Error && /pixel limit/i.test(error.message)
+    ? unreadable(
         `The picture is too large: at most ${MAX_PIXELS / 1_000_000} megapixels are read. Make it smaller and attach it again.`,
         error,
       )
-    }
-    throw unreadable('The picture is damaged or broken off: save it anew and attach it again.', error)
-  }
-}
+    : unreadable('The picture is damaged or broken off: save it anew and attach it again.', error)
 
 export function oneChannel(data: Uint8Array, channels: number): Uint8Array {
   if (channels === 1) return data

@@ -14,6 +14,8 @@ export interface ReadJob {
   busyMs: number
   /** Of text, in the whole extract. */
   characters: number
+  /** Of a picture: instead of its words, itself as a JPEG of at most so many bytes. */
+  shrinkTo?: number
   /** Of a PDF: false leaves pages that are pictures unread, which takes seconds each. */
   scans: boolean
   /** Of a PDF: only these pages, in this order. */
