@@ -25,7 +25,7 @@ async function read(bytes: Uint8Array) {
   return readImage(path, ocr)
 }
 
-const SLOW = 60_000
+const SLOW = 300_000
 
 describe('the words of a picture', () => {
   test('a clean scan at 150 dpi gives at least 95 of 100 words', { timeout: SLOW }, async () => {

@@ -68,7 +68,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('in which a page is a scan is read from the picture there', { timeout: 60_000 }, async () => {
+  test('in which a page is a scan is read from the picture there', { timeout: 300_000 }, async () => {
     const { sections, notes } = await read(
       pdfOf([{ lines: ['Cover'] }, await scannedPage(scannedWords), { lines: ['End'] }]),
     )
