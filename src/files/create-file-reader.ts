@@ -19,7 +19,7 @@ import { createSharedWork } from './reader/shared-work.ts'
 export interface FileReaderLimits {
   /** For one file, from the moment its turn comes. */
   timeMs: number
-  /** For the pages of one PDF that are scans; a page takes 7 s of a fast core. */
+  /** For the pages of one PDF that are scans, 30 at most: a page takes 9 s of processor time, and others may want the processor. */
   scansTimeMs: number
   /** Processor time that a page of a PDF may take at a stretch: what needs more is a loop, or might as well be one. */
   busyMs: number
@@ -39,7 +39,7 @@ export interface FileReaderLimits {
 
 const defaults: FileReaderLimits = {
   timeMs: 60_000,
-  scansTimeMs: 600_000,
+  scansTimeMs: 1_200_000,
   busyMs: 3_000,
   memoryBytes: 700_000_000,
   children: 1,

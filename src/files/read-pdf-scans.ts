@@ -13,7 +13,7 @@ export interface ScannedPages {
   unread: readonly number[]
 }
 
-const MAX_SCANS = 50
+const MAX_SCANS = 30
 const DOTS_PER_INCH = 200
 
 export async function readPdfScans(
