@@ -368,6 +368,8 @@ describe('names', () => {
       'FILE_ID',
       'QUARTERDECK_OCR_LANGUAGES',
       'QUARTERDECK_CONFIG_DIR',
+      'QUARTERDECK_BROWSER',
+      'QUARTERDECK_REQUIRE_BROWSER',
       'XDG_CONFIG_HOME',
       'HAND_BACK',
       'CUT_BY_LENGTH',

@@ -57,7 +57,7 @@ test('the package holds what it needs and nothing else', { timeout: 300_000 }, a
     ...files('docs/*.md'),
     ...files('docs/assets/*.svg'),
     ...files('schema/*.json'),
-    ...files('examples/**/*.*'),
+    ...files('examples/**/*.*').filter((file) => !file.endsWith('package-lock.json')),
     ...files('src/**/*.ts')
       .filter(isSource)
       .flatMap((file) => [file.replace(/\.ts$/, '.js'), file.replace(/\.ts$/, '.d.ts')])

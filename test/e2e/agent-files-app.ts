@@ -8,17 +8,28 @@ import { loadAgents } from '../../src/config/load-agents.ts'
 import { resolveSettings } from '../../src/config/resolve-settings.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { LOCAL_USER } from '../../src/domain/session.ts'
+import type { Tool } from '../../src/tools/tool.ts'
+
+interface AgentFilesOptions {
+  /** What the agent has beside the tools of its file. */
+  tools?: readonly Tool[]
+  flags?: Readonly<Record<string, string>>
+}
 
 /** `files` are texts by path, or what becomes JSON; `agent.yaml` is the agent. Ends with `await using`. */
-export async function startAgentFiles(files: Readonly<Record<string, unknown>>) {
+export async function startAgentFiles(
+  files: Readonly<Record<string, unknown>>,
+  { tools = [], flags = {} }: AgentFilesOptions = {},
+) {
   const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-e2e-'))
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(directory, path)), { recursive: true })
     await writeFile(join(directory, path), typeof content === 'string' ? content : JSON.stringify(content))
   }
-  const { settings } = resolveSettings({ flags: { port: '0' }, env: {}, file: null, onTerminal: false })
+  const { settings } = resolveSettings({ flags: { port: '0', ...flags }, env: {}, file: null, onTerminal: false })
+  const agents = loadAgents([join(directory, 'agent.yaml')], { env: {} })
   const app = await createApp({
-    agents: loadAgents([join(directory, 'agent.yaml')], { env: {} }),
+    agents,
     settings,
     dataDir: join(directory, 'data'),
     version: '0.0.0-test',
@@ -26,6 +37,7 @@ export async function startAgentFiles(files: Readonly<Record<string, unknown>>) 
     exit: (code) => {
       throw new Error(`the server wanted to exit with ${code}`)
     },
+    tools: Object.fromEntries(agents.slice(0, 1).map(({ name }) => [name, tools])),
   })
   const { url, tokens, engine } = await app.listen()
   const owner = await tokens.create({ name: 'owner', user: LOCAL_USER, role: 'user' }, 'test')

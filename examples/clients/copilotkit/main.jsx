@@ -1,10 +1,13 @@
-// CopilotKit's chat in front of the server, with no runtime process in between.
+// CopilotKit's chat in front of the server, with no runtime process in between: chat, stop, a tool of the page, approvals.
 //   cd examples/clients/copilotkit && npm install && npm run dev
-// then open the address that it prints, with ?url= where the server is not at http://127.0.0.1:8000.
+// then open the address that it prints, with ?url= where the server is not at http://127.0.0.1:8000, and with ?direct to talk to
+// the AG-UI door instead of the routes for CopilotKit.
 
-import { CopilotChat, CopilotKitProvider } from '@copilotkit/react-core/v2'
+import { CopilotChat, CopilotKitProvider, HttpAgent, useFrontendTool, useInterrupt } from '@copilotkit/react-core/v2'
 import '@copilotkit/react-core/v2/styles.css'
+import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
+import { z } from 'zod'
 
 const query = new URLSearchParams(location.search)
 const url = query.get('url') ?? 'http://127.0.0.1:8000'
@@ -13,9 +16,91 @@ const threadId = query.get('thread') ?? crypto.randomUUID()
 query.set('thread', threadId)
 history.replaceState(null, '', `?${query}`)
 
-createRoot(document.getElementById('root')).render(
-  <CopilotKitProvider runtimeUrl={`${url}/copilotkit`} useSingleEndpoint={false}>
-    {/* `default` is the server's default agent; any other is named here. */}
-    <CopilotChat agentId="default" threadId={threadId} />
-  </CopilotKitProvider>,
-)
+// Approvals are answered in the name of the token's user. Without a token one can talk, but not decide.
+const token = sessionStorage.getItem('token')
+const authorization = token ? { Authorization: `Bearer ${token}` } : {}
+
+/** `HttpAgent` cannot show a thread again by itself. A run without messages does: the history, then an answer that is under way. */
+class ThreadAgent extends HttpAgent {
+  connect(input) {
+    return this.run({ ...input, messages: [] })
+  }
+}
+
+// At the AG-UI door an answer is stopped by hanging up, and the server gives it some seconds to come back. With the header the next
+// message need not wait for that. The routes for CopilotKit have a stop of their own.
+const direct = { url: `${url}/`, threadId, headers: { 'X-On-Busy': 'interrupt', ...authorization } }
+const server = query.has('direct')
+  ? { agents__unsafe_dev_only: { default: new ThreadAgent(direct) } }
+  : { runtimeUrl: `${url}/copilotkit`, useSingleEndpoint: false, headers: authorization }
+
+// What a tool shows while it works, of any kind.
+const activities = [
+  { activityType: '*', content: z.any(), render: ({ content }) => <pre data-activity>{JSON.stringify(content)}</pre> },
+]
+
+// CopilotKit's styles take the looks of buttons away.
+const button = { border: '1px solid', borderRadius: '0.4rem', padding: '0.1rem 0.6rem' }
+
+function Chat() {
+  // A tool that runs here, in the page. The server sends the call, the page sends the result.
+  useFrontendTool({
+    name: 'set_background',
+    description: 'Changes the colour of the page.',
+    parameters: z.object({ color: z.string() }),
+    handler: async ({ color }) => {
+      document.body.style.background = color
+      return `The page is ${color} now.`
+    },
+  })
+
+  // A call that waits to be allowed.
+  useInterrupt({
+    render: ({ interrupt, resolve }) => (
+      <div data-approval={interrupt.id} style={{ whiteSpace: 'pre-line' }}>
+        <p>{interrupt.message}</p>
+        <button type="button" style={button} onClick={() => resolve({ approved: true })}>
+          Approve
+        </button>{' '}
+        <button type="button" style={button} onClick={() => resolve({ approved: false, reason: 'The user said no.' })}>
+          Reject
+        </button>
+      </div>
+    ),
+  })
+
+  // `default` is the server's default agent; any other is named here.
+  return <CopilotChat agentId="default" threadId={threadId} attachments={{ enabled: true }} />
+}
+
+function Token() {
+  const [text, setText] = useState(token ?? '')
+  const keep = (event) => {
+    event.preventDefault()
+    sessionStorage.setItem('token', text)
+    location.reload()
+  }
+  return (
+    <form onSubmit={keep}>
+      <input type="password" aria-label="Token" value={text} onChange={(event) => setText(event.target.value)} />
+      <button type="submit">Use this token</button>
+    </form>
+  )
+}
+
+function App() {
+  const [problem, setProblem] = useState(null)
+  return (
+    <CopilotKitProvider
+      {...server}
+      renderActivityMessages={activities}
+      onError={({ error }) => setProblem(error.message)}
+    >
+      <Token />
+      {problem && <p role="alert">{problem}</p>}
+      <Chat />
+    </CopilotKitProvider>
+  )
+}
+
+createRoot(document.getElementById('root')).render(<App />)

@@ -1,0 +1,183 @@
+// assistant-ui in front of the server's AG-UI door: chat, stop, edit, files, a tool of the page, approvals.
+//   cd examples/clients/assistant-ui && npm install && npm run dev
+// then open the address that it prints, with ?url= where the server is not at http://127.0.0.1:8000.
+
+import { HttpAgent } from '@ag-ui/client'
+import {
+  ActionBarPrimitive,
+  AssistantRuntimeProvider,
+  AttachmentPrimitive,
+  AuiConfig,
+  ComposerPrimitive,
+  ErrorPrimitive,
+  MessagePrimitive,
+  SimpleImageAttachmentAdapter,
+  ThreadPrimitive,
+  Tools,
+} from '@assistant-ui/react'
+import {
+  useAgUiInterrupts,
+  useAgUiRuntime,
+  useAgUiSteerAway,
+  useAgUiSubmitInterruptResponses,
+} from '@assistant-ui/react-ag-ui'
+import { useEffect, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+
+const query = new URLSearchParams(location.search)
+const url = query.get('url') ?? 'http://127.0.0.1:8000'
+// The thread is in the address, so that a reload shows it again.
+const threadId = query.get('thread') ?? crypto.randomUUID()
+query.set('thread', threadId)
+history.replaceState(null, '', `?${query}`)
+
+// Approvals are answered in the name of the token's user. Without a token one can talk, but not decide.
+const token = sessionStorage.getItem('token')
+const authorization = token ? { Authorization: `Bearer ${token}` } : {}
+// assistant-ui stops an answer by hanging up, and the server gives it some seconds to come back. The next message need not wait for that.
+const headers = { 'X-On-Busy': 'interrupt', ...authorization }
+
+const agent = new HttpAgent({ url: `${url}/`, threadId, headers })
+const attachments = new SimpleImageAttachmentAdapter()
+
+// A tool that runs here, in the page. The server sends the call, the page sends the result.
+const toolkit = {
+  set_background: {
+    description: 'Changes the colour of the page.',
+    parameters: { type: 'object', properties: { color: { type: 'string' } }, required: ['color'] },
+    execute: async ({ color }) => {
+      document.body.style.background = color
+      return `The page is ${color} now.`
+    },
+  },
+}
+const config = AuiConfig({ tools: Tools({ toolkit }) })
+
+function Chat() {
+  const runtime = useAgUiRuntime({ agent, adapters: { attachments } })
+  // A run without a message shows the thread, and an answer that is under way goes on.
+  useEffect(() => runtime.thread.startRun({ parentId: null }), [runtime])
+
+  return (
+    <AssistantRuntimeProvider runtime={runtime} config={config}>
+      <ThreadPrimitive.Root>
+        <ThreadPrimitive.Messages components={{ UserMessage, EditComposer, AssistantMessage }} />
+        <ComposerPrimitive.Root>
+          <ComposerPrimitive.Attachments>
+            {() => (
+              <AttachmentPrimitive.Root>
+                <AttachmentPrimitive.Name />
+              </AttachmentPrimitive.Root>
+            )}
+          </ComposerPrimitive.Attachments>
+          <ComposerPrimitive.AddAttachment>Attach</ComposerPrimitive.AddAttachment>
+          <ComposerPrimitive.Input aria-label="Message" />
+          <ComposerPrimitive.Send>Send</ComposerPrimitive.Send>
+          <ComposerPrimitive.Cancel>Stop</ComposerPrimitive.Cancel>
+        </ComposerPrimitive.Root>
+        <Approvals />
+      </ThreadPrimitive.Root>
+    </AssistantRuntimeProvider>
+  )
+}
+
+const UserMessage = () => (
+  <MessagePrimitive.Root data-role="user">
+    <MessagePrimitive.Attachments>
+      {({ attachment }) => <Picture attachment={attachment} />}
+    </MessagePrimitive.Attachments>
+    <MessagePrimitive.Parts />
+    <ActionBarPrimitive.Edit>Edit</ActionBarPrimitive.Edit>
+  </MessagePrimitive.Root>
+)
+
+const EditComposer = () => (
+  <ComposerPrimitive.Root>
+    <ComposerPrimitive.Input aria-label="Edited message" />
+    <ComposerPrimitive.Send>Save</ComposerPrimitive.Send>
+    <ComposerPrimitive.Cancel>Leave as it was</ComposerPrimitive.Cancel>
+  </ComposerPrimitive.Root>
+)
+
+const AssistantMessage = () => (
+  <MessagePrimitive.Root data-role="assistant">
+    <MessagePrimitive.Parts components={{ tools: { Fallback: ToolCall } }} />
+    <MessagePrimitive.Error>
+      <ErrorPrimitive.Root role="alert">
+        <ErrorPrimitive.Message />
+      </ErrorPrimitive.Root>
+    </MessagePrimitive.Error>
+  </MessagePrimitive.Root>
+)
+
+function Picture({ attachment }) {
+  const image = attachment.content?.find(({ type }) => type === 'image')
+  return image ? <img src={image.image} alt={attachment.name} /> : <span>{attachment.name}</span>
+}
+
+const ToolCall = ({ toolName, argsText, result }) => (
+  <div data-tool={toolName}>
+    {toolName} {argsText}
+    {result !== undefined && <p>{typeof result === 'string' ? result : JSON.stringify(result)}</p>}
+  </div>
+)
+
+/** The calls that wait to be allowed. They are answered together; meanwhile assistant-ui takes no other message. */
+function Approvals() {
+  const interrupts = useAgUiInterrupts()
+  const submit = useAgUiSubmitInterruptResponses()
+  const steerAway = useAgUiSteerAway()
+  const [answers, setAnswers] = useState({})
+  if (interrupts.length === 0) return null
+
+  const answer = (interruptId, payload) => {
+    const all = { ...answers, [interruptId]: { interruptId, status: 'resolved', payload } }
+    setAnswers(all)
+    if (interrupts.every(({ id }) => all[id])) submit(interrupts.map(({ id }) => all[id]))
+  }
+  const sayInstead = (event) => {
+    event.preventDefault()
+    steerAway(event.target.elements.text.value)
+  }
+  return (
+    <>
+      {interrupts.map(({ id, message }) => (
+        <div key={id} data-approval={id}>
+          <p>{message}</p>
+          <button type="button" onClick={() => answer(id, { approved: true })}>
+            Approve
+          </button>{' '}
+          <button type="button" onClick={() => answer(id, { approved: false, reason: 'The user said no.' })}>
+            Reject
+          </button>
+        </div>
+      ))}
+      <form onSubmit={sayInstead}>
+        <input name="text" aria-label="Something else" />
+        <button type="submit">Reject, and say this instead</button>
+      </form>
+    </>
+  )
+}
+
+function Token() {
+  const [text, setText] = useState(token ?? '')
+  const keep = (event) => {
+    event.preventDefault()
+    sessionStorage.setItem('token', text)
+    location.reload()
+  }
+  return (
+    <form onSubmit={keep}>
+      <input type="password" aria-label="Token" value={text} onChange={(event) => setText(event.target.value)} />
+      <button type="submit">Use this token</button>
+    </form>
+  )
+}
+
+createRoot(document.getElementById('root')).render(
+  <>
+    <Token />
+    <Chat />
+  </>,
+)

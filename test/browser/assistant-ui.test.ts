@@ -1,0 +1,40 @@
+// The one path of `npm test` with a React client that people have, in a real browser. `npm run test:clients` has all the others.
+
+import { expect, inject, test } from 'vitest'
+import { buildExample } from '../clients/built-example.ts'
+import { connectBrowser, openAssistantUi } from '../clients/chat-page.ts'
+import { startChatServer } from '../clients/chat-server.ts'
+
+const soon = { timeout: 30_000 }
+
+test.skipIf(inject('browser') === null)(
+  'a person talks, lets the page do something, allows a call, and reloads',
+  { timeout: 120_000 },
+  async () => {
+    await using example = await buildExample('assistant-ui')
+    await using server = await startChatServer()
+    await using browser = await connectBrowser()
+    const chat = await openAssistantUi(browser, { at: example.url, server: server.url, token: server.userToken })
+
+    await chat.say('hello')
+    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'Good day.'])
+    await chat.say('paint')
+    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'I have painted it.'])
+    await chat.say('note it')
+    await chat.approval.getByRole('button', { name: 'Approve' }).click()
+    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'That is settled.'])
+    await chat.page.reload()
+
+    await expect
+      .poll(() => chat.said(), soon)
+      .toEqual([
+        ['user', 'hello'],
+        ['assistant', 'Good day.'],
+        ['user', 'paint'],
+        ['assistant', 'I have painted it.'],
+        ['user', 'note it'],
+        ['assistant', 'That is settled.'],
+      ])
+    expect(server.noted).toEqual(['bob'])
+  },
+)
