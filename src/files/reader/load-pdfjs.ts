@@ -50,7 +50,7 @@ export async function loadPdfjs(folder: string): Promise<typeof import('unpdf/pd
   })
   try {
     // pdf.js takes the worker from here on by itself, without a thread.
-    useOurJpegDecoder(await import(addressOf('pdf.worker.mjs')))
+    takeOurJpegDecoder(await import(addressOf('pdf.worker.mjs')))
     return await import(addressOf('pdf.mjs'))
   } finally {
     hooks.deregister()
@@ -61,7 +61,7 @@ export async function loadPdfjs(folder: string): Promise<typeof import('unpdf/pd
 export const changed = (text: string, { from, to, times }: TextChange): string =>
   text.split(from).length - 1 === times ? text.replaceAll(from, to) : text
 
-function useOurJpegDecoder(worker: object): void {
+function takeOurJpegDecoder(worker: object): void {
   if (!('PDFImage' in worker && 'JpegStream' in worker)) return
   const { PDFImage, JpegStream } = worker
   if (typeof PDFImage !== 'function' || typeof JpegStream !== 'function' || ORIGINAL in PDFImage) return
