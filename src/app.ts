@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { ServerSettings } from './config/server-settings.ts'
-import type { AgentDefinition } from './domain/agent.ts'
+import type { AgentDefinition, ModelSettings } from './domain/agent.ts'
 import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
 import { type Clock, createSystemClock } from './domain/clock.ts'
 import { ServerError } from './domain/errors.ts'
@@ -43,6 +43,8 @@ import { createSessionLog } from './log/session-log.ts'
 import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/http-stream.ts'
+import { type Connections, createConnections } from './outgoing/connections.ts'
+import type { ProxyVariables } from './outgoing/proxy-choice.ts'
 import { createAgUiRoutes } from './protocols/ag-ui/routes.ts'
 import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
 import { createAgentCoreRoutes } from './protocols/agent-core/routes.ts'
@@ -138,11 +140,20 @@ export interface OpenApp {
 
 export const DISK_FAILED = 74
 
+const isAskedOverHttp = ({ provider }: ModelSettings): boolean => provider !== 'demo' && provider !== 'scripted'
+
 /** Loaded only where files may be fetched. */
-async function fileFetcher(): Promise<FetchFile> {
+async function fileFetcher(connections: Connections, proxyVariables: ProxyVariables | null): Promise<FetchFile> {
   const { createFetchFile } = await import('./tools/http/fetch-file.ts')
   const { createServiceHttp, systemLookup } = await import('./tools/http/service-http.ts')
-  return createFetchFile(createServiceHttp({ lookup: systemLookup, maxBytes: fileLimits.base64Bytes }))
+  return createFetchFile(
+    createServiceHttp({
+      connections,
+      proxied: proxyVariables === null ? null : connections.through({ proxyVariables }),
+      lookup: systemLookup,
+      maxBytes: fileLimits.base64Bytes,
+    }),
+  )
 }
 
 /** Finds all that can be wrong with settings, keys and files; the data directory is touched by the start. */
@@ -153,8 +164,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
   await using undo = new AsyncDisposableStack()
 
-  const modelHttp = createModelHttp({ clock })
-  undo.defer(() => modelHttp.close())
+  const connections = createConnections()
+  undo.defer(() => connections.close())
+  const modelHttp = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const strays = options.strays ?? createStrayErrors()
   const processes = createProcessGroups({ clock, process })
   const queue = createStartQueue()
@@ -181,6 +193,8 @@ export async function createApp(options: AppOptions): Promise<App> {
         processes,
         queue,
         environment: process.env,
+        connections,
+        proxyVariables: settings.tools.proxy,
         agents: known,
         complete: createComplete(model, definition.limits.answerChars),
         strays,
@@ -207,7 +221,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const basePath = readBasePath(options.basePath ?? '')
   const prepared = undo.move()
 
-  const ready: Prepared = { parts, answering, tls, guard, strays, clock, ids, basePath }
+  const ready: Prepared = { parts, answering, connections, tls, guard, strays, clock, ids, basePath }
   let started: Promise<Started> | null = null
   let closed: Promise<void> | null = null
   function start(where: Where | 'mounted' | null): Promise<Started> {
@@ -234,6 +248,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     async listen() {
       const { app, address } = await start({ hosts: settings.hosts, port: settings.port })
+      // Not part of the start, which must be quick, nor of the first answer. What fails here fails again where it matters.
+      if (parts.some(({ definition }) => isAskedOverHttp(definition.model))) void connections.warm().catch(() => {})
       if (address === null) throw new Error('a server that listens has an address')
       const { host, port } = address
       const name = host.includes(':') ? `[${host}]` : host
@@ -250,6 +266,7 @@ interface Prepared {
   parts: EngineOptions['agents']
   /** Who answers where no agent is named. */
   answering: EngineOptions['agents'][number]
+  connections: Connections
   tls: TlsPair | null
   guard: Guard
   strays: StrayErrors
@@ -267,7 +284,7 @@ interface Started {
 /** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. */
 async function startApp(
   options: AppOptions,
-  { parts, answering, tls, guard, strays, clock, ids, basePath }: Prepared,
+  { parts, answering, connections, tls, guard, strays, clock, ids, basePath }: Prepared,
   where: Where | 'mounted' | null,
 ): Promise<Started> {
   const { settings, dataDir, version, log } = options
@@ -426,7 +443,7 @@ async function startApp(
   const attachments = createAttachments({
     files: keeper,
     readable: async (file, signal) => void (await files.read(file, signal)),
-    fetchFile: settings.files.urls ? await fileFetcher() : null,
+    fetchFile: settings.files.urls ? await fileFetcher(connections, settings.tools.proxy) : null,
   })
   const services = { engine, clock, version, attachments }
   const documented = [

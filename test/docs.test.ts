@@ -94,6 +94,7 @@ describe('links', () => {
 })
 
 describe('examples in YAML', () => {
+  const pemFiles = { '/client.pem': '', '/client-key.pem': '', '/ca.pem': '' }
   const yaml = blocks.filter(({ marks }) => marks[0] === 'yaml')
 
   /** What is wrong with an example; one that shows a part of an agent is made whole first. */
@@ -103,7 +104,12 @@ describe('examples in YAML', () => {
         const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
         const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(code))
         const whole = [...missing.map(([, line]) => line), code].join('\n')
-        const files = createMemoryFiles({ '/agent.yaml': whole, '/answers.yaml': 'answers: []', '/tools.ts': '' })
+        const files = createMemoryFiles({
+          '/agent.yaml': whole,
+          '/answers.yaml': 'answers: []',
+          '/tools.ts': '',
+          ...pemFiles,
+        })
         return checkAgent('/agent.yaml', { env: {}, files }).issues.map(formatIssue)
       }
       case 'settings':
@@ -356,6 +362,10 @@ describe('names', () => {
       'AZURE_OPENAI_API_VERSION',
       'MISTRAL_API_KEY',
       'NODE_OPTIONS',
+      'NODE_EXTRA_CA_CERTS',
+      'HTTPS_PROXY',
+      'HTTP_PROXY',
+      'NO_PROXY',
       'RUN_ID',
       'EVENT_ID',
       'SESSION_ID',

@@ -10,8 +10,9 @@ const src = join(import.meta.dirname, '..', 'src')
 const allowed: Record<string, readonly string[]> = {
   domain: [],
   config: ['domain'],
-  models: ['domain'],
-  tools: ['domain'],
+  outgoing: ['domain'],
+  models: ['domain', 'outgoing'],
+  tools: ['domain', 'outgoing'],
   files: ['domain'],
   store: ['domain'],
   log: ['domain', 'store/store.ts'],

@@ -64,5 +64,5 @@ export const paced: Scenario = createCpuScenario({
     rampMs: 1000,
   }),
   rounds: 3,
-  limit: 1.5,
+  limit: 1.6,
 })

@@ -23,7 +23,7 @@ export interface AgentCheckDeps {
 export async function checkAgents(config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {
   const issues: ConfigIssue[] = []
   for (const agent of config.agents) {
-    const problem = await modelProblem(agent, deps.io)
+    const problem = await modelProblem(agent, deps)
     if (problem !== null) issues.push(issueOf(config, agent.name, ['model'], problem))
     issues.push(...(await toolIssues(agent, config, deps)))
   }
@@ -42,10 +42,15 @@ export function missingCommands({ agents, places }: LoadedConfig, io: Io): Confi
   )
 }
 
-async function modelProblem({ model, directory }: AgentDefinition, { clock }: Io): Promise<ServerError | null> {
+async function modelProblem(
+  { model, directory }: AgentDefinition,
+  { version, io: { clock } }: AgentCheckDeps,
+): Promise<ServerError | null> {
   const { createModel } = await import('../models/create-model.ts')
   const { createModelHttp } = await import('../models/http-stream.ts')
-  const http = createModelHttp({ clock })
+  const { createConnections } = await import('../outgoing/connections.ts')
+  const connections = createConnections()
+  const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   try {
     const ids = createIds(() => clock.now())
     await createModel(model, { http, clock, ids, random: Math.random, log: silentLogger, directory })
@@ -54,13 +59,13 @@ async function modelProblem({ model, directory }: AgentDefinition, { clock }: Io
     if (error instanceof ServerError) return error
     throw error
   } finally {
-    await http.close()
+    connections.close()
   }
 }
 
 /** One by one, because the first that is wrong should not hide the others; then all, because names may clash. */
 async function toolIssues(agent: AgentDefinition, config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {
-  const toolDeps = { ...deps, agents: config.agents }
+  const toolDeps = { ...deps, agents: config.agents, proxyVariables: config.settings.tools.proxy }
   const issues: ConfigIssue[] = []
   for (const [index, tool] of agent.tools.entries()) {
     const { problem } = await lookAtTools([tool], toolDeps)

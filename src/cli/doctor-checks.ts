@@ -10,6 +10,7 @@ import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/http-stream.ts'
+import { createConnections } from '../outgoing/connections.ts'
 import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
 import { examineDatabase } from '../store/sqlite/sqlite-store.ts'
 import { DATABASE_FILE } from './data-directory.ts'
@@ -24,7 +25,8 @@ export interface Check {
   mend?: string
 }
 
-const MODEL_TIMEOUT_MS = 10_000
+/** Longer than a connection may take: then the model itself says that there is none. */
+const MODEL_TIMEOUT_MS = 15_000
 const LITTLE_SPACE = 1_000_000_000
 const NO_SPACE = 100_000_000
 
@@ -35,12 +37,19 @@ export function checkNode(version: string): Check {
 }
 
 /** The key and the way to the model of one agent. Asks the provider for the cheapest thing it answers. */
-export async function checkModel(agent: AgentDefinition, io: Io): Promise<Check[]> {
+export async function checkModel(agent: AgentDefinition, version: string, io: Io): Promise<Check[]> {
   const shown = `${agent.name} (${agent.model.provider}/${agent.model.name})`
-  const http = createModelHttp({ clock: io.clock })
+  const connections = createConnections()
+  const http = createModelHttp({ connections, clock: io.clock, userAgent: `quarterdeck/${version}` })
   const timeout = new AbortController()
   const stopWaiting = io.clock.after(MODEL_TIMEOUT_MS, () => timeout.abort())
   const key: Check = { name: 'Key', status: 'ok', detail: `${agent.name}: ${describeKey(agent.model)}` }
+  const proxies = (): Check[] =>
+    http.proxies().map(({ proxy, from }) => ({
+      name: 'Proxy',
+      status: 'ok',
+      detail: `${agent.name}: through ${proxy}, as ${from} says`,
+    }))
   try {
     const model = await createModel(agent.model, {
       http,
@@ -53,19 +62,25 @@ export async function checkModel(agent: AgentDefinition, io: Io): Promise<Check[
     const began = io.clock.mono()
     await model.check(timeout.signal)
     const ms = Math.round(io.clock.mono() - began)
-    return [key, { name: 'Model', status: 'ok', detail: `${shown} answers (${ms} ms)` }]
+    return [key, ...proxies(), { name: 'Model', status: 'ok', detail: `${shown} answers (${ms} ms)` }]
   } catch (error) {
     if (timeout.signal.aborted) {
       const mend = 'Check the network, a proxy, and model.base_url.'
-      return [key, { name: 'Model', status: 'fail', detail: `${shown} does not answer within 10 s`, mend }]
+      return [
+        key,
+        ...proxies(),
+        { name: 'Model', status: 'fail', detail: `${shown} does not answer within 15 s`, mend },
+      ]
     }
     if (!(error instanceof ServerError)) throw error
     const problem: Check = { name: 'Model', status: 'fail', detail: `${shown}: ${error.message}`, mend: mendOf(error) }
     const keyMissing = error.code === 'config_invalid' && agent.model.apiKey === undefined
-    return keyMissing || error.code === 'model_auth_failed' ? [{ ...problem, name: 'Key' }] : [key, problem]
+    return keyMissing || error.code === 'model_auth_failed'
+      ? [{ ...problem, name: 'Key' }]
+      : [key, ...proxies(), problem]
   } finally {
     stopWaiting()
-    http.close()
+    connections.close()
   }
 }
 
@@ -83,7 +98,7 @@ function mendOf(error: ServerError): string {
     case 'model_not_found':
       return 'Correct model.name in the agent file.'
     case 'model_unreachable':
-      return 'Start the model server, or correct model.base_url; behind a proxy check its settings.'
+      return 'Start the model server, or correct model.base_url; behind a proxy check HTTPS_PROXY, NO_PROXY and model.proxy.'
     default:
       return 'Try again later; if it stays, look at the provider’s status page.'
   }

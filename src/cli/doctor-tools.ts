@@ -4,6 +4,8 @@ import type { AgentDefinition } from '../domain/agent.ts'
 import { ServerError } from '../domain/errors.ts'
 import { type Logger, silentLogger } from '../domain/logger.ts'
 import type { McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
+import { createConnections } from '../outgoing/connections.ts'
+import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStrayErrors } from '../tools/function/stray-errors.ts'
 import { createMcpServer } from '../tools/mcp/mcp-server.ts'
@@ -16,6 +18,8 @@ export interface ToolCheckDeps {
   /** All that are loaded: they may be each other's tools. */
   agents: readonly AgentDefinition[]
   version: string
+  /** What tools that are reached over HTTP go by; null: they use no proxy. */
+  proxyVariables: ProxyVariables | null
   io: Io
   /** New each time the files of function tools have changed. */
   reload?: number
@@ -81,7 +85,9 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   const stopWaiting = clock.after(LIST_TIMEOUT_MS, () => timeout.abort())
   const { log, warnings } = createWarnings()
   // A toolbox does without a server that it cannot have; here its reason is wanted, so that the server itself is asked first.
-  const server = createMcpServer(settings, { ...toolDeps(log, deps), patienceMs: LIST_TIMEOUT_MS })
+  const { connections, proxyVariables, ...common } = toolDeps(log, deps)
+  const { fetch } = connections.through({ proxyVariables: proxyVariables ?? {} })
+  const server = createMcpServer(settings, { ...common, fetch, patienceMs: LIST_TIMEOUT_MS })
   const toolbox = createServerTools([{ name: settings.name, ...server }], new Map(), { log, clock })
   try {
     const began = clock.mono()
@@ -107,12 +113,14 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   } finally {
     stopWaiting()
     await toolbox.close()
+    connections.close()
   }
 }
 
-function toolDeps(log: Logger, { version, io }: ToolCheckDeps) {
+function toolDeps(log: Logger, { version, proxyVariables, io }: ToolCheckDeps) {
   const { clock, env } = io
-  return { clock, log, version, processes: createProcessGroups({ clock, process }), environment: env }
+  const processes = createProcessGroups({ clock, process })
+  return { clock, log, version, processes, environment: env, connections: createConnections(), proxyVariables }
 }
 
 /** What is left out of a server's tools is said in the log alone. */

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
+import { openProxy } from '../outgoing/testing/open-proxy.ts'
 import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
 import { checkClock, checkDataDir, checkNode } from './doctor-checks.ts'
 import { checkTools } from './doctor-tools.ts'
@@ -69,8 +70,33 @@ ok    Clock   N
     await server.close()
     expect(await failing()).toEqual([
       'Model',
-      'Start the model server, or correct model.base_url; behind a proxy check its settings.',
+      'Start the model server, or correct model.base_url; behind a proxy check HTTPS_PROXY, NO_PROXY and model.proxy.',
     ])
+  })
+
+  test('the proxy on the way to the model is named, its password never', async () => {
+    const cwd = await tempFolder()
+    const server = await startFakeServer((_, response) => void response.end('{"data":[]}'))
+    const proxy = await openProxy(Number(new URL(server.url).port), { credentials: 'me:secret' })
+    onTestFinished(() => proxy.close())
+    const address = `http://me:PASS@127.0.0.1:${proxy.port}`
+    await writeFile(join(cwd, '.env'), `HTTP_PROXY=${address.replace('PASS', 'secret')}\n`)
+    await writeAgent(cwd, '{ provider: openai, name: gpt-x, base_url: "http://model.test/v1", api_key: k }')
+    const good = await doctor(cwd, '--port', '0')
+    expect(good.out).toMatch(
+      new RegExp(`^ok +Proxy +crow: through http://127.0.0.1:${proxy.port}, as HTTP_PROXY says$`, 'm'),
+    )
+    expect(good.out).toMatch(/^ok +Model +/m)
+
+    const wrong = address.replace('PASS', 'wrong')
+    await writeAgent(
+      cwd,
+      `{ provider: openai, name: gpt-x, base_url: "http://model.test/v1", api_key: k, proxy: "${wrong}" }`,
+    )
+    const bad = await doctor(cwd, '--port', '0')
+    expect(bad.out).toMatch(/^ok +Proxy +crow: through .*, as model\.proxy says$/m)
+    expect(bad.out).toMatch(/^fail +Model +.*wants a name and a password \(407\)/m)
+    expect(good.out + bad.out).not.toMatch(/secret|wrong/)
   })
 
   test('a file with mistakes is quoted with its lines, and the machine is looked at all the same', async () => {
@@ -247,7 +273,8 @@ describe('the checks', () => {
     const { agents } = loadConfig({ files: [], flags: {} }, io)
     const [agent] = agents
 
-    const checks = agent === undefined ? [] : await checkTools(agent, { agents, version: '1', io })
+    const checks =
+      agent === undefined ? [] : await checkTools(agent, { agents, version: '1', proxyVariables: null, io })
 
     expect(checks).toEqual([
       {

@@ -74,10 +74,11 @@ async function examine(
   }
   if (config !== null) {
     const { agents } = config
-    for (const agent of agents) checks.push(...(await checkModel(agent, io)))
+    const version = await readVersion()
+    for (const agent of agents) checks.push(...(await checkModel(agent, version, io)))
     if (agents.some(({ tools }) => tools.length > 0)) {
       const { checkTools } = await import('./doctor-tools.ts')
-      const deps = { agents, version: await readVersion(), io }
+      const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io }
       for (const agent of agents) checks.push(...(await checkTools(agent, deps)))
     }
     checks.push(await checkPort(config.settings))

@@ -27,6 +27,7 @@ export async function openTestEngine(
   const { createApp } = await import('../app.ts')
   const { createModel } = await import('../models/create-model.ts')
   const { createModelHttp } = await import('../models/http-stream.ts')
+  const { createConnections } = await import('../outgoing/connections.ts')
   const { clock } = io
   const ids = createIds(() => clock.now())
   await using undo = new AsyncDisposableStack()
@@ -34,8 +35,9 @@ export async function openTestEngine(
   // A folder of its own: a server may be using the data directory.
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-test-'))
   undo.defer(() => rm(dataDir, { recursive: true, force: true }))
-  const http = createModelHttp({ clock })
-  undo.defer(() => http.close())
+  const connections = createConnections()
+  undo.defer(() => connections.close())
+  const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const judges = new Map<string, Judge>()
   for (const { name, judge, directory } of agents) {
     if (judge === null) continue

@@ -23,6 +23,7 @@ describe('a start without an agent file', () => {
         name: 'demo',
         contextWindow: 128_000,
         retries: 2,
+        connectTimeoutMs: 10_000,
         firstTokenTimeoutMs: 120_000,
         tokenTimeoutMs: 60_000,
       },

@@ -8,6 +8,7 @@ import type { Path } from './json-schema-node.ts'
 import type { ModelFile } from './model-file.ts'
 import { modelInput } from './model-input.ts'
 import { canonicalProvider, firstOf, providers } from './providers.ts'
+import { proxyVariables } from './proxy-variables.ts'
 import { existingFile, readTextOrFile, type Surroundings } from './surroundings.ts'
 
 /** Reports what is wrong beyond the file itself; the result counts only when nothing was reported. */
@@ -60,6 +61,8 @@ function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): M
   const baseUrl = file.provider === 'azure' ? azureAddress(file, path, surroundings) : file.base_url
   const script = file.script === undefined ? undefined : existingFile(file.script, [...path, 'script'], surroundings)
   const { reasoning, prices } = file
+  const variables = proxyVariables(surroundings.env)
+  const tls = tlsFiles(file.tls, [...path, 'tls'], surroundings)
   const input = modelInput(file, baseUrl)
   return {
     provider: canonicalProvider(file.provider),
@@ -82,6 +85,10 @@ function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): M
     ...(input.length === 0 ? {} : { input }),
     contextWindow: file.context_window,
     retries: file.retries,
+    connectTimeoutMs: file.connect_timeout * 1000,
+    ...(file.proxy === undefined ? {} : { proxy: file.proxy === 'none' ? false : file.proxy }),
+    ...(Object.keys(variables).length === 0 ? {} : { proxyVariables: variables }),
+    ...(tls === undefined ? {} : { tls }),
     firstTokenTimeoutMs: file.first_token_timeout * 1000,
     tokenTimeoutMs: file.token_timeout * 1000,
     ...(prices === undefined ? {} : { prices }),
@@ -89,6 +96,15 @@ function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): M
       ? {}
       : { fallback: defineModel(file.fallback, [...path, 'fallback'], surroundings) }),
   }
+}
+
+function tlsFiles(tls: ModelFile['tls'], path: Path, surroundings: Surroundings): ModelSettings['tls'] {
+  if (tls === undefined) return undefined
+  const files = (['cert', 'key', 'ca'] as const).flatMap((one) => {
+    const file = tls[one]
+    return file === undefined ? [] : [[one, existingFile(file, [...path, one], surroundings)]]
+  })
+  return Object.fromEntries(files)
 }
 
 /** Every Azure resource has an address of its own. The API version travels in its query. */

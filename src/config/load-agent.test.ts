@@ -42,6 +42,7 @@ describe('a correct agent file', () => {
         apiKey: 'none',
         contextWindow: 128_000,
         retries: 2,
+        connectTimeoutMs: 10_000,
         firstTokenTimeoutMs: 120_000,
         tokenTimeoutMs: 60_000,
       },
@@ -84,6 +85,8 @@ model:
   reasoning: { effort: high, budget_tokens: 1000 }
   context_window: 1000
   retries: 0
+  proxy: proxy.test:3128
+  connect_timeout: 5s
   first_token_timeout: 1.5
   token_timeout: 250ms
   prices: { input: 3, output: 15 }
@@ -108,7 +111,13 @@ judge: { provider: demo }
       {},
       { '/prompt.md': 'Be brief. ${NOT_A_VARIABLE}\n', '/a/s.yaml': 'answers: []' },
     )
-    const timeouts = { contextWindow: 128_000, retries: 2, firstTokenTimeoutMs: 120_000, tokenTimeoutMs: 60_000 }
+    const timeouts = {
+      contextWindow: 128_000,
+      retries: 2,
+      connectTimeoutMs: 10_000,
+      firstTokenTimeoutMs: 120_000,
+      tokenTimeoutMs: 60_000,
+    }
     expect(agent).toEqual({
       name: 'support-2',
       description: 'Helps.',
@@ -127,6 +136,8 @@ judge: { provider: demo }
         reasoning: { effort: 'high', budgetTokens: 1000 },
         contextWindow: 1000,
         retries: 0,
+        connectTimeoutMs: 5000,
+        proxy: 'proxy.test:3128',
         firstTokenTimeoutMs: 1500,
         tokenTimeoutMs: 250,
         prices: { input: 3, output: 15 },
@@ -398,6 +409,14 @@ describe('a wrong value', () => {
       '1:35 model.api_key: expected text, found a value that is not shown here. Write e.g. api_key: "${OPENAI_API_KEY}"',
     ],
     [
+      'model: { provider: demo, proxy: "socks5://me:secret@proxy.test" }',
+      '1:33 model.proxy: this is no http or https address of a proxy. Write e.g. proxy: http://proxy.example.com:3128',
+    ],
+    [
+      'model: { provider: demo, tls: { cert: client.pem } }',
+      '1:26 model.tls.key: a cert alone proves nothing. Write the key that belongs to it, e.g. key: client-key.pem',
+    ],
+    [
       'model: { provider: demo, retries: 11 }',
       '1:35 model.retries: expected a whole number between 0 and 10, found 11. Write e.g. retries: 2',
     ],
@@ -411,7 +430,7 @@ describe('a wrong value', () => {
     ],
     [
       'model: { provider: demo, fallback: { provider: demo, fallback: {} } }',
-      '1:54 model.fallback.fallback: unknown key. Known here: provider, name, temperature, max_tokens, top_p, base_url, api_key, package, script, reasoning, input, context_window, retries, first_token_timeout, token_timeout, prices.',
+      '1:54 model.fallback.fallback: unknown key. Known here: provider, name, temperature, max_tokens, top_p, base_url, api_key, package, script, reasoning, input, context_window, retries, proxy, tls, connect_timeout, first_token_timeout, token_timeout, prices.',
     ],
     [
       'model: { provider: demo, fallback: { provider: google } }',

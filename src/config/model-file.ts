@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { modelInputs } from '../domain/agent.ts'
+import { proxyAddress } from '../domain/proxy-address.ts'
 import { duration } from './duration.ts'
 import { providerNames } from './providers.ts'
 import { count, key, text } from './schema-key.ts'
@@ -63,6 +64,31 @@ const modelKeys = {
     'Further attempts after a rate limit, a server error or a lost connection, before the first token.',
     2,
   ),
+  proxy: key(
+    z.union([z.literal(false), text()]).optional(),
+    'The proxy to reach it through, also if it runs on this machine; `none` or `false`: no proxy. Default: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names its host or it runs on this machine.',
+    'http://proxy.example.com:3128',
+    'the address of a proxy, or false',
+  ),
+  tls: key(
+    z
+      .strictObject({
+        cert: key(text().optional(), 'The certificate that we show, a PEM file relative to this file.', 'client.pem'),
+        key: key(text().optional(), 'Its key, a PEM file relative to this file.', 'client-key.pem'),
+        ca: key(
+          text().optional(),
+          'Who vouches for the server, a PEM file relative to this file; the usual authorities no longer count then.',
+          'ca.pem',
+        ),
+      })
+      .optional(),
+    'For servers that ask for a certificate, or have one of a company’s own authority.',
+    { cert: 'client.pem', key: 'client-key.pem', ca: 'ca.pem' },
+  ),
+  connect_timeout: duration({
+    description: 'How long to wait for a connection; then it is tried again, or the fallback is asked.',
+    example: '5s',
+  }).prefault(10),
   first_token_timeout: duration({ description: 'How long to wait for the first token.', example: '90s' }).prefault(120),
   token_timeout: duration({ description: 'How long to wait between two tokens.', example: '30s' }).prefault(60),
   prices: key(
@@ -99,6 +125,20 @@ function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
   }
   if (provider !== 'scripted' && model.script !== undefined) {
     report('script', `provider ${provider} takes no script. Remove it, or write provider: scripted`)
+  }
+  if (typeof model.proxy === 'string' && proxyAddress(model.proxy) === null) {
+    report('proxy', 'this is no http or https address of a proxy. Write e.g. proxy: http://proxy.example.com:3128')
+  }
+  for (const [one, other] of [
+    ['cert', 'key'],
+    ['key', 'cert'],
+  ] as const) {
+    if (model.tls?.[one] === undefined || model.tls[other] !== undefined) continue
+    context.addIssue({
+      code: 'custom',
+      path: ['tls', other],
+      message: `a ${one} alone proves nothing. Write the ${other} that belongs to it, e.g. ${other}: client${other === 'key' ? '-key' : ''}.pem`,
+    })
   }
   if (model.max_tokens !== undefined && model.max_tokens >= model.context_window) {
     report(

@@ -55,7 +55,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
     schema: agentFile,
     env,
     starter: starterAgent,
-    secrets: ['api_key', 'headers', 'env'],
+    secrets: ['api_key', 'headers', 'env', 'proxy'],
   })
   issues.push(...config.issues)
   const { source, value } = config

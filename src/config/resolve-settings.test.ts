@@ -65,7 +65,7 @@ describe('settings', () => {
           streams: null,
         },
         context: { maxMessages: 200 },
-        tools: { timeoutMs: 30_000 },
+        tools: { timeoutMs: 30_000, proxy: null },
         sessions: { ttlSeconds: 1800, retentionDays: 30 },
         shutdown: { drainMs: 5000 },
         publicDocs: false,
@@ -99,7 +99,7 @@ limits:
   posts_per_minute: 5
   streams: none
 context: { max_messages: 6 }
-tools: { timeout_seconds: 1m }
+tools: { timeout_seconds: 1m, proxy: true }
 sessions: { ttl: 2h, retention_days: 0 }
 shutdown: { drain: 0 }
 public_docs: true
@@ -130,7 +130,7 @@ open: true
           streams: null,
         },
         context: { maxMessages: 6 },
-        tools: { timeoutMs: 60_000 },
+        tools: { timeoutMs: 60_000, proxy: {} },
         sessions: { ttlSeconds: 7200, retentionDays: 0 },
         shutdown: { drainMs: 0 },
         publicDocs: true,

@@ -5,6 +5,7 @@ import { ConfigError, type ConfigIssue } from './config-error.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { Environment } from './env-file.ts'
 import { isLoopback } from './loopback.ts'
+import { proxyVariables } from './proxy-variables.ts'
 import type { ServerSettings } from './server-settings.ts'
 import { createSourceFinder, readSetting, type SettingSources } from './setting-source.ts'
 import { type SettingKey, type SettingValues, settingKeys, settings } from './settings.ts'
@@ -42,7 +43,7 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
     issues.push({ file: null, line: null, column: null, path: `settings: ${key}`, message })
   }
   const isGiven = (key: SettingKey) => finder.find(key) !== null
-  const resolved = assemble(read, isGiven, onTerminal)
+  const resolved = assemble(read, isGiven, onTerminal, sources.env)
   if (issues.length > 0) throw new ConfigError(issues)
 
   const safety = checkSafety(resolved, { mode: read('auth.mode'), content: read('log.content') }, finder.find)
@@ -52,7 +53,12 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
 
 type Read = <K extends SettingKey>(key: K) => SettingValues[K]
 
-function assemble(read: Read, isGiven: (key: SettingKey) => boolean, onTerminal: boolean): ServerSettings {
+function assemble(
+  read: Read,
+  isGiven: (key: SettingKey) => boolean,
+  onTerminal: boolean,
+  env: Environment,
+): ServerSettings {
   const host = read('host')
   const loopback = isLoopback(host)
   const debug = read('debug')
@@ -98,7 +104,10 @@ function assemble(read: Read, isGiven: (key: SettingKey) => boolean, onTerminal:
       streams: perToken('limits.streams', 200),
     },
     context: { maxMessages: read('context.max_messages') },
-    tools: { timeoutMs: read('tools.timeout_seconds') * 1000 },
+    tools: {
+      timeoutMs: read('tools.timeout_seconds') * 1000,
+      proxy: read('tools.proxy') ? proxyVariables(env) : null,
+    },
     sessions: { ttlSeconds: read('sessions.ttl'), retentionDays: read('sessions.retention_days') },
     shutdown: { drainMs: read('shutdown.drain') * 1000 },
     publicDocs: read('public_docs'),

@@ -46,8 +46,12 @@ export interface ServerSettings {
   }
   /** For agents that do not say. */
   context: { maxMessages: number }
-  /** For tools that do not say. */
-  tools: { timeoutMs: number }
+  tools: {
+    /** For tools that do not say. */
+    timeoutMs: number
+    /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY where tools go by them; null: tools use no proxy. */
+    proxy: Readonly<Record<string, string>> | null
+  }
   /** For agents that do not say. */
   sessions: { ttlSeconds: number; retentionDays: number }
   shutdown: { drainMs: number }

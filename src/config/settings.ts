@@ -251,6 +251,15 @@ const table = {
     flag: '--tool-timeout <time>',
     env: ['QUARTERDECK_TOOLS_TIMEOUT_SECONDS', 'TOOL_TIMEOUT_SECONDS'],
   }),
+  'tools.proxy': setting({
+    schema: z.boolean(),
+    description:
+      'HTTP tools and MCP servers at a URL are reached through HTTPS_PROXY or HTTP_PROXY too. A name is judged before, but the proxy looks it up again.',
+    example: true,
+    default: false,
+    flag: '--tools-proxy',
+    env: ['QUARTERDECK_TOOLS_PROXY'],
+  }),
   'sessions.ttl': setting({
     schema: span(false),
     description: 'Idle time after which a session’s live state is freed, for agents that do not say.',

@@ -51,6 +51,14 @@ export interface ModelSettings {
   /** Tokens the model can take in one request; 128,000 when not configured. */
   contextWindow: number
   retries: number
+  /** 10 s when left out. */
+  connectTimeoutMs?: number
+  /** The address of the proxy to go through; `false`: none. Left out: `proxyVariables` decide. */
+  proxy?: string | false
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY as the agent's environment has them, in either case. */
+  proxyVariables?: Readonly<Record<string, string>>
+  /** Absolute paths of PEM files. */
+  tls?: { cert?: string; key?: string; ca?: string }
   firstTokenTimeoutMs: number
   tokenTimeoutMs: number
   /** Per million tokens; a cost limit needs it. */

@@ -7,8 +7,8 @@ import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
-import { createModelHttp } from '../models/http-stream.ts'
-import { openServer } from '../models/testing/raw-server.ts'
+import { openModelHttp } from '../models/testing/open-model-http.ts'
+import { openServer } from '../outgoing/testing/raw-server.ts'
 import { openEngine, outline, testAgent, testTool } from './testing/open-engine.ts'
 
 const clock = createSystemClock()
@@ -31,7 +31,7 @@ async function endlessModel(...pieces: (object | string)[]) {
     request.resume().on('end', () => more(response))
   })
   const { port, close } = await openServer(server)
-  const http = createModelHttp({ clock })
+  const http = openModelHttp(clock)
   const settings = {
     ...testAgent.model,
     provider: 'openai' as const,

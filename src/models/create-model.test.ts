@@ -7,12 +7,13 @@ import type { ModelSettings } from '../domain/agent.ts'
 import { type Clock, createSystemClock } from '../domain/clock.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
+import { turns, until } from '../outgoing/testing/ask.ts'
 import { createModel, type ModelDeps } from './create-model.ts'
-import { createModelHttp } from './http-stream.ts'
 import type { Model, ModelPart } from './model.ts'
 import { collect, emptyRequest, failureFrom, payloadsOf } from './testing/fixtures.ts'
 import { type Loopback, listen, sendStream, sse } from './testing/loopback.ts'
 import { createManualClock } from './testing/manual-clock.ts'
+import { openModelHttp } from './testing/open-model-http.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -23,7 +24,7 @@ const clock = createSystemClock()
 const never = new AbortController().signal
 
 function deps(directory = '/', poolClock: Clock = clock): ModelDeps {
-  const pool = createModelHttp({ clock: poolClock })
+  const pool = openModelHttp(poolClock)
   cleanups.push(pool.close)
   return { http: pool, clock, ids: createIds(() => 0), random: () => 0, log: silentLogger, directory }
 }
@@ -110,7 +111,8 @@ describe('a model over the wire', () => {
       // [DONE] ends the answer; the pool has the connection back when the timer that would close it is cancelled.
       await ask(model)
       end()
-      while (poolClock.pending > 0) await new Promise((resolve) => setImmediate(resolve))
+      await until(() => poolClock.pending === 0)
+      await turns(3)
     }
     expect(server.sockets).toHaveLength(1)
   })

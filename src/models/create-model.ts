@@ -3,6 +3,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import type { WayOut } from '../outgoing/connections.ts'
 import { createAcceptingModel } from './accepting.ts'
 import type { ModelHttp } from './http-stream.ts'
 import type { Model } from './model.ts'
@@ -52,7 +53,7 @@ const createFallback = async (settings: ModelSettings, deps: ModelDeps): Promise
 async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise<Model> {
   const provider = providerOf(settings)
   checkKey(settings, KEY_VARIABLES[provider])
-  const { http, clock, directory } = deps
+  const { clock, directory } = deps
   const now = () => clock.now()
   const newId = () => `call_${deps.ids.uuid().replaceAll('-', '')}`
   switch (provider) {
@@ -70,20 +71,24 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
         )
       }
       const { createOpenAiModel } = await import('./openai/openai.ts')
+      const http = await httpFor(settings, deps.http)
       return createOpenAiModel(settings, { http, now, newId })
     }
     case 'anthropic': {
       const { createAnthropicModel } = await import('./anthropic/anthropic.ts')
+      const http = await httpFor(settings, deps.http)
       return createAnthropicModel(settings, { http, now, newId })
     }
     case 'google':
     case 'gemini': {
       const { createGoogleModel } = await import('./google/google.ts')
+      const http = await httpFor(settings, deps.http)
       return createGoogleModel({ ...settings, provider: 'google' }, { http, now, newId })
     }
     case 'ai-sdk': {
       const { createAiSdkModel } = await import('./ai-sdk/ai-sdk.ts')
-      return createAiSdkModel(settings, { directory, now, log: deps.log })
+      const http = await httpFor(settings, deps.http)
+      return createAiSdkModel(settings, { directory, now, log: deps.log, fetch: http.fetch })
     }
     case 'demo': {
       const { createDemoModel } = await import('./demo/demo.ts')
@@ -98,6 +103,33 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
       return createScriptedModel({ ...script, clock, name: settings.name, newId })
     }
   }
+}
+
+const wayOf = ({ proxy, proxyVariables, connectTimeoutMs }: ModelSettings): WayOut => ({
+  ...(proxy === undefined ? {} : { proxy }),
+  ...(proxyVariables === undefined ? {} : { proxyVariables }),
+  ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+})
+
+async function httpFor(settings: ModelSettings, http: ModelHttp): Promise<ModelHttp> {
+  const { tls } = settings
+  if (tls === undefined) return http.through(wayOf(settings))
+  const { readFile } = await import('node:fs/promises')
+  const texts: { cert?: string; key?: string; ca?: string } = {}
+  for (const one of ['cert', 'key', 'ca'] as const) {
+    const file = tls[one]
+    if (file === undefined) continue
+    texts[one] = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      throw invalid(`model.tls.${one}: ${file} cannot be read (${error.code ?? 'unknown'}).`)
+    })
+  }
+  try {
+    process.getBuiltinModule('node:tls').createSecureContext(texts)
+  } catch {
+    // What OpenSSL says about it helps nobody.
+    throw invalid('model.tls: the files are no certificate and key in PEM that belong together, without a password.')
+  }
+  return http.through({ ...wayOf(settings), tls: texts })
 }
 
 function providerOf({ provider }: ModelSettings): ProviderName {

@@ -210,6 +210,20 @@ describe('failure of a status', () => {
     expect({ code: error.code, retryable: error.details.retryable }).toEqual({ code, retryable })
   })
 
+  test.each([
+    ['https://elsewhere.test/v1/chat/completions?key=secret', 'https://elsewhere.test/v1/chat/completions'],
+    ['https://me:secret@elsewhere.test/v1', 'https://elsewhere.test/v1'],
+    ['/openai/v1/chat?key=secret#x', '/openai/v1/chat'],
+  ])('a redirect names where it leads, without what may be a secret: %s', (location, shown) => {
+    for (const status of [307, 308]) {
+      const error = statusFailure({ status, headers: { location }, body: '' }, target, 0)
+      expect(error.message).toBe(
+        `The server at model.test redirects (${status}) to ${shown}. The key is not sent on: set base_url to where it leads.`,
+      )
+      expect(error).toMatchObject({ code: 'model_bad_request', details: { retryable: false, status } })
+    }
+  })
+
   test('says what to check, and repeats what the provider said', () => {
     const error = fail(401, anthropic('authentication_error', 'invalid x-api-key'))
     expect(error.message).toBe(
@@ -267,6 +281,49 @@ describe('failure of a connection', () => {
   })
 })
 
+describe('failure of a connection that was never made', () => {
+  const through = { proxy: 'http://proxy.test:3128' }
+  test.each<[string, object, boolean, string]>([
+    [
+      'nobody answers',
+      { code: 'CONNECT_TIMEOUT', connectTimeoutMs: 10_000 },
+      true,
+      'No connection could be made to model.test within 10 s: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
+    ],
+    [
+      'nobody answers behind the proxy',
+      { code: 'CONNECT_TIMEOUT', connectTimeoutMs: 10_000, ...through },
+      true,
+      'No connection could be made to model.test through the proxy http://proxy.test:3128 within 10 s: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
+    ],
+    [
+      'the proxy is down',
+      { code: 'ECONNREFUSED', ...through },
+      true,
+      'The model server at model.test cannot be reached through the proxy http://proxy.test:3128 (connection refused). Check the proxy, or exempt the server with NO_PROXY.',
+    ],
+    [
+      'the proxy wants a password',
+      { code: 'PROXY_REFUSED_407', ...through },
+      false,
+      'The proxy http://proxy.test:3128 wants a name and a password (407). Write them into its address: http://name:password@host:port',
+    ],
+    [
+      'the proxy cannot reach it either',
+      { code: 'PROXY_REFUSED_502', ...through },
+      true,
+      'The proxy http://proxy.test:3128 makes no connection to model.test (502). Allow it there, or exempt the server with NO_PROXY.',
+    ],
+  ])('%s', (_, error, retryable, message) => {
+    const failure = unreachable(error, target)
+    expect([failure.code, failure.details.retryable, failure.message]).toEqual([
+      'model_unreachable',
+      retryable,
+      message,
+    ])
+  })
+})
+
 describe('failure inside a 200', () => {
   test.each<[unknown, ErrorCode, boolean]>([
     [{ type: 'overloaded_error', message: 'x' }, 'model_failed', true],
@@ -294,15 +351,15 @@ describe('failure inside a 200', () => {
     expect(error.code).toBe('model_failed')
   })
 
-  test('a compressed answer is called one', () => {
+  test('an answer that is compressed in another way is called one', () => {
     const { code, message, details } = notAStream(
-      { status: 200, headers: { 'content-encoding': 'gzip' }, body: '' },
+      { status: 200, headers: { 'content-encoding': 'zstd' }, body: '' },
       target,
     )
     expect({ code, message, details }).toEqual({
       code: 'model_bad_request',
       message:
-        'The server at model.test compressed its answer (gzip) without being asked to. Switch that off there, or in the proxy before it.',
+        'The server at model.test compressed its answer in a way that we did not ask for (zstd). Switch that off there, or in the proxy before it.',
       details: { provider: 'test', model: 'test-model', retryable: false, status: 200 },
     })
   })

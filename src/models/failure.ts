@@ -2,6 +2,8 @@
 // because a gateway may answer with any of their shapes. Of a provider's answer only its own message is passed on.
 
 import { type ErrorCode, ServerError } from '../domain/errors.ts'
+import { CONNECT_TIMEOUT, PROXY_REFUSED } from '../outgoing/connection-failure.ts'
+import type { HttpConnectionError } from './http-answer.ts'
 import { isObject, type JsonObject, parseObject, textAt } from './json.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
@@ -23,12 +25,15 @@ export interface HttpAnswer {
   body: string
 }
 
-/** `details.retryable`: the same request may succeed later, or elsewhere. */
+/**
+ * `details.retryable`: the same request may succeed later, or elsewhere. `details.connectTimeout`: nobody was there for as long as a
+ * connection may take.
+ */
 export function modelFailure(
   code: ErrorCode,
   message: string,
   target: Pick<ModelTarget, 'provider' | 'model'>,
-  options: { retryable: boolean; status?: number; retryAfter?: number; cause?: unknown },
+  options: { retryable: boolean; status?: number; retryAfter?: number; connectTimeout?: boolean; cause?: unknown },
 ): ServerError {
   const details: Record<string, unknown> = {
     provider: target.provider,
@@ -37,6 +42,7 @@ export function modelFailure(
   }
   if (options.status !== undefined) details.status = options.status
   if (options.retryAfter !== undefined) details.retryAfter = options.retryAfter
+  if (options.connectTimeout === true) details.connectTimeout = true
   return new ServerError(code, message, options.cause === undefined ? { details } : { details, cause: options.cause })
 }
 
@@ -44,7 +50,22 @@ export function modelFailure(
 export function statusFailure(answer: HttpAnswer, target: ModelTarget, now: number): ServerError {
   const report = readReport(answer.body)
   const retryAfter = retryAfterSeconds(answer.headers, now) ?? retryDelay(report.details)
+  const { location } = answer.headers
+  if (answer.status < 400 && typeof location === 'string') return redirectFailure(answer.status, location, target)
   return classify(answer.status, report, target, retryAfter)
+}
+
+/** Not followed: the key would go where nobody has said that it may. */
+function redirectFailure(status: number, location: string, target: ModelTarget): ServerError {
+  const url = URL.parse(location)
+  // Its query may hold a key.
+  const where = quote(url === null ? (location.split(/[?#]/)[0] ?? '') : `${url.origin}${url.pathname}`, target)
+  return modelFailure(
+    'model_bad_request',
+    `The server at ${target.host} redirects (${status}) to ${where}. The key is not sent on: set base_url to where it leads.`,
+    target,
+    { retryable: false, status },
+  )
 }
 
 /** An error object inside a stream that began well. */
@@ -61,15 +82,36 @@ export function refusal(explanation: string, target: ModelTarget): ServerError {
   })
 }
 
+/** What is known about it; provider packages tell the code at most. */
+export type NoConnection = Partial<Pick<HttpConnectionError, 'code' | 'proxy' | 'connectTimeoutMs'>>
+
 /** The connection could not be made, or broke before an answer began. */
-export function unreachable(error: unknown, target: ModelTarget): ServerError {
-  const reason = connectionReason(isObject(error) ? error.code : undefined)
-  return modelFailure(
-    'model_unreachable',
-    `The model server at ${target.host} cannot be reached (${reason}). Is it running? Check base_url and the network.`,
-    target,
-    { retryable: true, cause: error },
-  )
+export function unreachable(error: NoConnection, target: ModelTarget): ServerError {
+  const { code = '', proxy = null } = error
+  const isTimeout = code === CONNECT_TIMEOUT
+  const message = code.startsWith(PROXY_REFUSED)
+    ? proxyRefusal(code.slice(PROXY_REFUSED.length), proxy, target)
+    : isTimeout
+      ? noConnection(error, target)
+      : proxy === null
+        ? `The model server at ${target.host} cannot be reached (${connectionReason(code)}). Is it running? Check base_url and the network.`
+        : `The model server at ${target.host} cannot be reached through the proxy ${proxy} (${connectionReason(code)}). Check the proxy, or exempt the server with NO_PROXY.`
+  // A proxy that says no says it again.
+  const retryable = !/^PROXY_REFUSED_4/.test(code)
+  return modelFailure('model_unreachable', message, target, { retryable, connectTimeout: isTimeout, cause: error })
+}
+
+function noConnection({ connectTimeoutMs, proxy = null }: NoConnection, { host }: ModelTarget): string {
+  const time = typeof connectTimeoutMs === 'number' ? ` within ${connectTimeoutMs / 1000} s` : ''
+  const who = proxy === null ? host : `${host} through the proxy ${proxy}`
+  return `No connection could be made to ${who}${time}: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).`
+}
+
+function proxyRefusal(status: string, proxy: string | null, { host }: ModelTarget): string {
+  if (status === '407') {
+    return `The proxy ${proxy} wants a name and a password (407). Write them into its address: http://name:password@host:port`
+  }
+  return `The proxy ${proxy} makes no connection to ${host} (${status}). Allow it there, or exempt the server with NO_PROXY.`
 }
 
 /** The stream ended, or broke, before the model had finished. */
@@ -90,7 +132,7 @@ export function notAStream(answer: HttpAnswer, target: ModelTarget): ServerError
   if (typeof encoding === 'string' && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     return modelFailure(
       'model_bad_request',
-      `The server at ${target.host} compressed its answer (${quote(encoding, target)}) without being asked to. Switch that off there, or in the proxy before it.`,
+      `The server at ${target.host} compressed its answer in a way that we did not ask for (${quote(encoding, target)}). Switch that off there, or in the proxy before it.`,
       target,
       { retryable: false, status: answer.status },
     )
@@ -263,8 +305,13 @@ function connectionReason(code: unknown): string {
     case 'ECONNRESET':
     case 'EPIPE':
       return 'connection reset'
-    case 'ETIMEDOUT':
-      return 'no answer'
+    case 'EPROTO':
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+      return 'it does not speak TLS; is its address http://?'
+    case 'BAD_ENCODING':
+      return 'its answer cannot be decompressed'
+    case 'UND_ERR_PRX_TLS':
+      return 'the certificate of the proxy is not trusted'
     case 'BAD_HTTP':
       return 'its answer is no valid HTTP/1.1'
     case 'CERT_HAS_EXPIRED':
@@ -274,6 +321,6 @@ function connectionReason(code: unknown): string {
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return `its certificate is not trusted: ${code}`
     default:
-      return typeof code === 'string' ? code : 'network error'
+      return typeof code === 'string' && code !== '' ? code : 'network error'
   }
 }

@@ -1,6 +1,7 @@
 // How an HTTP exchange fails, still without a word about models: `failure.ts` gives it a meaning.
 
 import type { Clock } from '../domain/clock.ts'
+import { ConnectionFailure } from '../outgoing/connection-failure.ts'
 import type { HttpAnswer } from './failure.ts'
 
 export class HttpStatusError extends Error {
@@ -25,11 +26,17 @@ export class HttpConnectionError extends Error {
   /** An answer had begun: what was sent is not known to be lost. */
   readonly begun: boolean
   readonly code: string | undefined
+  /** The proxy in between, as it may be shown. */
+  readonly proxy: string | null
+  readonly connectTimeoutMs: number | null
   constructor(cause: NodeJS.ErrnoException, begun: boolean) {
     super(cause.message, { cause })
     this.name = 'HttpConnectionError'
     this.begun = begun
     this.code = cause.code
+    const known = cause instanceof ConnectionFailure ? cause : null
+    this.proxy = known?.proxy ?? null
+    this.connectTimeoutMs = known?.connectTimeoutMs ?? null
   }
 }
 

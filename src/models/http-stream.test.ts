@@ -1,14 +1,16 @@
 import { getEventListeners } from 'node:events'
 import type http from 'node:http'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
+import { turns, until } from '../outgoing/testing/ask.ts'
 import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
-import { createModelHttp, type ModelHttp } from './http-stream.ts'
+import type { ModelHttp } from './http-stream.ts'
 import { MAX_EVENT_LENGTH } from './sse-parser.ts'
 import { failureFrom } from './testing/fixtures.ts'
 import { type Loopback, listen, sendStream, sse } from './testing/loopback.ts'
 import { createManualClock } from './testing/manual-clock.ts'
+import { openModelHttp } from './testing/open-model-http.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -19,7 +21,7 @@ type Answer = (response: http.ServerResponse, request: http.IncomingMessage, cou
 
 async function setUp(answer: Answer, clock = createSystemClock()): Promise<{ server: Loopback; pool: ModelHttp }> {
   const server = await listen(answer)
-  const pool = createModelHttp({ clock })
+  const pool = openModelHttp(clock)
   cleanups.push(() => server.close(), pool.close)
   return { server, pool }
 }
@@ -29,12 +31,9 @@ const never = new AbortController().signal
 async function read(pool: ModelHttp, url: string, signal = never): Promise<string[]> {
   const payloads: string[] = []
   for await (const batch of pool.stream({ url, headers: {}, body: {} }, signal)) payloads.push(...batch)
+  // A connection is free again a turn after the end of its answer.
+  await turns(3)
   return payloads
-}
-
-/** Resolves when `check` holds; what it waits for happens by itself on a real socket. */
-async function until(check: () => boolean): Promise<void> {
-  while (!check()) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Resolves when `value` has been the same for many turns of the event loop. */
@@ -84,6 +83,23 @@ describe('model HTTP', () => {
     }
   })
 
+  test('a comment, and a piece of a long event, is a sign of life', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      next = () => response.write(pieces.shift() ?? '')
+      next()
+    })
+    const pieces = [': OPENROUTER PROCESSING\n\n', 'data: o', 'ne\n\n']
+    let next = (): unknown => null
+    const batches: (readonly string[])[] = []
+    for await (const batch of pool.stream({ url: server.url, headers: {}, body: {} }, never)) {
+      batches.push(batch)
+      if (batch.length > 0) break
+      next()
+    }
+    expect(batches).toEqual([[], [], ['one']])
+  })
+
   test('uses one connection again and again', async () => {
     const { server, pool } = await setUp((response) => sendStream(response, ['x']))
     for (let count = 0; count < 5; count += 1) expect(await read(pool, server.url)).toEqual(['x'])
@@ -106,6 +122,7 @@ describe('model HTTP', () => {
       }
       // The timer that would close it is cancelled once the response has ended.
       await until(() => clock.pending === 0)
+      await turns(3)
     }
     expect(server.sockets).toHaveLength(1)
   })
@@ -123,6 +140,7 @@ describe('model HTTP', () => {
     await unchanged(() => server.sockets[0]?.bytesWritten ?? 0)
     stream.release()
     await until(() => clock.pending === 0)
+    await turns(3)
     expect(await read(pool, server.url)).toHaveLength(1)
     expect(server.sockets).toHaveLength(1)
   })
@@ -277,21 +295,77 @@ describe('model HTTP', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test.each(['text/event-stream', 'application/json'])('throws for a compressed answer of type %s', async (type) => {
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ])('reads an answer, and an error, that is compressed with %s', async (encoding, compress) => {
     const { server, pool } = await setUp((response, _, count) => {
-      response.writeHead(count === 1 ? 200 : 400, { 'content-type': type, 'content-encoding': 'gzip' })
-      response.end(gzipSync(sse(['x'])))
+      response.writeHead(count === 1 ? 200 : 400, { 'content-type': 'text/event-stream', 'content-encoding': encoding })
+      response.end(compress(count === 1 ? sse(['x', 'ü']) : '{"error":"no"}'))
     })
-    expect(await failureFrom(read(pool, server.url))).toMatchObject({
-      name: 'HttpContentError',
-      answer: { status: 200, headers: { 'content-encoding': 'gzip' }, body: '' },
-    })
-    await until(() => server.sockets[0]?.destroyed === true)
-    expect(await failureFrom(read(pool, server.url))).toMatchObject({
-      name: 'HttpStatusError',
-      answer: { status: 400 },
-    })
+    expect(await read(pool, server.url)).toEqual(['x', 'ü'])
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({ answer: { status: 400, body: '{"error":"no"}' } })
+    expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip, br' })
   })
+
+  test('gives a compressed event as soon as the server has flushed it', async () => {
+    const gzip = createGzip()
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+      gzip.pipe(response)
+      gzip.write(sse(['1']))
+      gzip.flush()
+    })
+    const got: string[] = []
+    for await (const batch of pool.stream({ url: server.url, headers: {}, body: {} }, never)) {
+      got.push(...batch)
+      if (got.length === 1 && batch.length > 0) gzip.end(sse(['2']))
+    }
+    expect(got).toEqual(['1', '2'])
+  })
+
+  test('a bomb is unpacked only as fast as it is read, and ends at the limit of an event', async () => {
+    const bomb = gzipSync(Buffer.alloc(200_000_000, 'x'))
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+      response.end(bomb)
+    })
+    const before = process.memoryUsage().rss
+    expect(await failureFrom(read(pool, server.url))).toMatchObject({ name: 'SseEventTooLarge' })
+    expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000)
+    await until(() => server.sockets[0]?.destroyed === true)
+  })
+
+  test('an answer whose compression is cut off, or damaged, is a broken one', async () => {
+    const whole = gzipSync(sse(['x'.repeat(1_000)]))
+    const { server, pool } = await setUp((response, _, count) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+      response.end(count === 1 ? whole.subarray(0, 20) : 'no gzip at all')
+    })
+    for (let i = 0; i < 2; i += 1) {
+      expect(await failureFrom(read(pool, server.url))).toMatchObject({ name: 'HttpConnectionError', begun: true })
+    }
+  })
+
+  test.each(['text/event-stream', 'application/json'])(
+    'throws for an answer of type %s that is compressed in another way',
+    async (type) => {
+      const { server, pool } = await setUp((response, _, count) => {
+        response.writeHead(count === 1 ? 200 : 400, { 'content-type': type, 'content-encoding': 'zstd' })
+        response.end(sse(['x']))
+      })
+      expect(await failureFrom(read(pool, server.url))).toMatchObject({
+        name: 'HttpContentError',
+        answer: { status: 200, headers: { 'content-encoding': 'zstd' }, body: '' },
+      })
+      await until(() => server.sockets[0]?.destroyed === true)
+      expect(await failureFrom(read(pool, server.url))).toMatchObject({
+        name: 'HttpStatusError',
+        answer: { status: 400 },
+      })
+    },
+  )
 
   test('reads an answer that says that it is not compressed', async () => {
     const { server, pool } = await setUp((response) => {
@@ -301,11 +375,14 @@ describe('model HTTP', () => {
     expect(await read(pool, server.url)).toEqual(['x'])
     expect(Object.keys(server.requests[0]?.headers ?? {}).sort()).toEqual([
       'accept',
+      'accept-encoding',
       'connection',
       'content-length',
       'content-type',
       'host',
+      'user-agent',
     ])
+    expect(server.requests[0]?.headers['user-agent']).toBe('quarterdeck/test')
   })
 
   test.each([
@@ -363,8 +440,8 @@ describe('model HTTP', () => {
     const { signal } = new AbortController()
     const request = { url: server.url, headers: { authorization: 'Bearer a\nb' }, body: {} }
     const iterator = pool.stream(request, signal)[Symbol.asyncIterator]()
-    expect(await failureFrom(iterator.next())).toMatchObject({ code: 'ERR_INVALID_CHAR' })
-    expect(await failureFrom(pool.probe(request, signal))).toMatchObject({ code: 'ERR_INVALID_CHAR' })
+    expect(await failureFrom(iterator.next())).toMatchObject({ code: 'UND_ERR_INVALID_ARG' })
+    expect(await failureFrom(pool.probe(request, signal))).toMatchObject({ code: 'UND_ERR_INVALID_ARG' })
     expect([getEventListeners(signal, 'abort'), server.sockets]).toEqual([[], []])
   })
 

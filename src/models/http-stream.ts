@@ -1,7 +1,10 @@
-// The socket side of the model wires: one POST, its server-sent events, a pool of connections. Knows no provider.
+// The socket side of the model wires: one POST and its server-sent events. Knows no provider.
 
 import type { Clock } from '../domain/clock.ts'
-import { type ConnectionPool, createConnectionPool } from './http/connection-pool.ts'
+import { ACCEPTED_ENCODINGS } from '../outgoing/body-decoder.ts'
+import { ConnectionFailure } from '../outgoing/connection-failure.ts'
+import type { Connections, Lines, WayOut } from '../outgoing/connections.ts'
+import { exchange } from '../outgoing/exchange.ts'
 import { type BodyTaker, collectBody, HttpConnectionError, HttpStatusError } from './http-answer.ts'
 import { createPayloadStream, type PayloadStream } from './payload-stream.ts'
 
@@ -20,24 +23,45 @@ export interface ModelHttp {
   stream(request: HttpRequest, signal: AbortSignal): PayloadStream
   /** GETs and throws away the answer; throws like `stream`. */
   probe(request: Omit<HttpRequest, 'body'>, signal: AbortSignal): Promise<void>
-  /** Closes the pool. */
-  close(): void
+  /** The same with connections of its own, for a model that is reached in its own way. */
+  through(way: WayOut): ModelHttp
+  /** For provider packages, which speak for themselves. */
+  readonly fetch: typeof fetch
+  /** The proxies that were used so far, without their passwords, and who named them. */
+  proxies(): readonly { proxy: string; from: string }[]
 }
 
-export function createModelHttp({ clock }: { clock: Clock }): ModelHttp {
-  const pool = createConnectionPool({ clock })
+export interface ModelHttpDeps {
+  connections: Connections
+  clock: Clock
+  /** Some gateways refuse who does not say it. */
+  userAgent: string
+}
+
+export function createModelHttp(deps: ModelHttpDeps): ModelHttp {
+  return createWay(deps, {}, new Set())
+}
+
+/** `used` are the lines of all ways. */
+function createWay(deps: ModelHttpDeps, way: WayOut, used: Set<Lines>): ModelHttp {
+  const { clock } = deps
+  const lines = deps.connections.through(way)
+  used.add(lines)
+  const common = { 'user-agent': deps.userAgent, 'accept-encoding': ACCEPTED_ENCODINGS }
   return {
     stream({ url, headers, body }, signal) {
       const request = {
         method: 'POST',
         url,
-        headers: { ...headers, accept: 'text/event-stream', 'content-type': 'application/json' },
+        headers: { ...common, ...headers, accept: 'text/event-stream', 'content-type': 'application/json' },
         body: wholeCharacters(JSON.stringify(body)),
       } as const
-      return createPayloadStream((handlers) => pool.send(request, handlers), clock, signal)
+      return createPayloadStream((handlers) => exchange(lines, request, handlers), clock, signal)
     },
-    probe: (request, signal) => probe(pool, request, clock, signal),
-    close: pool.close,
+    probe: ({ url, headers }, signal) => probe(lines, { url, headers: { ...common, ...headers } }, clock, signal),
+    through: (other) => createWay(deps, other, used),
+    fetch: lines.fetch,
+    proxies: () => [...used].flatMap((one) => one.proxies()),
   }
 }
 
@@ -50,12 +74,7 @@ const wholeCharacters = (json: string): string =>
     ? json.replace(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (found) => (found === '\\\\' ? found : '\ufffd'))
     : json
 
-function probe(
-  pool: ConnectionPool,
-  request: Omit<HttpRequest, 'body'>,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
+function probe(lines: Lines, request: Omit<HttpRequest, 'body'>, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return resolve()
     let taker: (BodyTaker & { cancel(): void }) | null = null
@@ -64,7 +83,8 @@ function probe(
       if (error === null) resolve()
       else reject(error)
     }
-    const exchange = pool.send(
+    const asked = exchange(
+      lines,
       { method: 'GET', ...request },
       {
         head(head) {
@@ -72,21 +92,21 @@ function probe(
           if (isGood) settle(null)
           // Also read when nobody wants it: then the connection can be used again.
           taker = collectBody(clock, (body) => {
-            exchange.destroy()
+            asked.destroy()
             if (!isGood) settle(new HttpStatusError({ ...head, body }))
           })
         },
         body: (bytes) => taker?.body(bytes),
         end: () => taker?.end(),
         failed(error) {
-          if (taker === null) settle(new HttpConnectionError(error, false))
-          else taker.lost(error)
+          if (taker !== null) taker.lost(error)
+          else settle(error instanceof ConnectionFailure ? new HttpConnectionError(error, false) : error)
         },
       },
     )
     const abort = () => {
       taker?.cancel()
-      exchange.destroy()
+      asked.destroy()
       settle(null)
     }
     signal.addEventListener('abort', abort)

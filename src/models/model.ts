@@ -6,7 +6,8 @@ export interface Model {
   readonly name: string
   /**
    * Streams one answer. Each array holds the parts that arrived together (one read of the socket), so that a fast model
-   * costs few awaits; parts come in the order the model produced them and the last one is `finish`.
+   * costs few awaits; parts come in the order the model produced them and the last one is `finish`. An empty array says that the
+   * model's server is alive, though it has nothing to say yet.
    * Every call that was started is ended, and its arguments are never empty: a call without any has `{}`.
    * Throws on any failure, also when the stream ends without a finish. After an abort it ends soon, by return or throw,
    * and the upstream connection is closed. `details.retryable` of a failure says whether asking again may help.

@@ -1,10 +1,14 @@
 import type { Clock } from '../domain/clock.ts'
-import type { AnswerHead } from './http/answer-head.ts'
-import type { Exchange, ExchangeHandlers } from './http/connection-pool.ts'
+import { decoderFor } from '../outgoing/body-decoder.ts'
+import { ConnectionFailure } from '../outgoing/connection-failure.ts'
+import type { AnswerHead, ExchangeHandlers, Flow } from '../outgoing/exchange.ts'
 import { type BodyTaker, collectBody, HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
 import { createSseParser } from './sse-parser.ts'
 
-/** The payloads of one answer's events. Each array holds what one or more reads of the socket completed. */
+/**
+ * The payloads of one answer's events. Each array holds what one or more reads of the socket completed; an empty one says that the
+ * server is alive: a comment came, or a piece of a long event.
+ */
 export interface PayloadStream extends AsyncIterable<readonly string[]> {
   /**
    * The answer is complete as far as its protocol is concerned. Hands the connection back to the pool once the server has
@@ -22,17 +26,19 @@ const DONE: Taken = { done: true, value: undefined }
 
 /** A push-to-pull bridge by hand: one promise per read of the socket, none while payloads are waiting. */
 export function createPayloadStream(
-  send: (handlers: ExchangeHandlers) => Exchange,
+  send: (handlers: ExchangeHandlers) => Flow,
   clock: Clock,
   signal: AbortSignal,
 ): PayloadStream {
   const parser = createSseParser()
-  let exchange: Exchange | null = null
+  let exchange: Flow | null = null
   let taker: BodyTaker | null = null
   let cancelTimer = () => {}
   let queue: string[] = []
   let queuedBytes = 0
   let paused = false
+  let alive = false
+  let settling = false
   let ended = false
   let failure: Error | null = null
   let waiting: { resolve: (taken: Taken) => void; reject: (error: Error) => void } | null = null
@@ -49,7 +55,15 @@ export function createPayloadStream(
     } else if (ended) {
       waiting = null
       resolve(DONE)
+    } else if (alive) {
+      waiting = null
+      resolve(take())
     }
+  }
+
+  const settleSoon = () => {
+    settling = false
+    settle()
   }
 
   /** The consumer is here: what was read so far no longer holds the reading up. */
@@ -63,6 +77,7 @@ export function createPayloadStream(
   const take = (): Taken => {
     const value = queue
     queue = []
+    alive = false
     readOn()
     return { done: false, value }
   }
@@ -95,12 +110,16 @@ export function createPayloadStream(
     } catch (error) {
       return fail(error)
     }
-    if (waiting !== null) return settle()
+    alive = true
     queuedBytes += bytes.length
     if (queuedBytes > MAX_QUEUED_BYTES && !paused) {
       paused = true
       exchange?.pause()
     }
+    if (waiting === null || settling) return
+    // A read of the socket comes in as many pieces as the server made chunks of it, all before this.
+    settling = true
+    queueMicrotask(settleSoon)
   }
 
   const eventStream: BodyTaker = {
@@ -127,7 +146,7 @@ export function createPayloadStream(
 
   const takerOf = (head: AnswerHead): BodyTaker => {
     if (head.status < 200 || head.status >= 300) return wholeAnswer((body) => new HttpStatusError({ ...head, body }))
-    if (head.headers['content-type']?.includes('event-stream') === true) return eventStream
+    if (String(head.headers['content-type']).includes('event-stream')) return eventStream
     return {
       ...eventStream,
       body(bytes) {
@@ -143,7 +162,7 @@ export function createPayloadStream(
     exchange = send({
       head(head) {
         if (ended) return
-        if (isCompressed(head)) fail(new HttpContentError({ ...head, body: '' }))
+        if (isUnreadable(head)) fail(new HttpContentError({ ...head, body: '' }))
         else taker = takerOf(head)
       },
       body: (bytes) => taker?.body(bytes),
@@ -153,8 +172,8 @@ export function createPayloadStream(
       },
       failed(error) {
         cancelTimer()
-        if (taker === null) end(new HttpConnectionError(error, false))
-        else taker.lost(error)
+        if (taker !== null) taker.lost(error)
+        else end(error instanceof ConnectionFailure ? new HttpConnectionError(error, false) : error)
       },
     })
   }
@@ -175,6 +194,7 @@ export function createPayloadStream(
     if (queue.length > 0) return Promise.resolve(take())
     if (failure !== null) return Promise.reject(failure)
     if (ended) return Promise.resolve(DONE)
+    if (alive) return Promise.resolve(take())
     // All that was read may be the beginning of one long event: its rest must come, or nobody ever gets it.
     readOn()
     return new Promise((resolve, reject) => {
@@ -202,8 +222,6 @@ export function createPayloadStream(
   }
 }
 
-/** Nobody asked for it. An error's status says enough without its body. */
-function isCompressed({ status, headers }: AnswerHead): boolean {
-  const encoding = headers['content-encoding'] ?? ''
-  return status >= 200 && status < 300 && encoding !== '' && encoding.toLowerCase() !== 'identity'
-}
+/** Compressed in a way that nobody asked for. An error's status says enough without its body. */
+const isUnreadable = ({ status, headers }: AnswerHead): boolean =>
+  status < 300 && decoderFor(String(headers['content-encoding'] ?? '')) === undefined

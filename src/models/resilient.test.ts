@@ -59,6 +59,13 @@ function setUp(
 
 const never = new AbortController().signal
 
+const modelOf = (stream: () => AsyncIterable<readonly ModelPart[]>): Model => ({
+  provider: 'test',
+  name: 'first',
+  stream,
+  check: () => Promise.resolve(),
+})
+
 async function play({ clock, model }: Setup, signal = never): Promise<ModelPart[]> {
   const done = collect(model.stream(emptyRequest, signal))
   done.catch(() => {})
@@ -102,6 +109,62 @@ describe('resilient model', () => {
     const helped = setUp([broken('model_rate_limited', true, 61), hello], { fallback: [hello] })
     expect(await play(helped)).toEqual(answered)
     expect([helped.asked, helped.askedFallback]).toEqual([[0], [0]])
+  })
+
+  test('a server that nobody could connect to is tried again, or replaced at once', async () => {
+    const about = { provider: 'test', model: 'first' }
+    const unconnected = () =>
+      modelFailure('model_unreachable', 'No connection.', about, { retryable: true, connectTimeout: true })
+    const clock = createManualClock()
+    const asked: number[] = []
+    const options = {
+      primary: modelOf(async function* () {
+        asked.push(clock.mono())
+        yield []
+        throw unconnected()
+      }),
+      settings: { retries: 2, firstTokenTimeoutMs: 60_000, tokenTimeoutMs: 10_000 },
+      clock,
+      random: () => 1,
+      log: silentLogger,
+    }
+    const alone = failureFrom(collect(createResilientModel({ ...options, fallback: null }).stream(emptyRequest, never)))
+    await clock.advance(60_000)
+    expect([(await alone) instanceof ServerError, asked.splice(0)]).toEqual([true, [0, 500, 1500]])
+    const fallback = createScriptedModel({ answers: [hello], clock, name: 'second' })
+    expect(await collect(createResilientModel({ ...options, fallback }).stream(emptyRequest, never))).toEqual(answered)
+    expect(asked).toHaveLength(1)
+  })
+
+  test('a sign of life begins the wait anew: before the first part, and between two', async () => {
+    const clock = createManualClock()
+    const silent = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve))
+    const model = createResilientModel({
+      primary: modelOf(async function* () {
+        for (let i = 0; i < 5; i += 1) {
+          await silent(50_000)
+          yield []
+        }
+        yield [{ type: 'text', delta: 'Hello' }]
+        for (let i = 0; i < 5; i += 1) {
+          await silent(9_000)
+          yield []
+        }
+        yield [{ type: 'finish', reason: 'stop' }]
+      }),
+      fallback: null,
+      settings: { retries: 0, firstTokenTimeoutMs: 60_000, tokenTimeoutMs: 10_000 },
+      clock,
+      random: () => 1,
+      log: silentLogger,
+    })
+    const batches: (readonly ModelPart[])[] = []
+    const reading = (async () => {
+      for await (const parts of model.stream(emptyRequest, never)) batches.push(parts)
+    })()
+    for (let i = 0; i < 40; i += 1) await clock.advance(10_000)
+    await reading
+    expect(batches).toEqual([[{ type: 'text', delta: 'Hello' }], [{ type: 'finish', reason: 'stop' }]])
   })
 
   test('gives up after the last attempt with the last failure', async () => {

@@ -43,6 +43,10 @@ const FAILS_OVER: readonly ErrorCode[] = [
 export function createResilientModel(options: ResilientOptions): Model {
   const { primary, fallback, settings, clock, random } = options
 
+  /** Nobody was there for as long as a connection may take: the next attempt would cost as much, the fallback nothing. */
+  const isBetterElsewhere = (error: unknown) =>
+    fallback !== null && error instanceof ServerError && error.details.connectTimeout === true
+
   // One generator for all of it: every part of every answer passes here, and each generator on its way costs a few promises.
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const log = request.log ?? options.log
@@ -58,6 +62,10 @@ export function createResilientModel(options: ResilientOptions): Model {
         try {
           for await (const parts of primary.stream(request, watch.signal)) {
             if (watch.signal.aborted) break
+            if (parts.length === 0) {
+              watch.wait(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs)
+              continue
+            }
             line.see(parts)
             if (!shown && parts.every((part) => part.type === 'usage')) {
               // The last one counts, and a server may send them without end.
@@ -78,7 +86,8 @@ export function createResilientModel(options: ResilientOptions): Model {
           if (signal.aborted) return
           const cause = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
           const error = cause instanceof ServerError ? withoutQuotes(cause, request) : cause
-          const wait = shown || attempt >= settings.retries ? null : waitBefore(error, attempt, random())
+          const isLast = shown || attempt >= settings.retries || isBetterElsewhere(error)
+          const wait = isLast ? null : waitBefore(error, attempt, random())
           if (wait === null) {
             line.failed(error)
             if (shown || fallback === null || !failsOver(error)) throw error

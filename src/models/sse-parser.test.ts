@@ -29,6 +29,10 @@ describe('SSE parser', () => {
     expect(parse('data:a\ndata:  b\ndata\ndata: c\n\n')).toEqual(['a\n b\n\nc'])
   })
 
+  test('an event without content is none', () => {
+    expect(parse('data:\n\ndata: one\n\ndata\n\n: ping\n\ndata: \n\ndata: two\n\ndata:')).toEqual(['one', 'two'])
+  })
+
   test('passes [DONE] on as it is', () => {
     expect(parse('data: {}\n\ndata: [DONE]\n\n')).toEqual(['{}', '[DONE]'])
   })
@@ -61,7 +65,7 @@ describe('SSE parser', () => {
         const bytes = Buffer.from(payloads.map((payload) => `data: ${payload}${end}${end}`).join(''))
         const places = [...new Set(cuts.map((cut) => Math.min(cut, bytes.length)))].sort((a, b) => a - b)
         const chunks = [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length))
-        expect(parse(...chunks)).toEqual(payloads)
+        expect(parse(...chunks)).toEqual(payloads.filter((payload) => payload !== ''))
       }),
     )
   })
@@ -91,7 +95,7 @@ describe('SSE parser', () => {
         expect(outcomeOf(cut)).toEqual(whole)
         const payload = lines.join('\n')
         if (payload.length > longest) expect(whole).toBe('too large')
-        if (payload.length <= longest - 'data: '.length) expect(whole).toEqual([payload])
+        if (payload.length <= longest - 'data: '.length) expect(whole).toEqual(payload === '' ? [] : [payload])
       }),
     )
   })

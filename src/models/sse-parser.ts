@@ -47,7 +47,11 @@ export function createSseParser(maxEventLength = MAX_EVENT_LENGTH): SseParser {
 
   const takeLine = (text: string, into: string[]) => {
     if (text === '') {
-      if (data === null) return ignore(text)
+      // An event without content is none, says the standard; some servers send such to keep the line open.
+      if (data === null || data === '') {
+        data = null
+        return ignore(text)
+      }
       into.push(data)
       data = null
       ignored = 0

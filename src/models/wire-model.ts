@@ -52,7 +52,8 @@ export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; no
           const message = `The model server at ${target.host} sends without end and answers nothing.`
           throw modelFailure('model_failed', message, target, { retryable: false })
         }
-        if (parts.length > 0) yield parts
+        // Also when there are none: the server is alive.
+        yield parts
       }
       if (signal.aborted) return
       const rest: ModelPart[] = []

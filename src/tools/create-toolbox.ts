@@ -6,6 +6,8 @@ import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { FunctionToolSettings, McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import { type Connections, createConnections } from '../outgoing/connections.ts'
+import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
 import type { KnownAgent } from './agent/agent-makeup.ts'
 import type { StrayErrors } from './function/stray-errors.ts'
 import type { HttpToolDeps } from './http/call-service.ts'
@@ -32,6 +34,10 @@ export interface ToolboxDeps
   reload?: number
   /** Names of hosts to addresses, for `http`; the system's where it is left out. */
   lookup?: Lookup
+  /** Those of the server; left out: their own. */
+  connections?: Connections
+  /** What tools that are reached over HTTP go by; null, or left out: they use no proxy. */
+  proxyVariables?: ProxyVariables | null
 }
 
 /** A tool, and where it comes from in words: for the sentence that two of them have the same name. */
@@ -53,22 +59,30 @@ export async function createToolbox(settings: readonly ToolSettings[], deps: Too
   const servers = settings.filter((one) => one.type === 'mcp')
   if (servers.length === 0) return toolboxOf(fixed)
   const { createServerTools } = await import('./server-tools.ts')
-  return createServerTools(await openServers(servers, deps), fixed, deps)
+  return createServerTools(await openServers(servers, deps, kinds), fixed, deps)
 }
 
 type Kinds = ReturnType<typeof loadedOnce>
 
 function loadedOnce(deps: ToolboxDeps) {
+  const { connections = createConnections(), proxyVariables = null } = deps
+  const lines = proxyVariables === null ? null : connections.through({ proxyVariables })
   let http: Promise<HttpToolDeps> | undefined
   return {
     http(): Promise<HttpToolDeps> {
       http ??= import('./http/service-http.ts').then(({ createServiceHttp, systemLookup }) => ({
-        http: createServiceHttp({ lookup: deps.lookup ?? systemLookup }),
+        http: createServiceHttp({
+          connections,
+          proxied: lines,
+          lookup: deps.lookup ?? systemLookup,
+        }),
         clock: deps.clock,
         log: deps.log,
       }))
       return http
     },
+    /** For servers at a URL. */
+    fetch: (): typeof fetch => (lines ?? connections.through({})).fetch,
   }
 }
 
@@ -150,7 +164,11 @@ function refuseBrokenSchemas({ name, parameters, returns }: Tool, log: Logger): 
   }
 }
 
-async function openServers(settings: readonly McpServerSettings[], deps: ToolboxDeps): Promise<NamedServer[]> {
+async function openServers(
+  settings: readonly McpServerSettings[],
+  deps: ToolboxDeps,
+  kinds: Kinds,
+): Promise<NamedServer[]> {
   const { createMcpServer } = await import('./mcp/mcp-server.ts')
   const seen = new Set<string>()
   return settings.map((one) => {
@@ -161,14 +179,14 @@ async function openServers(settings: readonly McpServerSettings[], deps: Toolbox
       )
     }
     seen.add(one.name)
-    const { clock, log, processes, environment, version, fetch, queue, patienceMs } = deps
+    const { clock, log, processes, environment, version, fetch = kinds.fetch(), queue, patienceMs } = deps
     const server = createMcpServer(one, {
       clock,
       log,
       processes,
       environment,
       version,
-      ...(fetch && { fetch }),
+      fetch,
       ...(queue && { queue }),
       ...(patienceMs && { patienceMs }),
     })

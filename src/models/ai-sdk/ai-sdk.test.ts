@@ -72,7 +72,7 @@ const settingsFor = (name: string, script: object, more: Partial<ModelSettings> 
 
 const never = new AbortController().signal
 const create = (settings: ModelSettings) =>
-  createAiSdkModel(settings, { directory: folder, now: () => 0, log: silentLogger })
+  createAiSdkModel(settings, { directory: folder, now: () => 0, log: silentLogger, fetch })
 
 async function play(
   name: string,
@@ -198,7 +198,7 @@ describe('AI SDK bridge', () => {
     const script = { parts: [{ type: 'finish', finishReason: { unified: 'stop' }, usage: {} }], id: 'asks' }
     await play('@fake/fake-v4', script, more, request)
     expect((await logOf('@fake/fake-v4')).at(-1)).toEqual({
-      settings: { name: 'fake-v4', apiKey: 'k', baseURL: 'http://h/v1' },
+      settings: { name: 'fake-v4', apiKey: 'k', baseURL: 'http://h/v1', fetch },
       options: {
         prompt: [
           { role: 'system', content: 'Be brief.' },

@@ -12,9 +12,9 @@ import { loadProvider } from './load-provider.ts'
 /** Any provider package of the AI SDK, through its provider interface; `ai` itself is not needed. */
 export async function createAiSdkModel(
   settings: ModelSettings,
-  deps: { directory: string; now: () => number; log: Logger },
+  deps: { directory: string; now: () => number; log: Logger; fetch: typeof fetch },
 ): Promise<Model> {
-  const model = await loadProvider(settings, deps.directory)
+  const model = await loadProvider(settings, deps.directory, deps.fetch)
   const target: ModelTarget = {
     provider: settings.package ?? settings.provider,
     model: settings.name,

@@ -1,4 +1,5 @@
 import { ServerError } from '../../domain/errors.ts'
+import { connectionCode } from '../../outgoing/connection-failure.ts'
 import { dropped, type ModelTarget, modelFailure, reportedFailure, statusFailure, unreachable } from '../failure.ts'
 import { isObject, textAt } from '../json.ts'
 
@@ -6,7 +7,8 @@ import { isObject, textAt } from '../json.ts'
 export function providerFailure(error: unknown, target: ModelTarget, now: number): ServerError {
   if (error instanceof ServerError) return error
   const code = codeOf(error)
-  if (code !== undefined) return unreachable({ code }, target)
+  if (code !== undefined)
+    return unreachable({ code: connectionCode({ code, message: textAt(error, 'message') }) }, target)
   if (!isObject(error)) return reportedFailure(typeof error === 'string' ? error : undefined, target)
   if (typeof error.statusCode === 'number') {
     const headers = isObject(error.responseHeaders) ? headersOf(error.responseHeaders) : {}
@@ -16,7 +18,7 @@ export function providerFailure(error: unknown, target: ModelTarget, now: number
     const message = `${textAt(error, 'message')} Or write model.api_key in the agent's file.`
     return modelFailure('model_auth_failed', message, target, { retryable: false })
   }
-  if (error.name === 'AI_APICallError') return unreachable(undefined, target)
+  if (error.name === 'AI_APICallError') return unreachable({}, target)
   if (!(error instanceof Error)) return reportedFailure(isObject(error.error) ? error.error : error, target)
   if (INCOMPLETE.includes(error.name)) return dropped(target, error)
   // The package's word for a request that it, or its provider, cannot take.

@@ -14,7 +14,11 @@ export interface LanguageModel {
   doStream(options: Record<string, unknown>): PromiseLike<unknown>
 }
 
-export async function loadProvider(settings: ModelSettings, directory: string): Promise<LanguageModel> {
+export async function loadProvider(
+  settings: ModelSettings,
+  directory: string,
+  ask: typeof fetch,
+): Promise<LanguageModel> {
   const { package: name } = settings
   if (name === undefined) {
     throw invalid(
@@ -32,7 +36,7 @@ export async function loadProvider(settings: ModelSettings, directory: string): 
     throw invalid(`The package ${name} does not load. Try: cd ${directory} && npm install ${name}@latest`, cause)
   }
   const create = factoryOf(exported, name)
-  const provider = create(factorySettings(settings, name))
+  const provider = create({ ...factorySettings(settings, name), fetch: ask })
   return languageModel(provider, settings, name)
 }
 

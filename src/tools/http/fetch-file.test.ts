@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
+import { createConnections } from '../../outgoing/connections.ts'
 import { createFetchFile } from './fetch-file.ts'
 import type { ServiceAnswer } from './service-http.ts'
 import { createServiceHttp } from './service-http.ts'
@@ -47,7 +48,9 @@ test.each([
   'https://169.254.169.254/latest',
   'https://internal/a.pdf',
 ])('does not connect to %s', async (url) => {
-  const fetchFile = createFetchFile(createServiceHttp({ lookup: async () => ['10.0.0.7'] }))
+  const fetchFile = createFetchFile(
+    createServiceHttp({ connections: createConnections(), lookup: async () => ['10.0.0.7'] }),
+  )
   const refused = await fetchFile(url, never).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(ServerError)
   expect(refused).toMatchObject({ code: 'file_unreadable', message: expect.stringContaining('private address') })

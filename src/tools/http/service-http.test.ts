@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createConnections } from '../../outgoing/connections.ts'
+import { openProxy } from '../../outgoing/testing/open-proxy.ts'
 import { MAX_BODY_BYTES } from './answer-body.ts'
 import { createServiceHttp, type Lookup, type ServiceHttp, type ServiceRequest } from './service-http.ts'
 import { type Answer, openService, type Service } from './testing/open-service.ts'
@@ -68,7 +70,7 @@ describe('service HTTP', () => {
       response.writeHead(201, { 'content-type': 'Text/Plain; charset=UTF-8' })
       response.end('done')
     })
-    const http = createServiceHttp({ lookup: names({}) })
+    const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
     const answer = await get(http, `${service.url}/a%2Fb?c=d`, {
       method: 'POST',
       headers: { 'x-a': '1', 'content-type': 'text/plain' },
@@ -135,7 +137,9 @@ describe('service HTTP', () => {
     test.each(spellings)('called as %s', async (host) => {
       const canary = await open((response) => response.end('secret'))
       const lookup: Lookup = async (name) => (name === 'odd.example' ? ['0177.0.0.1'] : names(table)(name))
-      const reason = await reasonOf(get(createServiceHttp({ lookup }), `http://${host}:${canary.port}/`))
+      const reason = await reasonOf(
+        get(createServiceHttp({ connections: createConnections(), lookup }), `http://${host}:${canary.port}/`),
+      )
       expect(reason).toBe(host === 'odd.example' ? 'unreachable' : 'private_address')
       expect(canary.connections).toBe(0)
     })
@@ -146,7 +150,7 @@ describe('service HTTP', () => {
       })
       const lookup: Lookup = async (name) =>
         name === 'odd.example' ? ['0177.0.0.1'] : names({ ...table, 'public.example': [OUTSIDE] })(name)
-      const http = createServiceHttp({ lookup, isPublic })
+      const http = createServiceHttp({ connections: createConnections(), lookup, isPublic })
       const reason = await reasonOf(get(http, `http://public.example:${outside.port}/`))
       expect(reason).toBe(host === 'odd.example' ? 'unreachable' : 'private_address')
       expect({ asked: outside.requests.length, canary: canary.connections }).toEqual({ asked: 1, canary: 0 })
@@ -160,7 +164,7 @@ describe('service HTTP', () => {
       asked += 1
       return [asked === 1 ? OUTSIDE : '127.0.0.1']
     }
-    const http = createServiceHttp({ lookup, isPublic })
+    const http = createServiceHttp({ connections: createConnections(), lookup, isPublic })
     const answer = await get(http, `http://rebind.example:${outside.port}/`)
     expect(answer.body.toString()).toBe('outside')
     expect(outside.requests[0]?.headers.host).toBe(`rebind.example:${outside.port}`)
@@ -178,21 +182,64 @@ describe('service HTTP', () => {
       asked += 1
       return [asked === 1 ? OUTSIDE : '127.0.0.1']
     }
-    const http = createServiceHttp({ lookup, isPublic })
+    const http = createServiceHttp({ connections: createConnections(), lookup, isPublic })
     expect(await reasonOf(get(http, `http://rebind.example:${outside.port}/`))).toBe('private_address')
     expect({ asked, canary: canary.connections }).toEqual({ asked: 2, canary: 0 })
   })
 
+  describe('with a proxy', () => {
+    async function setUp(table: Record<string, string[]>) {
+      const service = await open((response) => response.end('by proxy'))
+      const proxy = await openProxy(service.port)
+      const connections = createConnections()
+      cleanups.push(() => proxy.close(), connections.close)
+      const proxied = connections.through({
+        proxyVariables: { HTTP_PROXY: `127.0.0.1:${proxy.port}`, NO_PROXY: 'own.example' },
+      })
+      const http = createServiceHttp({ connections, proxied, lookup: names(table), isPublic })
+      return { service, proxy, http, connections }
+    }
+
+    test('a name that was judged is asked for there', async () => {
+      const { http, proxy } = await setUp({ 'public.example': [OUTSIDE] })
+      expect((await get(http, 'http://public.example/a?b=c')).body.toString()).toBe('by proxy')
+      expect(proxy.asked).toEqual([{ line: 'GET http://public.example/a?b=c', credentials: null }])
+    })
+
+    test('what is not public, or has no address, never gets there', async () => {
+      const { http, proxy } = await setUp({ 'private.example': ['10.0.0.1'], 'both.example': [OUTSIDE, '10.0.0.1'] })
+      for (const name of ['private.example', 'both.example', '169.254.169.254', '127.0.0.1']) {
+        expect(await reasonOf(get(http, `http://${name}/`))).toBe('private_address')
+      }
+      expect(await reasonOf(get(http, 'http://nowhere.example/'))).toBe('unreachable')
+      expect(proxy.connections).toBe(0)
+    })
+
+    test('an exempt name goes to the address that was judged', async () => {
+      const { http, proxy } = await setUp({ 'own.example': [OUTSIDE] })
+      const outside = await open((response) => response.end('direct'), OUTSIDE)
+      expect((await get(http, `http://own.example:${outside.port}/`)).body.toString()).toBe('direct')
+      expect(proxy.connections).toBe(0)
+    })
+  })
+
   test('tries the next address of a name when the first does not answer', async () => {
     const { outside } = await publicAndCanary(() => (response) => response.end('here'))
-    const http = createServiceHttp({ lookup: names({ 'two.example': ['127.0.0.3', OUTSIDE] }), isPublic: () => true })
+    const http = createServiceHttp({
+      connections: createConnections(),
+      lookup: names({ 'two.example': ['127.0.0.3', OUTSIDE] }),
+      isPublic: () => true,
+    })
     const answer = await get(http, `http://two.example:${outside.port}/`)
     expect(answer.body.toString()).toBe('here')
   })
 
   test('calls private addresses where they are allowed', async () => {
     const service = await open((response) => response.end('inside'))
-    const http = createServiceHttp({ lookup: names({ 'inside.example': ['127.0.0.1'] }) })
+    const http = createServiceHttp({
+      connections: createConnections(),
+      lookup: names({ 'inside.example': ['127.0.0.1'] }),
+    })
     const answer = await get(http, `http://inside.example:${service.port}/`, { allowPrivate: true })
     expect(answer.body.toString()).toBe('inside')
   })
@@ -212,7 +259,10 @@ describe('service HTTP', () => {
     cleanups.push(() => new Promise((resolve) => server.close(resolve)))
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const http = createServiceHttp({ lookup: names({ 'api.example': ['127.0.0.1'] }) })
+    const http = createServiceHttp({
+      connections: createConnections(),
+      lookup: names({ 'api.example': ['127.0.0.1'] }),
+    })
     expect(await reasonOf(get(http, `https://api.example:${port}/`, { allowPrivate: true }))).toBe('insecure')
     expect(seen).toEqual(['api.example'])
   })
@@ -226,7 +276,7 @@ describe('service HTTP', () => {
         if (count === 0) response.end('there')
         else response.writeHead(302, { location: `/${count - 1}` }).end()
       })
-      const http = createServiceHttp({ lookup: names({}) })
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
       expect((await get(http, `${service.url}/5`, { allowPrivate: true })).body.toString()).toBe('there')
       expect(await reasonOf(get(http, `${service.url}/6`, { allowPrivate: true }))).toBe('too_many_redirects')
       expect(service.requests).toHaveLength(6 + 6)
@@ -238,7 +288,7 @@ describe('service HTTP', () => {
         if (url === '/here') response.writeHead(302, { location: '/there' }).end()
         else response.writeHead(302, { location: `http://user:word@localhost:${other.port}/x` }).end()
       })
-      const http = createServiceHttp({ lookup: names({ localhost: ['127.0.0.1'] }) })
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({ localhost: ['127.0.0.1'] }) })
       await get(http, `${service.url}/here`, { headers: secrets, allowPrivate: true })
       expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer k', 'Bearer k'])
       expect(other.requests.map(({ headers }) => headers)).toEqual([
@@ -249,7 +299,10 @@ describe('service HTTP', () => {
     test('another port of the same host is another origin', async () => {
       const other = await open((response) => response.end())
       const service = await open((response) => response.writeHead(302, { location: other.url }).end())
-      await get(createServiceHttp({ lookup: names({}) }), service.url, { headers: secrets, allowPrivate: true })
+      await get(createServiceHttp({ connections: createConnections(), lookup: names({}) }), service.url, {
+        headers: secrets,
+        allowPrivate: true,
+      })
       expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
     })
 
@@ -267,7 +320,11 @@ describe('service HTTP', () => {
       })
       const sent =
         method === 'HEAD' ? { body: null, headers: {} } : { body: 'text', headers: { 'content-type': 'text/plain' } }
-      await get(createServiceHttp({ lookup: names({}) }), `${service.url}/`, { method, ...sent, allowPrivate: true })
+      await get(createServiceHttp({ connections: createConnections(), lookup: names({}) }), `${service.url}/`, {
+        method,
+        ...sent,
+        allowPrivate: true,
+      })
       const [, second] = service.requests
       expect({ method: second?.method, body: second?.body, type: second?.headers['content-type'] }).toEqual({
         method: becomes,
@@ -281,7 +338,7 @@ describe('service HTTP', () => {
         if (url === '/') response.writeHead(307, { location: `http://localhost:${service.port}/taken` }).end()
         else response.end()
       })
-      const http = createServiceHttp({ lookup: names({ localhost: ['127.0.0.1'] }) })
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({ localhost: ['127.0.0.1'] }) })
       const sending = get(http, `${service.url}/`, { method: 'POST', body: 'text', allowPrivate: true })
       expect(await reasonOf(sending)).toBe('bad_redirect')
       expect(service.requests).toHaveLength(1)
@@ -296,13 +353,17 @@ describe('service HTTP', () => {
       'http://[::1',
     ])('to %s are refused', async (location) => {
       const service = await open((response) => response.writeHead(302, { location }).end())
-      const http = createServiceHttp({ lookup: names({}) })
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('bad_redirect')
     })
 
     test('without a place to go to are an answer like any other', async () => {
       const service = await open((response) => response.writeHead(302).end('lost'))
-      const answer = await get(createServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
+      const answer = await get(
+        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
+        service.url,
+        { allowPrivate: true },
+      )
       expect({ status: answer.status, body: answer.body.toString() }).toEqual({ status: 302, body: 'lost' })
     })
   })
@@ -320,7 +381,11 @@ describe('service HTTP', () => {
     ]
     test.each(encodings)('in %s are unpacked', async (encoding, bytes) => {
       const service = await open((response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes))
-      const answer = await get(createServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
+      const answer = await get(
+        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
+        service.url,
+        { allowPrivate: true },
+      )
       expect({ text: answer.body.toString(), isCut: answer.isCut }).toEqual({ text, isCut: false })
     })
 
@@ -332,7 +397,7 @@ describe('service HTTP', () => {
       ['gzip', gzipSync(text).subarray(0, 40)],
     ])('in %s that cannot be unpacked are a failure', async (encoding, bytes) => {
       const service = await open((response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes))
-      const http = createServiceHttp({ lookup: names({}) })
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('undecodable')
     })
 
@@ -348,7 +413,11 @@ describe('service HTTP', () => {
         response.writeHead(200, { 'content-encoding': encoding })
         response.end(bytes)
       })
-      const answer = await get(createServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
+      const answer = await get(
+        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
+        service.url,
+        { allowPrivate: true },
+      )
       expect({ size: answer.body.length, isCut: answer.isCut }).toEqual({ size: MAX_BODY_BYTES, isCut: true })
     })
 
@@ -364,7 +433,11 @@ describe('service HTTP', () => {
         response.on('drain', write)
         write()
       })
-      const answer = await get(createServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
+      const answer = await get(
+        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
+        service.url,
+        { allowPrivate: true },
+      )
       expect({ size: answer.body.length, isCut: answer.isCut }).toEqual({ size: MAX_BODY_BYTES, isCut: true })
       await until(() => isClosed)
     })
@@ -373,7 +446,11 @@ describe('service HTTP', () => {
       const noise = Buffer.alloc(2 * MAX_BODY_BYTES, 'what is not packed is as long as before; ')
       const packed = gzipSync(noise, { level: 0 })
       const service = await open((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed))
-      const answer = await get(createServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
+      const answer = await get(
+        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
+        service.url,
+        { allowPrivate: true },
+      )
       expect(answer.isCut).toBe(true)
       expect(answer.body.equals(noise.subarray(0, answer.body.length))).toBe(true)
       expect(answer.body.length).toBeGreaterThan(MAX_BODY_BYTES * 0.9)
@@ -384,7 +461,7 @@ describe('service HTTP', () => {
         response.writeHead(200, { 'content-length': '100' })
         response.write('half', () => response.destroy())
       })
-      const http = createServiceHttp({ lookup: names({}) })
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('broke_off')
     })
   })
@@ -393,7 +470,7 @@ describe('service HTTP', () => {
     test('on a name that nobody knows, and on a port where nobody listens', async () => {
       const service = await openService(() => {})
       await service.close()
-      const http = createServiceHttp({ lookup: names({ 'empty.example': [] }) })
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({ 'empty.example': [] }) })
       expect(await reasonOf(get(http, 'http://nobody.example/'))).toBe('unreachable')
       expect(await reasonOf(get(http, 'http://empty.example/'))).toBe('unreachable')
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('unreachable')
@@ -401,7 +478,7 @@ describe('service HTTP', () => {
 
     test('on a service that closes without a word', async () => {
       const service = await open((response) => response.destroy())
-      const http = createServiceHttp({ lookup: names({}) })
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('unreachable')
     })
 
@@ -417,7 +494,7 @@ describe('service HTTP', () => {
         isAsked = true
         return new Promise(() => {})
       }
-      const http = createServiceHttp({ lookup })
+      const http = createServiceHttp({ connections: createConnections(), lookup })
       const send = (url: string) => reasonOf(http.send(request(url, { allowPrivate: true }), controller.signal))
       const all = [send('http://slow.example/'), send(quiet.url), send(half.url)]
       await until(() => isAsked && quiet.requests.length === 1 && half.requests.length === 1)

@@ -2,16 +2,13 @@
 // bounded. Knows no tools.
 
 import type { LookupAddress } from 'node:dns'
-import type { IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
+import type { Dispatcher } from 'undici'
+import type { Connections, Lines } from '../../outgoing/connections.ts'
 import { type AnswerBody, readAnswerBody } from './answer-body.ts'
 import { isRedirect, redirected } from './redirect.ts'
 import { isPublicAddress } from './safe-address.ts'
 import { serviceFailure } from './service-failure.ts'
-
-// As an ES module node:http brings all of undici along: 13 MB and 50 ms that nobody here uses.
-const http = process.getBuiltinModule('node:http')
-const https = process.getBuiltinModule('node:https')
 
 export interface ServiceRequest {
   method: string
@@ -48,6 +45,9 @@ export const systemLookup: Lookup = async (hostname) => {
 }
 
 export interface ServiceHttpDeps {
+  connections: Connections
+  /** Where a proxy may be used; left out: none is. The proxy looks the name up again, and we judge only what we have seen. */
+  proxied?: Lines | null
   lookup: Lookup
   /** `isPublicAddress`, but for tests, whose only network is this machine. */
   isPublic?: (ip: string) => boolean
@@ -57,7 +57,9 @@ export interface ServiceHttpDeps {
 
 const MAX_REDIRECTS = 5
 
-export function createServiceHttp({ lookup, isPublic = isPublicAddress, maxBytes }: ServiceHttpDeps): ServiceHttp {
+export function createServiceHttp(deps: ServiceHttpDeps): ServiceHttp {
+  const { connections, proxied = null, lookup, isPublic = isPublicAddress, maxBytes } = deps
+
   const send = async (request: ServiceRequest, signal: AbortSignal): Promise<ServiceAnswer> => {
     let current = request
     for (let redirects = 0; ; redirects += 1) {
@@ -65,13 +67,17 @@ export function createServiceHttp({ lookup, isPublic = isPublicAddress, maxBytes
       const addresses = await addressesOf(current.url, lookup, signal)
       if (!current.allowPrivate && !addresses.every(({ address }) => isPublic(address)))
         throw serviceFailure('private_address')
-      const message = await exchange(current, addresses, signal)
-      const status = message.statusCode ?? 0
-      const location = isRedirect(status) ? message.headers.location : undefined
-      if (location === undefined) return await readAnswer(message, status, maxBytes)
-      message.destroy()
+      const dispatcher =
+        proxied?.isProxied(current.url) === true
+          ? (await proxied.to(current.url)).dispatcher
+          : await connections.pinned(current.url, alreadyKnown(addresses))
+      const answer = await exchange(dispatcher, current, signal)
+      const location = isRedirect(answer.statusCode) ? answer.headers.location : undefined
+      if (typeof location !== 'string') return await readAnswer(answer, maxBytes)
+      // Nobody reads it; this one is for what destroying it says.
+      answer.body.on('error', () => {}).destroy()
       if (redirects === MAX_REDIRECTS) throw serviceFailure('too_many_redirects')
-      current = redirected(current, status, location)
+      current = redirected(current, answer.statusCode, location)
     }
   }
   return {
@@ -110,32 +116,17 @@ function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-function exchange(
-  request: ServiceRequest,
-  addresses: readonly LookupAddress[],
+async function exchange(
+  dispatcher: Dispatcher,
+  { url, method, headers, body }: ServiceRequest,
   signal: AbortSignal,
-): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const options = {
-      method: request.method,
-      headers: request.headers,
-      // A connection of its own: one that is kept could belong to an address that was judged for somebody else.
-      agent: false,
-      lookup: alreadyKnown(addresses),
-      signal,
-    } as const
-    const { url } = request
-    const outgoing = url.protocol === 'https:' ? https.request(url, options) : http.request(url, options)
-    outgoing.once('response', (message) => {
-      // The reader hears of it too; this one is for a failure while nobody reads.
-      message.on('error', () => {})
-      resolve(message)
-    })
-    outgoing.on('error', (error: NodeJS.ErrnoException) =>
-      reject(serviceFailure(isTlsError(error) ? 'insecure' : 'unreachable', error)),
-    )
-    outgoing.end(request.body ?? undefined)
-  })
+): Promise<Dispatcher.ResponseData> {
+  const path = `${url.pathname}${url.search}`
+  try {
+    return await dispatcher.request({ origin: url.origin, path, method, headers, body, signal })
+  } catch (error) {
+    throw serviceFailure(isTlsError(error) ? 'insecure' : 'unreachable', error)
+  }
 }
 
 /** The socket connects to what was judged; a second question to the name server could have another answer. */
@@ -147,15 +138,20 @@ function alreadyKnown(addresses: readonly LookupAddress[]): LookupFunction {
   }
 }
 
-const isTlsError = ({ code = '' }: NodeJS.ErrnoException): boolean =>
-  /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|EPROTO|ERR_SSL/.test(code)
+const isTlsError = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|EPROTO|ERR_SSL|PRX_TLS/.test(String(error.code))
 
-async function readAnswer(message: IncomingMessage, status: number, maxBytes?: number): Promise<ServiceAnswer> {
-  const length = message.headers['content-length']
+async function readAnswer(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  maxBytes?: number,
+): Promise<ServiceAnswer> {
+  const length = headers['content-length']
   return {
-    status,
-    contentType: (message.headers['content-type'] ?? '').toLowerCase(),
+    status: statusCode,
+    contentType: String(headers['content-type'] ?? '').toLowerCase(),
     contentLength: length === undefined ? null : Number(length),
-    ...(await readAnswerBody(message, message.headers['content-encoding'] ?? '', maxBytes)),
+    ...(await readAnswerBody(body, String(headers['content-encoding'] ?? ''), maxBytes)),
   }
 }

@@ -13,10 +13,10 @@ const SHORTEST_DELAY_MS = 1_000
 export function createHttpTransport(
   sdk: McpSdk,
   server: { url: string; headers: Record<string, string> },
-  deps: { fetch: typeof fetch; clock: Clock },
+  deps: { fetch: typeof fetch; clock: Clock; version: string },
 ): StreamableHTTPClientTransport {
   const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
-    requestInit: { headers: server.headers },
+    requestInit: { headers: { 'user-agent': `quarterdeck/${deps.version}`, ...server.headers } },
     fetch: boundedFetch(deps.fetch),
     reconnectionOptions: {
       initialReconnectionDelay: SHORTEST_DELAY_MS,

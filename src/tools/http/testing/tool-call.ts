@@ -1,6 +1,7 @@
 import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { type LogLine, recordingLogger } from '../../../domain/testing/recording-logger.ts'
+import { createConnections } from '../../../outgoing/connections.ts'
 import type { ToolCallRequest } from '../../tool.ts'
 import type { HttpToolDeps } from '../call-service.ts'
 import { createServiceHttp, type Lookup, systemLookup } from '../service-http.ts'
@@ -28,5 +29,5 @@ export const toolCall = (args: Record<string, unknown>, callId = 'call-1', log =
 
 export function httpToolDeps(lines: LogLine[] = [], lookup: Lookup = systemLookup): HttpToolDeps {
   const clock = { ...createSystemClock(), mono: () => 0 }
-  return { http: createServiceHttp({ lookup }), clock, log: recordingLogger(lines) }
+  return { http: createServiceHttp({ connections: createConnections(), lookup }), clock, log: recordingLogger(lines) }
 }

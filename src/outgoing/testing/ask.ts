@@ -1,15 +1,16 @@
-import type { ConnectionPool, Exchange, ExchangeRequest } from '../http/connection-pool.ts'
+import type { Lines } from '../connections.ts'
+import { type ExchangeRequest, exchange, type Flow } from '../exchange.ts'
 
 export interface Outcome {
   status?: number
-  headers?: Record<string, string>
+  headers?: Record<string, unknown>
   body?: string
   /** The code of the failure, or its message when it has none. */
   failure?: string
 }
 
 export interface Asked {
-  exchange: Exchange
+  exchange: Flow
   /** What was called, in this order. */
   calls: string[]
   received(): number
@@ -18,10 +19,10 @@ export interface Asked {
 
 /** Sends a GET, or what `request` says, and gathers what comes back. `on` is called for every call, with its name. */
 export function ask(
-  pool: ConnectionPool,
+  lines: Lines,
   url: string,
   request: Partial<ExchangeRequest> = {},
-  on: (call: string, exchange: Exchange) => void = () => {},
+  on: (call: string, exchange: Flow) => void = () => {},
 ): Asked {
   const calls: string[] = []
   const parts: Buffer[] = []
@@ -30,9 +31,10 @@ export function ask(
   let size = 0
   const note = (call: string) => {
     calls.push(call)
-    on(call, exchange)
+    on(call, asked)
   }
-  const exchange = pool.send(
+  const asked: Flow = exchange(
+    lines,
     { method: 'GET', headers: {}, ...request, url },
     {
       head({ status, headers }) {
@@ -56,7 +58,7 @@ export function ask(
       },
     },
   )
-  return { exchange, calls, received: () => size, outcome: promise }
+  return { exchange: asked, calls, received: () => size, outcome: promise }
 }
 
 /** Resolves when `check` holds; what it waits for happens by itself on a real socket. */

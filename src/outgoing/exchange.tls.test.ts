@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import tls, { type TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
-import { runPool } from '../testing/pool-process.ts'
-import { answerOf, listenRaw, openServer, type RawServer } from '../testing/raw-server.ts'
+import { runLines } from './testing/lines-process.ts'
+import { answerOf, listenRaw, openServer, type RawServer } from './testing/raw-server.ts'
 
 const pathOf = (part: 'cert' | 'key') =>
-  fileURLToPath(new URL(`../../http/testing/localhost-${part}.pem`, import.meta.url))
+  fileURLToPath(new URL(`../http/testing/localhost-${part}.pem`, import.meta.url))
 const cert = readFileSync(pathOf('cert'))
 const key = readFileSync(pathOf('key'))
 const trusting = { NODE_EXTRA_CA_CERTS: pathOf('cert') }
@@ -40,9 +40,12 @@ describe('connections with TLS', () => {
       seen.push([socket.servername, socket.alpnProtocol, socket.isSessionReused()])
       socket.write(answerOf('x', request.includes('/last') ? 'connection: close\r\n' : ''))
     })
-    const lines = `
-      for (const path of ['first', 'last', 'third']) console.log((await ask(pool, url + path).outcome).body)`
-    expect(await runPool(lines, `https://localhost:${server.port}/`, trusting)).toBe('x\nx\nx\n')
+    const code = `
+      for (const path of ['first', 'last', 'third']) {
+        console.log((await ask(lines, url + path).outcome).body)
+        await turns(50)
+      }`
+    expect(await runLines(code, `https://localhost:${server.port}/`, trusting)).toBe('x\nx\nx\n')
     expect(seen).toEqual([
       ['localhost', 'http/1.1', false],
       ['localhost', 'http/1.1', false],
@@ -60,17 +63,17 @@ describe('connections with TLS', () => {
       name = socket.servername
       socket.write(answerOf('x'))
     }, host)
-    const lines = 'console.log(await ask(pool, url).outcome)'
-    const printed = await runPool(lines, `https://${address}:${server.port}/`, trusting)
+    const code = 'console.log(await ask(lines, url).outcome)'
+    const printed = await runLines(code, `https://${address}:${server.port}/`, trusting)
     expect(printed).toBe("{ status: 200, headers: { 'content-length': '1' }, body: 'x' }\n")
     expect(name).toBe(false)
   })
 
   test('fail when the certificate is for somebody else', async () => {
     const server = await listen((socket) => socket.write(answerOf('x')), '127.0.0.1')
-    const lines = `${lookup('127.0.0.1')}
-      console.log(await ask(pool, url).outcome)`
-    const printed = await runPool(lines, `https://model.test:${server.port}/`, trusting)
+    const code = `${lookup('127.0.0.1')}
+      console.log(await ask(lines, url).outcome)`
+    const printed = await runLines(code, `https://model.test:${server.port}/`, trusting)
     expect(printed).toBe("{ failure: 'ERR_TLS_CERT_ALTNAME_INVALID' }\n")
   })
 
@@ -78,9 +81,9 @@ describe('connections with TLS', () => {
     const secure = await listen((socket) => socket.write(answerOf('secure')))
     const plain = await listenRaw((socket) => socket.write(answerOf('plain')))
     cleanups.push(plain.close)
-    const lines = `${lookup('::1', '127.0.0.1')}
-      console.log((await ask(pool, url).outcome).body, (await ask(pool, 'http://localhost:${plain.port}').outcome).body)`
-    expect(await runPool(lines, `https://localhost:${secure.port}/`, trusting)).toBe('secure plain\n')
+    const code = `${lookup('::1', '127.0.0.1')}
+      console.log((await ask(lines, url).outcome).body, (await ask(lines, 'http://localhost:${plain.port}').outcome).body)`
+    expect(await runLines(code, `https://localhost:${secure.port}/`, trusting)).toBe('secure plain\n')
   })
 
   test('stop reading with pause, and lose nothing', async () => {
@@ -99,8 +102,8 @@ describe('connections with TLS', () => {
       }
       write()
     })
-    const lines = `
-      const asked = ask(pool, url, {}, (call, exchange) => call === 'head' && exchange.pause())
+    const code = `
+      const asked = ask(lines, url, {}, (call, exchange) => call === 'head' && exchange.pause())
       await until(() => asked.calls.length > 0)
       let before = -1
       while (before !== asked.received()) {
@@ -112,7 +115,7 @@ describe('connections with TLS', () => {
       let wrong = 0
       for (let i = 0; i < body.length; i += 1) if (body.charCodeAt(i) !== 97 + ((Math.floor(i / 32768) + 1) % 26)) wrong += 1
       console.log(JSON.stringify([before, body.length, wrong]))`
-    const [received, size, wrong] = JSON.parse(await runPool(lines, `https://127.0.0.1:${server.port}/`, trusting))
+    const [received, size, wrong] = JSON.parse(await runLines(code, `https://127.0.0.1:${server.port}/`, trusting))
     // What had been read from the socket is still decrypted.
     expect(received).toBeLessThanOrEqual(128 * 1024)
     expect([size, wrong]).toEqual([total, 0])

@@ -1,0 +1,61 @@
+import type { Line } from './connections.ts'
+
+/** Why there is no answer, or no whole one. `code` is the system's, or one of these. */
+export class ConnectionFailure extends Error {
+  readonly code: string
+  /** The proxy in between, as it may be shown. */
+  readonly proxy: string | null
+  readonly connectTimeoutMs: number
+
+  constructor(code: string, cause: Error, { proxy, connectTimeoutMs }: Pick<Line, 'proxy' | 'connectTimeoutMs'>) {
+    super(cause.message, { cause })
+    this.name = 'ConnectionFailure'
+    this.code = code
+    this.proxy = proxy
+    this.connectTimeoutMs = connectTimeoutMs
+  }
+}
+
+export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT'
+/** Followed by the proxy's status. */
+export const PROXY_REFUSED = 'PROXY_REFUSED_'
+export const BAD_HTTP = 'BAD_HTTP'
+export const BAD_ENCODING = 'BAD_ENCODING'
+
+/** undici's words in ours, which do not change with its version. */
+export function connectionFailure(error: Error & { code?: unknown }, line: Line): ConnectionFailure {
+  return new ConnectionFailure(connectionCode(error), error, line)
+}
+
+/** A header or a path that HTTP has no way to send. */
+export const isUnsendable = (error: Error & { code?: unknown }): boolean =>
+  error.code === 'UND_ERR_INVALID_ARG' && refusedByProxy(error) === undefined
+
+const refusedByProxy = ({ message }: { message: string }): string | undefined =>
+  /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message)?.[1]
+
+/** The system's code stays as it is. */
+export function connectionCode(error: { code?: unknown; message: string; name?: string }): string {
+  const status = refusedByProxy(error)
+  if (status !== undefined) return `${PROXY_REFUSED}${status}`
+  const { code, message } = error
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'UND_ERR_HEADERS_TIMEOUT': // Only a question for a tunnel has this limit.
+    case 'ETIMEDOUT':
+      return CONNECT_TIMEOUT
+    case 'UND_ERR_SOCKET':
+      return message.startsWith('bad ') ? BAD_HTTP : 'ECONNRESET'
+    case 'UND_ERR_PRX_CONN':
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+    case 'UND_ERR_DESTROYED':
+    case 'UND_ERR_CLOSED':
+      return 'ECONNRESET'
+    case 'ERR_ASSERTION': // undici's word for a status that no server may send.
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return BAD_HTTP
+  }
+  if (error.name === 'HTTPParserError') return /EOF/.test(message) ? 'ECONNRESET' : BAD_HTTP
+  if (typeof code !== 'string') return 'UNKNOWN'
+  return /^Z_|^ERR__?ERROR|^ERR_BROTLI|BROTLI/.test(code) ? BAD_ENCODING : code
+}

@@ -1,0 +1,199 @@
+// One request and its answer, by undici's dispatcher: no streams and no promises in between.
+
+import type { Dispatcher } from 'undici'
+import { type BodyDecoder, createBodyDecoder, decoderFor } from './body-decoder.ts'
+import { connectionFailure, isUnsendable } from './connection-failure.ts'
+import { basicAuth, type KnowsConnection, type Line, type Lines } from './connections.ts'
+
+export interface ExchangeRequest {
+  method: 'GET' | 'POST'
+  /** http: or https:, with what it says about user and password. */
+  url: string
+  /** With names in small letters. `host`, `content-length` and `connection` are added. */
+  headers: Readonly<Record<string, string>>
+  body?: string
+}
+
+export interface AnswerHead {
+  status: number
+  /** By their names in small letters. */
+  headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** Called in this order; nothing after `end` or `failed`, and nothing before `exchange` has returned. */
+export interface ExchangeHandlers {
+  head(head: AnswerHead): void
+  /** Decompressed, where we know the encoding. */
+  body(bytes: Buffer): void
+  end(): void
+  failed(error: NodeJS.ErrnoException): void
+}
+
+export interface Flow {
+  /** A few bytes may still come. */
+  pause(): void
+  resume(): void
+  /** Closes the connection, unless the exchange is over. Nothing is called any more. */
+  destroy(): void
+}
+
+/** More idle connections than this are not tried one after the other. */
+const MOST_STALE = 5
+const RESET: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
+
+/** Throws for an address that cannot be asked. */
+export function exchange(lines: Lines, request: ExchangeRequest, handlers: ExchangeHandlers): Flow {
+  const url = new URL(request.url)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError(`${url.protocol} is not spoken here`)
+  const options = optionsOf(url, request)
+  let attempt: Attempt | null = null
+  let isOver = false
+  let failures = 0
+
+  const once: ExchangeHandlers = {
+    head: handlers.head,
+    body: handlers.body,
+    end() {
+      isOver = true
+      handlers.end()
+    },
+    failed(error) {
+      isOver = true
+      handlers.failed(error)
+    },
+  }
+
+  const fail = (error: unknown): void => {
+    queueMicrotask(() => {
+      if (!isOver) once.failed(error instanceof Error ? error : new Error(String(error)))
+    })
+  }
+
+  const begin = (line: Line): void => {
+    if (isOver) return
+    attempt = new Attempt(once, (error, isStale) => {
+      // Not the network: what we wanted to send cannot be sent.
+      if (isUnsendable(error)) return fail(error)
+      const failure = connectionFailure(error, line)
+      failures += 1
+      // The server may close an idle connection in the moment we use it again. That is nobody's failure.
+      if (isStale && RESET.has(failure.code) && failures <= MOST_STALE) return begin(line)
+      fail(failure)
+    })
+    // A proxy's dispatcher changes what it is given.
+    line.dispatcher.dispatch({ ...options }, attempt)
+  }
+
+  const line = lines.to(url)
+  if (line instanceof Promise) line.then(begin).catch(fail)
+  else begin(line)
+
+  return {
+    pause: () => attempt?.pause(),
+    resume: () => attempt?.resume(),
+    destroy() {
+      if (isOver) return
+      isOver = true
+      attempt?.destroy()
+    },
+  }
+}
+
+function optionsOf(url: URL, { method, headers, body }: ExchangeRequest): Dispatcher.DispatchOptions {
+  const needsProof = (url.username !== '' || url.password !== '') && headers.authorization === undefined
+  return {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method,
+    headers: needsProof ? { ...headers, authorization: basicAuth(url.username, url.password) } : headers,
+    ...(body === undefined ? {} : { body }),
+  }
+}
+
+class Attempt implements Dispatcher.DispatchHandler, KnowsConnection, Flow {
+  usedAgain = false
+  /** A byte of the answer has come, so the server has read the question. */
+  #isAnswered = false
+  #isOver = false
+  #controller: Dispatcher.DispatchController | null = null
+  #decoder: BodyDecoder | null = null
+  readonly #to: ExchangeHandlers
+  readonly #failed: (error: Error, isStale: boolean) => void
+
+  constructor(to: ExchangeHandlers, failed: (error: Error, isStale: boolean) => void) {
+    this.#to = to
+    this.#failed = failed
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isOver) controller.abort(gone())
+  }
+
+  onResponseStarted(): void {
+    this.#isAnswered = true
+  }
+
+  onResponseStart(_: unknown, status: number, headers: AnswerHead['headers']): void {
+    this.#isAnswered = true
+    // An announcement: the answer follows.
+    if (this.#isOver || status < 200) return
+    const encoding = headers['content-encoding']
+    const decoder = encoding === undefined ? null : decoderFor(String(encoding))
+    if (decoder) {
+      const source = { pause: () => this.#controller?.pause(), resume: () => this.#controller?.resume(), destroy() {} }
+      this.#decoder = createBodyDecoder(decoder(), source, {
+        body: (bytes) => void (this.#isOver || this.#to.body(bytes)),
+        end: () => this.#end(),
+        failed: (error) => this.#fail(error),
+      })
+    }
+    this.#to.head({ status, headers })
+  }
+
+  onResponseData(_: unknown, bytes: Buffer): void {
+    if (this.#isOver) return
+    if (this.#decoder === null) this.#to.body(bytes)
+    else this.#decoder.body(bytes)
+  }
+
+  onResponseEnd(): void {
+    if (this.#decoder === null) this.#end()
+    else this.#decoder.end()
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#fail(error)
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#to.end()
+  }
+
+  #fail(error: Error): void {
+    if (this.#isOver) return
+    this.destroy()
+    this.#failed(error, this.usedAgain && !this.#isAnswered)
+  }
+
+  pause(): void {
+    if (this.#decoder === null) this.#controller?.pause()
+    else this.#decoder.pause()
+  }
+
+  resume(): void {
+    if (this.#decoder === null) this.#controller?.resume()
+    else this.#decoder.resume()
+  }
+
+  destroy(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#decoder?.destroy()
+    this.#controller?.abort(gone())
+  }
+}
+
+const gone = (): Error => new Error('Nobody waits for the answer any more.')

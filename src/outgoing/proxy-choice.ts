@@ -1,0 +1,95 @@
+// Whether a request goes through a proxy, and through which. Pure.
+
+import { BlockList, isIP } from 'node:net'
+import { ServerError } from '../domain/errors.ts'
+import { proxyAddress } from '../domain/proxy-address.ts'
+
+export interface ProxyChoice {
+  /** http: or https:, with the user and the password that the proxy wants. */
+  url: URL
+  /** Who says so: a variable, or `model.proxy`. */
+  from: string
+}
+
+/** HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either case. */
+export type ProxyVariables = Readonly<Record<string, string | undefined>>
+
+/**
+ * `setting` is what the user wrote for this target: an address, `false` for no proxy at all, nothing where the variables decide.
+ * They never send a request for this machine through a proxy: a proxy elsewhere means another machine by it.
+ * Throws `config_invalid` for what is no address of a proxy.
+ */
+export function chooseProxy(
+  target: URL,
+  setting: string | false | undefined,
+  variables: ProxyVariables,
+): ProxyChoice | null {
+  if (setting === false) return null
+  if (setting !== undefined) return { url: addressOf(setting, 'model.proxy'), from: 'model.proxy' }
+  const found = firstSet(variables, target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY')
+  if (found === null || isThisMachine(target.hostname)) return null
+  if (isExempt(target, firstSet(variables, 'NO_PROXY')?.value ?? '')) return null
+  return { url: addressOf(found.value, found.name), from: found.name }
+}
+
+/** Its address as it may be shown: without the user and the password. */
+export const shownProxy = ({ url }: ProxyChoice): string => `${url.protocol}//${url.host}`
+
+/** The small letters count first, as everywhere. A blank value is none. */
+function firstSet(variables: ProxyVariables, name: string): { name: string; value: string } | null {
+  for (const one of [name.toLowerCase(), name]) {
+    const value = variables[one]?.trim()
+    if (value !== undefined && value !== '') return { name: one, value }
+  }
+  return null
+}
+
+function addressOf(text: string, from: string): URL {
+  const url = proxyAddress(text)
+  if (url !== null) return url
+  throw new ServerError(
+    'config_invalid',
+    `${from} is no http or https address of a proxy. Write e.g. http://proxy.example.com:3128`,
+  )
+}
+
+const bare = (hostname: string): string =>
+  hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+
+function isThisMachine(hostname: string): boolean {
+  const name = bare(hostname)
+  if (name === 'localhost' || name.endsWith('.localhost')) return true
+  return isIP(name) !== 0 && contains('127.0.0.0/8', name)
+    ? true
+    : name === '::1' || contains('::ffff:7f00:0/104', name)
+}
+
+/** `list` as curl and Go read it: names with all below them, addresses, networks, each with a port if only that is meant; or `*`. */
+function isExempt(target: URL, list: string): boolean {
+  const host = bare(target.hostname)
+  const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port
+  return list.split(/[\s,]+/).some((entry) => {
+    if (entry === '') return false
+    if (entry === '*') return true
+    const [, named = entry, only] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? []
+    if (only !== undefined && only !== port) return false
+    const name = bare(named).replace(/^\*?\./, '')
+    if (name.includes('/')) return contains(name, host)
+    return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`))
+  })
+}
+
+function contains(network: string, ip: string): boolean {
+  const [address = '', bits] = network.split('/')
+  const family = isIP(address)
+  if (family === 0 || family !== isIP(ip)) return false
+  const type = family === 4 ? 'ipv4' : 'ipv6'
+  const length = Number(bits)
+  if (!Number.isInteger(length) || length < 0 || length > (family === 4 ? 32 : 128)) return false
+  const list = new BlockList()
+  list.addSubnet(address, length, type)
+  return list.check(ip, type)
+}
