@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type http from 'node:http'
+import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ModelSettings } from '../domain/agent.ts'
 import { type Clock, createSystemClock } from '../domain/clock.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { turns, until } from '../outgoing/testing/ask.ts'
+import { openServer } from '../outgoing/testing/raw-server.ts'
 import { createModel, type ModelDeps } from './create-model.ts'
 import type { Model, ModelPart } from './model.ts'
 import { collect, emptyRequest, failureFrom, payloadsOf } from './testing/fixtures.ts'
@@ -51,6 +55,44 @@ const fixture = (path: string) => payloadsOf(new URL(path, import.meta.url))
 const textOf = (parts: readonly ModelPart[]) =>
   parts.flatMap((part) => (part.type === 'text' ? [part.delta] : [])).join('')
 const ask = (model: Model) => collect(model.stream(emptyRequest, never))
+
+describe('a model behind TLS', () => {
+  const pem = (part: 'cert' | 'key') => fileURLToPath(new URL(`../http/testing/localhost-${part}.pem`, import.meta.url))
+
+  test('shows its certificate, and trusts the authority that is named', async () => {
+    const [cert, key] = [readFileSync(pem('cert')), readFileSync(pem('key'))]
+    const options = { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true }
+    const server = await openServer(
+      https.createServer(options, (request, response) => {
+        request.resume()
+        sendStream(response, fixture('openai/fixtures/text.txt'))
+      }),
+    )
+    cleanups.push(server.close)
+    const baseUrl = `https://localhost:${server.port}/v1`
+    const tls = { cert: pem('cert'), key: pem('key'), ca: pem('cert') }
+    const model = await createModel(settings({ baseUrl, apiKey: 'none', tls }), deps())
+    expect((await ask(model)).at(-1)).toEqual({ type: 'finish', reason: 'stop' })
+    const stranger = await createModel(settings({ baseUrl, apiKey: 'none' }), deps())
+    expect(await failureFrom(ask(stranger))).toMatchObject({
+      code: 'model_unreachable',
+      message: expect.stringContaining('its certificate is not trusted: DEPTH_ZERO_SELF_SIGNED_CERT'),
+    })
+  })
+
+  test('whose files are missing, or do not belong together, is refused at the start', async () => {
+    const make = (tls: NonNullable<ModelSettings['tls']>) =>
+      failureFrom(createModel(settings({ baseUrl: 'https://model.test', apiKey: 'none', tls }), deps()))
+    expect(await make({ ca: '/nowhere/ca.pem' })).toMatchObject({
+      code: 'config_invalid',
+      message: 'model.tls.ca: /nowhere/ca.pem cannot be read (ENOENT).',
+    })
+    expect(await make({ cert: pem('key'), key: pem('cert') })).toMatchObject({
+      code: 'config_invalid',
+      message: 'model.tls: the files are no certificate and key in PEM that belong together, without a password.',
+    })
+  })
+})
 
 describe('a model over the wire', () => {
   test('a compatible server without a key answers', async () => {

@@ -286,9 +286,9 @@ describe('failure of a connection that was never made', () => {
   test.each<[string, object, boolean, string]>([
     [
       'nobody answers',
-      { code: 'CONNECT_TIMEOUT', connectTimeoutMs: 10_000 },
+      { code: 'CONNECT_TIMEOUT', connectTimeoutMs: 10_000, address: 'model.test:443' },
       true,
-      'No connection could be made to model.test within 10 s: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
+      'No connection could be made to model.test:443 within 10 s: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
     ],
     [
       'nobody answers behind the proxy',

@@ -83,7 +83,7 @@ export function refusal(explanation: string, target: ModelTarget): ServerError {
 }
 
 /** What is known about it; provider packages tell the code at most. */
-export type NoConnection = Partial<Pick<HttpConnectionError, 'code' | 'proxy' | 'connectTimeoutMs'>>
+export type NoConnection = Partial<Pick<HttpConnectionError, 'code' | 'proxy' | 'connectTimeoutMs' | 'address'>>
 
 /** The connection could not be made, or broke before an answer began. */
 export function unreachable(error: NoConnection, target: ModelTarget): ServerError {
@@ -101,7 +101,8 @@ export function unreachable(error: NoConnection, target: ModelTarget): ServerErr
   return modelFailure('model_unreachable', message, target, { retryable, connectTimeout: isTimeout, cause: error })
 }
 
-function noConnection({ connectTimeoutMs, proxy = null }: NoConnection, { host }: ModelTarget): string {
+function noConnection({ connectTimeoutMs, proxy = null, address }: NoConnection, target: ModelTarget): string {
+  const host = address ?? target.host
   const time = typeof connectTimeoutMs === 'number' ? ` within ${connectTimeoutMs / 1000} s` : ''
   const who = proxy === null ? host : `${host} through the proxy ${proxy}`
   return `No connection could be made to ${who}${time}: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).`

@@ -29,6 +29,8 @@ export class HttpConnectionError extends Error {
   /** The proxy in between, as it may be shown. */
   readonly proxy: string | null
   readonly connectTimeoutMs: number | null
+  /** Host and port of the server that was asked. */
+  readonly address: string | null
   constructor(cause: NodeJS.ErrnoException, begun: boolean) {
     super(cause.message, { cause })
     this.name = 'HttpConnectionError'
@@ -37,6 +39,7 @@ export class HttpConnectionError extends Error {
     const known = cause instanceof ConnectionFailure ? cause : null
     this.proxy = known?.proxy ?? null
     this.connectTimeoutMs = known?.connectTimeoutMs ?? null
+    this.address = known?.address ?? null
   }
 }
 

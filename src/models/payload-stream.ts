@@ -224,4 +224,6 @@ export function createPayloadStream(
 
 /** Compressed in a way that nobody asked for. An error's status says enough without its body. */
 const isUnreadable = ({ status, headers }: AnswerHead): boolean =>
-  status < 300 && decoderFor(String(headers['content-encoding'] ?? '')) === undefined
+  status < 300 &&
+  headers['content-encoding'] !== undefined &&
+  decoderFor(String(headers['content-encoding'])) === undefined

@@ -6,13 +6,16 @@ export class ConnectionFailure extends Error {
   /** The proxy in between, as it may be shown. */
   readonly proxy: string | null
   readonly connectTimeoutMs: number
+  /** Host and port of the server that was asked. */
+  readonly address: string
 
-  constructor(code: string, cause: Error, { proxy, connectTimeoutMs }: Pick<Line, 'proxy' | 'connectTimeoutMs'>) {
+  constructor(code: string, cause: Error, { proxy, connectTimeoutMs }: Line, address: string) {
     super(cause.message, { cause })
     this.name = 'ConnectionFailure'
     this.code = code
     this.proxy = proxy
     this.connectTimeoutMs = connectTimeoutMs
+    this.address = address
   }
 }
 
@@ -23,8 +26,9 @@ export const BAD_HTTP = 'BAD_HTTP'
 export const BAD_ENCODING = 'BAD_ENCODING'
 
 /** undici's words in ours, which do not change with its version. */
-export function connectionFailure(error: Error & { code?: unknown }, line: Line): ConnectionFailure {
-  return new ConnectionFailure(connectionCode(error), error, line)
+export function connectionFailure(error: Error & { code?: unknown }, line: Line, { host, port, protocol }: URL) {
+  const address = port === '' ? `${host}:${protocol === 'https:' ? 443 : 80}` : host
+  return new ConnectionFailure(connectionCode(error), error, line, address)
 }
 
 /** A header or a path that HTTP has no way to send. */

@@ -74,7 +74,7 @@ export function exchange(lines: Lines, request: ExchangeRequest, handlers: Excha
     attempt = new Attempt(once, (error, isStale) => {
       // Not the network: what we wanted to send cannot be sent.
       if (isUnsendable(error)) return fail(error)
-      const failure = connectionFailure(error, line)
+      const failure = connectionFailure(error, line, url)
       failures += 1
       // The server may close an idle connection in the moment we use it again. That is nobody's failure.
       if (isStale && RESET.has(failure.code) && failures <= MOST_STALE) return begin(line)
