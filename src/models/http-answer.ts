@@ -48,7 +48,6 @@ const ERROR_BODY_MS = 5_000
 
 /** What the body of an answer goes to. */
 export interface BodyTaker {
-  /** To be read during the call: the memory is used again. */
   body(bytes: Buffer): void
   end(): void
   /** The connection broke in the middle. */
@@ -70,7 +69,7 @@ export function collectBody(clock: Clock, done: (body: string) => void): BodyTak
   return {
     body(bytes) {
       if (isDone) return
-      pieces.push(Buffer.from(bytes))
+      pieces.push(bytes)
       size += bytes.length
       if (size > MAX_ERROR_BODY) finish()
     },
