@@ -19,7 +19,7 @@ import { toolboxOf } from './static-toolbox.ts'
 import type { Tool, Toolbox } from './tool.ts'
 
 export interface ToolboxDeps
-  extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'fetch' | 'queue' | 'patienceMs'> {
+  extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'queue' | 'patienceMs'> {
   clock: Clock
   log: Logger
   /** All agents that are loaded: tools may call them by name. */
@@ -179,14 +179,14 @@ async function openServers(
       )
     }
     seen.add(one.name)
-    const { clock, log, processes, environment, version, fetch = kinds.fetch(), queue, patienceMs } = deps
+    const { clock, log, processes, environment, version, queue, patienceMs } = deps
     const server = createMcpServer(one, {
       clock,
       log,
       processes,
       environment,
       version,
-      fetch,
+      fetch: kinds.fetch(),
       ...(queue && { queue }),
       ...(patienceMs && { patienceMs }),
     })

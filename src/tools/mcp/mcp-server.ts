@@ -40,7 +40,8 @@ export interface McpServerDeps {
   environment: Readonly<Record<string, string | undefined>>
   /** Of this program; servers are told. */
   version: string
-  fetch?: typeof fetch
+  /** For a server at a URL. */
+  fetch: typeof fetch
   /** Shared by all servers, so that they do not start all at once. */
   queue?: StartQueue
   /** How long anybody waits for it to start. */
@@ -70,11 +71,7 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
     clock,
     patienceMs,
     async open(signal) {
-      const connection = await connectMcp(
-        settings,
-        { ...deps, log, fetch: deps.fetch ?? fetch, connectTimeoutMs },
-        signal,
-      )
+      const connection = await connectMcp(settings, { ...deps, log, connectTimeoutMs }, signal)
       try {
         await learn(connection, signal)
       } catch (error) {

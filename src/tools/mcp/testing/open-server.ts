@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { createSystemClock } from '../../../domain/clock.ts'
 import type { LogFields, Logger } from '../../../domain/logger.ts'
 import type { McpServerSettings } from '../../../domain/tool-settings.ts'
+import { createConnections } from '../../../outgoing/connections.ts'
 import { createProcessGroups } from '../../process/process-groups.ts'
 import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
 import { createMcpServer, type McpServer, type McpServerDeps } from '../mcp-server.ts'
@@ -28,12 +29,14 @@ const never = new AbortController().signal
 export function openServer(settings: Partial<McpServerSettings>, deps: Partial<McpServerDeps> = {}): OpenServer {
   const clock = createSystemClock()
   const logged: OpenServer['logged'] = []
+  const connections = createConnections()
   const server = createMcpServer(mcpSettings(settings), {
     clock,
     log: collectingLogger(logged),
     processes: createProcessGroups({ clock, process }),
     environment: { ...process.env, QUARTERDECK_SECRET: 'not for children' },
     version: '0.0.0',
+    fetch: connections.through({}).fetch,
     // A busy machine may take its time.
     patienceMs: 60_000,
     connectTimeoutMs: 60_000,
@@ -56,7 +59,10 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     tool,
     call: async (name, input = {}, { signal = never, progress = () => {} } = {}) =>
       (await tool(name)).call(callRequest(input, progress), signal),
-    [Symbol.asyncDispose]: () => server.close(),
+    [Symbol.asyncDispose]: async () => {
+      await server.close()
+      connections.close()
+    },
   }
 }
 
