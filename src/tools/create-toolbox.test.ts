@@ -5,6 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
 import { type LogLine, recordingLogger } from '../domain/testing/recording-logger.ts'
 import type { ToolRules, ToolSettings } from '../domain/tool-settings.ts'
+import { createConnections } from '../outgoing/connections.ts'
+import { openProxy } from '../outgoing/testing/open-proxy.ts'
 import { createToolbox, type ToolboxDeps } from './create-toolbox.ts'
 import { createStrayErrors } from './function/stray-errors.ts'
 import { answerJson, openService } from './http/testing/open-service.ts'
@@ -253,4 +255,28 @@ describe('a toolbox', () => {
   ])('is not made with %s', async (_, settings, change, message) => {
     await expect(createToolbox(settings, deps(change))).rejects.toMatchObject({ code: 'config_invalid', message })
   })
+})
+
+test('an MCP server at a URL is reached through a proxy only where tools may use one', async () => {
+  const service = await openService((response) => response.writeHead(404).end())
+  const proxy = await openProxy(service.port)
+  const connections = createConnections()
+  const connection = { kind: 'http' as const, url: 'http://mcp.invalid/mcp', headers: {} }
+  const variables = { HTTP_PROXY: `127.0.0.1:${proxy.port}` }
+  try {
+    for (const proxyVariables of [null, variables]) {
+      const toolbox = await createToolbox(
+        [mcpSettings({ name: 'far', connection })],
+        deps({ connections, proxyVariables }),
+      )
+      expect((await toolbox.tools(never)).size).toBe(0)
+      await toolbox.close()
+      const asked = new Set(proxy.asked.map(({ line }) => line))
+      expect(asked).toEqual(new Set(proxyVariables === null ? [] : ['POST http://mcp.invalid/mcp']))
+    }
+  } finally {
+    connections.close()
+    await proxy.close()
+    await service.close()
+  }
 })
