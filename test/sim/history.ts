@@ -128,6 +128,8 @@ export interface Life {
   /** When it began to serve. */
   readyAt: number | null
   to: number | null
+  /** It was told to stop: what is under way when it is killed then does not count as what killed it. */
+  isDraining: boolean
   end: 'killed' | 'power cut' | 'sync failed' | 'restarted' | 'start failed' | null
 }
 

@@ -83,7 +83,7 @@ export function createServer(deps: ServerDeps): Server {
     if (current !== null) return
     lives += 1
     const process = createProcess(kernel, wall, lives)
-    const life: Life = { number: lives, from: kernel.time, readyAt: null, to: null, end: null }
+    const life: Life = { number: lives, from: kernel.time, readyAt: null, to: null, isDraining: false, end: null }
     history.lives.push(life)
     const draw = random.fork(`life ${lives}`)
     const inner = createMemoryStore({ disk, clock: process.clock, faults: storageFaults(draw.fork('disk')) })
@@ -160,6 +160,7 @@ export function createServer(deps: ServerDeps): Server {
     restart() {
       if (current?.isReady !== true) return
       kernel.trace(`life ${current.life.number} is asked to end`)
+      current.life.isDraining = true
       stopInOrder(current.serving).catch((error: unknown) =>
         history.findings.push({ checker: 'drain', message: String(error) }),
       )

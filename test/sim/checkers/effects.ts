@@ -29,8 +29,8 @@ function checkCall({ sessions, runs, history }: Evidence, starts: readonly ToolS
   if (new Set(starts.map(({ life }) => life)).size !== starts.length)
     problems.push(`${what} was started twice by one process`)
   const deadly = starts.filter(({ life }) => {
-    const { end = null } = history.lives.find(({ number }) => number === life) ?? {}
-    return end !== null && end !== 'restarted'
+    const { end = null, isDraining } = history.lives.find(({ number }) => number === life) ?? {}
+    return end !== null && end !== 'restarted' && isDraining !== true
   })
   if (deadly.length > MOST_DEATHS)
     problems.push(`${what} was started ${deadly.length} times, and the process died each time`)
