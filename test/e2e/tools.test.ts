@@ -248,7 +248,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
 
   test('says: not that, but this', async () => {
     await using ship = await startShip()
-    const agent = connect({ url: ship.url, threadId: 'thread' })
+    const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
     await ask(agent, 'note it')
 
     // As `steerAway` of assistant-ui does.
