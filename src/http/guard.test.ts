@@ -106,7 +106,7 @@ describe('Origin', () => {
   const granted = (origin: string) => [
     `Access-Control-Allow-Origin: ${origin}`,
     ...(origin === '*' ? [] : ['Vary: Origin']),
-    'Access-Control-Expose-Headers: X-Correlation-ID, Location, Retry-After',
+    'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, Retry-After',
   ]
 
   test.each(['http://localhost:3000', 'https://localhost', 'http://127.0.0.1:5173', 'http://[::1]:80'])(
@@ -182,7 +182,7 @@ describe('preflight', () => {
     `Host: localhost:${port}`,
     `Origin: ${origin}`,
     'Access-Control-Request-Method: POST',
-    'Access-Control-Request-Headers: content-type, X-CopilotKit-Runtime-Client-GQL-Version, x-other, x-copilotkit-',
+    'Access-Control-Request-Headers: content-type, X-CopilotKit-Runtime-Client-GQL-Version, traceparent, no name, x-ü, ',
     'Access-Control-Request-Private-Network: true',
   ]
 
@@ -195,10 +195,10 @@ describe('preflight', () => {
     expect(cors).toEqual([
       'Access-Control-Allow-Origin: http://localhost:3000',
       'Vary: Origin',
-      'Access-Control-Expose-Headers: X-Correlation-ID, Location, Retry-After',
+      'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, Retry-After',
       'Access-Control-Allow-Methods: GET, HEAD, POST, DELETE, OPTIONS',
       'Access-Control-Allow-Headers: authorization, content-type, accept, last-event-id, idempotency-key, x-on-busy, ' +
-        'x-correlation-id, x-session-id, x-copilotkit-runtime-client-gql-version',
+        'x-correlation-id, x-session-id, x-copilotkit-runtime-client-gql-version, traceparent',
       'Access-Control-Max-Age: 600',
     ])
   })

@@ -28,7 +28,7 @@ const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]'])
 // Browsers take these for this machine, so a page could ask for them although nobody serves pages there.
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 const LOCAL_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/
-const EXPOSED = ['Access-Control-Expose-Headers', 'X-Correlation-ID, Location, Retry-After']
+const EXPOSED = ['Access-Control-Expose-Headers', 'X-Correlation-ID, Location, Link, Retry-After']
 const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS'
 const REQUEST_HEADERS = [
   'authorization',
@@ -40,7 +40,9 @@ const REQUEST_HEADERS = [
   'x-correlation-id',
   'x-session-id',
 ]
-const COPILOTKIT_HEADER = /^x-copilotkit-[a-z0-9-]{1,64}$/
+/** A name as RFC 9110 writes it; what is written otherwise must not get into a header of ours. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/
+const MAX_ASKED = 64
 
 /** True for addresses and names that only this machine can reach. */
 export function isLoopback(host: string): boolean {
@@ -109,7 +111,7 @@ export function createGuard(options: GuardOptions): Guard {
         'Access-Control-Allow-Methods',
         METHODS,
         'Access-Control-Allow-Headers',
-        [...REQUEST_HEADERS, ...copilotKitHeaders(request)].join(', '),
+        [...new Set([...REQUEST_HEADERS, ...askedHeaders(request)])].join(', '),
         'Access-Control-Max-Age',
         '600',
       ]
@@ -117,14 +119,11 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-function copilotKitHeaders(request: IncomingMessage): string[] {
-  const asked = request.headers['access-control-request-headers']
-  if (asked === undefined) return []
-  return asked
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => COPILOTKIT_HEADER.test(name))
+/** Pages and their clients send headers of their own (traces, tenants). A page that may talk at all may send them. */
+function askedHeaders(request: IncomingMessage): string[] {
+  const asked = request.headers['access-control-request-headers'] ?? ''
+  const names = asked.toLowerCase().split(',', MAX_ASKED)
+  return names.map((name) => name.trim()).filter((name) => HEADER_NAME.test(name))
 }
 
 function splitHost(host: string, defaultPort: number): { name: string; port: number } {
