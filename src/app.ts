@@ -46,6 +46,7 @@ import { createModelHttp } from './models/http-stream.ts'
 import { type Connections, createConnections } from './outgoing/connections.ts'
 import type { ProxyVariables } from './outgoing/proxy-choice.ts'
 import { createAgUiRoutes } from './protocols/ag-ui/routes.ts'
+import { agUiErrorShape } from './protocols/ag-ui-wire/error-shape.ts'
 import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
 import { createAgentCoreRoutes } from './protocols/agent-core/routes.ts'
 import { createApprovalRoutes } from './protocols/approvals/routes.ts'
@@ -356,7 +357,17 @@ async function startApp(
     state,
     spool: createSpoolFolder(join(dataDir, 'spool')),
     room,
-    errorShapes: { v1: openAiErrorShape, threads: threadErrorShape, tool_result: threadErrorShape },
+    errorShapes: {
+      v1: openAiErrorShape,
+      threads: threadErrorShape,
+      tool_result: threadErrorShape,
+      // `POST /` is AG-UI's.
+      '': agUiErrorShape,
+      awp: agUiErrorShape,
+      agents: agUiErrorShape,
+      capabilities: agUiErrorShape,
+      copilotkit: agUiErrorShape,
+    },
     limits: {
       connections: 2 * settings.limits.activeRuns + 1_000,
       bodyBytes: settings.limits.bodyBytes,
@@ -474,6 +485,8 @@ async function startApp(
       publicDocs: settings.publicDocs,
       errors: {
         OpenAI: [{ shape: openAiErrorShape, schema: ErrorBodySchema }],
+        'AG-UI': [{ shape: agUiErrorShape }],
+        CopilotKit: [{ shape: agUiErrorShape }],
         Agent: [{ shape: agentErrorShape }],
         'Chat and sessions': [{ shape: problemShape }, { shape: chatErrorShape }, { shape: threadErrorShape }],
         'Chat and threads': [{ shape: problemShape }, { shape: threadErrorShape }],

@@ -150,7 +150,7 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     await using app = await startScriptedApp(answers)
     const agent = connect({ url: `${app.url}/agents/nobody` })
 
-    await expect(ask(agent, 'hello')).rejects.toThrow(/HTTP 404.*agent_not_found/)
+    await expect(ask(agent, 'hello')).rejects.toThrow(/^HTTP 404: {"message":"There is no agent .*agent_not_found/)
   })
 
   test('hears that a run was stopped', async () => {

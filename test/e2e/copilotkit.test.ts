@@ -225,7 +225,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
 
     await page.say('hello')
 
-    expect(page.errors[0]).toMatch(/^agent_run_failed_event: HTTP 404.*agent_not_found/)
+    expect(page.errors[0]).toMatch(/^agent_run_failed_event: HTTP 404: {"message":"There is no agent .*agent_not_found/)
   })
 
   test('has a message answered anew', async () => {

@@ -1,7 +1,7 @@
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
 import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
-import { testAgent } from '../../engine/testing/open-engine.ts'
+import { testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { capabilitiesOf } from './capabilities.ts'
 
 const look: FunctionToolSettings = {
@@ -42,5 +42,17 @@ describe('the capabilities of an agent', () => {
     const model = { ...testAgent.model, reasoning: { effort: 'low' as const } }
 
     expect(capabilitiesOf({ ...testAgent, model }, '1.2.3').reasoning).toEqual({ supported: true, streaming: true })
+  })
+
+  test('list the tools that the agent brings, not those that the page has to run', () => {
+    const call = async () => ({ content: '', isError: false })
+    const own = testTool({ name: 'look', description: 'Looks out.', parameters: { type: 'object' }, call })
+    const page = { ...testTool({ name: 'show', call }), location: 'client' as const }
+
+    const capabilities = capabilitiesOf(testAgent, '1.2.3', [own, page])
+
+    expect(AgentCapabilitiesSchema.parse(capabilities)).toEqual(capabilities)
+    const items = [{ name: 'look', description: 'Looks out.', parameters: { type: 'object' } }]
+    expect(capabilities.tools).toEqual({ supported: true, items, clientProvided: true })
   })
 })

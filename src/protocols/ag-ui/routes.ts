@@ -1,6 +1,6 @@
 // AG-UI: a RunAgentInput in, events out. What happens in between is in `ag-ui-wire/run-door.ts`.
 
-import type { Route } from '../../http/route.ts'
+import type { Reply, Request, Route } from '../../http/route.ts'
 import { capabilitiesOf } from '../ag-ui-wire/capabilities.ts'
 import { createRunDoor, type RunDoorDeps } from '../ag-ui-wire/run-door.ts'
 import { describeAgentCapabilities, describeAgentRun, describeCapabilities, describeRun } from './describe.ts'
@@ -13,7 +13,10 @@ export interface AgUiRoutesDeps extends RunDoorDeps {
 export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
   const { engine, version } = deps
   const run = createRunDoor(deps)
-  const capabilities = (name: string | null) => capabilitiesOf(engine.agent(name), version)
+  async function capabilities(name: string | null, request: Request, reply: Reply): Promise<void> {
+    const agent = engine.agent(name)
+    reply.json(200, capabilitiesOf(agent, version, await engine.tools(agent.name, request.signal)))
+  }
   const shared = { door: 'ag-ui', role: 'user' } as const
   return [
     ...['/', '/awp'].map(
@@ -43,7 +46,7 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       body: 'none',
       summary: 'What the default agent can do, as AG-UI AgentCapabilities',
       describe: describeCapabilities,
-      handle: async (_request, reply) => reply.json(200, capabilities(null)),
+      handle: (request, reply) => capabilities(null, request, reply),
     },
     {
       ...shared,
@@ -52,7 +55,7 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       body: 'none',
       summary: 'What one agent can do, as AG-UI AgentCapabilities',
       describe: describeAgentCapabilities,
-      handle: async (request, reply) => reply.json(200, capabilities(request.params.name ?? null)),
+      handle: (request, reply) => capabilities(request.params.name ?? null, request, reply),
     },
   ]
 }

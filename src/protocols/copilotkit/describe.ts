@@ -89,20 +89,41 @@ export const describeStop: RouteDescription = {
   errors,
 }
 
+const ThreadSchema = z
+  .strictObject({
+    id: z.string(),
+    organizationId: z.string(),
+    agentId: z.string(),
+    createdById: z.string(),
+    name: z.string().nullable(),
+    archived: z.boolean(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    lastRunAt: z.iso.datetime(),
+  })
+  .meta({ id: 'CopilotKitThread' })
+
 export const describeThreads: RouteDescription = {
   tag,
+  description: 'Newest first. Threads that were begun at other doors are among them.',
+  query: {
+    agentId: z.string().optional().describe('Only threads with this agent; `default` is the default one.'),
+    limit: z.string().optional().describe('1 to 200; 50 when left out.'),
+    cursor: z.string().optional().describe('The `nextCursor` of the page before.'),
+    includeArchived: z.string().optional().describe('Changes nothing: no thread is archived.'),
+  },
   responses: {
     200: {
-      description: 'Always empty: CopilotKit then keeps its own list.',
+      description: 'The threads.',
       content: {
         'application/json': {
-          schema: z.strictObject({ threads: z.array(z.never()), nextCursor: z.null() }),
+          schema: z.strictObject({ threads: z.array(ThreadSchema), nextCursor: z.string().nullable() }),
           example: { threads: [], nextCursor: null },
         },
       },
     },
   },
-  errors: [],
+  errors: ['invalid_request', 'agent_not_found'],
 }
 
 export const describeSingle: RouteDescription = {

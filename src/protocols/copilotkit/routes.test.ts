@@ -33,7 +33,7 @@ describe('GET /copilotkit/info', () => {
       version: '0.0.0-test',
       agents: { default: agent('default'), tester: agent('tester') },
       mode: 'sse',
-      threadEndpoints: { list: false, inspect: false, mutations: false, realtimeMetadata: false },
+      threadEndpoints: { list: true, inspect: false, mutations: false, realtimeMetadata: false },
       suggestions: false,
       audioFileTranscriptionEnabled: false,
       a2uiEnabled: false,
@@ -234,12 +234,39 @@ describe('POST /copilotkit/agent/{name}/stop/{threadId}', () => {
   })
 })
 
-test('GET /copilotkit/threads lists none', async () => {
-  await using doors = await openDoors()
+describe('GET /copilotkit/threads', () => {
+  const thread = (id: string) => ({
+    id,
+    organizationId: '',
+    agentId: 'default',
+    createdById: 'local_user',
+    name: null,
+    archived: false,
+    createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    lastRunAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  })
 
-  expect(await (await doors.get('/copilotkit/threads?agentId=default')).json()).toEqual({
-    threads: [],
-    nextCursor: null,
+  test("lists the caller's threads, newest first, page by page", async () => {
+    await using doors = await openDoors()
+    for (const threadId of ['a', 'b', 'c']) await doors.run(`${base}/run`, input({ threadId }))
+    await doors.run(`${base}/run`, input({ threadId: 'hers' }), asAda)
+    const list = async (query: string) => (await doors.get(`/copilotkit/threads?agentId=default${query}`)).json()
+
+    expect(await list('')).toEqual({ threads: [thread('c'), thread('b'), thread('a')], nextCursor: null })
+    const page = (await list('&limit=2')) as { threads: unknown; nextCursor: string }
+    expect(page).toEqual({ threads: [thread('c'), thread('b')], nextCursor: expect.any(String) })
+    const next = await list(`&limit=2&includeArchived=true&cursor=${encodeURIComponent(page.nextCursor)}`)
+    expect(next).toEqual({ threads: [thread('a')], nextCursor: null })
+  })
+
+  test('knows no agent of another name, and no cursor of another list', async () => {
+    await using doors = await openDoors()
+
+    const nobody = await doors.get('/copilotkit/threads?agentId=nobody')
+    expect(await refusalOf(nobody)).toEqual({ status: 404, code: 'agent_not_found' })
+    const elsewhere = await doors.get('/copilotkit/threads?agentId=default&cursor=x')
+    expect(await refusalOf(elsewhere)).toEqual({ status: 400, code: 'invalid_request' })
   })
 })
 

@@ -27,6 +27,7 @@ import { enclosedRequest } from './enclosed-request.ts'
 import { notStopped, stopped } from './encode.ts'
 import { agentNamed, runtimeInfo } from './info.ts'
 import { stopAsFinish } from './stop-as-finish.ts'
+import { listThreads } from './threads.ts'
 
 export interface CopilotKitRoutesDeps extends RunDoorDeps {
   /** Of this server. */
@@ -158,9 +159,9 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       method: 'GET',
       path: '/copilotkit/threads',
       body: 'none',
-      summary: 'CopilotKit: the list of threads, which this runtime does not keep for it',
+      summary: 'CopilotKit: the threads of the caller',
       describe: describeThreads,
-      handle: async (_request, reply) => reply.json(200, { threads: [], nextCursor: null }),
+      handle: async (request, reply) => reply.json(200, await listThreads(engine, request)),
     },
     {
       ...shared,
