@@ -36,6 +36,7 @@ interface Agent {
   state: unknown
   setMessages(messages: Agent['messages']): void
   addMessage(message: { id: string; role: 'user'; content: string }): void
+  abortRun(): void
   runAgent(parameters: { runId?: string }, subscriber: object): Promise<{ newMessages: unknown[] }>
 }
 
@@ -207,6 +208,44 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
       ['reasoning', 'Hm. Yes.'],
       ['assistant', 'Done.'],
     ])
+  })
+
+  test('loses nothing and stops nothing when its page is loaded anew in the middle of an answer', async () => {
+    const ship = Promise.withResolvers<void>()
+    const slow = serverTool({ ...look, call: (call, signal) => ship.promise.then(() => look.call(call, signal)) })
+    await using app = await startScriptedApp(answers, [slow])
+    const page = connect({ url: app.url, threadId: 'thread' })
+    await ask(page, 'hello')
+    const asked = Promise.withResolvers<void>()
+    page.addMessage({ id: 'user-2', role: 'user', content: 'look' })
+    const left = page.runAgent({}, { onToolCallEndEvent: () => asked.resolve() }).catch(() => {})
+    await asked.promise
+    page.abortRun()
+    await left
+
+    const again = connect({ url: app.url, threadId: 'thread' })
+    const ended: unknown[] = []
+    await again.runAgent(
+      {},
+      {
+        onToolCallEndEvent: () => ship.resolve(),
+        onRunFinishedEvent: ({ event }: { event: { outcome?: { type: string } } }) =>
+          void ended.push(event.outcome?.type),
+      },
+    )
+
+    expect(ended).toEqual(['success'])
+    expect(said(again)).toEqual([
+      ['user', 'hello'],
+      ['assistant', 'Good day.'],
+      ['user', 'look'],
+      ['assistant', 'Let me see.'],
+      ['tool', 'a ship to port'],
+      ['assistant', 'I see a ship.'],
+    ])
+    const later = connect({ url: app.url, threadId: 'thread' })
+    await ask(later, null)
+    expect(said(later)).toEqual(said(again))
   })
 
   test('has a message answered anew', async () => {

@@ -9,8 +9,7 @@ export interface Hydration {
   snapshot: RunEvent | null
   /** What the reader is told beside it. */
   warnings?: readonly RunEvent[]
-  /** Left out where the run that follows says how it ends. */
-  outcome?: Outcome
+  outcome: Outcome
   timestamp: number
 }
 
@@ -22,6 +21,6 @@ export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hy
     ...warnings,
     ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: state, timestamp }]),
     ...(snapshot === null ? [] : [snapshot]),
-    { type: 'RUN_FINISHED', threadId, runId, ...(outcome === undefined ? {} : { outcome }), timestamp },
+    { type: 'RUN_FINISHED', threadId, runId, outcome, timestamp },
   ]
 }

@@ -2,7 +2,6 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { sessionNotFound } from '../../domain/errors.ts'
-import type { RunEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -15,15 +14,13 @@ import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
 import { type AgUiInput, decodeRunAgentInput } from './decode-input.ts'
 import { entryAt } from './entry-at.ts'
 import { parseEventId } from './event-id.ts'
-import { hydrationEvents } from './hydration.ts'
 import { keepFiles } from './keep-files.ts'
 import { inResume, knownAnswers } from './known-answers.ts'
 import { openEventStream } from './open-event-stream.ts'
-import { sessionSnapshot } from './session-snapshot.ts'
+import { showThread, showUnknownThread } from './show-thread.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from './stream-run.ts'
-import { type InputWarning, warningEvents, withWarnings } from './stream-warnings.ts'
+import { behindFirst, type InputWarning, warningEvents } from './stream-warnings.ts'
 import { editPoint, type KnownHistory, type SentInput, type Taken, takeHistory } from './take-history.ts'
-import { waitingOutcome } from './waiting-outcome.ts'
 
 export interface RunDoorDeps {
   engine: Engine
@@ -50,7 +47,8 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     if (isOver(run, after)) return reply.empty(204)
     const reader = await openEventStream(request, reply, input.reader)
     const told = warningEvents(warnings, clock.now())
-    const follow: Engine['follow'] = (target, until) => withWarnings(engine.follow(target, until), reader, told)
+    const tell = async () => reader.stream.write(reader.encoder.events(told))?.catch(() => {})
+    const follow: Engine['follow'] = (target, until) => behindFirst(engine.follow(target, until), tell)
     await streamRun(told.length === 0 ? deps : { ...deps, engine: { ...engine, follow } }, run, after, reader)
     reader.stream.end()
   }
@@ -65,31 +63,12 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     return isEndOf(run, seen) ? call.reply.empty(204) : show(call, run, seq)
   }
 
-  async function hydrate(
-    { request, reply, input }: Call,
-    session: SessionRecord | null,
-    given: readonly InputWarning[],
-  ): Promise<void> {
-    const { threadId, runId } = input
-    const timestamp = clock.now()
-    const makeRoom = (bytes: number) => reply.makeRoom(bytes)
-    const snapshot =
-      session === null
-        ? emptyThread(input, timestamp)
-        : (await sessionSnapshot(engine, session, { timestamp, makeRoom })).event
-    const outcome = session === null ? { type: 'success' as const } : await waitingOutcome(engine, session)
-    const { stream, encoder } = await openEventStream(request, reply, input.reader)
-    const events = hydrationEvents({
-      threadId,
-      runId,
-      state: session?.state,
-      snapshot,
-      warnings: warningEvents(given, timestamp),
-      outcome,
-      timestamp,
-    })
-    await stream.write(encoder.events(events))?.catch(() => {})
-    stream.end()
+  function hydrate(call: Call, session: SessionRecord | null, given: readonly InputWarning[]): Promise<void> {
+    const { threadId, runId, reader: reads, messages } = call.input
+    const asked = { ...call, threadId, runId, reads, warnings: warningEvents(given, clock.now()) }
+    if (session !== null) return showThread(deps, asked, session)
+    // A client deletes what a snapshot omits, and of a thread that we do not know we can say nothing.
+    return showUnknownThread(deps, asked, messages.length === 0 ? [] : null)
   }
 
   return async (request, reply, agent) => {
@@ -177,10 +156,6 @@ async function knownHistory(engine: Engine, session: SessionRecord | null, input
 /** Whether the client says something new beside its answers. */
 const talks = (taken: Taken): boolean =>
   taken.kind === 'run' && taken.input.messages.some(({ role }) => role === 'user')
-
-// A client deletes what a snapshot omits, and of a thread that we do not know we can say nothing.
-const emptyThread = ({ messages }: AgUiInput, timestamp: number): RunEvent | null =>
-  messages.length === 0 ? { type: 'MESSAGES_SNAPSHOT', messages: [], timestamp } : null
 
 const nothingNew = ({ threadId, shared }: AgUiInput): SentInput => ({
   messages: [],

@@ -3,7 +3,6 @@
 
 import type { Entry } from '../../domain/entry.ts'
 import type { RunEvent } from '../../domain/event.ts'
-import type { EventReader } from './open-event-stream.ts'
 
 export interface InputWarning {
   /** For programs. */
@@ -16,13 +15,16 @@ export interface InputWarning {
 export const warningEvents = (warnings: readonly InputWarning[], timestamp: number): RunEvent[] =>
   warnings.map((value) => ({ type: 'CUSTOM', name: 'quarterdeck:warning', value: { ...value }, timestamp }))
 
-/** The same entries, and `events` right behind the run's first event: nothing may come before that, nothing after its last. */
-export async function* withWarnings(
+/**
+ * The same entries, and `tell` is called right behind the run's first event: nothing may come before that, nothing after its last.
+ * `replaced`: `tell` sends a first event of its own.
+ */
+export async function* behindFirst(
   source: AsyncIterable<readonly Entry[]>,
-  { stream, encoder }: Pick<EventReader, 'stream' | 'encoder'>,
-  events: readonly RunEvent[],
+  tell: () => Promise<void>,
+  firstEvent: 'sent' | 'replaced' = 'sent',
 ): AsyncGenerator<readonly Entry[]> {
-  let told = events.length === 0
+  let told = false
   for await (const batch of source) {
     const first = told ? -1 : batch.findIndex(({ kind }) => kind === 'event')
     if (first < 0) {
@@ -31,8 +33,8 @@ export async function* withWarnings(
     }
     told = true
     const rest = batch.slice(first + 1)
-    yield batch.slice(0, first + 1)
-    await stream.write(encoder.events(events))?.catch(() => {})
+    if (firstEvent === 'sent') yield batch.slice(0, first + 1)
+    await tell()
     if (rest.length > 0) yield rest
   }
 }

@@ -1,18 +1,13 @@
 // CopilotKit's runtime, so that its React UI uses this server as `runtimeUrl`. Its inputs and events are AG-UI's. It knows two
 // transports: a route for each thing, and one route for all, which its `<CopilotKit>` uses by itself up to 1.69.
 
-import type { StoredMessage } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { decodeRunAgentInput } from '../ag-ui-wire/decode-input.ts'
 import { isFields } from '../ag-ui-wire/drop-nulls.ts'
-import { hydrationEvents } from '../ag-ui-wire/hydration.ts'
-import { openEventStream } from '../ag-ui-wire/open-event-stream.ts'
 import { type Reader, readerOf } from '../ag-ui-wire/protocol-version.ts'
 import { createRunDoor, type RunDoor, type RunDoorDeps } from '../ag-ui-wire/run-door.ts'
-import { sessionSnapshot } from '../ag-ui-wire/session-snapshot.ts'
-import { beforeFirst, streamRun } from '../ag-ui-wire/stream-run.ts'
+import { showThread, showUnknownThread } from '../ag-ui-wire/show-thread.ts'
 import { jsonWithFiles } from '../request/json-with-files.ts'
 import { decodeCall, decodeStop } from './decode.ts'
 import {
@@ -36,7 +31,6 @@ export interface CopilotKitRoutesDeps extends RunDoorDeps {
 
 export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
   const { engine, version, ...others } = deps
-  const { clock } = deps
   const depsFor: Record<Reader, RunDoorDeps> = { '0.x': { ...others, engine: stopAsFinish(engine) }, '1.x': deps }
   const runDoorFor: Record<Reader, RunDoor> = {
     '0.x': createRunDoor(depsFor['0.x']),
@@ -53,28 +47,15 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
     return runDoor(request, reply, agent)
   }
 
-  /** The thread as it is now, then the active run from its beginning until it ends. */
   async function connect(request: Request, reply: Reply): Promise<void> {
     engine.agent(agentOf(request))
     const { threadId, runId, reader: reads } = decodeRunAgentInput(await jsonWithFiles(request))
     const { owner } = request.principal
+    const asked = { request, reply, threadId, runId, reads }
     const session = await engine.findSession(owner, threadId)
-    if (session === null) await engine.refuseForeign(owner, threadId)
-    const active = session === null ? undefined : (await engine.openRuns(session.id))[0]
-    const timestamp = clock.now()
-    const makeRoom = (bytes: number) => reply.makeRoom(bytes)
-    const omit = toldByItsEvents(active)
-    const snapshot = session && (await sessionSnapshot(engine, session, { timestamp, makeRoom, omit }))
-    if (session !== null) reply.note({ session_id: session.id })
-    const reader = await openEventStream(request, reply, reads)
-    // What the session waits for comes with the waiting run's own end, below.
-    const ended = active === undefined ? { outcome: { type: 'success' as const } } : {}
-    const event = snapshot?.event ?? null
-    const events = hydrationEvents({ threadId, runId, state: session?.state, snapshot: event, ...ended, timestamp })
-    await reader.stream.write(reader.encoder.events(events))?.catch(() => {})
-    snapshot?.leaveRoom()
-    if (active !== undefined) await streamRun(depsFor[reads], active, beforeFirst(active), reader)
-    reader.stream.end()
+    if (session !== null) return showThread(depsFor[reads], asked, session)
+    await engine.refuseForeign(owner, threadId)
+    return showUnknownThread(deps, asked, null)
   }
 
   async function stop(request: Request, reply: Reply): Promise<void> {
@@ -173,16 +154,6 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: single,
     },
   ]
-}
-
-/**
- * Messages of the active run come with its events. In the snapshot as well they would be doubled: a client appends what a
- * known message says again.
- */
-function toldByItsEvents(active: RunRecord | undefined): (message: StoredMessage) => boolean {
-  if (active === undefined) return () => false
-  const asked = new Set(active.input.messages.map(({ id }) => id))
-  return ({ id, runId }) => runId === active.id && !asked.has(id)
 }
 
 // Anything else is for the door to judge.

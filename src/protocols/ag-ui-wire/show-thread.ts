@@ -1,0 +1,139 @@
+// A thread as it is now, for a client that comes back: what was said, what it waits for, and the run that is under way, live.
+
+import { AG_UI_VERSION, type RunEvent } from '../../domain/event.ts'
+import type { StoredMessage } from '../../domain/message.ts'
+import { isFinished, type RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Reply, Request } from '../../http/route.ts'
+import { hydrationEvents } from './hydration.ts'
+import { type EventReader, openEventStream } from './open-event-stream.ts'
+import type { Reader } from './protocol-version.ts'
+import { sessionSnapshot } from './session-snapshot.ts'
+import { beforeFirst, type StreamDeps, streamRun } from './stream-run.ts'
+import { behindFirst } from './stream-warnings.ts'
+import { waitingOutcome } from './waiting-outcome.ts'
+
+export interface ShowThreadDeps extends StreamDeps {
+  engine: Engine
+}
+
+export interface ThreadRequest {
+  request: Request
+  reply: Reply
+  /** As the client wrote them. */
+  threadId: string
+  runId: string
+  reads: Reader
+  /** What the reader is told beside it. */
+  warnings?: readonly RunEvent[]
+}
+
+/** A thread that nobody has begun. `messages`: what is said of them, where anything can be. */
+export async function showUnknownThread(
+  { clock }: Pick<ShowThreadDeps, 'clock'>,
+  { request, reply, threadId, runId, reads, warnings = [] }: ThreadRequest,
+  messages: readonly [] | null,
+): Promise<void> {
+  const timestamp = clock.now()
+  const snapshot: RunEvent | null = messages && { type: 'MESSAGES_SNAPSHOT', messages: [], timestamp }
+  const outcome = { type: 'success' as const }
+  const { stream, encoder } = await openEventStream(request, reply, reads)
+  const events = hydrationEvents({ threadId, runId, state: undefined, snapshot, warnings, outcome, timestamp })
+  await stream.write(encoder.events(events))?.catch(() => {})
+  stream.end()
+}
+
+/**
+ * Where nothing runs, a run that only shows what is there, with the outcome that the session waits for. Else the active run:
+ * its start, the thread as a snapshot, and all its events until it ends; then the runs that were queued behind it. Whoever reads
+ * this reads those runs.
+ */
+export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, session: SessionRecord): Promise<void> {
+  const { engine, clock } = deps
+  const { request, reply, threadId, runId, reads, warnings = [] } = asked
+  reply.note({ session_id: session.id })
+  const makeRoom = (bytes: number) => reply.makeRoom(bytes)
+  const outcome = await waitingOutcome(engine, session)
+  // Read last: what was answered meanwhile goes on, and is followed.
+  const active = await underWay(engine, session)
+  if (active !== null) {
+    const reader = await openEventStream(request, reply, reads)
+    await followRuns(deps, { session, threadId, reader, makeRoom, warnings }, active)
+    return reader.stream.end()
+  }
+  const timestamp = clock.now()
+  const { event: snapshot, leaveRoom } = await sessionSnapshot(engine, session, { timestamp, makeRoom })
+  const { stream, encoder } = await openEventStream(request, reply, reads)
+  const { state } = session
+  const events = hydrationEvents({ threadId, runId, state, snapshot, warnings, outcome, timestamp })
+  await stream.write(encoder.events(events))?.catch(() => {})
+  leaveRoom()
+  stream.end()
+}
+
+interface Followed {
+  session: SessionRecord
+  threadId: string
+  reader: EventReader
+  makeRoom: Reply['makeRoom']
+  warnings: readonly RunEvent[]
+}
+
+async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRecord): Promise<void> {
+  const { engine, clock } = deps
+  const { session, threadId, reader, makeRoom } = followed
+  let warnings = followed.warnings
+
+  /** Made when the run has begun: before that its messages are not in the thread yet. */
+  async function tellThread(run: RunRecord): Promise<void> {
+    const timestamp = clock.now()
+    const now = (await engine.findSession(session.owner, session.id)) ?? session
+    const omit = toldByItsEvents(run)
+    const { event, leaveRoom } = await sessionSnapshot(engine, now, { timestamp, makeRoom, omit })
+    const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
+    // The stored one names the new messages, and a client would put them in front of the older ones that the snapshot brings.
+    const started = {
+      type: 'RUN_STARTED' as const,
+      threadId,
+      runId: run.wireId,
+      protocolVersion: AG_UI_VERSION,
+      ...parent,
+    }
+    const state = now.state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: now.state, timestamp }]
+    await reader.stream
+      .write(reader.encoder.events([{ ...started, timestamp }, ...warnings, ...state, event]))
+      ?.catch(() => {})
+    leaveRoom()
+    warnings = []
+  }
+
+  for (let run: RunRecord | null = first; run !== null; run = await nextOf(engine, session, run)) {
+    const shown = run
+    const follow: Engine['follow'] = (target, until) =>
+      behindFirst(engine.follow(target, until), () => tellThread(shown), 'replaced')
+    await streamRun({ clock, engine: { ...engine, follow } }, run, beforeFirst(run), reader)
+    if (reader.signal.aborted) return
+  }
+}
+
+/** The run that is at work or about to be. One that waits for a person is neither. */
+async function underWay(engine: Engine, { id }: SessionRecord): Promise<RunRecord | null> {
+  const [run] = await engine.openRuns(id)
+  return run === undefined || run.status === 'waiting' ? null : run
+}
+
+/** What goes on where this run has ended; null when it has not: then its reader has been told why. */
+async function nextOf(engine: Engine, session: SessionRecord, run: RunRecord): Promise<RunRecord | null> {
+  const ended = await engine.getRun(session.owner, run.id).catch(() => null)
+  return ended !== null && isFinished(ended.status) ? underWay(engine, session) : null
+}
+
+/**
+ * Messages of the active run come with its events. In the snapshot as well they would be doubled: a client appends what a
+ * known message says again.
+ */
+function toldByItsEvents(active: RunRecord): (message: StoredMessage) => boolean {
+  const asked = new Set(active.input.messages.map(({ id }) => id))
+  return ({ id, runId }) => runId === active.id && !asked.has(id)
+}

@@ -1,0 +1,112 @@
+// A page that was loaded anew asks with `messages: []`: it gets the thread, and the run that is under way goes on in front of it.
+
+import { describe, expect, test } from 'vitest'
+import { outline } from '../../engine/testing/open-engine.ts'
+import { createGatedModel, stop, text } from '../testing/gated-model.ts'
+import { eventsOf, openDoors } from '../testing/open-doors.ts'
+import { calls, interruptsOf, openGatedDoors } from '../testing/open-gated-doors.ts'
+import { readSse } from '../testing/sse-reader.ts'
+
+const user = (id: string) => ({ id, role: 'user', content: `text of ${id}` })
+const versions = [
+  ['1.0', { protocolVersion: '1.0' }],
+  ['0.x', { tools: [], context: [], state: {}, forwardedProps: {} }],
+] as const
+const input = (more: Record<string, unknown> = {}) => ({
+  threadId: 'thread',
+  runId: 'run-1',
+  messages: [user('m1')],
+  ...more,
+})
+const reload = (more: Record<string, unknown> = {}) => input({ runId: 'look', messages: [], ...more })
+
+describe.each(versions)('a reload in a %s client', (_version, spoken) => {
+  test('goes on with the run that is under way, and reads it', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    model.say(text('One'), stop)
+    await doors.run('/', input(spoken))
+    const before = readSse(await doors.post('/', input({ ...spoken, runId: 'run-2', messages: [user('m2')] })))
+    model.say(text('Two'))
+    const seen = await before.until('Two')
+
+    const reader = readSse(await doors.post('/', reload(spoken)))
+    const [started, shown, ...replayed] = await reader.until('Two')
+    await before.close()
+    model.say(text('Three'), stop)
+    const rest = await reader.rest()
+
+    expect(replayed).toEqual(seen.slice(1))
+    const made = [started, shown].map((frame) => ({ ...frame, data: JSON.parse(frame?.data ?? '') }))
+    expect(made).toEqual([
+      {
+        data: {
+          type: 'RUN_STARTED',
+          threadId: 'thread',
+          runId: 'run-2',
+          protocolVersion: '1.0',
+          timestamp: expect.any(Number),
+        },
+      },
+      {
+        data: {
+          type: 'MESSAGES_SNAPSHOT',
+          messages: [user('m1'), { id: expect.any(String), role: 'assistant', content: 'One' }, user('m2')],
+          timestamp: expect.any(Number),
+        },
+      },
+    ])
+    expect(outline(eventsOf(rest))).toEqual([
+      'TEXT_MESSAGE_CONTENT Three',
+      'TEXT_MESSAGE_END',
+      'STEP_FINISHED step_1',
+      'RUN_FINISHED success',
+    ])
+  })
+
+  test('goes on with what is queued behind the run', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    const first = readSse(await doors.post('/', input(spoken)))
+    model.say(text('One'))
+    await first.until('One')
+    const second = readSse(await doors.post('/', input({ ...spoken, runId: 'run-2', messages: [user('m2')] })))
+
+    const reader = readSse(await doors.post('/', reload(spoken)))
+    await reader.until('One')
+    await Promise.all([first.close(), second.close()])
+    model.say(stop)
+    const between = eventsOf(await reader.until('MESSAGES_SNAPSHOT'))
+    model.say(text('Two'), stop)
+
+    expect(outline(between).slice(-3)).toEqual(['RUN_FINISHED success', 'RUN_STARTED', 'MESSAGES_SNAPSHOT'])
+    expect(between.at(-1)).toMatchObject({ messages: [user('m1'), { content: 'One' }, user('m2')] })
+    expect(outline(eventsOf(await reader.rest())).at(-1)).toBe('RUN_FINISHED success')
+  })
+
+  test('shows the interrupt again that the thread waits for', async () => {
+    await using doors = await openGatedDoors({ answers: [calls(['note', 'bob'])] })
+    const [asked] = interruptsOf(await doors.run('/', input(spoken)))
+
+    const frames = await doors.run('/', reload(spoken))
+
+    expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED interrupt'])
+    expect(interruptsOf(frames)).toMatchObject([{ id: asked?.id, toolCallId: asked?.toolCallId }])
+  })
+})
+
+test('a run that nobody reads but the page that was loaded anew is not stopped', async () => {
+  const model = createGatedModel()
+  await using doors = await openDoors({ model, limits: { disconnectGraceMs: 0 } })
+  const before = readSse(await doors.post('/', input()))
+  await before.until('RUN_STARTED')
+  const reader = readSse(await doors.post('/', reload()))
+  await reader.until('MESSAGES_SNAPSHOT')
+  expect(doors.engine.stats().readers).toBe(2)
+
+  await before.close()
+  await expect.poll(() => doors.engine.stats().readers, { timeout: 20_000 }).toBe(1)
+  model.say(text('Still here.'), stop)
+
+  expect(outline(eventsOf(await reader.rest())).at(-1)).toBe('RUN_FINISHED success')
+})
