@@ -24,6 +24,7 @@ import type { FileKeeper } from './files/file-keeper.ts'
 import { createAuth } from './http/auth.ts'
 import { readBasePath } from './http/base-path.ts'
 import { registerEngineMetrics } from './http/engine-metrics.ts'
+import { createFileKeys } from './http/file-keys.ts'
 import { createGuard, type Guard } from './http/guard.ts'
 import { healthRoutes } from './http/health.ts'
 import type { Where } from './http/listen.ts'
@@ -36,6 +37,7 @@ import { createHttpServer } from './http/server.ts'
 import { createServerState } from './http/server-state.ts'
 import { createSpoolFolder } from './http/spool.ts'
 import { readTlsPair, type TlsPair } from './http/tls-pair.ts'
+import { createFileSecret } from './http/tokens/file-secret.ts'
 import { createServerAddress, localUrl } from './http/tokens/server-address.ts'
 import { type MadeTokens, noOperatorToken, readTokens, type Tokens } from './http/tokens/tokens.ts'
 import { createWelcomeRoutes } from './http/welcome/routes.ts'
@@ -60,6 +62,7 @@ import { openAiErrorShape } from './protocols/openai/error-shape.ts'
 import { ErrorBodySchema } from './protocols/openai/route-schemas.ts'
 import { createOpenAiRoutes } from './protocols/openai/routes.ts'
 import { createAttachments, type FetchFile } from './protocols/request/attachments.ts'
+import { createFileLinks } from './protocols/request/file-links.ts'
 import { createSessionRoutes } from './protocols/sessions/routes.ts'
 import { threadErrorShape } from './protocols/threads/error-shape.ts'
 import { createThreadRoutes } from './protocols/threads/routes.ts'
@@ -456,7 +459,9 @@ async function startApp(
     readable: async (file, signal) => void (await files.read(file, signal)),
     fetchFile: settings.files.urls ? await fileFetcher(connections, settings.tools.proxy) : null,
   })
-  const services = { engine, clock, version, attachments }
+  const fileKeys = createFileKeys({ secret: createFileSecret(kept === null ? null : { ...kept, dataDir }, log), clock })
+  const links = createFileLinks({ keys: fileKeys, basePath })
+  const services = { engine, clock, version, attachments, links }
   const documented = [
     ...early,
     ...createWelcomeRoutes(),
@@ -466,7 +471,7 @@ async function startApp(
     ...createApprovalRoutes(services),
     ...createToolRoutes(services),
     ...createTokenRoutes({ tokens, dataDir }),
-    ...createFileRoutes({ files: keeper }),
+    ...createFileRoutes({ files: keeper, keys: fileKeys }),
     ...createAgentRoutes({ ...services, ids }),
     ...createAgentCoreRoutes(services),
     ...joinChatRoutes(

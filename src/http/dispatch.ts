@@ -6,7 +6,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { Auth } from './auth.ts'
+import type { Access, Auth } from './auth.ts'
 import { pathUnder } from './base-path.ts'
 import { declaredLength, tooLarge } from './body.ts'
 import { correlationOf } from './correlation.ts'
@@ -116,9 +116,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const match = find(target)
       route = match.route
       if (!route.anytime && !state.takesWork) throw notNow(state)
-      const access = auth.authenticate(raw.headers.authorization, raw.socket.remoteAddress ?? '', route.role, {
-        isLocal: !isMounted || isFromHere(raw),
-      })
+      const access =
+        signedAccess(match, raw, target) ??
+        auth.authenticate(raw.headers.authorization, raw.socket.remoteAddress ?? '', route.role, {
+          isLocal: !isMounted || isFromHere(raw),
+        })
       const { principal } = access
       reply.isAllowed = access.isValid
       reply.owner = principal.owner
@@ -190,6 +192,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     return exchange
   }
+}
+
+function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }: Target): Access | null {
+  if (route.signedOwner === undefined || raw.headers.authorization !== undefined) return null
+  const owner = route.signedOwner({ params, query: new URLSearchParams(query) })
+  return owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true }
 }
 
 /** By the class of the route; each has the same budget. */

@@ -11,6 +11,7 @@ describe('mask', () => {
     ['xoxb-1234567890-abc', '[masked]'],
     ['qd_0123456789abcdef', '[masked]'],
     ['postgres://user:pass@host/db', 'postgres://[masked]@host/db'],
+    ['GET /files/1?key=mhpq1abc.ada.0123456789abcdef', 'GET /files/1?key=[masked]'],
     ['eyJhbGciOiJI.eyJzdWIiOiIx.c2ln', '[masked]'],
   ])('%s', (text, masked) => {
     expect(createMask([])(text)).toBe(masked)

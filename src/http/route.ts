@@ -30,6 +30,11 @@ export interface Route {
   role: Role
   body: BodyClass
   summary: string
+  /**
+   * The owner that the address itself names by a signature, for callers who send no credential; null: it names none, and the
+   * credential is asked for. Throws `forbidden` for a signature that does not hold. Only for what is read.
+   */
+  signedOwner?(asked: { params: Readonly<Record<string, string>>; query: URLSearchParams }): string | null
   /** For OpenAPI. */
   describe?: RouteDescription
   /** Answers also before the server is ready and while it stops: health and metrics. */

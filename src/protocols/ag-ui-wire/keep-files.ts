@@ -5,6 +5,7 @@ import type { ContentPart } from '../../domain/message.ts'
 import type { NewMessage } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { type Attachments, refuseExcess } from '../request/attachments.ts'
+import { fileIdIn } from '../request/file-links.ts'
 import { jsonPointer } from '../request/input-problems.ts'
 import type { SentFile } from '../request/sent-file.ts'
 import type { SentPart } from './decode-messages.ts'
@@ -78,6 +79,9 @@ function sentFile({ source, metadata }: FilePart): SentFile {
   const pointer = jsonPointer(['messages'])
   if (source.type === 'file') return { pointer, fileId: source.value }
   const name = metadata?.filename ?? null
+  // A snapshot brought it, and the client sends it again with a message that was edited.
+  const own = source.type === 'url' ? fileIdIn(source.value) : null
+  if (own !== null) return { pointer, fileId: own }
   if (source.type === 'url') return { pointer, url: source.value, name, mimeType: source.mimeType ?? null }
   return {
     pointer,

@@ -7,6 +7,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import { type Attachments, startFiles } from '../request/attachments.ts'
+import type { FileLinks } from '../request/file-links.ts'
 import { jsonWithFiles } from '../request/json-with-files.ts'
 import { letGo } from '../request/let-go.ts'
 import { standingOf } from '../request/standing-of.ts'
@@ -26,6 +27,7 @@ export interface RunDoorDeps {
   engine: Engine
   clock: Pick<Clock, 'now'>
   attachments: Attachments
+  links: FileLinks
 }
 
 /** Does what the input asks for, with the agent of that name (null: the default one), and streams the answer. */

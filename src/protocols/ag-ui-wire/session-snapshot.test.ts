@@ -55,7 +55,12 @@ function storing(all: StoredMessage[]) {
 
 async function snapshot(engine: ReturnType<typeof storing>, count: number, omit?: (message: StoredMessage) => boolean) {
   const { makeRoom } = engine
-  return sessionSnapshot(engine, session(count), { timestamp: 7, makeRoom, ...(omit === undefined ? {} : { omit }) })
+  return sessionSnapshot(engine, session(count), {
+    timestamp: 7,
+    makeRoom,
+    fileUrl: String,
+    ...(omit === undefined ? {} : { omit }),
+  })
 }
 
 const ids = (event: { messages: { id: string }[] }) => event.messages.map(({ id }) => id)

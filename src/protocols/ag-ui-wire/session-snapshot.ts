@@ -9,6 +9,8 @@ export interface SnapshotOptions {
   timestamp: number
   /** Waited for before much is read. */
   makeRoom: Reply['makeRoom']
+  /** Where the reader finds a file. */
+  fileUrl: (fileId: string) => string
   /** Leaves out what the reader is told otherwise. */
   omit?: (message: StoredMessage) => boolean
 }
@@ -26,7 +28,7 @@ const PAGE_CHARS = 64 * 1024
 export async function sessionSnapshot(
   engine: Pick<Engine, 'messages'>,
   session: SessionRecord,
-  { timestamp, makeRoom, omit = () => false }: SnapshotOptions,
+  { timestamp, makeRoom, fileUrl, omit = () => false }: SnapshotOptions,
 ): Promise<SessionSnapshot> {
   const pages: StoredMessage[][] = []
   let chars = 0
@@ -42,5 +44,21 @@ export async function sessionSnapshot(
   } while (page.length > 0 && chars <= SNAPSHOT_LIMIT)
   const messages = pages.flat().filter((message) => !omit(message))
   const total = page.length > 0 ? session.messageCount : messages.length
-  return { event: messagesSnapshot(messages, total, timestamp), leaveRoom: leaveRoom ?? (() => {}) }
+  const event = messagesSnapshot(messages, total, timestamp)
+  const shown = event.messages.map((message) => withFileUrls(message, fileUrl))
+  return { event: { ...event, messages: shown }, leaveRoom: leaveRoom ?? (() => {}) }
+}
+
+type Message = RunEventOf<'MESSAGES_SNAPSHOT'>['messages'][number]
+
+/** No client shows a `file` source, and 0.x rejects the whole snapshot for one. */
+function withFileUrls(message: Message, fileUrl: SnapshotOptions['fileUrl']): Message {
+  if (message.role !== 'user' || typeof message.content === 'string') return message
+  const content = message.content.map((part) => {
+    if (part.type === 'text' || part.source.type !== 'file') return part
+    const { value, mimeType } = part.source
+    const type = mimeType === undefined ? {} : { mimeType }
+    return { ...part, source: { type: 'url' as const, value: fileUrl(value), ...type } }
+  })
+  return { ...message, content }
 }

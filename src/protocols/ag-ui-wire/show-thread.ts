@@ -6,6 +6,7 @@ import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Reply, Request } from '../../http/route.ts'
+import type { FileLinks } from '../request/file-links.ts'
 import { hydrationEvents } from './hydration.ts'
 import { type EventReader, openEventStream } from './open-event-stream.ts'
 import type { Reader } from './protocol-version.ts'
@@ -16,6 +17,7 @@ import { waitingOutcome } from './waiting-outcome.ts'
 
 export interface ShowThreadDeps extends StreamDeps {
   engine: Engine
+  links: FileLinks
 }
 
 export interface ThreadRequest {
@@ -54,16 +56,17 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   const { request, reply, threadId, runId, reads, warnings = [] } = asked
   reply.note({ session_id: session.id })
   const makeRoom = (bytes: number) => reply.makeRoom(bytes)
+  const fileUrl = (id: string) => deps.links.urlOf(request, session.owner, id)
   const outcome = await waitingOutcome(engine, session)
   // Read last: what was answered meanwhile goes on, and is followed.
   const active = await underWay(engine, session)
   if (active !== null) {
     const reader = await openEventStream(request, reply, reads)
-    await followRuns(deps, { session, threadId, reader, makeRoom, warnings }, active)
+    await followRuns(deps, { session, threadId, reader, makeRoom, fileUrl, warnings }, active)
     return reader.stream.end()
   }
   const timestamp = clock.now()
-  const { event: snapshot, leaveRoom } = await sessionSnapshot(engine, session, { timestamp, makeRoom })
+  const { event: snapshot, leaveRoom } = await sessionSnapshot(engine, session, { timestamp, makeRoom, fileUrl })
   const { stream, encoder } = await openEventStream(request, reply, reads)
   const { state } = session
   const events = hydrationEvents({ threadId, runId, state, snapshot, warnings, outcome, timestamp })
@@ -77,12 +80,13 @@ interface Followed {
   threadId: string
   reader: EventReader
   makeRoom: Reply['makeRoom']
+  fileUrl: (fileId: string) => string
   warnings: readonly RunEvent[]
 }
 
 async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRecord): Promise<void> {
   const { engine, clock } = deps
-  const { session, threadId, reader, makeRoom } = followed
+  const { session, threadId, reader, makeRoom, fileUrl } = followed
   let warnings = followed.warnings
 
   /** Made when the run has begun: before that its messages are not in the thread yet. */
@@ -90,7 +94,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
     const timestamp = clock.now()
     const now = (await engine.findSession(session.owner, session.id)) ?? session
     const omit = toldByItsEvents(run)
-    const { event, leaveRoom } = await sessionSnapshot(engine, now, { timestamp, makeRoom, omit })
+    const { event, leaveRoom } = await sessionSnapshot(engine, now, { timestamp, makeRoom, fileUrl, omit })
     const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
     // The stored one names the new messages, and a client would put them in front of the older ones that the snapshot brings.
     const started = {

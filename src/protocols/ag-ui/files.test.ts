@@ -38,6 +38,16 @@ const kept = (type: string, mimeType: string, filename: unknown = expect.any(Str
   source: { type: 'file', value: expect.any(String), mimeType },
   metadata: { filename },
 })
+const linked = (type: string, mimeType: string, filename: string) => ({
+  type,
+  source: { type: 'url', value: expect.stringMatching(/\/files\/[0-9a-f-]{36}\?key=/), mimeType },
+  metadata: { filename },
+})
+/** The address of the second part. */
+function linkIn(content: unknown): string {
+  const [, part] = Array.isArray(content) ? content : []
+  return String(part?.source?.value)
+}
 const text = { type: 'text', text: 'Look.' }
 
 describe('content parts', () => {
@@ -82,21 +92,46 @@ describe('content parts', () => {
     expect(doors.told()).toMatch(/^Look\.\n\n[\s\S]*\[file: note\.txt\][\s\S]*Buy milk\./)
     // Nobody is sent the bytes back.
     expect(frames.map(({ data: one }) => one).join()).not.toContain(base64('Buy milk.'))
-    const shown = [text, kept('document', 'text/plain', 'note.txt')]
+    const shown = [text, linked('document', 'text/plain', 'note.txt')]
     const hydrated = { protocolVersion: '1.0', threadId: 'thread', runId: 'h', messages: [] }
     const snapshot = eventsOf(await doors.run('/', hydrated)).find(({ type }) => type === 'MESSAGES_SNAPSHOT')
     expect(snapshot).toMatchObject({ messages: [{ role: 'user', content: shown }, { role: 'assistant' }] })
   })
 
-  test('of 0.x are not shown with sources that 0.x cannot read', async () => {
+  test.each([{}, { protocolVersion: '1.0' }])(
+    'are there after a reload, at an address of their own (%j)',
+    async (spoken) => {
+      await using doors = await open()
+      await doors.say([{ type: 'image', source: data(PNG, 'image/png'), metadata: { filename: 'dot.png' } }])
+
+      const events = eventsOf(await doors.run('/', { ...spoken, threadId: 'thread', runId: 'h', messages: [] }))
+
+      const snapshot = events.find((event) => event.type === 'MESSAGES_SNAPSHOT')
+      expect(snapshot?.messages[0]).toMatchObject({ content: [text, linked('image', 'image/png', 'dot.png')] })
+      const url = linkIn(snapshot?.messages[0]?.content)
+      expect(url.startsWith(`${doors.url}/files/`)).toBe(true)
+      const picture = await fetch(url)
+      expect([picture.status, Buffer.from(await picture.arrayBuffer())]).toEqual([200, PNG])
+    },
+  )
+
+  test('are kept when a client sends the address again with an edited message', async () => {
     await using doors = await open()
     await doors.say([note()])
-
     const events = eventsOf(await doors.run('/', { threadId: 'thread', runId: 'h', messages: [] }))
+    const url = linkIn(events.find((event) => event.type === 'MESSAGES_SNAPSHOT')?.messages[0]?.content)
 
-    expect(events.find(({ type }) => type === 'MESSAGES_SNAPSHOT')).toMatchObject({
-      messages: [{ content: [text] }, {}],
-    })
+    const edited = {
+      id: 'm9',
+      role: 'user',
+      content: [text, { type: 'document', source: { type: 'url', value: url } }],
+    }
+    await doors.run('/', { threadId: 'thread', runId: 'run-9', messages: [edited] })
+
+    const session = await doors.engine.getSession('local_user', 'thread')
+    const [stored] = await doors.engine.knownMessages(session.id, ['m9'])
+    expect(stored?.content).toEqual([text, kept('document', 'text/plain', 'note.txt')])
+    expect(doors.warnings()).toEqual([])
   })
 
   test('of messages that we have are not kept again', async () => {

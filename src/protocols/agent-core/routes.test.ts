@@ -146,9 +146,9 @@ describe('GET /ping', () => {
 
   test('needs no credential where all else does', async () => {
     await using doors = await open()
-    const { engine, clock, attachments } = doors
+    const { engine, clock, attachments, links } = doors
     await using server = await startServer({
-      routes: createAgentCoreRoutes({ engine, clock, attachments }),
+      routes: createAgentCoreRoutes({ engine, clock, attachments, links }),
       auth: { tokenRequired: true },
     })
 

@@ -52,14 +52,18 @@ export const describeUpload: RouteDescription = {
 
 export const describeDownload: RouteDescription = {
   tag,
-  description: 'For its owner alone: a file of somebody else is not found.',
+  description:
+    'For its owner alone: a file of somebody else is not found. An AG-UI snapshot has addresses with a `key` that open one file for an hour without a credential.',
   params: { id: z.string().describe('The id of the file: UUID or ULID.') },
+  query: {
+    key: z.string().optional().describe('Of an address that the server made. Without it the credential counts.'),
+  },
   responses: {
     200: {
       description: 'The bytes as they were sent.',
-      headers: { 'Content-Disposition': 'Always an attachment, with the name of the file.' },
+      headers: { 'Content-Disposition': 'An attachment with the name of the file; a picture is inline.' },
       content: Object.fromEntries(fileTypes.map((type) => [type, { schema: z.string() }])),
     },
   },
-  errors: ['file_not_found', 'rate_limited', 'storage_failed'],
+  errors: ['forbidden', 'file_not_found', 'rate_limited', 'storage_failed'],
 }

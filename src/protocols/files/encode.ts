@@ -1,4 +1,4 @@
-import type { FileRecord } from '../../domain/file.ts'
+import { type FileRecord, isImage } from '../../domain/file.ts'
 
 export const fileView = ({ id, mimeType, bytes, sha256, name }: FileRecord) => ({
   file_id: id,
@@ -8,9 +8,12 @@ export const fileView = ({ id, mimeType, bytes, sha256, name }: FileRecord) => (
   name,
 })
 
-/** A header that makes browsers save the file under its name (RFC 6266), in plain letters for those that know no others. */
-export function attachment(name: string): string {
+/**
+ * A header that makes browsers save the file under its name (RFC 6266), in plain letters for those that know no others. Pictures
+ * may be shown: they cannot carry scripts.
+ */
+export function disposition({ name, mimeType }: Pick<FileRecord, 'name' | 'mimeType'>): string {
   const plain = name.replaceAll(/[^ !#$&-[\]-~]/g, '_')
   const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+  return `${isImage(mimeType) ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`
 }

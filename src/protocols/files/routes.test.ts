@@ -249,10 +249,64 @@ describe('GET /files/{id}', () => {
   })
 })
 
+describe('an address with a key', () => {
+  const pixel = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  )
+  const auth = { tokenRequired: true }
+  const problemOf = async (response: Response) => ({
+    status: response.status,
+    code: JSON.parse(await response.text()).code,
+  })
+
+  test('opens its file without a credential, to be read and shown, and nothing else', async () => {
+    await using opened = await openFiles({ auth })
+    const { url, keys } = opened
+    const { body: mine } = await post(url, formOf(['dot.png', pixel, 'image/png']), asAda)
+    const { body: other } = await post(url, formOf(['note.txt', 'Hi', 'text/plain']), asAda)
+    const address = `${url}/files/${mine.file_id}?key=${keys.sign(mine.file_id, 'ada')}`
+
+    const shown = await fetch(address, { headers: { Origin: 'http://localhost:3000' } })
+    expect([shown.status, Buffer.from(await shown.arrayBuffer())]).toEqual([200, pixel])
+    expect(Object.fromEntries(shown.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-disposition': 'inline; filename="dot.png"; filename*=UTF-8\'\'dot.png',
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'cross-origin',
+      'access-control-allow-origin': 'http://localhost:3000',
+    })
+    expect((await fetch(address, { method: 'HEAD' })).status).toBe(200)
+    const text = await fetch(`${url}/files/${other.file_id}?key=${keys.sign(other.file_id, 'ada')}`)
+    expect(text.headers.get('content-disposition')).toMatch(/^attachment;/)
+
+    const elsewhere = await fetch(`${url}/files?key=${keys.sign(mine.file_id, 'ada')}`, { method: 'POST' })
+    expect(await problemOf(elsewhere)).toEqual({ status: 401, code: 'unauthorized' })
+    expect(opened.server.lines.map((line) => JSON.stringify(line)).join()).not.toContain('key=')
+  })
+
+  test('is refused when the key is not for this file and this owner, and finds nothing that is gone', async () => {
+    await using opened = await openFiles({ auth })
+    const { url, keys } = opened
+    const { body } = await post(url, formOf(['note.txt', 'Hi', 'text/plain']), asAda)
+    const { file_id: id } = body
+    const ask = async (key: string) => problemOf(await fetch(`${url}/files/${id}?key=${key}`))
+
+    expect(await ask('')).toEqual({ status: 403, code: 'forbidden' })
+    expect(await ask(keys.sign('another', 'ada'))).toEqual({ status: 403, code: 'forbidden' })
+    // Well made, for somebody who does not own it.
+    expect(await ask(keys.sign(id, 'bob'))).toEqual({ status: 404, code: 'file_not_found' })
+    const gone = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+    const deleted = await fetch(`${url}/files/${gone}?key=${keys.sign(gone, 'ada')}`)
+    expect(await problemOf(deleted)).toEqual({ status: 404, code: 'file_not_found' })
+  })
+})
+
 test('the routes are described', async () => {
   await using opened = await openFiles()
 
-  const { paths } = openApiDocument(createFileRoutes({ files: opened.files }), { title: 'Test', version: '1' })
+  const { paths } = openApiDocument(createFileRoutes(opened), { title: 'Test', version: '1' })
 
   expect(paths['/files']?.post).toMatchObject({
     requestBody: {

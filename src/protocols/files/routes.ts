@@ -4,18 +4,20 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { fileNotFound, ServerError } from '../../domain/errors.ts'
 import { type FileRecord, fileLimits } from '../../domain/file.ts'
 import type { FileKeeper } from '../../files/file-keeper.ts'
+import type { FileKeys } from '../../http/file-keys.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { describeDownload, describeUpload } from './describe.ts'
-import { attachment, fileView } from './encode.ts'
+import { disposition, fileView } from './encode.ts'
 
 export interface FileRoutesDeps {
   files: Pick<FileKeeper, 'add' | 'find' | 'pathOf'>
+  keys: Pick<FileKeys, 'ownerOf'>
 }
 
 const PART_NAMES = ['file', 'files']
 const CHUNK_BYTES = 64 * 1024
 
-export function createFileRoutes({ files }: FileRoutesDeps): Route[] {
+export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
   async function upload(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const kept: FileRecord[] = []
@@ -37,9 +39,11 @@ export function createFileRoutes({ files }: FileRoutesDeps): Route[] {
     try {
       const stream = reply.stream(file.mimeType, {
         'Content-Length': String(file.bytes),
-        'Content-Disposition': attachment(file.name),
+        'Content-Disposition': disposition(file),
         // Should a browser show it in spite of all that: no scripts, no forms, an origin of its own.
         'Content-Security-Policy': "sandbox; default-src 'none'",
+        // The key was given to a page, which may be of another origin and may have shut others out.
+        ...(request.query.has('key') ? { 'Cross-Origin-Resource-Policy': 'cross-origin' } : {}),
       })
       for (;;) {
         const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES)
@@ -69,6 +73,13 @@ export function createFileRoutes({ files }: FileRoutesDeps): Route[] {
       path: '/files/:id',
       body: 'none',
       summary: 'The bytes of a file',
+      signedOwner({ params, query }) {
+        const key = query.get('key')
+        if (key === null) return null
+        const owner = keys.ownerOf(params.id ?? '', key)
+        if (owner === null) throw wrongKey()
+        return owner
+      },
       describe: describeDownload,
       handle: download,
     },
@@ -84,6 +95,12 @@ async function openBytes(path: string, file: FileRecord): Promise<FileHandle> {
     throw new ServerError('storage_failed', 'The bytes of the file cannot be read.', { cause })
   }
 }
+
+const wrongKey = (): ServerError =>
+  new ServerError(
+    'forbidden',
+    'The key in this address has expired or is not for this file. Load the conversation again, or send your token.',
+  )
 
 const unknownPart = (name: string): ServerError =>
   new ServerError(

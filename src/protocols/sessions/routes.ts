@@ -26,7 +26,7 @@ import {
 } from './describe.ts'
 import { runView } from './encode.ts'
 
-export interface SessionRoutesDeps extends RunDoorDeps {
+export interface SessionRoutesDeps extends Omit<RunDoorDeps, 'links'> {
   ids: Ids
 }
 

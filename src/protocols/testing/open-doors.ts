@@ -6,6 +6,7 @@ import { localToken, operatorToken, startServer, userToken } from '../../http/se
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
 import { createApprovalRoutes } from '../approvals/routes.ts'
 import { createCopilotKitRoutes } from '../copilotkit/routes.ts'
+import { createFileRoutes } from '../files/routes.ts'
 import { createSessionRoutes } from '../sessions/routes.ts'
 import { createToolRoutes } from '../tools/routes.ts'
 import { openEngineWithFiles } from './open-engine-with-files.ts'
@@ -14,14 +15,15 @@ import { type Frame, readSse } from './sse-reader.ts'
 /** Ends with `await using`. */
 export async function openDoors(options: TestEngineOptions = {}) {
   const opened = openEngineWithFiles(options)
-  const { engine, clock, ids, attachments } = opened
-  const deps = { engine, clock, attachments, version: '0.0.0-test' }
+  const { engine, clock, ids, attachments, links, keys, keeper } = opened
+  const deps = { engine, clock, attachments, links, version: '0.0.0-test' }
   const routes = [
     ...createAgUiRoutes(deps),
     ...createCopilotKitRoutes(deps),
     ...createSessionRoutes({ ...deps, ids }),
     ...createApprovalRoutes(deps),
     ...createToolRoutes(deps),
+    ...createFileRoutes({ files: keeper, keys }),
   ]
   const server = await startServer({ routes })
   const { url, lines } = server

@@ -10,7 +10,9 @@ import { silentLogger } from '../../domain/logger.ts'
 import type { Files } from '../../engine/files-port.ts'
 import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { createFileKeeper } from '../../files/create-file-keeper.ts'
+import { createFileKeys } from '../../http/file-keys.ts'
 import { createAttachments } from '../request/attachments.ts'
+import { createFileLinks } from '../request/file-links.ts'
 
 export function openEngineWithFiles(options: TestEngineOptions = {}) {
   async function read(file: FileRecord): Promise<Extract> {
@@ -34,10 +36,13 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     log: silentLogger,
   })
   const attachments = createAttachments({ files: keeper, readable: async (file) => void (await read(file)) })
+  const keys = createFileKeys({ secret: () => Buffer.from('of these tests'), clock })
   return {
     ...opened,
     keeper,
     attachments,
+    keys,
+    links: createFileLinks({ keys }),
     /** How many different files lie in the folder. */
     async kept(): Promise<number> {
       const found = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])

@@ -7,7 +7,9 @@ import { openEngineWithFiles } from '../../testing/open-engine-with-files.ts'
 
 /** Ends with `await using`. */
 export async function openRoutes(
-  create: (deps: Pick<ReturnType<typeof openEngineWithFiles>, 'engine' | 'clock' | 'ids' | 'attachments'>) => Route[],
+  create: (
+    deps: Pick<ReturnType<typeof openEngineWithFiles>, 'engine' | 'clock' | 'ids' | 'attachments' | 'links'>,
+  ) => Route[],
   options: TestEngineOptions = {},
 ) {
   const opened = openEngineWithFiles(options)

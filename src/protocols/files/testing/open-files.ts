@@ -7,13 +7,17 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createFileKeeper, type FileKeeperDeps } from '../../../files/create-file-keeper.ts'
+import { createFileKeys } from '../../../http/file-keys.ts'
 import { startServer } from '../../../http/server.fixture.ts'
 import { createSessionLog } from '../../../log/session-log.ts'
 import { createSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { createFileRoutes } from '../routes.ts'
 
 /** Ends with `await using`. */
-export async function openFiles(options: Pick<FileKeeperDeps, 'unsent'> = {}) {
+export async function openFiles({
+  auth = {},
+  ...options
+}: Pick<FileKeeperDeps, 'unsent'> & { auth?: { tokenRequired?: boolean } } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-files-'))
   const clock = createSystemClock()
   const ids = createIds(clock.now)
@@ -32,8 +36,10 @@ export async function openFiles(options: Pick<FileKeeperDeps, 'unsent'> = {}) {
     log: silentLogger,
     ...options,
   })
-  const server = await startServer({ routes: createFileRoutes({ files }) })
+  const keys = createFileKeys({ secret: () => Buffer.from('of these tests'), clock })
+  const server = await startServer({ routes: createFileRoutes({ files, keys }), auth })
   return {
+    keys,
     server,
     url: server.url,
     store,

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { createFileKeys } from './file-keys.ts'
+
+const HOUR = 3_600_000
+
+function open(secret = 'one') {
+  const clock = { time: 1_790_000_000_000, now: () => clock.time }
+  return { clock, keys: createFileKeys({ secret: () => Buffer.from(secret), clock }) }
+}
+
+test('a key names its owner, for its file, for an hour', () => {
+  const { clock, keys } = open()
+  const key = keys.sign('file', 'ada')
+
+  expect(encodeURIComponent(key)).toBe(key)
+  expect(keys.ownerOf('file', key)).toBe('ada')
+  expect(keys.ownerOf('other', key)).toBeNull()
+  clock.time += HOUR - 1
+  expect(keys.ownerOf('file', key)).toBe('ada')
+  clock.time += 1
+  expect(keys.ownerOf('file', key)).toBeNull()
+})
+
+test('nothing in it can be changed, and another server has another secret', () => {
+  const key = open().keys.sign('file', 'ada')
+  const [until = '', owner = '', mac = ''] = key.split('.')
+  const changed = [
+    `${until}0.${owner}.${mac}`,
+    `${until}.bob.${mac}`,
+    `${until}.${owner}.${mac.replace(/^./, (char) => (char === 'A' ? 'B' : 'A'))}`,
+    `${until}.${owner}.`,
+    `${until}.${owner}`,
+    ` ${key}`,
+    '',
+    'x'.repeat(10_000),
+  ]
+
+  const { keys } = open()
+  expect(changed.map((one) => keys.ownerOf('file', one))).toEqual(changed.map(() => null))
+  expect(keys.ownerOf('file', key)).toBe('ada')
+  expect(open('two').keys.ownerOf('file', key)).toBeNull()
+})
