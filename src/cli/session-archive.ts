@@ -125,7 +125,7 @@ const run: z.ZodType<RunRecord> = z.strictObject({
 
 const message: z.ZodType<StoredMessage> = z.strictObject({
   id: z.string().min(1),
-  role: z.enum(['user', 'assistant', 'tool', 'system', 'developer', 'reasoning']),
+  role: z.enum(['user', 'assistant', 'tool', 'system', 'developer', 'reasoning', 'activity']),
   content: z.union([z.string(), z.array(z.custom<ContentPart>(isObject, 'expected an object'))]),
   runId: z.string(),
   createdAt: time,
@@ -135,6 +135,7 @@ const message: z.ZodType<StoredMessage> = z.strictObject({
   agentName: z.string().exactOptional(),
   encryptedValue: z.string().exactOptional(),
   brokenOff: z.boolean().exactOptional(),
+  activity: z.strictObject({ type: z.string(), content: object }).exactOptional(),
   lane: z.string().min(1).exactOptional(),
   supersededBy: z.string().exactOptional(),
   metadata: object.exactOptional(),

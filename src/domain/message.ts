@@ -2,7 +2,7 @@
 
 import type { ContentPart, ToolCall } from '@ag-ui/core'
 
-export type MessageRole = 'user' | 'assistant' | 'tool' | 'system' | 'developer' | 'reasoning'
+export type MessageRole = 'user' | 'assistant' | 'tool' | 'system' | 'developer' | 'reasoning' | 'activity'
 
 /** What is known of a message without reading it. */
 export type MessageMark = Pick<StoredMessage, 'id' | 'lane' | 'supersededBy'>
@@ -25,7 +25,9 @@ export interface StoredMessage {
   encryptedValue?: string
   /** The answer stopped half-way (crash, cancel, model failure). It is shown to people, never to the model again. */
   brokenOff?: boolean
-  /** The sub-agent whose conversation it belongs to; absent: the session's own. Such a message is not counted. */
+  /** `activity` only: what a tool shows beside the conversation, as it was last. */
+  activity?: { type: string; content: Record<string, unknown> }
+  /** The sub-agent whose conversation it belongs to, or `ACTIVITIES`; absent: the session's own. Such a message is not counted. */
   lane?: string
   /** The run that branched off before this message; it then is history only. */
   supersededBy?: string
@@ -33,6 +35,9 @@ export interface StoredMessage {
 }
 
 export type { ContentPart, ToolCall }
+
+/** The lane of activities: people see them, no model does. */
+export const ACTIVITIES = 'quarterdeck:activities'
 
 /** The text of a message's content; parts that are not text are left out. */
 export function textOf(content: string | readonly ContentPart[]): string {

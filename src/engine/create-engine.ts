@@ -373,7 +373,8 @@ export function createEngine(options: EngineOptions): Engine {
     openRuns: (sessionId) => store.openRuns(sessionId),
     runByWireId: (sessionId, wireId) => store.runByWireId(sessionId, wireId),
     entries: (sessionId, seq, limit, maxChars) => store.entries(sessionId, seq, limit, maxChars),
-    messages: (sessionId, limit, before, maxChars) => store.messages(sessionId, limit, before, maxChars),
+    messages: (sessionId, limit, before, maxChars, asides) =>
+      store.messages(sessionId, limit, before, maxChars, asides),
     messageMarks: (sessionId, wanted) => store.messageMarks(sessionId, wanted),
     userSpokeAfter: (sessionId, messageId) => store.userSpokeAfter(sessionId, messageId),
     knownMessages: (sessionId, wanted) => store.knownMessages(sessionId, wanted),

@@ -60,8 +60,17 @@ export interface Engine {
    */
   entries(sessionId: string, seq: number, limit: number, maxChars?: number): Promise<StoredEntry[]>
 
-  /** The newest messages, oldest first, and no older one once there are `maxChars` of them; superseded ones are left out. */
-  messages(sessionId: string, limit: number, before?: string, maxChars?: number): Promise<StoredMessage[]>
+  /**
+   * The newest messages, oldest first, and no older one once there are `maxChars` of them; superseded ones are left out. With
+   * `asides` also those of sub-agents and activities among them.
+   */
+  messages(
+    sessionId: string,
+    limit: number,
+    before?: string,
+    maxChars?: number,
+    asides?: boolean,
+  ): Promise<StoredMessage[]>
   /** Which of the ids the session has, superseded or not, oldest first. */
   messageMarks(sessionId: string, ids: readonly string[]): Promise<MessageMark[]>
   /** Whether a user message follows this one in the conversation as it is now. */

@@ -2,7 +2,7 @@
 
 import type { Message } from '@ag-ui/core'
 import type { RunEventOf } from '../domain/event.ts'
-import { type StoredMessage, textOf } from '../domain/message.ts'
+import { ACTIVITIES, type StoredMessage, textOf } from '../domain/message.ts'
 
 /** A snapshot is one event, and clients stop reading an event at 10 MiB. */
 export const SNAPSHOT_LIMIT = 4 * 1024 * 1024
@@ -34,7 +34,12 @@ export function toWireMessage(message: StoredMessage): Message {
   const { id, role, content } = message
   const metadata =
     message.brokenOff === true ? { ...message.metadata, quarterdeck: { brokenOff: true } } : message.metadata
-  const shared = metadata === undefined ? {} : { metadata }
+  // A sub-agent has a new id each time it goes on; the call that it works for stays the same.
+  const isSubagents = message.lane !== undefined && message.lane !== ACTIVITIES
+  const shared = {
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(isSubagents ? { subagentRunId: message.lane } : {}),
+  }
   const encrypted = message.encryptedValue === undefined ? {} : { encryptedValue: message.encryptedValue }
   switch (role) {
     case 'user':
@@ -58,6 +63,10 @@ export function toWireMessage(message: StoredMessage): Message {
       }
     case 'reasoning':
       return { id, role, content: textOf(content), ...encrypted, ...shared }
+    case 'activity': {
+      const { type: activityType, content: object } = message.activity ?? { type: '', content: {} }
+      return { id, role, activityType, content: object, ...shared }
+    }
     default:
       return { id, role, content: textOf(content), ...shared }
   }

@@ -5,8 +5,8 @@ import type { Clock } from '../domain/clock.ts'
 import { sleep } from '../domain/clock.ts'
 import { type Fact, factText } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { RunEvent, TerminalEvent, TokenUsage } from '../domain/event.ts'
-import type { StoredMessage } from '../domain/message.ts'
+import type { RunEvent, RunEventOf, TerminalEvent, TokenUsage } from '../domain/event.ts'
+import { ACTIVITIES, type StoredMessage } from '../domain/message.ts'
 import type { RunError, RunRecord } from '../domain/run.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { AppendEntries, FinishRun, NewEntry } from '../store/store.ts'
@@ -37,6 +37,8 @@ export interface CommitParts extends Pick<AppendEntries, 'lastTool' | 'activeAge
 
 export interface RunWriter extends Pen {
   readonly open: OpenItems
+  /** Takes note of what a dead process wrote for the run. */
+  see(event: RunEvent): void
   /** The session's shared state, stored with whatever is committed next. */
   keepState(state: unknown): void
   /** A pen whose events are those of a sub-agent. */
@@ -68,6 +70,17 @@ export interface RunWriterDeps {
 /** Put on what stopped half-way, so that people see that it did. */
 export const BROKEN_OFF = { quarterdeck: { brokenOff: true } }
 
+/** As it is kept: for those who come later, and for no model. */
+const activityMessage = (event: RunEventOf<'ACTIVITY_SNAPSHOT'>, run: RunRecord): StoredMessage => ({
+  id: event.messageId,
+  role: 'activity',
+  content: '',
+  activity: { type: event.activityType, content: event.content },
+  lane: ACTIVITIES,
+  runId: run.id,
+  createdAt: event.timestamp ?? run.createdAt,
+})
+
 const RETRY_MS = 500
 const NOTHING_TO_DO = Promise.resolve()
 
@@ -83,6 +96,8 @@ export function createRunWriter(
   /** Events of appends that were refused. */
   let refused: NewEntry[] = []
   let pendingMessages: StoredMessage[] = []
+  /** What changed of them since the last commit, by id. */
+  const activities = new Map<string, StoredMessage>()
   let hasSubagents = false
   let underWay: Promise<void> | null = null
   let lastTimestamp = writtenUntil
@@ -129,11 +144,22 @@ export function createRunWriter(
     }
   }
 
+  function takeActivities(): StoredMessage[] {
+    const taken = [...activities.values()]
+    activities.clear()
+    return taken
+  }
+
+  function see(event: RunEvent): void {
+    open.see(event)
+    if (event.type === 'ACTIVITY_SNAPSHOT') activities.set(event.messageId, activityMessage(event, run))
+  }
+
   function emit<E extends RunEvent>(event: E): E | null {
     const passed = middleware === null ? event : middleware(event, scope)
     // Middleware changes what an event says, not what it is.
     if (passed === null || passed.type !== event.type) return null
-    open.see(passed)
+    see(passed)
     pending.push({ kind: 'event', data: JSON.stringify(passed) })
     return passed as E
   }
@@ -176,11 +202,12 @@ export function createRunWriter(
     // Taken at once: an event and the message that belongs to it are one commit, whoever writes before.
     const events = take()
     const entries = [...events, ...facts.map((fact) => ({ kind: 'fact' as const, data: factText(fact) }))]
-    await write({ sync: true, entries, messages, ...more }, events)
+    await write({ sync: true, entries, messages: [...takeActivities(), ...messages], ...more }, events)
   }
 
   return {
     open,
+    see,
     timestamp,
     emit,
     emitText,
@@ -209,6 +236,7 @@ export function createRunWriter(
       const last = middleware?.(terminal, scope) ?? terminal
       const events: RunEvent[] = [...closing, last]
       const before = [...refused, ...take()]
+      const shown = takeActivities()
       refused = []
       const entries = [...before, ...events.map((event) => ({ kind: 'event' as const, data: JSON.stringify(event) }))]
       for (;;) {
@@ -220,7 +248,7 @@ export function createRunWriter(
             status,
             now: timestamp(),
             entries,
-            messages: [...pendingMessages, ...messages],
+            messages: [...pendingMessages, ...shown, ...messages],
             usage,
             error,
             ...(audit === undefined ? {} : { audit }),
@@ -232,6 +260,7 @@ export function createRunWriter(
             failure instanceof ServerError && (failure.code === 'storage_full' || failure.code === 'storage_failed')
           if (!storage) {
             refused = [...before, ...refused]
+            pendingMessages = [...shown, ...pendingMessages]
             throw failure
           }
           await sleep(clock, RETRY_MS)

@@ -256,7 +256,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   ): Promise<void> {
     const remains = readRemains(entries)
     const writer = createRunWriter({ log, clock, middleware }, record, remains.writtenUntil ?? undefined)
-    for (const event of remains.events) writer.open.see(event)
+    for (const event of remains.events) writer.see(event)
     const now = writer.timestamp()
     const partial = brokenOffMessages(remains, record, now)
     /** What became of each call is told, also where it is only stopped. */

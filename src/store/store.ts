@@ -9,6 +9,9 @@ import type { RunError, RunRecord, RunStatus } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
 
+/** How many messages of sub-agents and activities are read at once beside a page of messages. */
+export const MOST_ASIDES = 500
+
 /**
  * Durable memory of sessions. Every implementation passes `store.contract.ts`.
  *
@@ -55,9 +58,16 @@ export interface Store {
   /**
    * The newest `limit` messages before `before` (a message id), oldest first. Superseded ones and those of sub-agents are left out.
    * With `maxChars` no older one is added once there are that many characters: at least one message, and never all of a long
-   * history at once.
+   * history at once. With `asides` also what stands between and behind them: messages of sub-agents and activities, the newest
+   * 500; they count neither as messages nor as characters.
    */
-  messages(sessionId: string, limit: number, before?: string, maxChars?: number): Promise<StoredMessage[]>
+  messages(
+    sessionId: string,
+    limit: number,
+    before?: string,
+    maxChars?: number,
+    asides?: boolean,
+  ): Promise<StoredMessage[]>
   /** The newest `limit` messages of one sub-agent, oldest first; superseded ones are left out. */
   laneMessages(sessionId: string, lane: string, limit: number): Promise<StoredMessage[]>
   /** Those of the ids that the session has, superseded or not. */

@@ -59,7 +59,16 @@ const oldInput = (input: Input): Input => ({
   context: input.context ?? [],
 })
 
+function isBrokenOff({ metadata }: Message): boolean {
+  const own = metadata?.quarterdeck
+  return typeof own === 'object' && own !== null && 'brokenOff' in own && own.brokenOff === true
+}
+
 function oldMessage(message: Message): Message {
+  if (message.role === 'assistant' && isBrokenOff(message)) {
+    // Its clients show no metadata.
+    return { ...message, content: `${message.content ?? ''}\n\n*(This answer broke off.)*`.trimStart() }
+  }
   if (message.role === 'tool') return { ...message, content: contentToText(message.content) }
   if (message.role !== 'user' || typeof message.content === 'string') return message
   return { ...message, content: message.content.filter((part) => part.type === 'text' || part.source.type !== 'file') }

@@ -37,17 +37,20 @@ export async function sessionSnapshot(
   do {
     // The event, and its text.
     if (chars >= PAGE_CHARS) leaveRoom ??= await makeRoom(2 * SNAPSHOT_LIMIT)
-    page = await engine.messages(session.id, PAGE, pages[0]?.[0]?.id, PAGE_CHARS)
+    page = await engine.messages(session.id, PAGE, pages[0]?.[0]?.id, PAGE_CHARS, true)
     pages.unshift(page)
     for (const { content } of page) chars += textOf(content).length
     // More text than that fits in no snapshot, so that nothing older needs to be read.
   } while (page.length > 0 && chars <= SNAPSHOT_LIMIT)
-  const messages = pages.flat().filter((message) => !omit(message))
+  const messages = pages.flat().filter((message) => !isQuestion(message) && !omit(message))
   const total = page.length > 0 ? session.messageCount : messages.length
   const event = messagesSnapshot(messages, total, timestamp)
   const shown = event.messages.map((message) => withFileUrls(message, fileUrl))
   return { event: { ...event, messages: shown }, leaveRoom: leaveRoom ?? (() => {}) }
 }
+
+/** What a sub-agent was asked is in the call; nobody has seen it as a message. */
+const isQuestion = ({ role, lane }: StoredMessage): boolean => lane !== undefined && role === 'user'
 
 type Message = RunEventOf<'MESSAGES_SNAPSHOT'>['messages'][number]
 

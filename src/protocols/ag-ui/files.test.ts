@@ -95,7 +95,9 @@ describe('content parts', () => {
     const shown = [text, linked('document', 'text/plain', 'note.txt')]
     const hydrated = { protocolVersion: '1.0', threadId: 'thread', runId: 'h', messages: [] }
     const snapshot = eventsOf(await doors.run('/', hydrated)).find(({ type }) => type === 'MESSAGES_SNAPSHOT')
-    expect(snapshot).toMatchObject({ messages: [{ role: 'user', content: shown }, { role: 'assistant' }] })
+    expect(snapshot).toMatchObject({
+      messages: [{ role: 'user', content: shown }, { role: 'activity' }, { role: 'assistant' }],
+    })
   })
 
   test.each([{}, { protocolVersion: '1.0' }])(

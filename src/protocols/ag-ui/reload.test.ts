@@ -1,10 +1,12 @@
 // A page that was loaded anew asks with `messages: []`: it gets the thread, and the run that is under way goes on in front of it.
 
 import { describe, expect, test } from 'vitest'
-import { outline } from '../../engine/testing/open-engine.ts'
+import { outline, scripted, testAgent, testTool } from '../../engine/testing/open-engine.ts'
+import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import type { AgentTool } from '../../tools/tool.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { eventsOf, openDoors } from '../testing/open-doors.ts'
-import { calls, interruptsOf, openGatedDoors } from '../testing/open-gated-doors.ts'
+import { calls, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
 import { readSse } from '../testing/sse-reader.ts'
 
 const user = (id: string) => ({ id, role: 'user', content: `text of ${id}` })
@@ -92,6 +94,71 @@ describe.each(versions)('a reload in a %s client', (_version, spoken) => {
 
     expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED interrupt'])
     expect(interruptsOf(frames)).toMatchObject([{ id: asked?.id, toolCallId: asked?.toolCallId }])
+  })
+})
+
+describe.each(versions)('after a reload a %s client shows again', (version, spoken) => {
+  async function shownAfter(doors: Awaited<ReturnType<typeof openDoors>>): Promise<unknown[]> {
+    await doors.run('/', input(spoken))
+    const snapshot = eventsOf(await doors.run('/', reload(spoken))).find((event) => event.type === 'MESSAGES_SNAPSHOT')
+    return snapshot?.messages ?? []
+  }
+
+  test('what a tool showed while it worked, as it was last', async () => {
+    const look = testTool({
+      name: 'look',
+      call: async ({ voice }) => {
+        voice.activity('horizon', 'HORIZON', { ships: 0 })
+        voice.activity('horizon', 'HORIZON', { ships: 1 })
+        return { content: 'a ship', isError: false }
+      },
+    })
+    await using doors = await openDoors({ tools: [look], answers: [calls(['look']), says('A ship.')] })
+
+    const [asked, called, activity, result, answer, ...more] = await shownAfter(doors)
+
+    expect(asked).toEqual(user('m1'))
+    expect([called, result, answer]).toMatchObject([{ role: 'assistant' }, { role: 'tool' }, { content: 'A ship.' }])
+    expect(activity).toEqual({
+      id: expect.stringMatching(/_horizon$/),
+      role: 'activity',
+      activityType: 'HORIZON',
+      content: { ships: 1 },
+    })
+    expect(more).toEqual([])
+    const session = await doors.engine.getSession('local_user', 'thread')
+    expect([session.messageCount, (await doors.engine.messages(session.id, 10)).length]).toEqual([4, 4])
+  })
+
+  test('what a sub-agent said, under the call that it worked for', async () => {
+    const { call: _, ...rules } = testTool({ name: 'ask_tutor', call: async () => ({ content: '', isError: false }) })
+    const askTutor: AgentTool = { ...rules, location: 'agent', agent: 'tutor', handoff: false }
+    const tutor = {
+      definition: { ...testAgent, name: 'tutor', default: false, internal: true },
+      model: scripted([says('Four.')]),
+      toolbox: createStaticToolbox([]),
+    }
+    const asks = { parts: [{ tool_call: { name: 'ask_tutor', arguments: { message: '2 + 2?' } } }] }
+    await using doors = await openDoors({ tools: [askTutor], others: [tutor], answers: [asks, says('It is 4.')] })
+
+    expect(await shownAfter(doors)).toMatchObject([
+      user('m1'),
+      { role: 'assistant', toolCalls: [{ function: { name: 'ask_tutor' } }] },
+      { role: 'assistant', content: 'Four.', subagentRunId: expect.any(String) },
+      { role: 'tool', content: 'Four.' },
+      { role: 'assistant', content: 'It is 4.' },
+    ])
+  })
+
+  test('that an answer broke off', async () => {
+    const half = { parts: [{ text: 'Half an' }, { error: { code: 'model_failed' as const } }] }
+    await using doors = await openDoors({ answers: [half] })
+
+    const content = version === '1.0' ? 'Half an' : 'Half an\n\n*(This answer broke off.)*'
+    expect(await shownAfter(doors)).toEqual([
+      user('m1'),
+      { id: expect.any(String), role: 'assistant', content, metadata: { quarterdeck: { brokenOff: true } } },
+    ])
   })
 })
 

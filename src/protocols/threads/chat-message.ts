@@ -35,7 +35,8 @@ export function historyMessages(
   const results = new Map(messages.flatMap((message) => (message.toolCallId ? [[message.toolCallId, message]] : [])))
   return messages.map((message): ChatMessage => {
     const { role, runId, createdAt, toolCalls = [] } = message
-    const metadata = { ...metadataOf.get(runId), ...message.metadata }
+    const half = message.brokenOff === true ? { broken_off: true } : {}
+    const metadata = { ...metadataOf.get(runId), ...message.metadata, ...half }
     const content = textOf(message.content)
     return {
       role: role === 'assistant' || role === 'tool' ? role : 'user',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredMessage } from '../../domain/message.ts'
+import { ACTIVITIES, type StoredMessage } from '../../domain/message.ts'
 import {
   accept,
   acceptedRun,
@@ -225,6 +225,54 @@ export function describeMessages(open: OpenStore): void {
       expect(idsOf(await store.messages(session.id, 10))).toEqual(['q', 'q2'])
       expect(await store.knownMessages(session.id, ['p2'])).toEqual([
         said('p2', 'planner', { supersededBy: second.id }),
+      ])
+      expect((await store.session(session.id))?.messageCount).toBe(2)
+    })
+  })
+
+  describe('asides', () => {
+    const activity = (id: string, ships: number) =>
+      newMessage(id, {
+        role: 'activity',
+        content: '',
+        lane: ACTIVITIES,
+        activity: { type: 'SHIPS', content: { ships } },
+      })
+
+    test('are read among the messages where they are asked for, page by page', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q1')] } }))
+      const said = newMessage('s1', { role: 'assistant', lane: 'call' })
+      const messages = [said, newMessage('a1', { role: 'assistant' }), activity('x', 1), newMessage('q2')]
+      await done(store, append(run, [text('x')], { messages }))
+      await done(store, append(run, [text('y')], { messages: [activity('y', 1)] }))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        const read = async (limit: number, before?: string) =>
+          idsOf(await current.messages(session.id, limit, before, undefined, true))
+        expect(await read(10)).toEqual(['q1', 's1', 'a1', 'x', 'q2', 'y'])
+        expect(await read(2)).toEqual(['a1', 'x', 'q2', 'y'])
+        expect(await read(1, 'q2')).toEqual(['a1', 'x'])
+        expect(await read(10, 'a1')).toEqual(['q1', 's1'])
+        expect(idsOf(await current.messages(session.id, 10))).toEqual(['q1', 'a1', 'q2'])
+      }
+    })
+
+    test('an activity stays where it was first shown, as it is now, and replaces nothing else', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
+      await done(
+        store,
+        append(run, [text('x')], { messages: [activity('x', 1), newMessage('a', { role: 'assistant' })] }),
+      )
+      await done(store, append(run, [text('y')], { messages: [activity('x', 2), activity('a', 3)] }))
+
+      expect(await store.messages(session.id, 10, undefined, undefined, true)).toEqual([
+        newMessage('q'),
+        activity('x', 2),
+        newMessage('a', { role: 'assistant' }),
       ])
       expect((await store.session(session.id))?.messageCount).toBe(2)
     })

@@ -2,7 +2,7 @@
 
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { SessionQuery, Store, StoredEntry } from '../store.ts'
+import { MOST_ASIDES, type SessionQuery, type Store, type StoredEntry } from '../store.ts'
 import { isGrantedAt } from './apply-wait.ts'
 import { headOf, isShown, type MemorySession, type MemoryState, nameOf, openRunsOf } from './memory-state.ts'
 
@@ -63,7 +63,7 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
     orphans: (now, limit) =>
       [...state.sessions.values()].flatMap((session) => orphansOf(session, state.leases, now)).slice(0, limit),
 
-    messages(sessionId, limit, before, maxChars = Number.POSITIVE_INFINITY) {
+    messages(sessionId, limit, before, maxChars = Number.POSITIVE_INFINITY, asides = false) {
       const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
       const end =
         before === undefined
@@ -78,7 +78,12 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
         chars += typeof content === 'string' ? content.length : JSON.stringify(content).length
         return chars >= maxChars
       })
-      return newest.slice(Math.max(0, cut))
+      const found = newest.slice(Math.max(0, cut))
+      const [oldest] = found
+      if (!asides || oldest === undefined) return found
+      const since = all.slice(all.indexOf(oldest), end).filter(({ supersededBy }) => supersededBy === undefined)
+      const beside = new Set(since.filter((message) => !isShown(message)).slice(-MOST_ASIDES))
+      return since.filter((message) => isShown(message) || beside.has(message))
     },
 
     laneMessages(sessionId, lane, limit) {

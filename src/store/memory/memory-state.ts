@@ -138,7 +138,14 @@ export function reserve(session: MemorySession): void {
 /** A message is inserted once: a recovered run repeats what it is not sure of. */
 export function insertMessages(session: MemorySession, messages: readonly StoredMessage[]): void {
   for (const message of messages) {
-    if (session.messages.has(message.id)) continue
+    const known = session.messages.get(message.id)
+    if (known?.role === 'activity' && message.role === 'activity') {
+      // Where it was first shown, as it is now.
+      const { activity: _, ...rest } = known
+      const { activity } = message
+      session.messages.set(message.id, activity === undefined ? rest : { ...rest, activity })
+    }
+    if (known !== undefined) continue
     session.messages.set(message.id, message)
     if (isShown(message) && countsAsMessage(message.role)) session.record.messageCount += 1
   }

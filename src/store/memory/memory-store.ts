@@ -149,7 +149,8 @@ export function createMemoryStore({
     orphans: (now, limit) => answer(() => reads.orphans(now, limit)),
     runs: (sessionId) => answer(() => reads.runs(sessionId)),
     allMessages: (sessionId) => answer(() => reads.allMessages(sessionId)),
-    messages: (sessionId, limit, before, maxChars) => answer(() => reads.messages(sessionId, limit, before, maxChars)),
+    messages: (sessionId, limit, before, maxChars, asides) =>
+      answer(() => reads.messages(sessionId, limit, before, maxChars, asides)),
     laneMessages: (sessionId, lane, limit) => answer(() => reads.laneMessages(sessionId, lane, limit)),
     knownMessages: (sessionId, ids) => answer(() => reads.knownMessages(sessionId, ids)),
     messageMarks: (sessionId, ids) => answer(() => reads.messageMarks(sessionId, ids)),

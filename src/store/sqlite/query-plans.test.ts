@@ -89,3 +89,11 @@ test.each([
   expect(found[0]?.[0]).toBe(index)
   expect(found[0]?.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([])
 })
+
+test('messages: asides are found by the index of lanes, which most sessions have nothing in', () => {
+  const found = [...plansOfStore()].filter(([sql]) =>
+    /lane IS NOT NULL AND superseded_by IS NULL\s+AND \+mid/.test(sql),
+  )
+
+  expect(found.map(([, plan]) => plan[0])).toEqual(['SEARCH messages USING INDEX messages_lane (sid=? AND lane>?)'])
+})

@@ -1,12 +1,11 @@
 // The reading half of the store.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { StoredMessage } from '../../domain/message.ts'
 import { isFinished } from '../../domain/run.ts'
-import type { SessionQuery, Store, StoredEntry } from '../store.ts'
+import { MOST_ASIDES, type SessionQuery, type Store, type StoredEntry } from '../store.ts'
 import { createFileReads } from './file-reads.ts'
 import type { LiveState } from './live-sessions.ts'
-import { OPEN, toMark, toMessage, toRun, toSession, unpackRow } from './rows.ts'
+import { OPEN, type Row, toMark, toMessage, toRun, toSession, unpackRow } from './rows.ts'
 import { createWaitReads } from './wait-reads.ts'
 
 /** All but the state, which may be large and which no list shows. */
@@ -85,6 +84,11 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
   const newestMessages = db.prepare(`${shown} ORDER BY mid DESC LIMIT ?2`)
   const olderMessages = db.prepare(
     `${shown} AND mid < (SELECT mid FROM messages WHERE sid = ?1 AND id = ?3) ORDER BY mid DESC LIMIT ?2`,
+  )
+  // The + keeps the planner on the index of lanes: most sessions have none.
+  const asides = db.prepare(
+    `SELECT * FROM messages WHERE sid = ?1 AND lane IS NOT NULL AND superseded_by IS NULL
+     AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4`,
   )
   const laneMessages = db.prepare(
     'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND lane = ? AND superseded_by IS NULL ORDER BY mid DESC LIMIT ?',
@@ -196,24 +200,24 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
       return orphans.all(now, limit).map(toRun)
     },
 
-    async messages(sessionId, limit, before, maxChars) {
+    async messages(sessionId, limit, before, maxChars = Number.POSITIVE_INFINITY, withAsides = false) {
       const id = sid(sessionId)
       if (id === null) return []
-      const rows = before === undefined ? [id, limit] : [id, limit, before]
+      const values = before === undefined ? [id, limit] : [id, limit, before]
       const statement = before === undefined ? newestMessages : olderMessages
-      if (maxChars === undefined)
-        return statement
-          .all(...rows)
-          .map(toMessage)
-          .reverse()
-      const found: StoredMessage[] = []
+      const found: Row[] = []
       let chars = 0
-      for (const row of statement.iterate(...rows)) {
-        found.push(toMessage(row))
+      for (const row of statement.iterate(...values)) {
+        found.push(row)
         chars += String(row.content).length + String(row.extra ?? '').length
         if (chars >= maxChars) break
       }
-      return found.reverse()
+      const oldest = found.at(-1)
+      if (withAsides && oldest !== undefined) {
+        found.push(...asides.all(id, Number(oldest.mid), before ?? null, MOST_ASIDES))
+        found.sort((a, b) => Number(b.mid) - Number(a.mid))
+      }
+      return found.reverse().map(toMessage)
     },
     async laneMessages(sessionId, lane, limit) {
       return laneMessages.all(sessionId, lane, limit).map(toMessage).reverse()

@@ -75,7 +75,8 @@ export function createRecords(db: DatabaseSync): Records {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertMessage: db.prepare(
-      `INSERT INTO messages (sid, id, role, content, run_id, created_at, extra, lane, superseded_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      `INSERT INTO messages (sid, id, role, content, run_id, created_at, extra, lane, superseded_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (sid, id) DO UPDATE SET extra = excluded.extra WHERE messages.role = 'activity' AND excluded.role = 'activity'`,
     ),
     // Two, each in the words of its index: what a session shows, and what its sub-agents said.
     supersede: db.prepare(
