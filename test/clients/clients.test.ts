@@ -92,16 +92,6 @@ async function openPage(client: Client, server: Server, options: Partial<ChatPag
 /** What the server does not do yet. An entry that has become untrue fails. */
 const notYet: readonly (readonly [client: Client, name: string])[] = [
   [assistantUi, 'shows after a reload what waits to be approved, and approves it then'],
-  [assistantUi, 'goes on with an answer after a reload in the middle of it'],
-  [copilotKitDirect, 'goes on with an answer after a reload in the middle of it'],
-  [copilotKit, 'shows after a reload what a tool said while it worked'],
-  [copilotKitDirect, 'shows after a reload what a tool said while it worked'],
-  [assistantUi, 'shows a picture that its user sent, after a reload too'],
-  [copilotKit, 'shows a picture that its user sent, after a reload too'],
-  [copilotKitDirect, 'shows a picture that its user sent, after a reload too'],
-  [assistantUi, 'may send headers of its own from another origin'],
-  [copilotKit, 'may send headers of its own from another origin'],
-  [copilotKitDirect, 'may send headers of its own from another origin'],
 ]
 
 function testsOf(client: Client) {
