@@ -32,6 +32,6 @@ export async function collectAnswer(
   throw new ServerError(
     'shutting_down',
     `The server is stopping. The run goes on after its restart: read GET /runs/${id}/events.`,
-    { details: { run_id: id, retry_after_seconds: 5 } },
+    { details: { session_id: run.sessionId, run_id: id, retry_after_seconds: 5 } },
   )
 }

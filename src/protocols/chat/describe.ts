@@ -87,10 +87,12 @@ export const describeList: RouteDescription = {
 
 export const describeSession: RouteDescription = {
   tag,
-  description: 'A session and its newest messages, oldest first.',
+  description:
+    'A session and its newest messages, oldest first: what the user and the agent said. With `include=tools` also the results of tools and the answers without a word that called them.',
   params: { id: z.string().describe('UUID, ULID, or the name its client gave it.') },
   query: {
     limit: z.int().min(1).max(1_000).default(1_000),
+    include: z.enum(['tools']).optional().describe('Shows the work of tools, too.'),
     before: before.describe('Only messages before this one; comes in the Link header.'),
   },
   responses: {

@@ -1,5 +1,6 @@
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import { filePartsOf } from '../../engine/files/file-parts.ts'
 import type { RunAnswer } from '../answer/run-answer.ts'
 import type { ChatResponse, SessionInfo, SessionMessage } from './schema.ts'
 
@@ -31,14 +32,28 @@ export const sessionInfo = (session: SessionRecord): SessionInfo => ({
   message_count: session.messageCount,
 })
 
+/** What people said to each other: without tools, and without answers that only call them. */
+export const isSpoken = (message: StoredMessage): boolean =>
+  (message.role === 'user' || message.role === 'assistant') && contentOf(message).trim() !== ''
+
 /** A message that counts; the others are not shown here. */
-export function sessionMessage({ role, content, createdAt, agentName }: StoredMessage): SessionMessage {
+export function sessionMessage(message: StoredMessage): SessionMessage {
+  const { role, createdAt, agentName } = message
   return {
     role: role === 'assistant' || role === 'tool' ? role : 'user',
-    content: textOf(content),
+    content: contentOf(message),
     timestamp: isoTime(createdAt),
     agent_name: agentName ?? null,
   }
+}
+
+/** Who sends files without a word has said something: their names stand for it. */
+function contentOf(message: StoredMessage): string {
+  const words = textOf(message.content)
+  if (words.trim() !== '') return words
+  return filePartsOf(message)
+    .map(({ name }) => `[${name}]`)
+    .join('\n')
 }
 
 const isoTime = (ms: number): string => new Date(ms).toISOString()

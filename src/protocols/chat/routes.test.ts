@@ -11,6 +11,7 @@ import { operator, riskyWork } from '../answer/testing/asking-gate.ts'
 import { nextPath, openChat, refusalOf } from '../chat-door/testing/open-chat.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { asAda } from '../testing/open-doors.ts'
+import { sessionMessage } from './encode.ts'
 import { ChatResponseSchema, SessionInfoSchema, SessionSchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openChat>>
@@ -76,7 +77,7 @@ describe('POST /chat with a session', () => {
 
     expect(first).toMatchObject({ message: 'Four.', agent_name: 'tutor' })
     expect(second).toMatchObject({ message: 'Four.', agent_name: 'tutor', metadata: { tool_calls: [] } })
-    const shown = SessionSchema.parse(await (await doors.get(`/sessions/${first.session_id}`)).json())
+    const shown = SessionSchema.parse(await (await doors.get(`/sessions/${first.session_id}?include=tools`)).json())
     expect(shown.messages.map(({ role, agent_name }) => [role, agent_name])).toEqual([
       ['user', null],
       ['assistant', 'tester'],
@@ -210,7 +211,11 @@ describe('POST /chat with a session', () => {
     const response = await doors.post('/chat', { message: 'Hi' })
 
     expect(response.status).toBe(status)
-    expect(await response.json()).toMatchObject({ status, code, detail: 'No luck.' })
+    const problem = z.looseObject({ session_id: z.string(), run_id: z.string() }).parse(await response.json())
+    expect(problem).toMatchObject({ status, code, detail: 'No luck.' })
+    // What was said is kept: the client can go on with it.
+    const session = SessionSchema.parse(await (await doors.get(`/sessions/${problem.session_id}`)).json())
+    expect(session.messages[0]).toMatchObject({ role: 'user', content: 'Hi' })
   })
 
   test('says that the run was stopped', async () => {
@@ -384,11 +389,51 @@ describe('GET /sessions/{id}', () => {
     expect(session).toMatchObject({ session_id, user_id: 'kim', message_count: 4 })
     expect(session.messages.map(({ role, content, agent_name }) => [role, content, agent_name])).toEqual([
       ['user', 'What is 1 + 2?', null],
-      ['assistant', '', 'tester'],
-      ['tool', '3', null],
       ['assistant', 'It is 3.', 'tester'],
     ])
     expect(nextPath(response)).toBe(null)
+  })
+
+  test('shows the tools, too, to whoever asks for them', async () => {
+    await using doors = await openChat({
+      tools: [adder],
+      answers: [{ parts: [{ tool_call: { name: 'add', arguments: {} } }] }, { parts: [{ text: 'It is 3.' }] }],
+    })
+    const { session_id } = await say(doors, { message: 'What is 1 + 2?' })
+
+    const all: string[][] = []
+    for (let path: string | null = `/sessions/${session_id}?include=tools&limit=3`; path !== null; ) {
+      const response = await doors.get(path)
+      const { messages } = SessionSchema.parse(await response.json())
+      all.unshift(...messages.map(({ role, content }) => [role, content]))
+      path = nextPath(response)
+    }
+
+    expect(all).toEqual([
+      ['user', 'What is 1 + 2?'],
+      ['assistant', ''],
+      ['tool', '3'],
+      ['assistant', 'It is 3.'],
+    ])
+    expect(await refusalOf(await doors.get(`/sessions/${session_id}?include=all`))).toEqual({
+      status: 422,
+      code: 'invalid_request',
+      pointers: ['include'],
+    })
+  })
+
+  test('names the files of a message that has no words', async () => {
+    const source = { type: 'file', value: 'f', mimeType: 'image/png' } as const
+    const metadata = { filename: 'sea.png' }
+    expect(
+      sessionMessage({
+        id: 'm',
+        role: 'user',
+        runId: 'r',
+        createdAt: 0,
+        content: [{ type: 'image', source, metadata }],
+      }).content,
+    ).toBe('[sea.png]')
   })
 
   test('gives the newest messages first, and the older ones behind the Link', async () => {

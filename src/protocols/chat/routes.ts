@@ -17,7 +17,7 @@ import { nextLink } from '../request/next-link.ts'
 import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
 import { type ChatRequest, decodeChat } from './decode.ts'
 import { describeList, describePost, describeSession } from './describe.ts'
-import { chatResponse, sessionInfo, sessionMessage, shownId } from './encode.ts'
+import { chatResponse, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
 import { chatErrorShape } from './error-shape.ts'
 import { UserIdSchema } from './schema.ts'
 import { userLabel } from './user-label.ts'
@@ -88,7 +88,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
   ): Promise<void> {
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const result = await collectAnswer(engine, { run }, request.signal)
-    const failure = failureOf(result)
+    const failure = failureOf(result, { session_id: shownId(session), run_id: run.wireId })
     if (failure !== null) throw failure
     if (result.outcome === 'waiting') {
       return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.approvalIds })
@@ -112,7 +112,8 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
     const page = decodePage(request, MESSAGES)
     const session = await knownSession(engine, request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
-    const { messages, next } = await listMessages(engine, session.id, page, reply)
+    const listed = includesTools(request.query) ? undefined : isSpoken
+    const { messages, next } = await listMessages(engine, session.id, page, reply, listed)
     const path = `/sessions/${encodeURIComponent(shownId(session))}`
     const body = { ...sessionInfo(session), messages: messages.map(sessionMessage) }
     await reply.jsonPieces(200, body, nextLink(path, request.query, next))
@@ -158,6 +159,12 @@ function inOwnShape(handle: Route['handle']): Route['handle'] {
       reply.fail(error, chatErrorShape)
     }
   }
+}
+
+function includesTools(query: URLSearchParams): boolean {
+  const include = query.get('include')
+  if (include === null || include === 'tools') return include === 'tools'
+  throw queryProblem({ pointer: 'include', detail: 'Send tools, or leave it out.' })
 }
 
 function userIdIn(query: URLSearchParams): string | null {

@@ -4,7 +4,7 @@ import type { Reply } from '../../http/route.ts'
 import { type Page, queryProblem } from './decode-page.ts'
 
 export interface MessageList {
-  /** Oldest first. Reasoning is left out: `message_count` does not count it either. */
+  /** Oldest first. */
   messages: StoredMessage[]
   /** `before` of the page before this one; null when there is nothing older. */
   next: string | null
@@ -15,8 +15,11 @@ const PAGE_CHARS = 4 * 1024 * 1024
 /** As much as every reader may hold, whoever else reads. */
 const SMALL_CHARS = 64 * 1024
 
+/** What `message_count` counts. Reasoning is left out of every list. */
+const counted = ({ role }: StoredMessage): boolean => countsAsMessage(role)
+
 /**
- * The newest messages of a session before `before`, a message's id. A large page waits until there is room for it among those
+ * The newest messages of a session before `before`, a message's id, of those that are `listed`. A large page waits until there is room for it among those
  * that others read. Throws `invalid_request`, `ClientGone`.
  */
 export async function listMessages(
@@ -24,29 +27,37 @@ export async function listMessages(
   sessionId: string,
   { limit, before }: Page,
   reply: Pick<Reply, 'makeRoom'>,
+  listed: (message: StoredMessage) => boolean = counted,
 ): Promise<MessageList> {
   if (before !== undefined && (await engine.messageMarks(sessionId, [before])).length === 0) {
     throw queryProblem({ pointer: 'before', detail: 'Send a `before` that came in a Link header of this session.' })
   }
-  const { isCut, ...small } = await readPage(engine, sessionId, { limit, before, maxChars: SMALL_CHARS })
+  const { isCut, ...small } = await readPage(engine, sessionId, { limit, before, listed, maxChars: SMALL_CHARS })
   if (!isCut) return small
   // As it was read, and as text.
   await reply.makeRoom(2 * PAGE_CHARS)
-  return readPage(engine, sessionId, { limit, before, maxChars: PAGE_CHARS })
+  return readPage(engine, sessionId, { limit, before, listed, maxChars: PAGE_CHARS })
+}
+
+interface PageRead {
+  limit: number
+  before: string | undefined
+  listed: (message: StoredMessage) => boolean
+  maxChars: number
 }
 
 /** `isCut`: it has less than it could, because that is large. */
 async function readPage(
   engine: Pick<Engine, 'messages'>,
   sessionId: string,
-  { limit, before, maxChars }: { limit: number; before: string | undefined; maxChars: number },
+  { limit, before, listed, maxChars }: PageRead,
 ): Promise<MessageList & { isCut: boolean }> {
   let messages: StoredMessage[] = []
   let from = before
   let left = maxChars
   for (;;) {
     const page = await engine.messages(sessionId, limit + 1, from, Math.max(1, left))
-    const shown = page.filter(({ role }) => countsAsMessage(role))
+    const shown = page.filter(listed)
     messages = [...shown, ...messages]
     if (messages.length > limit) {
       messages = messages.slice(-limit)

@@ -3,6 +3,7 @@
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../answer/run-answer.ts'
+import { resultValue } from './result-value.ts'
 import type { ChatMessage, ToolUse } from './schema.ts'
 
 type Metadata = Record<string, unknown>
@@ -24,7 +25,7 @@ export function answerMessage(answer: RunAnswer, timestamp: number, metadata: Me
 
 function toolUse({ name, arguments: args, result, error, durationMs }: AnswerToolCall): ToolUse {
   const call = { tool_name: name, arguments: args, execution_time_ms: durationMs }
-  return error === null ? { ...call, result } : { ...call, error }
+  return error === null ? { ...call, result: result === null ? null : resultValue(result) } : { ...call, error }
 }
 
 /** `metadataOf` has what each run's request sent along. */
@@ -61,7 +62,7 @@ function storedUse(name: string, args: string, calledAt: number, result: StoredM
       result === undefined ? null : (durationIn(result.metadata) ?? Math.max(0, result.createdAt - calledAt)),
   }
   if (result?.error !== undefined) return { ...call, error: result.error }
-  return { ...call, result: result === undefined ? null : textOf(result.content) }
+  return { ...call, result: result === undefined ? null : resultValue(textOf(result.content)) }
 }
 
 /** Clients of this family refuse an empty message. */

@@ -102,7 +102,7 @@ describe('a tool of the client', () => {
           content: 'Pick one.\n\nRed it is.',
           timestamp: expect.any(String),
           tool_calls: [
-            { tool_name: 'pick', arguments: { of: 'colour' }, result: '{"name":"red"}', execution_time_ms: 12 },
+            { tool_name: 'pick', arguments: { of: 'colour' }, result: { name: 'red' }, execution_time_ms: 12 },
           ],
           metadata: { page: 1 },
         },
@@ -158,7 +158,7 @@ describe('a tool of the client', () => {
     expect(completed.toSorted()).toEqual(ids.toSorted())
     expect(outline(events.slice(3))).toEqual(['token Red ', 'token it is.', 'message_complete Red it is.'])
     expect(events.at(-1)).toMatchObject({
-      message: { tool_calls: ['0', '1', '2'].map((result) => ({ result, execution_time_ms: 12 })) },
+      message: { tool_calls: [0, 1, 2].map((result) => ({ result, execution_time_ms: 12 })) },
     })
   })
 
@@ -168,11 +168,11 @@ describe('a tool of the client', () => {
     const reader = await go(doors)
     const { frames, asked } = await untilAsked(reader)
     expect(outline(frames.map(eventOf))).toEqual(['tool_start look', 'tool_end look', 'tool_execution_request pick'])
-    await answer(doors, asked[0]?.execution_id, { result: null })
+    await answer(doors, asked[0]?.execution_id, { result: ['a', null], error: null })
 
     const last = (await rest(reader)).at(-1)
 
-    expect(last).toMatchObject({ message: { tool_calls: [{ result: 'Fog.' }, { result: 'null' }] } })
+    expect(last).toMatchObject({ message: { tool_calls: [{ result: 'Fog.' }, { result: ['a', null] }] } })
   })
 
   test('that does not answer in time is an error for the model, and the stream goes on', async () => {
@@ -211,7 +211,7 @@ describe('a tool of the client', () => {
     expect((await answer(doors, id, { result: 1 })).status).toBe(200)
     const second = await refusalOf(await answer(doors, id, { result: 2 }))
     expect(second).toMatchObject({ status: 409, code: 'tool_call_answered' })
-    expect((await rest(reader)).at(-1)).toMatchObject({ message: { tool_calls: [{ result: '1' }] } })
+    expect((await rest(reader)).at(-1)).toMatchObject({ message: { tool_calls: [{ result: 1 }] } })
   })
 
   const helped = (model: Model, ...more: ScriptedPart[]): TestEngineOptions => {

@@ -31,7 +31,7 @@ export function decodeToolResult(body: unknown): ClientResult {
   return {
     executionId: execution_id,
     content: error ?? (typeof result === 'string' ? result : JSON.stringify(result)),
-    isError: error !== undefined,
+    isError: error != null,
     durationMs: execution_time_ms,
   }
 }

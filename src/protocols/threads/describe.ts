@@ -131,7 +131,7 @@ export const describeRemove: RouteDescription = {
 export const describeToolResult: RouteDescription = {
   tag,
   description:
-    'The result of a `tool_execution_request`: either `result`, any JSON, or `error`. The stream that asked goes on with it. The first answer counts; after the tool’s timeout it is too late.',
+    'The result of a `tool_execution_request`: either `result`, any JSON, or `error`; the other is left out or null. The stream that asked goes on with it. The first answer counts; after the tool’s timeout it is too late.',
   body: {
     schema: ToolResultSchema,
     examples: {

@@ -22,6 +22,7 @@ import {
 import type { AnswerEncoder } from '../answer/stream-answer.ts'
 import { answerMessage, isoTime, requestMetadata } from './chat-message.ts'
 import { errorKind } from './error-type.ts'
+import { resultValue } from './result-value.ts'
 import type { ThreadEvent } from './schema.ts'
 
 /** The session's id as its client knows it. */
@@ -84,7 +85,7 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
       ...shared(timestamp),
       tool_call_id: toolCallId,
       tool_name: call?.name ?? '',
-      ...(isFailedResult(event) ? { result: null, error: text } : { result: text }),
+      ...(isFailedResult(event) ? { result: null, error: text } : { result: resultValue(text) }),
       execution_time_ms: durationIn(metadata) ?? Math.max(0, timestamp - (call?.endedAt ?? timestamp)),
     }
   }

@@ -305,6 +305,8 @@ describe('POST /chat with stream: false', () => {
       detail: 'No luck.',
       error: 'No luck.',
       message: 'No luck.',
+      thread_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      run_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     })
   })
 
@@ -493,6 +495,7 @@ describe('POST /tool_result', () => {
     ['an id that is no UUID', { ...valid, execution_id: 'x', result: 1 }, '/execution_id'],
     ['a time below zero', { ...valid, result: 1, execution_time_ms: -1 }, '/execution_time_ms'],
     ['neither result nor error', valid, ''],
+    ['neither, spelled out', { ...valid, result: null, error: null }, ''],
     ['both', { ...valid, result: 1, error: 'No.' }, ''],
     ['an unknown key', { ...valid, result: 1, mood: 'good' }, '/mood'],
   ])('refuses %s', async (_what, body, pointer) => {
@@ -507,7 +510,8 @@ describe('POST /tool_result', () => {
 
   test.each([
     ['a result', { ...valid, result: { a: 1 } }],
-    ['a result that is null', { ...valid, result: null }],
+    ['a result without an error', { ...valid, result: false, error: null }],
+    ['an error without a result', { ...valid, result: null, error: '' }],
     ['an error', { ...valid, error: 'No.' }],
   ])('knows no call for %s that nobody asked for', async (_what, body) => {
     await using doors = await openChat()

@@ -105,7 +105,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
   async function whole({ request, reply, session, place }: Call): Promise<void> {
     const [first] = place.lineage
     const { answer: result, runId, endedAt } = await collectWork(deps, session, first, request)
-    const failure = failureOf(result)
+    const failure = failureOf(result, { thread_id: threadIdOf(session), run_id: runId })
     if (failure !== null) throw failure
     if (result.outcome === 'waiting') {
       return reply.json(202, { status: 'waiting', run_id: runId, approval_ids: result.approvalIds })

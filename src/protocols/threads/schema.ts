@@ -18,15 +18,18 @@ export const ThreadChatSchema = z.strictObject({
   ).nullish(),
 })
 
-/** Exactly one of `result` and `error`; a result may be null. */
+/** Exactly one of `result` and `error`; clients send `null` for the one they do not mean. */
 export const ToolResultSchema = z
   .strictObject({
     execution_id: z.uuid('Send the execution_id of a tool_execution_request: a UUID.'),
-    result: z.unknown().optional(),
-    error: z.string().optional(),
+    result: z.unknown().optional().describe('What the tool gave. Null counts as left out.'),
+    error: z.string().nullish().describe('Why it failed. Null counts as left out.'),
     execution_time_ms: z.number().min(0),
   })
-  .refine((body) => 'result' in body !== 'error' in body, 'Send either result or error.')
+  .refine(
+    ({ result, error }) => (result == null) !== (error == null),
+    'Send either result or error; null counts as left out. A tool that gives nothing has the result "".',
+  )
 
 const time = z.iso.datetime({ precision: 3 })
 const milliseconds = z.int().min(0)
@@ -36,7 +39,7 @@ export const ToolUseSchema = z.union([
   z.strictObject({
     tool_name: z.string(),
     arguments: args,
-    result: z.string().nullable().describe('Null while there is none.'),
+    result: z.unknown().describe('The JSON value; a text where it is no JSON. Null while there is none.'),
     execution_time_ms: milliseconds.nullable(),
   }),
   z.strictObject({
@@ -82,7 +85,7 @@ export const ThreadEventSchema = z.discriminatedUnion('event', [
   z.strictObject({
     event: z.literal('tool_end'),
     ...call,
-    result: z.string().nullable(),
+    result: z.unknown().describe('The JSON value; a text where it is no JSON. Null beside `error`.'),
     error: z.string().optional(),
     execution_time_ms: milliseconds,
   }),

@@ -77,6 +77,6 @@ export async function collectWork(
   throw new ServerError(
     'shutting_down',
     `The server is stopping. The run goes on after its restart: read GET /runs/${id}/events.`,
-    { details: { run_id: id, retry_after_seconds: 5 } },
+    { details: { session_id: first.sessionId, run_id: id, retry_after_seconds: 5 } },
   )
 }

@@ -148,6 +148,25 @@ describe('the context', () => {
     expect(unheard).toEqual([])
   })
 
+  test('has an empty state to write to where the session has none', async () => {
+    const add = (_args: unknown, { state }: ToolContext<{ count?: number }>) => {
+      state.count = (state.count ?? 0) + 1
+    }
+    for (const none of [undefined, null]) {
+      const request = callOf({})
+      request.voice.setState(none)
+      const count = createFunctionCall({
+        name: 'count',
+        run: (...all) => Reflect.apply(add, undefined, all),
+        order: null,
+        check: null,
+        strays: deps.strays,
+      })
+      expect(await count(request, new AbortController().signal)).toMatchObject({ isError: false })
+      expect(request.heard.slice(1)).toEqual([['state', none, { count: 1 }]])
+    }
+  })
+
   test('has the state as it is now, and what is set is shared at once', async () => {
     const { heard } = await outcomeOf((_, context) => {
       const state = context.state

@@ -17,7 +17,7 @@ export interface ToolContext<State = unknown> {
   readonly signal: AbortSignal
   readonly log: Logger
   /**
-   * The session's shared state. What the function changes in it (`context.state.count += 1`) is shared when it returns;
+   * The session's shared state, `{}` while there is none. What the function changes in it (`context.state.count += 1`) is shared when it returns;
    * what it throws away with an error is not.
    */
   state: State
@@ -49,7 +49,7 @@ export function createToolContext(
   let draft: { state: unknown; asGiven: string | undefined } | null = null
   function open(): { state: unknown; asGiven: string | undefined } {
     if (draft === null) {
-      const state = structuredClone(voice.state())
+      const state = structuredClone(voice.state() ?? {})
       draft = { state, asGiven: JSON.stringify(state) }
     }
     return draft
