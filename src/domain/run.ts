@@ -27,6 +27,8 @@ export interface RunInput {
   clientAnswers?: 'none' | 'next_request' | 'in_stream'
   /** The caller knows no client tools but those it brings: the agent file's own are not offered. */
   onlyBroughtTools?: boolean
+  /** JSON Schema that the answer of this run must satisfy, in place of the agent's own. */
+  responseFormat?: JsonSchema
   /** Reaches tools, never the model. */
   forwardedProps?: unknown
   /** Shared state sent by the client; undefined leaves the stored one. */
@@ -78,3 +80,6 @@ export interface RunRecord {
   /** The process that executes it. */
   leaseOwner: string | null
 }
+
+/** What a list needs of a run. Inputs are as large as requests may be. */
+export type RunSummary = Omit<RunRecord, 'input'>

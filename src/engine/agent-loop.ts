@@ -68,6 +68,9 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
     const input = {
       instructions: lane.id === null ? [...run.input.instructions, ...told] : told,
       context: lane.id === null ? run.input.context : [],
+      ...(lane.id === null && run.input.responseFormat !== undefined
+        ? { responseFormat: run.input.responseFormat }
+        : {}),
     }
     const { shown, tools } = await stepFiles(scope, lane, agent, offered, history, limit, input)
     const { request, estimated } = buildRequest(
@@ -118,7 +121,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
     pen.emit({ type: 'STEP_FINISHED', stepName, timestamp: pen.timestamp() })
 
     if (answer.calls.length === 0 && answer.filtered.length === 0) {
-      const problems = answerProblems(definition.responseFormat, answer)
+      const problems = answerProblems(request.responseFormat, answer)
       if (problems === null) return { type: 'answered', answer }
       if (repaired) {
         const message = `The answer does not fit the response format, also at the second try: ${problems}`

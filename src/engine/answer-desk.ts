@@ -124,6 +124,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
         ...branch,
         instructions: given.instructions.length > 0 ? given.instructions : (before?.instructions ?? []),
         context: given.context.length > 0 ? given.context : (before?.context ?? []),
+        ...formatOf(given.responseFormat ?? before?.responseFormat),
         clientTools: given.clientTools.length > 0 ? given.clientTools : (before?.clientTools ?? []),
         messages: given.messages.map((message) => {
           const call = callOf(message)
@@ -297,6 +298,9 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     },
   }
 }
+
+const formatOf = (schema: RunInput['responseFormat']): Pick<RunInput, 'responseFormat'> =>
+  schema === undefined ? {} : { responseFormat: schema }
 
 const isUser = ({ role }: NewMessage): boolean => role === 'user'
 

@@ -16,7 +16,7 @@ export interface BuiltRequest {
 export function buildRequest(
   agent: AgentDefinition,
   history: readonly StoredMessage[],
-  input: Pick<RunInput, 'instructions' | 'context'>,
+  input: Pick<RunInput, 'instructions' | 'context' | 'responseFormat'>,
   tools: readonly ModelTool[],
   sessionId: string,
   correction: number,
@@ -31,7 +31,7 @@ export function buildRequest(
   })
   const estimated = messages.reduce((sum, message) => sum + messageTokens(message), fixed)
   return {
-    request: { system, messages, tools, responseFormat: agent.responseFormat, sessionId },
+    request: { system, messages, tools, responseFormat: input.responseFormat ?? agent.responseFormat, sessionId },
     estimated: hasAttachments(messages) ? 0 : estimated,
   }
 }

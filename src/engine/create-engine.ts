@@ -370,6 +370,11 @@ export function createEngine(options: EngineOptions): Engine {
 
     follow: (target, signal) => followEntries({ store, log, presence, runner }, target, signal),
 
+    async runs(sessionId, limit, before) {
+      const runs = await store.latestRuns(sessionId, limit, before)
+      await log.synced(sessionId)
+      return runs
+    },
     openRuns: (sessionId) => store.openRuns(sessionId),
     runByWireId: (sessionId, wireId) => store.runByWireId(sessionId, wireId),
     entries: (sessionId, seq, limit, maxChars) => store.entries(sessionId, seq, limit, maxChars),

@@ -4,7 +4,7 @@ import type { Holder } from '../domain/byte-budget.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { MessageMark, StoredMessage } from '../domain/message.ts'
-import type { RunInput, RunOrigin, RunRecord } from '../domain/run.ts'
+import type { RunInput, RunOrigin, RunRecord, RunSummary } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approval, ApprovalStatus, ClientCall, Wait } from '../domain/wait.ts'
 import type { SessionQuery, StoredEntry } from '../store/store.ts'
@@ -50,6 +50,8 @@ export interface Engine {
    */
   follow(target: FollowTarget, signal: AbortSignal): AsyncIterable<readonly Entry[]>
 
+  /** The newest runs of a session before `before` (a run's own id), newest first. */
+  runs(sessionId: string, limit: number, before?: string): Promise<RunSummary[]>
   /** The run that is running or waiting, then those queued behind it. */
   openRuns(sessionId: string): Promise<RunRecord[]>
   /** The session's run that its client called `wireId`. */

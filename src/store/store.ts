@@ -5,7 +5,7 @@ import type { TokenUsage } from '../domain/event.ts'
 import type { FileRecord, UnsentFiles } from '../domain/file.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { MessageMark, StoredMessage } from '../domain/message.ts'
-import type { RunError, RunRecord, RunStatus } from '../domain/run.ts'
+import type { RunError, RunRecord, RunStatus, RunSummary } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
 
@@ -54,6 +54,8 @@ export interface Store {
 
   /** All runs of a session, in the order they were taken. */
   runs(sessionId: string): Promise<RunRecord[]>
+  /** The newest `limit` runs of a session that were taken before `before` (a run's id), newest first. */
+  latestRuns(sessionId: string, limit: number, before?: string): Promise<RunSummary[]>
 
   /**
    * The newest `limit` messages before `before` (a message id), oldest first. Superseded ones and those of sub-agents are left out.

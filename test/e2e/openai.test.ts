@@ -122,6 +122,8 @@ describe('the official client', () => {
       metadata: { a: 'b' },
       usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
     })
+    const retrieved = await connect(app.url).responses.retrieve(response.id)
+    expect(retrieved).toMatchObject({ id: response.id, status: 'completed', output_text: 'Good day.' })
   })
 
   test('reads a response as a stream', async () => {

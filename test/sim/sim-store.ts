@@ -64,6 +64,7 @@ export function createSimStore({ inner, process, random, callMs, fails, onShowab
     openRuns: (...args) => far(() => inner.openRuns(...args)),
     orphans: (...args) => far(() => inner.orphans(...args)),
     runs: (...args) => far(() => inner.runs(...args)),
+    latestRuns: (...args) => far(() => inner.latestRuns(...args)),
     allMessages: (...args) => far(() => inner.allMessages(...args)),
     messages: (...args) => far(() => inner.messages(...args)),
     laneMessages: (...args) => far(() => inner.laneMessages(...args)),

@@ -2,6 +2,7 @@
 // what nobody knows.
 
 import { z } from 'zod'
+import { ChatFormatSchema } from './answer-format.ts'
 import { ChatToolsSchema, ToolChoiceSchema } from './caller-tools.ts'
 import { CallIdSchema, ContentSchema, MetadataSchema } from './content-schema.ts'
 
@@ -37,6 +38,7 @@ export const ChatRequestSchema = z.object({
   tools: ChatToolsSchema,
   tool_choice: ToolChoiceSchema,
   parallel_tool_calls: z.boolean().nullish(),
+  response_format: ChatFormatSchema,
   functions: z.array(z.never(), 'Functions are tools by now: send them in tools.').nullish(),
 })
 

@@ -5,6 +5,7 @@ import { isClientId } from '../../domain/ids.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { inputProblems, longTextProblems } from '../request/input-problems.ts'
 import { judge } from '../request/judge.ts'
+import { type AnswerFormat, decodeFormat } from './answer-format.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { ChatRequestSchema } from './chat-schema.ts'
 import { decodeContent, metadataProblems, textOfContent } from './content-schema.ts'
@@ -14,6 +15,7 @@ export interface ChatRequest {
   agent: string | null
   turns: Turn[]
   callerTools: CallerTools
+  format: AnswerFormat | null
   /** What the conversation is called; null: there is none to continue. */
   session: string | null
   stream: boolean
@@ -33,11 +35,15 @@ export function decodeChat(body: unknown, sessionHeader: string | undefined): Ch
     ? longTextProblems(parsed.data.metadata, ['metadata'])
     : inputProblems(parsed.issues, body)
   if (!parsed.success || problems.length > 0) throw refused(problems)
-  const { model, messages, stream, stream_options, user, metadata, tools, tool_choice } = parsed.data
+  const { model, messages, stream, stream_options, user, metadata, tools, tool_choice, response_format } = parsed.data
   return {
     agent: model ?? null,
     turns: messages.map(turnOf),
     callerTools: decodeCallerTools(tools, tool_choice),
+    format: decodeFormat(
+      response_format && { ...response_format.json_schema, type: response_format.type },
+      'response_format',
+    ),
     session: sessionOf(metadata?.session_id, sessionHeader),
     stream: stream === true,
     includeUsage: stream_options?.include_usage === true,

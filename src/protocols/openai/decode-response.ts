@@ -3,6 +3,7 @@
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { inputProblems, longTextProblems } from '../request/input-problems.ts'
 import { judge } from '../request/judge.ts'
+import { type AnswerFormat, decodeFormat } from './answer-format.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { decodeContent, metadataProblems, textOfContent } from './content-schema.ts'
 import { checkedName } from './decode-chat.ts'
@@ -13,6 +14,7 @@ export interface ResponseRequest {
   agent: string | null
   input: InputTurn[]
   callerTools: CallerTools
+  format: AnswerFormat | null
   instructions: string | null
   conversation: string | null
   previousResponseId: string | null
@@ -45,6 +47,7 @@ export function decodeResponse(body: unknown): ResponseRequest {
     agent: model ?? null,
     input: typeof input === 'string' ? [{ role: 'user', text: input, files: [] }] : input.flatMap(turnsOf),
     callerTools: decodeCallerTools(parsed.data.tools, parsed.data.tool_choice),
+    format: decodeFormat(parsed.data.text?.format, 'text/format'),
     instructions: instructions ?? null,
     conversation: conversation == null ? null : conversationOf(conversation),
     previousResponseId:

@@ -17,6 +17,7 @@ const asked = {
   instructions: 'Be brief.',
   conversation: 'talk',
   previousResponseId: null,
+  format: null,
   user: 'ada',
   metadata: { topic: 'ships' },
   callerTools: {

@@ -15,7 +15,7 @@ export type ResponseRun = Pick<RunRecord, 'id' | 'sessionId' | 'agent' | 'create
 /** What a response repeats of its request. */
 export type Asked = Pick<
   ResponseRequest,
-  'instructions' | 'conversation' | 'previousResponseId' | 'user' | 'metadata' | 'callerTools'
+  'instructions' | 'conversation' | 'previousResponseId' | 'user' | 'metadata' | 'callerTools' | 'format'
 >
 
 export interface ResponseState {
@@ -34,6 +34,17 @@ export function wholeResponse(
 ): ResponseObject {
   const ending = endingOf(run, answer)
   if (ending.kind === 'failed') throw ending.error
+  return endedResponse(run, asked, answer, calls)
+}
+
+/** The same for whoever asks later: how it failed is part of it. */
+export function endedResponse(
+  run: ResponseRun,
+  asked: Asked,
+  answer: RunAnswer,
+  calls: readonly ClientCall[],
+): ResponseObject {
+  const ending = endingOf(run, answer)
   const last = answer.messages.length - 1
   const isBroken = ending.kind === 'cut' || ending.kind === 'filtered'
   const said = answer.messages.map(({ id, text }, i) =>
@@ -70,7 +81,7 @@ export function responseObject(
     reasoning: { effort: null, summary: null },
     store: true,
     temperature: null,
-    text: { format: { type: 'text' } },
+    text: { format: asked.format === null ? { type: 'text' } : { type: 'json_schema', ...asked.format, strict: true } },
     tool_choice: asked.callerTools.choice,
     tools: asked.callerTools.tools.map((tool) => ({ type: 'function', ...tool, strict: false })),
     top_p: null,

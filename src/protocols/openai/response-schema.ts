@@ -1,6 +1,7 @@
 // POST /v1/responses in schemas. As in chat completions, what an agent decides for itself is ignored.
 
 import { z } from 'zod'
+import { ResponseFormatSchema } from './answer-format.ts'
 import { ResponseToolsSchema, ToolChoiceSchema } from './caller-tools.ts'
 import { CallIdSchema, ContentSchema, MetadataSchema, TextSchema } from './content-schema.ts'
 
@@ -76,6 +77,7 @@ export const ResponseRequestSchema = z.object({
   tools: ResponseToolsSchema,
   tool_choice: ToolChoiceSchema,
   parallel_tool_calls: z.boolean().nullish(),
+  text: z.object({ format: ResponseFormatSchema }).nullish(),
 })
 
 const OutputTextSchema = z.object({
@@ -142,7 +144,17 @@ export const ResponseSchema = z.object({
   reasoning: z.object({ effort: z.null(), summary: z.null() }),
   store: z.literal(true),
   temperature: z.null(),
-  text: z.object({ format: z.object({ type: z.literal('text') }) }),
+  text: z.object({
+    format: z.union([
+      z.object({ type: z.literal('text') }),
+      z.object({
+        type: z.literal('json_schema'),
+        name: z.string(),
+        schema: z.record(z.string(), z.unknown()),
+        strict: z.literal(true),
+      }),
+    ]),
+  }),
   tool_choice: z.enum(['auto', 'none']),
   tools: z.array(
     z.object({

@@ -9,6 +9,7 @@ import { ChatCompletionSchema } from './chat-schema.ts'
 import { ResponseSchema } from './response-schema.ts'
 import { createOpenAiRoutes } from './routes.ts'
 import { ask, CHAT, type framesOf, openOpenAi, RESPONSES } from './testing/open-openai.ts'
+import { responseId } from './wire-ids.ts'
 
 const asAda = { Authorization: `Bearer ${userToken.token}` }
 const doors = [
@@ -441,6 +442,89 @@ describe('the headers of a start', () => {
   })
 })
 
+const formatted = (schema: object) => ({ type: 'json_schema', json_schema: { name: 'verdict', schema } })
+
+describe('the format of an answer', () => {
+  const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] }
+  test.each([
+    [CHAT, { messages: ask('Well?'), response_format: formatted(schema) }],
+    [RESPONSES, { input: 'Well?', text: { format: { type: 'json_schema', name: 'verdict', schema } } }],
+  ])('is told to the model and holds its answer: %s', async (path, body) => {
+    const { requests, onRequest } = recording()
+    const json = { parts: [{ text: '{"ok":true}' }] }
+    const answers = [{ parts: [{ text: 'Yes.' }] }, json, { parts: [{ text: 'Yes.' }] }, json]
+    await using door = await openOpenAi({ onRequest, answers })
+
+    const response = await door.post(path, body)
+
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain(JSON.stringify('{"ok":true}'))
+    const streamed = JSON.stringify(await door.frames(path, body))
+    expect([streamed.includes('ok'), streamed.includes('Yes.')]).toEqual([true, false])
+    expect(requests.map(({ responseFormat }) => responseFormat)).toEqual([schema, schema, schema, schema])
+  })
+
+  test('is text where the request says so, or nothing', async () => {
+    const { requests, onRequest } = recording()
+    await using door = await openOpenAi({ onRequest })
+
+    await door.post(CHAT, { messages: ask('a'), response_format: { type: 'text' } })
+    await door.post(RESPONSES, { input: 'a', text: { format: null, verbosity: 'low' } })
+
+    expect(requests.map(({ responseFormat }) => responseFormat)).toEqual([null, null])
+  })
+})
+
+describe('GET /v1/responses/{id}', () => {
+  test('is what the request was answered with', async () => {
+    const schema = { type: 'object' }
+    await using door = await openOpenAi({ answers: [{ parts: [{ text: '{}' }] }] })
+    const asked = {
+      input: 'hello',
+      instructions: 'Be brief.',
+      user: 'kim',
+      metadata: { topic: 'sea' },
+      text: { format: { type: 'json_schema', name: 'answer', schema } },
+    }
+    const first = await responseOf(await door.post(RESPONSES, asked))
+    const second = await responseOf(await door.post(RESPONSES, { input: 'and?', previous_response_id: first.id }))
+    const third = await responseOf(await door.post(RESPONSES, { input: 'hello', conversation: 'talk' }))
+
+    for (const response of [first, second, third]) {
+      expect(await responseOf(await door.get(`${RESPONSES}/${response.id}`))).toEqual(response)
+    }
+  })
+
+  test('is in progress while its run is, and says how that failed', async () => {
+    const model = createGatedModel()
+    await using door = await openOpenAi({ model })
+    const answered = door.post(RESPONSES, { input: 'hello', conversation: 'talk' })
+    await until(() => model.requests.length === 1)
+    const { id: sessionId } = await door.engine.getSession('local_user', 'talk')
+    const [run] = await door.engine.openRuns(sessionId)
+    if (run === undefined) throw new Error('no run')
+    const id = responseId(run.id)
+
+    expect(await responseOf(await door.get(`${RESPONSES}/${id}`))).toMatchObject({ status: 'in_progress', output: [] })
+    await door.engine.cancel(run, 'test')
+    await answered
+    expect(await responseOf(await door.get(`${RESPONSES}/${id}`))).toMatchObject({
+      id,
+      status: 'failed',
+      error: { code: 'cancelled' },
+    })
+  })
+
+  test('is the owner’s alone', async () => {
+    await using door = await openOpenAi()
+    const { id } = await responseOf(await door.post(RESPONSES, { input: 'hello' }))
+
+    expect((await refusal(await door.get(`${RESPONSES}/${id}`, asAda)))[0]).toBe(404)
+    expect((await refusal(await door.get(`${RESPONSES}/resp_${'0'.repeat(32)}`)))[0]).toBe(404)
+    expect(await refusal(await door.get(`${RESPONSES}/${id}?stream=true`))).toEqual([400, 'invalid_request', 'stream'])
+  })
+})
+
 describe('what is refused', () => {
   const look = { type: 'function', function: { name: 'look' } }
   test.each([[RESPONSES, { input: [{ type: 'custom_tool_call_output', call_id: 'c', output: 'b' }] }]])(
@@ -472,6 +556,12 @@ describe('what is refused', () => {
     [CHAT, { messages: ask('a'), tools: [look, { ...look, function: { name: 'look' } }] }, 'tools[1]'],
     [CHAT, { messages: ask('a'), tools: [look], tool_choice: 'required' }, 'tool_choice'],
     [CHAT, { messages: ask('a'), tools: [look], tool_choice: look }, 'tool_choice'],
+    [CHAT, { messages: ask('a'), response_format: { type: 'json_object' } }, 'response_format'],
+    [CHAT, { messages: ask('a'), response_format: { type: 'grammar' } }, 'response_format'],
+    [CHAT, { messages: ask('a'), response_format: { type: 'json_schema' } }, 'response_format'],
+    [CHAT, { messages: ask('a'), response_format: formatted({ type: 'no type' }) }, 'response_format'],
+    [RESPONSES, { input: 'a', text: { format: { type: 'json_object' } } }, 'text.format'],
+    [RESPONSES, { input: 'a', text: { format: { type: 'json_schema', name: 'a' } } }, 'text.format'],
     [CHAT, { messages: [{ role: 'tool', tool_call_id: 'c', content: 'b' }] }, 'messages'],
     [CHAT, { messages: [{ role: 'function', name: 'look', content: 'b' }] }, 'messages[0].role'],
     [CHAT, { messages: [...ask('a'), { role: 'assistant', tool_calls: [{ id: 'c' }] }] }, expect.any(String)],

@@ -3,15 +3,19 @@
 import { z } from 'zod'
 import { runNotFound } from '../../domain/errors.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
+import { queryProblem } from '../request/decode-page.ts'
 import { jsonWithFiles } from '../request/json-with-files.ts'
+import type { CallingEncoder } from './calling-encoder.ts'
 import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
 import { decodeChat } from './decode-chat.ts'
 import { decodeResponse, type ResponseRequest } from './decode-response.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 import { createResponseEncoder } from './encode-response.ts'
+import { encodeFinalMessage, finalMessage } from './final-message.ts'
 import { resolveTurns } from './input-turns.ts'
 import { wholeResponse } from './response-object.ts'
 import { ResponseEventSchema, ResponseRequestSchema, ResponseSchema, responseEvents } from './response-schema.ts'
+import { retrieveResponse } from './retrieve-response.ts'
 import {
   answerErrors,
   ErrorBodySchema,
@@ -20,10 +24,13 @@ import {
   ModelSchema,
   startHeaders,
 } from './route-schemas.ts'
-import { createRunAnswering, type NamedSession, type OpenAiDeps } from './run-answering.ts'
+import { type Ask, createRunAnswering, type NamedSession, type OpenAiDeps } from './run-answering.ts'
 import { runIdOf } from './wire-ids.ts'
 
 const TAG = 'OpenAI'
+
+const inFormat = ({ format }: Pick<Ask, 'format'>, encoder: CallingEncoder): CallingEncoder =>
+  format === null ? encoder : encodeFinalMessage(encoder)
 
 /** The server also needs `errorShapes: { v1: openAiErrorShape }`. */
 export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
@@ -42,30 +49,42 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     const { session, includeUsage, ...asked } = decodeChat(await jsonWithFiles(request), request.header('x-session-id'))
     const ask = { ...asked, field: 'messages', session: session === null ? null : await named(owner, session) }
     return answerRun(request, reply, ask, {
-      encoder: (run) => createChatEncoder(run, { includeUsage }),
-      whole: chatCompletion,
+      encoder: (run) => inFormat(ask, createChatEncoder(run, { includeUsage })),
+      whole: (run, answer, calls) => chatCompletion(run, ask.format === null ? answer : finalMessage(answer), calls),
     })
   }
 
   async function respond(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const asked = decodeResponse(await jsonWithFiles(request))
-    const { agent, input, callerTools, instructions, stream, user, metadata } = asked
+    const { agent, input, callerTools, format, instructions, stream, user, metadata } = asked
     const session = await sessionOf(owner, asked)
     const turns = await resolveTurns(engine, owner, input)
     const ask = {
       agent,
       turns: instructions === null ? turns : [{ role: 'instructions' as const, text: instructions }, ...turns],
       callerTools,
+      format,
       field: 'input',
       session,
       props: { ...(user === null ? {} : { user }), ...(Object.keys(metadata).length === 0 ? {} : { metadata }) },
       stream,
     }
     return answerRun(request, reply, ask, {
-      encoder: (run) => createResponseEncoder(run, asked),
-      whole: (run, answer, calls) => wholeResponse(run, asked, answer, calls),
+      encoder: (run) => inFormat(ask, createResponseEncoder(run, asked)),
+      whole: (run, answer, calls) => wholeResponse(run, asked, format === null ? answer : finalMessage(answer), calls),
     })
+  }
+
+  async function retrieve(request: Request, reply: Reply): Promise<void> {
+    const id = request.params.id ?? ''
+    if (!['false', null].includes(request.query.get('stream'))) {
+      throw queryProblem({ pointer: 'stream', detail: `Leave it out, or read GET /runs/${runIdOf(id)}/events.` })
+    }
+    const { owner } = request.principal
+    const run = await engine.getRun(owner, runIdOf(id))
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    reply.json(200, await retrieveResponse(engine, run))
   }
 
   /** Throws `run_not_found` when there is no such response. */
@@ -200,6 +219,25 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
         errors: answerErrors,
       },
       handle: respond,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/v1/responses/:id',
+      body: 'none',
+      summary: "A response as it stands, in OpenAI's shape",
+      describe: {
+        tag: TAG,
+        description:
+          'While its run is at work, or waits for a person, its `status` is `in_progress`. `GET /runs/{id}/events` streams it.',
+        params: { id: z.string().describe('The `id` of the response.') },
+        query: { stream: z.literal(false).optional().describe('A response is not streamed a second time here.') },
+        responses: {
+          200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
+        },
+        errors: ['invalid_request', 'run_not_found', 'storage_failed'],
+      },
+      handle: retrieve,
     },
     {
       ...shared,

@@ -22,6 +22,7 @@ import { type Attachments, startFiles } from '../request/attachments.ts'
 import { jsonWithFiles } from '../request/json-with-files.ts'
 import { letGo } from '../request/let-go.ts'
 import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
+import type { AnswerFormat } from './answer-format.ts'
 import type { CallerTools } from './caller-tools.ts'
 import type { CallingEncoder } from './calling-encoder.ts'
 import { newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
@@ -37,6 +38,7 @@ export interface Ask {
   agent: string | null
   turns: readonly Turn[]
   callerTools: CallerTools
+  format: AnswerFormat | null
   /** The field of the request that holds the turns. */
   field: string
   /** The conversation; null: none is named, and what is said is in the request alone. */
@@ -120,6 +122,7 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
         clientAnswers: offered.length === 0 ? 'none' : 'next_request',
         // A client of these APIs runs what it has brought, and stumbles over the name of anything else.
         onlyBroughtTools: true,
+        ...(ask.format === null ? {} : { responseFormat: ask.format.schema }),
         ...(Object.keys(props).length === 0 ? {} : { forwardedProps: props }),
         ...(session === null ? {} : { wireThreadId: session.name }),
       },

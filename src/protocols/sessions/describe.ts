@@ -43,25 +43,31 @@ const RunSchema = z
   })
   .meta({ id: 'Run' })
 
+const example = {
+  run_id: id,
+  session_id: 'holiday',
+  parent_run_id: null,
+  status: 'completed',
+  created_at: '2026-11-15T09:00:00.000Z',
+  started_at: '2026-11-15T09:00:00.004Z',
+  finished_at: '2026-11-15T09:00:02.125Z',
+  usage: [{ provider: 'openai', model: 'gpt-5-mini', input_tokens: 21, output_tokens: 9, total_tokens: 30 }],
+  error: null,
+}
+
 const runAnswer = {
   description: 'The run.',
-  content: {
-    'application/json': {
-      schema: RunSchema,
-      example: {
-        run_id: id,
-        session_id: 'holiday',
-        parent_run_id: null,
-        status: 'completed',
-        created_at: '2026-11-15T09:00:00.000Z',
-        started_at: '2026-11-15T09:00:00.004Z',
-        finished_at: '2026-11-15T09:00:02.125Z',
-        usage: [{ provider: 'openai', model: 'gpt-5-mini', input_tokens: 21, output_tokens: 9, total_tokens: 30 }],
-        error: null,
-      },
-    },
-  },
+  content: { 'application/json': { schema: RunSchema, example } },
 }
+
+const AnsweredRunSchema = RunSchema.extend({
+  answer: z
+    .string()
+    .nullable()
+    .describe(
+      'All that the agent said, also in the runs that went on from this one after an approval. Null until it is complete, and for a run that did not complete.',
+    ),
+}).meta({ id: 'AnsweredRun' })
 
 export const describePost: RouteDescription = {
   tag,
@@ -111,8 +117,38 @@ export const describeRemove: RouteDescription = {
 export const describeRun: RouteDescription = {
   tag,
   params: run,
-  responses: { 200: runAnswer },
+  responses: {
+    200: {
+      description: 'The run.',
+      content: {
+        'application/json': { schema: AnsweredRunSchema, example: { ...example, answer: 'To the sea.' } },
+      },
+    },
+  },
   errors: ['malformed_id', 'run_not_found', 'storage_failed'],
+}
+
+export const describeRuns: RouteDescription = {
+  tag,
+  description: 'Without their answers: `GET /runs/{id}` has those.',
+  params: session,
+  query: {
+    limit: z.int().min(1).max(100).default(20),
+    before: z
+      .string()
+      .optional()
+      .describe('The `run_id` of the last run of the page before; comes in the Link header.'),
+  },
+  responses: {
+    200: {
+      description: 'A page of runs, newest first.',
+      headers: { Link: 'Older runs, as `rel="next"`; absent when there are none.' },
+      content: {
+        'application/json': { schema: z.strictObject({ runs: z.array(RunSchema) }), example: { runs: [example] } },
+      },
+    },
+  },
+  errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
 }
 
 export const describeRunEvents: RouteDescription = {

@@ -1,8 +1,8 @@
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunSummary } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 
-/** A run as `GET /runs/{id}` shows it. Ids are the client's own where it chose them. */
-export function runView(run: RunRecord, session: SessionRecord | null) {
+/** A run as a list shows it. Ids are the client's own where it chose them. */
+export function runView(run: RunSummary, session: SessionRecord | null) {
   return {
     run_id: run.wireId,
     session_id: session?.alias ?? run.sessionId,

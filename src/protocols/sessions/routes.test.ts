@@ -265,7 +265,21 @@ describe('GET /runs/{id}', () => {
       finished_at: time,
       usage: [{ provider: 'scripted', model: 'script', input_tokens: 3, output_tokens: 4, total_tokens: 7 }],
       error: null,
+      answer: 'Hi',
     })
+  })
+
+  test('has no answer before its end', async () => {
+    const model = createGatedModel()
+    await using doors = await openDoors({ model })
+    model.say(text('Hi'))
+    const { run_id } = await send(doors, 's', 'a')
+    const answer = async () => ((await (await doors.get(`/runs/${run_id}`)).json()) as { answer: unknown }).answer
+
+    expect(await answer()).toBe(null)
+    model.say(stop)
+    await events(doors, run_id)
+    expect(await answer()).toBe('Hi')
   })
 
   test('shows why a run failed', async () => {
@@ -278,6 +292,7 @@ describe('GET /runs/{id}', () => {
     expect(await (await doors.get(`/runs/${run_id}`)).json()).toMatchObject({
       status: 'failed',
       error: { code: 'model_auth_failed' },
+      answer: null,
     })
   })
 
@@ -301,6 +316,44 @@ describe('GET /runs/{id}', () => {
     expect(await refusalOf(await doors.get(`/runs/${unknown}`))).toEqual({ status: 404, code: 'run_not_found' })
     expect(await refusalOf(await doors.get(`/runs/${run_id}`, asAda))).toEqual({ status: 404, code: 'run_not_found' })
     expect(await refusalOf(await doors.get('/runs/%E2%80%A8'))).toEqual({ status: 400, code: 'malformed_id' })
+  })
+})
+
+describe('GET /sessions/{id}/runs', () => {
+  test('lists the runs, newest first, page by page', async () => {
+    await using doors = await openDoors()
+    const sent: string[] = []
+    for (const message of ['a', 'b', 'c']) {
+      const { run_id } = await send(doors, 's', message)
+      await events(doors, run_id)
+      sent.unshift(run_id)
+    }
+
+    const pages: string[][] = []
+    for (let path: string | null = '/sessions/s/runs?limit=2'; path !== null; ) {
+      const response = await doors.get(path)
+      const { runs } = (await response.json()) as { runs: { run_id: string; session_id: string; status: string }[] }
+      expect(runs[0]).toMatchObject({ session_id: 's', status: 'completed', error: null })
+      pages.push(runs.map(({ run_id }) => run_id))
+      path = /<(.*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1] ?? null
+    }
+
+    expect(pages).toEqual([sent.slice(0, 2), sent.slice(2)])
+  })
+
+  test('is the owner’s alone, and knows its own places', async () => {
+    await using doors = await openDoors()
+    await send(doors, 's', 'a')
+    const { run_id } = await send(doors, 'other', 'a')
+
+    expect(await refusalOf(await doors.get(`/sessions/${unknown}/runs`))).toMatchObject({ code: 'session_not_found' })
+    expect(await refusalOf(await doors.get('/sessions/s/runs', asAda))).toMatchObject({ code: 'malformed_id' })
+    for (const query of ['limit=0', 'limit=101', `before=${unknown}`, `before=${run_id}`]) {
+      expect(await refusalOf(await doors.get(`/sessions/s/runs?${query}`))).toEqual({
+        status: 400,
+        code: 'invalid_request',
+      })
+    }
   })
 })
 

@@ -12,8 +12,11 @@ import { openEventStream } from '../ag-ui-wire/open-event-stream.ts'
 import type { RunDoorDeps } from '../ag-ui-wire/run-door.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from '../ag-ui-wire/stream-run.ts'
 import { streamSession } from '../ag-ui-wire/stream-session.ts'
+import { readAnswer } from '../answer/read-answer.ts'
 import { startFiles } from '../request/attachments.ts'
+import { decodePage, queryProblem } from '../request/decode-page.ts'
 import { jsonWithFiles } from '../request/json-with-files.ts'
+import { nextLink } from '../request/next-link.ts'
 import { idempotencyOf, onBusyOf } from '../request/start-headers.ts'
 import { decodeNewMessage } from './decode.ts'
 import {
@@ -22,6 +25,7 @@ import {
   describeRemove,
   describeRun,
   describeRunEvents,
+  describeRuns,
   describeSessionEvents,
 } from './describe.ts'
 import { runView } from './encode.ts'
@@ -29,6 +33,8 @@ import { runView } from './encode.ts'
 export interface SessionRoutesDeps extends Omit<RunDoorDeps, 'links'> {
   ids: Ids
 }
+
+const RUNS = { max: 100, fallback: 20 }
 
 export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
   const { engine, ids, attachments } = deps
@@ -93,7 +99,31 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     const { owner } = request.principal
     const run = await engine.getRun(owner, idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
-    reply.json(200, runView(run, await engine.findSession(owner, run.sessionId)))
+    const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
+    const view = runView(run, await engine.findSession(owner, run.sessionId))
+    reply.json(200, { ...view, answer: answer?.outcome === 'completed' ? answer.text : null })
+  }
+
+  async function listRuns(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const { limit, before } = decodePage(request, RUNS)
+    const session = await knownSession(request)
+    reply.note({ session_id: session.id })
+    const place = before === undefined ? undefined : await placeOf(owner, session, before)
+    const found = await engine.runs(session.id, limit + 1, place)
+    const runs = found.slice(0, limit)
+    const next = found.length > limit ? (runs.at(-1)?.id ?? null) : null
+    const path = `/sessions/${encodeURIComponent(session.alias ?? session.id)}/runs`
+    reply.json(200, { runs: runs.map((run) => runView(run, session)) }, nextLink(path, request.query, next))
+  }
+
+  async function placeOf(owner: string, session: SessionRecord, before: string): Promise<string> {
+    const run = await engine.getRun(owner, before).catch((error: unknown) => {
+      if (error instanceof ServerError && error.code === 'run_not_found') return null
+      throw error
+    })
+    if (run?.sessionId === session.id) return run.id
+    throw queryProblem({ pointer: 'before', detail: 'Send the id of the last run of the page before.' })
   }
 
   async function cancelRun(request: Request, reply: Reply): Promise<void> {
@@ -157,9 +187,18 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     {
       ...shared,
       method: 'GET',
+      path: '/sessions/:id/runs',
+      body: 'none',
+      summary: 'The runs of a session, newest first',
+      describe: describeRuns,
+      handle: listRuns,
+    },
+    {
+      ...shared,
+      method: 'GET',
       path: '/runs/:id',
       body: 'none',
-      summary: 'The state of a run',
+      summary: 'The state of a run, and its answer',
       describe: describeRun,
       handle: showRun,
     },

@@ -38,6 +38,7 @@ describe('a background run that has to wait for a person', () => {
       started_at: expect.any(String),
       finished_at: null,
       error: null,
+      answer: null,
     })
     const after = await doors.get(`/runs/${runId}/events?after=${frames.at(-1)?.id}`)
     expect(after.status).toBe(204)
@@ -51,7 +52,11 @@ describe('a background run that has to wait for a person', () => {
     const next = await approve(doors, id)
 
     expect(outline(eventsOf(await eventsOfRun(doors, next))).at(-1)).toBe('RUN_FINISHED success')
-    expect(await runOf(doors, runId)).toMatchObject({ status: 'completed', finished_at: expect.any(String) })
+    expect(await runOf(doors, runId)).toMatchObject({
+      status: 'completed',
+      finished_at: expect.any(String),
+      answer: 'Done.',
+    })
     expect(await runOf(doors, next)).toMatchObject({ status: 'completed', parent_run_id: runId })
     expect(doors.delivered).toEqual([['send', 'bob']])
   })

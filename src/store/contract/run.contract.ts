@@ -24,6 +24,22 @@ import {
 } from './samples.contract.ts'
 
 export function describeRuns(open: OpenStore): void {
+  test('the runs of a session are listed newest first, page by page, without their inputs', async () => {
+    const { store } = await openForTest(open)
+    const session = newSession()
+    const runs = []
+    for (let i = 0; i < 3; i += 1) runs.unshift(await acceptedRun(store, accept(session)))
+    const other = await acceptedRun(store, accept(newSession()))
+    const summaries = runs.map(({ input: _input, ...summary }) => summary)
+
+    expect(await store.latestRuns(session.id, 10)).toEqual(summaries)
+    expect(await store.latestRuns(session.id, 2)).toEqual(summaries.slice(0, 2))
+    expect(await store.latestRuns(session.id, 2, runs[1]?.id)).toEqual(summaries.slice(2))
+    expect(await store.latestRuns(session.id, 2, runs[2]?.id)).toEqual([])
+    expect(await store.latestRuns(session.id, 2, newId())).toEqual([])
+    expect(await store.latestRuns(other.sessionId, 2, other.id)).toEqual([])
+  })
+
   describe('starting a queued run', () => {
     test('makes it the running one and writes its start', async () => {
       const { store } = await openForTest(open)

@@ -55,6 +55,15 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
       [...state.runs.values()].findLast((run) => run.owner === owner && run.wireId === wireId) ?? null,
 
     runs: (sessionId) => [...(state.sessions.get(sessionId)?.runs ?? [])],
+    latestRuns(sessionId, limit, before) {
+      const runs = state.sessions.get(sessionId)?.runs ?? []
+      const end = before === undefined ? runs.length : runs.findIndex(({ id }) => id === before)
+      return runs
+        .slice(0, Math.max(0, end))
+        .reverse()
+        .slice(0, limit)
+        .map(({ input: _input, ...summary }) => summary)
+    },
     openRuns(sessionId) {
       const session = state.sessions.get(sessionId)
       return session === undefined ? [] : openRunsOf(session)

@@ -148,6 +148,7 @@ export function createMemoryStore({
     openRuns: (sessionId) => answer(() => reads.openRuns(sessionId)),
     orphans: (now, limit) => answer(() => reads.orphans(now, limit)),
     runs: (sessionId) => answer(() => reads.runs(sessionId)),
+    latestRuns: (sessionId, limit, before) => answer(() => reads.latestRuns(sessionId, limit, before)),
     allMessages: (sessionId) => answer(() => reads.allMessages(sessionId)),
     messages: (sessionId, limit, before, maxChars, asides) =>
       answer(() => reads.messages(sessionId, limit, before, maxChars, asides)),

@@ -97,3 +97,10 @@ test('messages: asides are found by the index of lanes, which most sessions have
 
   expect(found.map(([, plan]) => plan[0])).toEqual(['SEARCH messages USING INDEX messages_lane (sid=? AND lane>?)'])
 })
+
+test('the newest runs of a session are read from its index, in its order', () => {
+  const [plan = []] = [...plansOfStore()].filter(([sql]) => sql.includes('rid <')).map(([, found]) => found)
+
+  expect(plan.some((detail) => detail.includes('runs_session (sid=?'))).toBe(true)
+  expect(plan.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([])
+})

@@ -5,13 +5,16 @@ import { isFinished } from '../../domain/run.ts'
 import { MOST_ASIDES, type SessionQuery, type Store, type StoredEntry } from '../store.ts'
 import { createFileReads } from './file-reads.ts'
 import type { LiveState } from './live-sessions.ts'
-import { OPEN, type Row, toMark, toMessage, toRun, toSession, unpackRow } from './rows.ts'
+import { OPEN, type Row, toMark, toMessage, toRun, toRunSummary, toSession, unpackRow } from './rows.ts'
 import { createWaitReads } from './wait-reads.ts'
 
 /** All but the state, which may be large and which no list shows. */
 const LISTED_COLUMNS =
   'id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted'
 
+const SUMMARY_COLUMNS = `runs.id, runs.owner, runs.agent, wire_id, parent_run_id, runs.status, origin, runs.created_at, started_at,
+  finished_at, usage, error, cancel_requested, first_seq, last_seq, fence, lease_owner, sessions.id AS session_id
+  FROM runs JOIN sessions USING (sid)`
 export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
 
 export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'commit' | 'check' | 'rest' | 'close'> {
@@ -66,6 +69,10 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
   const ownersRun = db.prepare(`SELECT ${RUN_COLUMNS} WHERE runs.owner = ? AND wire_id = ? ORDER BY rid DESC LIMIT 1`)
   const sessionRuns = db.prepare(
     `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY rid`,
+  )
+  const latestRuns = db.prepare(
+    `SELECT ${SUMMARY_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?1)
+     AND (?2 IS NULL OR rid < (SELECT rid FROM runs WHERE id = ?2)) ORDER BY rid DESC LIMIT ?3`,
   )
   const openRuns = db.prepare(
     `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND runs.${OPEN} ORDER BY runs.status = 'queued', rid`,
@@ -189,6 +196,9 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     },
     async runs(sessionId) {
       return sessionRuns.all(sessionId).map(toRun)
+    },
+    async latestRuns(sessionId, limit, before) {
+      return latestRuns.all(sessionId, before ?? null, limit).map(toRunSummary)
     },
     async openRuns(sessionId) {
       return openRuns

@@ -5,7 +5,7 @@ import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
 import { jsonLimits } from '../../domain/json-limits.ts'
 import type { MessageMark, StoredMessage } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord, RunSummary } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { NewEntry, StoredEntry } from '../store.ts'
@@ -46,7 +46,9 @@ export function toSession(row: Row): SessionRecord {
 }
 
 /** A run's row joined with its session's id as `session_id`. */
-export function toRun(row: Row): RunRecord {
+export const toRun = (row: Row): RunRecord => ({ ...toRunSummary(row), input: json(row.input) })
+
+export function toRunSummary(row: Row): RunSummary {
   return {
     id: text(row.id),
     sessionId: text(row.session_id),
@@ -56,7 +58,6 @@ export function toRun(row: Row): RunRecord {
     parentRunId: textOrNull(row.parent_run_id),
     status: text(row.status) as RunRecord['status'],
     origin: text(row.origin) as RunRecord['origin'],
-    input: json(row.input),
     createdAt: Number(row.created_at),
     startedAt: numberOrNull(row.started_at),
     finishedAt: numberOrNull(row.finished_at),

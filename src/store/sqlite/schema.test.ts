@@ -38,7 +38,7 @@ function open(db: DatabaseSync) {
   return { reads: createReads(db, state), apply: createCommands(db, state, createEntryWriter(db, state, null)) }
 }
 
-test.each([1, 2, 3, 4, 5])(
+test.each([1, 2, 3, 4, 5, 6])(
   'a database of version %i keeps its sessions and learns what came later',
   async (version) => {
     const { db, session, message } = databaseOf(version)

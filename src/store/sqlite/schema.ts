@@ -185,6 +185,9 @@ const migrations: readonly string[] = [
   UPDATE waits SET status = 'interrupted' WHERE kind = 'approval' AND status = 'approved' AND NOT EXISTS (
     SELECT 1 FROM runs WHERE runs.id = waits.continuation_run_id AND runs.status IN ('queued', 'running', 'waiting'));
   `,
+  `
+  CREATE INDEX runs_session ON runs (sid);
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

@@ -1,0 +1,64 @@
+// What a request wants its answer to look like: `response_format` of chat completions, `text.format` of responses.
+
+import { z } from 'zod'
+import { ServerError } from '../../domain/errors.ts'
+import { createJsonCheck } from '../../domain/json-schema.ts'
+import type { JsonSchema } from '../../domain/tool-settings.ts'
+import { longTextProblems } from '../request/input-problems.ts'
+
+const schemaShape = {
+  name: z.string().optional(),
+  description: z.string().nullish(),
+  schema: z.record(z.string(), z.unknown()).optional(),
+  strict: z.boolean().nullish(),
+}
+
+const WORDS = '`text`, or a `json_schema` that the answer is held against. `json_object` is refused: name a schema.'
+
+/** `{ type, json_schema: { schema, … } }`. */
+export const ChatFormatSchema = z
+  .object({ type: z.string(), json_schema: z.object(schemaShape).optional() })
+  .nullish()
+  .describe(WORDS)
+
+/** `{ type, schema, … }`. */
+export const ResponseFormatSchema = z
+  .object({ type: z.string(), ...schemaShape })
+  .nullish()
+  .describe(WORDS)
+
+/** As the request named it, for the answer that repeats it. */
+export interface AnswerFormat {
+  name: string
+  schema: JsonSchema
+}
+
+interface SentFormat {
+  type: string
+  name?: string | undefined
+  schema?: Record<string, unknown> | undefined
+}
+
+/** Null: any text. Throws `invalid_request` for what no agent can be held to. */
+export function decodeFormat(sent: SentFormat | null | undefined, field: string): AnswerFormat | null {
+  if (sent == null || sent.type === 'text') return null
+  const refused = (detail: string) =>
+    new ServerError('invalid_request', 'The answer cannot be given in this format.', {
+      problems: [{ pointer: `/${field}`, detail }],
+    })
+  if (sent.type === 'json_object') {
+    throw refused('json_object is not available. Send json_schema with a schema, or leave it out.')
+  }
+  if (sent.type !== 'json_schema') throw refused('Send the type text or json_schema.')
+  const { name = 'answer', schema } = sent
+  if (schema === undefined) throw refused('Send a JSON Schema with it.')
+  const [tooLong] = longTextProblems(schema, [])
+  if (tooLong !== undefined) throw refused(tooLong.detail)
+  try {
+    createJsonCheck(schema)
+  } catch (error) {
+    if (error instanceof ServerError) throw refused(`The schema cannot be used: ${error.message}`)
+    throw error
+  }
+  return { name, schema }
+}

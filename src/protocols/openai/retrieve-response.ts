@@ -1,0 +1,42 @@
+// GET /v1/responses/{id}: a response as it stands, made from the run behind it.
+
+import type { RunRecord } from '../../domain/run.ts'
+import { isObject } from '../../domain/schema/json.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { clientCalls } from '../answer/client-calls.ts'
+import { readAnswer } from '../answer/read-answer.ts'
+import { finalMessage } from './final-message.ts'
+import { type Asked, endedResponse, responseObject } from './response-object.ts'
+import type { ResponseObject } from './response-schema.ts'
+import { responseId } from './wire-ids.ts'
+
+export async function retrieveResponse(engine: Engine, run: RunRecord): Promise<ResponseObject> {
+  const asked = await askedOf(engine, run)
+  // What an approval lets go on is still this response. What the results of the caller's tools bring is the next one.
+  const answer = await readAnswer(engine, run, ({ approvalIds }) => approvalIds.length > 0)
+  if (answer === null) return responseObject(run, asked, { ending: null, output: [] })
+  return endedResponse(
+    run,
+    asked,
+    asked.format === null ? answer : finalMessage(answer),
+    await clientCalls(engine, run.owner, answer.clientCallIds),
+  )
+}
+
+/** What its request said, as far as the run has kept it. */
+async function askedOf(engine: Engine, run: RunRecord): Promise<Asked> {
+  const { instructions, clientTools, responseFormat, forwardedProps } = run.input
+  const session = await engine.findSession(run.owner, run.sessionId)
+  const props = isObject(forwardedProps) ? forwardedProps : {}
+  // Only who names a response goes on in a session that has no name.
+  const [before] = session?.unlisted === true ? await engine.runs(run.sessionId, 1, run.id) : []
+  return {
+    instructions: instructions.length === 0 ? null : instructions.join('\n\n'),
+    conversation: session === null || session.unlisted ? null : (session.alias ?? session.id),
+    previousResponseId: before === undefined ? null : responseId(before.id),
+    user: typeof props.user === 'string' ? props.user : null,
+    metadata: isObject(props.metadata) ? { ...props.metadata } : {},
+    callerTools: { tools: clientTools, choice: 'auto', warnings: [] },
+    format: responseFormat === undefined ? null : { name: 'answer', schema: responseFormat },
+  }
+}
