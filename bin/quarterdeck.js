@@ -31,6 +31,8 @@ delete process.env[MARK]
 if (majorOf(process.versions.node) >= NEEDED_MAJOR) {
   if (relaunched) dieWithTheLauncher()
   else if (process.argv[2] === 'serve') tune()
+  // Where a launcher stands above, it looks.
+  if (!process.channel) endWithNpm(() => process.kill(process.pid, 'SIGTERM'))
   await runApp()
 } else {
   const node = relaunched ? null : findPinnedNode()
@@ -108,6 +110,8 @@ function relaunch(node) {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
   for (const signal of signals) process.on(signal, forward)
 
+  endWithNpm(() => child.kill('SIGTERM'))
+
   child.on('error', (error) => {
     process.stderr.write(`quarterdeck: could not start ${node}: ${error.message}\n`)
     process.exit(1)
@@ -123,6 +127,50 @@ function dieWithTheLauncher() {
   if (!process.channel) return
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   process.channel.unref()
+}
+
+/**
+ * npm and npx start us in a shell. A signal to npm ends npm, perhaps the shell, and never comes here: the server would go on and
+ * hold its port. So `stop` is called once one of the two is gone. What was started in the background has lost the shell
+ * before it looks, and a program that no npm has started is not watched: both may outlive whoever started them.
+ */
+function endWithNpm(stop) {
+  if (process.env.npm_execpath === undefined && process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  const above = parentOf(parent)
+  const isOrphan = isNpm(parent)
+    ? () => process.ppid !== parent
+    : above !== null && isNpm(above)
+      ? () => process.ppid !== parent || parentOf(parent) !== above
+      : null
+  if (isOrphan === null) return
+  const timer = setInterval(() => {
+    if (!isOrphan()) return
+    clearInterval(timer)
+    stop()
+  }, 250)
+  timer.unref()
+}
+
+/** Null where it cannot be told: the process is gone, or this is not Linux. */
+function parentOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // A name in parentheses comes first, and may hold anything.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return null
+  }
+}
+
+function isNpm(pid) {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split(/[\0 ]/).slice(0, 3)
+    return words.some((word) => /(^|[/\\])(npm|npx|yarn|pnpm)(-cli)?(\.c?js)?$/.test(word))
+  } catch {
+    // Elsewhere the shell gives its place to the command, and npm is the parent.
+    return process.platform !== 'linux' && pid === process.ppid && pid > 1
+  }
 }
 
 async function runApp() {

@@ -153,6 +153,22 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
 
       expect((await run(node, [launcher, 'sessions', 'list'], cwd)).code).toBe(0)
     })
+
+    test.runIf(process.platform === 'linux')('stops the server when npm is killed that has started it', async () => {
+      const cwd = await tempFolder()
+      const npm = join(cwd, 'npm-cli.js')
+      // A shell that stays, as npm's does.
+      const words = [node, launcher, 'serve', '--port', '0', '--log-level', 'silent']
+      const args = JSON.stringify(['-c', '"$@"; exit $?', 'sh', ...words])
+      await writeFile(npm, `require('node:child_process').spawn('sh', ${args}, { stdio: 'inherit' })`)
+      const server = start(process.execPath, [npm], cwd, { env: { npm_execpath: npm } })
+      await server.until('Ctrl-C')
+
+      server.child.kill('SIGKILL')
+      await server.ended
+
+      expect(server.text()).toContain('Stopping.\n')
+    })
   },
 )
 
