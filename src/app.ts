@@ -464,7 +464,7 @@ async function startApp(
   const services = { engine, clock, version, attachments, links }
   const documented = [
     ...early,
-    ...createWelcomeRoutes(),
+    ...(settings.protocols.includes('ag-ui') ? createWelcomeRoutes() : []),
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),
@@ -488,6 +488,7 @@ async function startApp(
       basePath,
       routes: documented,
       publicDocs: settings.publicDocs,
+      doors: settings.protocols,
       errors: {
         OpenAI: [{ shape: openAiErrorShape, schema: ErrorBodySchema }],
         'AG-UI': [{ shape: agUiErrorShape }],

@@ -81,6 +81,39 @@ describe('a chat with a server', () => {
     expect(await collect(client.answeredElsewhere(never))).toEqual([])
   })
 
+  test('talks through sessions where AG-UI is closed, and asks at that door once', async () => {
+    const asked: string[] = []
+    const server = await serve((request, response) => {
+      asked.push(`${request.method} ${request.path}`)
+      if (request.path.endsWith('/events')) {
+        const send = openSse(response)
+        send(1, { type: 'RUN_STARTED', runId: 'r' })
+        send(2, text('Hi.'))
+        send(3, finished)
+        response.end()
+        return
+      }
+      const isOpen = request.path.startsWith('/sessions/')
+      response.writeHead(isOpen ? 202 : 404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(isOpen ? { run_id: 'r' } : { code: 'door_closed', detail: 'Closed.' }))
+    })
+    const client = clientFor(server.url)
+
+    for (const message of ['a', 'b']) {
+      expect(await collect(client.send(message, never))).toEqual([
+        shown('Hi.'),
+        expect.objectContaining({ type: 'finished' }),
+      ])
+    }
+    expect(asked).toEqual([
+      'POST /',
+      'POST /sessions/talk/messages',
+      'GET /runs/r/events',
+      'POST /sessions/talk/messages',
+      'GET /runs/r/events',
+    ])
+  })
+
   test('posts an AG-UI input to the agent and shows the run to its end', async () => {
     const server = await serve((_, response) => {
       const send = openSse(response)

@@ -9,7 +9,7 @@ import type { OperatorToken } from './operator-token.ts'
 import { readSse } from './sse-reader.ts'
 import { terminalText } from './terminal-text.ts'
 
-/** One conversation with a running server, over AG-UI. */
+/** One conversation with a running server, over AG-UI; where that door is closed, over the routes of sessions and runs, which have none. */
 export interface ChatClient {
   readonly threadId: string
   /**
@@ -55,6 +55,8 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
   const base = options.baseUrl.replace(/\/+$/, '')
   const answering = () => options.operatorToken.current() ?? options.token
   let runId: string | null = null
+  /** As the server has said. */
+  let isAgUiClosed = false
   /** Of the last event that was seen of the conversation. */
   let seenId: string | null = null
 
@@ -99,6 +101,18 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       headers: { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) },
       signal,
     })
+
+  /** A message as sessions take it, and the stream of its run. */
+  async function beginInSession(message: string, signal: AbortSignal): Promise<Response> {
+    const body = { message, ...(options.agent === null ? {} : { agent: options.agent }) }
+    const accepted = await post(`/sessions/${encodeURIComponent(threadId)}/messages`, body, signal)
+    const { run_id: id } = fields(await accepted.json())
+    if (typeof id !== 'string') {
+      throw new CliError(exitCodes.failed.code, `${base} took the message and does not say what answers it.`)
+    }
+    runId = id
+    return await eventsOf(id, null, signal)
+  }
 
   /** A run as AG-UI takes it, and its stream. */
   function begin(input: Record<string, unknown>, signal: AbortSignal, token = options.token): Promise<Response> {
@@ -168,6 +182,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
 
   /** Through AG-UI an operator answers in their own conversations alone; the server passes over what is somebody else's. */
   async function answersInTalk(): Promise<boolean> {
+    if (isAgUiClosed) return false
     if (answering() === options.token) return true
     if (runId === null) return false
     const response = await reach(`/runs/${encodeURIComponent(runId)}`, { headers: {} }, answering())
@@ -207,11 +222,42 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     return await eventsOf(next, null, signal)
   }
 
+  async function* give(answers: readonly ApprovalAnswer[], signal: AbortSignal): AsyncGenerator<ChatEvent> {
+    const inTalk = await answersInTalk()
+    // AG-UI has no word for what is to be remembered.
+    const alone = answers.filter(({ remember }) => remember === true || !inTalk)
+    const together = answers.filter((one) => !alone.includes(one))
+    const requests = alone.map((one) => () => decide(one, signal))
+    if (together.length > 0) requests.push(() => resume(together, signal))
+    for (const [index, send] of requests.entries()) {
+      const first = await send().catch((error: unknown) => {
+        if (!(error instanceof DoorClosed)) throw error
+        isAgUiClosed = true
+        return null
+      })
+      if (first === null) return yield* give(together, signal)
+      for await (const event of watch(first, signal)) {
+        // It still waits for those that are sent next.
+        const goesOn = event.type === 'finished' && event.outcome === 'interrupt' && index < requests.length - 1
+        if (goesOn) break
+        yield event
+        if (endsRun(event)) return
+      }
+    }
+  }
+
   return {
     threadId,
     async *send(message, signal) {
       const messages = [{ id: ids.uuid(), role: 'user', content: message }]
-      yield* watch(await begin({ messages }, signal), signal)
+      const first = isAgUiClosed
+        ? await beginInSession(message, signal)
+        : await begin({ messages }, signal).catch((error: unknown) => {
+            if (!(error instanceof DoorClosed)) throw error
+            isAgUiClosed = true
+            return beginInSession(message, signal)
+          })
+      yield* watch(first, signal)
     },
     async approvals() {
       const query = new URLSearchParams({ session_id: threadId, limit: String(MOST_APPROVALS) })
@@ -228,23 +274,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     // Without a token the server does not know who talks, and takes no answer.
     mayAnswer: ({ answerableBy }) =>
       options.operatorToken.current() !== null || (answerableBy === 'owner' && options.token !== null),
-    async *answer(answers, signal) {
-      const inTalk = await answersInTalk()
-      // AG-UI has no word for what is to be remembered.
-      const alone = answers.filter(({ remember }) => remember === true || !inTalk)
-      const together = answers.filter((one) => !alone.includes(one))
-      const requests = alone.map((one) => () => decide(one, signal))
-      if (together.length > 0) requests.push(() => resume(together, signal))
-      for (const [index, send] of requests.entries()) {
-        for await (const event of watch(await send(), signal)) {
-          // It still waits for those that are sent next.
-          const goesOn = event.type === 'finished' && event.outcome === 'interrupt' && index < requests.length - 1
-          if (goesOn) break
-          yield event
-          if (endsRun(event)) return
-        }
-      }
-    },
+    answer: give,
     async *answeredElsewhere(signal) {
       try {
         yield* nextRun(signal)
@@ -258,6 +288,9 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     },
   }
 }
+
+/** The server does not speak this protocol. */
+class DoorClosed extends CliError {}
 
 /** An older server gave none. */
 const shownDigest = (digest: string) => (digest === '' ? {} : { digest })
@@ -274,6 +307,7 @@ async function refusal(response: Response, tokenMend: string): Promise<CliError>
   try {
     const problem: unknown = JSON.parse(text)
     if (typeof problem === 'object' && problem !== null && 'detail' in problem) detail = String(problem.detail)
+    if (fields(problem).code === 'door_closed') return new DoorClosed(exitCodes.failed.code, terminalText(detail))
   } catch {
     // Not one of our servers; its status has to do.
   }

@@ -83,6 +83,16 @@ describe('a closed door', () => {
   })
 })
 
+test('the joined route describes only what is open', async () => {
+  const { engine, clock, ids, close } = openEngine()
+  const deps = { engine, clock, ids }
+  const routes = [...createChatRoutes(deps), ...createThreadRoutes(deps)]
+
+  const examples = joinChatRoutes(routes, ['rest']).at(-1)?.describe?.body?.examples
+  expect(Object.keys(examples ?? {})).toEqual(['first', 'next'])
+  await close()
+})
+
 test('the joined route describes both: its examples satisfy its schema', async () => {
   const { engine, clock, ids, close } = openEngine()
   const deps = { engine, clock, ids }

@@ -46,12 +46,17 @@ export function joinChatRoutes(routes: readonly Route[], doors: readonly Door[])
     door: null,
     role: 'user',
     summary: 'Send a message',
-    ...(rest.describe === undefined || threads.describe === undefined
-      ? {}
-      : { describe: joinDescriptions(rest.describe, threads.describe) }),
+    ...descriptionOf([rest, threads].filter(({ door }) => open.some((family) => family === door))),
     handle,
   }
   return [...others, joined]
+}
+
+/** Only what is open is described. */
+function descriptionOf(routes: readonly Route[]): Pick<Route, 'describe'> {
+  const [first, second] = routes.flatMap(({ describe }) => describe ?? [])
+  if (first === undefined) return {}
+  return { describe: second === undefined ? first : joinDescriptions(first, second) }
 }
 
 /** The families whose keys the body has. None where there is no object to look at: the family that answers says why. */

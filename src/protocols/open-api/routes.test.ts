@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import type { Door, Route } from '../../http/route.ts'
 import { startServer } from '../../http/server.fixture.ts'
 import { createOpenApiRoutes } from './routes.ts'
 
@@ -55,4 +56,27 @@ test.each(['/openapi.json', '/docs'])('%s needs the token, unless the documentat
 
   expect((await fetch(closed.url + path)).status).toBe(401)
   expect((await fetch(open.url + path)).status).toBe(200)
+})
+
+test('with AG-UI closed the page is at / too, for whoever has no token yet, and the document names open doors alone', async () => {
+  const route = (path: string, door: Door | null): Route => ({
+    method: 'GET',
+    path,
+    door,
+    role: 'user',
+    body: 'none',
+    summary: path,
+    describe: { tag: 'Test', responses: { 204: { description: 'It.' } }, errors: [] },
+    handle: async (_request, reply) => reply.empty(204),
+  })
+  const routes = [route('/chat', 'rest'), route('/capabilities', 'ag-ui'), route('/runs', null)]
+  const options = { title: 'Test', version: '1', routes, publicDocs: false, doors: ['rest'] as const }
+  await using server = await startServer({ routes: createOpenApiRoutes(options), auth: { tokenRequired: true } })
+  await using local = await startServer({ routes: createOpenApiRoutes(options) })
+
+  const page = await fetch(server.url)
+  expect([page.status, await page.text()]).toEqual([200, await (await fetch(`${local.url}/docs`)).text()])
+  expect((await fetch(`${server.url}/openapi.json`)).status).toBe(401)
+  const { paths } = (await (await fetch(`${local.url}/openapi.json`)).json()) as { paths: object }
+  expect(Object.keys(paths).sort()).toEqual(['/', '/chat', '/docs', '/openapi.json', '/runs'])
 })

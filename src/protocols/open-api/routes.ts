@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { readOwnPage } from '../../http/own-page.ts'
-import type { Reply, Request, Role, Route } from '../../http/route.ts'
+import type { Door, Reply, Request, Role, Route } from '../../http/route.ts'
 import type { RouteDescription } from '../../http/route-description.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'
 
@@ -11,6 +11,8 @@ export interface OpenApiRoutesDeps extends DocumentOptions {
   routes: readonly Route[]
   /** Who may read the document needs no token. */
   publicDocs: boolean
+  /** The open ones: the document lists their routes and those that have no door. Left out, all are open. */
+  doors?: readonly Door[]
 }
 
 const tag = 'Pages'
@@ -33,16 +35,22 @@ const describePage: RouteDescription = {
 }
 
 /** Reads the page, which lies beside this file as source and in the published package. */
-export function createOpenApiRoutes({ routes, publicDocs, ...options }: OpenApiRoutesDeps): Route[] {
+export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: OpenApiRoutesDeps): Route[] {
   const { html, policy } = readOwnPage(import.meta.url)
+  const isOpen = (door: Door): boolean => doors === undefined || doors.includes(door)
   const role: Role = publicDocs ? 'public' : 'user'
   const shared = { method: 'GET', door: null, role, body: 'none' } as const
   // Made when somebody asks for it: a start should not wait for it, and most servers are never asked.
   let text: string | null = null
 
   async function showDocument(_request: Request, reply: Reply): Promise<void> {
-    text ??= JSON.stringify(openApiDocument([...routes, ...own], options))
+    const open = routes.filter(({ door }) => door === null || isOpen(door))
+    text ??= JSON.stringify(openApiDocument([...open, ...own], options))
     reply.text(200, text, 'application/json')
+  }
+
+  async function showPage(_request: Request, reply: Reply): Promise<void> {
+    reply.text(200, html, 'text/html; charset=utf-8', { 'Content-Security-Policy': policy })
   }
 
   const own: Route[] = [
@@ -58,9 +66,22 @@ export function createOpenApiRoutes({ routes, publicDocs, ...options }: OpenApiR
       path: '/docs',
       summary: 'For a browser: a page to try this API on',
       describe: describePage,
-      handle: async (_request, reply) =>
-        reply.text(200, html, 'text/html; charset=utf-8', { 'Content-Security-Policy': policy }),
+      handle: showPage,
     },
+    // The page that talks to the agent goes with the door it talks through. Also this one says nothing about the server: what it
+    // shows it asks for, with the token that is typed there.
+    ...(isOpen('ag-ui')
+      ? []
+      : [
+          {
+            ...shared,
+            path: '/',
+            role: 'public' as const,
+            summary: 'For a browser: the same page as GET /docs',
+            describe: describePage,
+            handle: showPage,
+          },
+        ]),
   ]
   return own
 }
