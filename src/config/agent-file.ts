@@ -80,6 +80,7 @@ export const agentFile = z
       'One line about the agent, for people and for other agents.',
       'Answers questions about our products.',
     ),
+    author: key(z.string().max(200).optional(), 'Who wrote it, for people.', 'Kim, Support'),
     default: key(
       z.boolean().default(false),
       'Answers where a request names no agent. Without one, the first agent does.',

@@ -86,6 +86,17 @@ describe('a start without an agent file', () => {
       { AZURE_OPENAI_API_KEY: 'z', AZURE_OPENAI_ENDPOINT: 'https://r', AZURE_OPENAI_DEPLOYMENT: 'd' },
       { provider: 'azure', name: 'd', apiKey: 'z', baseUrl: 'https://r' },
     ],
+    [
+      {
+        LLM_PROVIDER: 'azure_openai',
+        OPENAI_API_KEY: 'o',
+        AZURE_OPENAI_API_KEY: 'z',
+        AZURE_OPENAI_ENDPOINT: 'https://r',
+        AZURE_OPENAI_DEPLOYMENT_NAME: 'd',
+        AZURE_OPENAI_API_VERSION: '1',
+      },
+      { provider: 'azure', name: 'd', apiKey: 'z', baseUrl: 'https://r/?api-version=1' },
+    ],
   ])('%j gives %j', (env, expected) => {
     expect(model(env)).toEqual(expected)
   })
@@ -93,11 +104,11 @@ describe('a start without an agent file', () => {
   test.each<[Environment, string]>([
     [
       { LLM_PROVIDER: 'opnai' },
-      'LLM_PROVIDER: expected one of demo, openai, anthropic, google, azure, gemini, ollama, found "opnai". Did you mean openai?',
+      'LLM_PROVIDER: expected one of demo, openai, anthropic, google, azure, gemini, azure_openai, ollama, found "opnai". Did you mean openai?',
     ],
     [
       { LLM_PROVIDER: 'scripted' },
-      'LLM_PROVIDER: expected one of demo, openai, anthropic, google, azure, gemini, ollama, found "scripted". Other providers need an agent file.',
+      'LLM_PROVIDER: expected one of demo, openai, anthropic, google, azure, gemini, azure_openai, ollama, found "scripted". Other providers need an agent file.',
     ],
     [{ LLM_MODEL: 'gpt' }, 'LLM_MODEL: a model is named but no provider. Set LLM_PROVIDER (e.g. openai) and its key.'],
     [{ LLM_PROVIDER: 'ollama' }, 'LLM_MODEL: provider ollama needs the name of a model. Set e.g. LLM_MODEL=llama3.2'],

@@ -7,7 +7,7 @@ import { diskFiles } from './config-files.ts'
 import { defineAgent } from './define-agent.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { type Environment, variable } from './env-file.ts'
-import { firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
+import { canonicalProvider, firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
 import { type AgentDefaults, agentDefaults } from './surroundings.ts'
 
 /** In this order: the first provider whose key is set is the one that is meant. */
@@ -51,7 +51,7 @@ export function agentFromEnvironment(
 type Report = (path: string, message: string) => void
 
 /** Providers that a few variables can describe. */
-const nameable = ['demo', ...guessed, 'gemini', 'ollama']
+const nameable = ['demo', ...guessed, 'gemini', 'azure_openai', 'ollama']
 
 function providerFrom(env: Environment, report: Report): ProviderName {
   const named = variable(env, 'LLM_PROVIDER')?.trim().toLowerCase()
@@ -76,7 +76,7 @@ function modelFrom(env: Environment, provider: ProviderName, report: Report): st
   if (named === undefined && defaultModel === null) {
     report(
       ['LLM_MODEL', ...models].join(' or '),
-      `provider ${provider} needs the name of a model. Set e.g. LLM_MODEL=${example[provider] ?? 'name'}`,
+      `provider ${provider} needs the name of a model. Set e.g. LLM_MODEL=${example[canonicalProvider(provider)] ?? 'name'}`,
     )
   }
   return named ?? defaultModel ?? ''

@@ -57,15 +57,16 @@ export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentD
 function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): ModelSettings {
   const { env } = surroundings
   const known = providers[file.provider]
+  const provider = canonicalProvider(file.provider)
   const apiKey = file.api_key ?? firstOf(env, known.keys)
-  const baseUrl = file.provider === 'azure' ? azureAddress(file, path, surroundings) : file.base_url
+  const baseUrl = provider === 'azure' ? azureAddress(file, path, surroundings) : (file.base_url ?? file.endpoint)
   const script = file.script === undefined ? undefined : existingFile(file.script, [...path, 'script'], surroundings)
   const { reasoning, prices } = file
   const variables = proxyVariables(surroundings.env)
   const tls = tlsFiles(file.tls, [...path, 'tls'], surroundings)
   const input = modelInput(file, baseUrl)
   return {
-    provider: canonicalProvider(file.provider),
+    provider,
     name: file.name ?? file.provider,
     ...(file.temperature === undefined ? {} : { temperature: file.temperature }),
     ...(file.max_tokens === undefined ? {} : { maxTokens: file.max_tokens }),
@@ -109,7 +110,7 @@ function tlsFiles(tls: ModelFile['tls'], path: Path, surroundings: Surroundings)
 
 /** Every Azure resource has an address of its own. The API version travels in its query. */
 function azureAddress(file: ModelFile, path: Path, { env, report }: Surroundings): string | undefined {
-  const text = file.base_url ?? firstOf(env, providers.azure.addresses)
+  const text = file.base_url ?? file.endpoint ?? firstOf(env, providers.azure.addresses)
   const url = text === undefined ? null : URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     const problem =

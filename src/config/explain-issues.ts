@@ -100,7 +100,26 @@ function unknownKey(key: string, path: Path, { schema, value }: Explanation): st
   if (refusal !== null) return refusal
   const known = keysOf(node, here)
   const near = didYouMean(key, known)
-  return near === null ? `unknown key. Known here: ${known.join(', ')}.` : `unknown key. Did you mean ${near}?`
+  if (near !== null) return `unknown key. Did you mean ${near}?`
+  const place = placeOf(key, schema)
+  if (place === null) return `unknown key. Known here: ${known.join(', ')}.`
+  return `unknown key. It belongs ${place.length === 0 ? 'at the top of the file' : `under ${place.join('.')}`}.`
+}
+
+/** Where else a key of this name is known, the nearest to the top; null: nowhere. */
+function placeOf(key: string, root: JsonSchema): string[] | null {
+  let level: { path: string[]; node: JsonSchema }[] = [{ path: [], node: root }]
+  for (let deep = 0; deep < 3; deep += 1) {
+    const found = level.find(({ node }) => keysOf(node).includes(key))
+    if (found !== undefined) return found.path
+    level = level.flatMap(({ path, node }) =>
+      keysOf(node).flatMap((name) => {
+        const below = schemaAt(node, [name])
+        return below === null || below.type === 'array' ? [] : [{ path: [...path, name], node: below }]
+      }),
+    )
+  }
+  return null
 }
 
 function advice(node: JsonSchema, path: Path, found: unknown, explanation: Explanation): string {

@@ -219,6 +219,10 @@ describe('the key of a model', () => {
       { provider: 'azure', apiKey: 'z', baseUrl: 'https://r.openai.azure.com/?api-version=2026-01-01' },
     ],
     [
+      '{ provider: azure_openai, name: x, endpoint: "https://o/?api-version=1" }',
+      { provider: 'azure', apiKey: 'z', baseUrl: 'https://o/?api-version=1' },
+    ],
+    [
       '{ provider: azure, name: x, base_url: "https://o/?api-version=1" }',
       { provider: 'azure', apiKey: 'z', baseUrl: 'https://o/?api-version=1' },
     ],
@@ -284,7 +288,7 @@ instructions: \${NUMBER}`,
     ).toEqual([
       'agent.yaml:1:7 name: the environment variable NAME is not set. Set it, put NAME=… into .env beside this file, or write ${NAME:-default} ($${NAME} for the literal text).',
       'agent.yaml:2:39 model.temperature: the environment variable HEAT is not set. Set it, put HEAT=… into .env beside this file, or write ${HEAT:-default} ($${HEAT} for the literal text).',
-      'agent.yaml:4:1 colour: unknown key. Known here: name, description, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
+      'agent.yaml:4:1 colour: unknown key. Known here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
     ])
   })
 
@@ -354,11 +358,11 @@ describe('a wrong value', () => {
     ],
     [
       'model: {}',
-      '1:1 model.provider: this key is missing; expected one of demo, openai, anthropic, google, gemini, azure, ollama, ai-sdk, scripted. Write e.g. provider: openai',
+      '1:1 model.provider: this key is missing; expected one of demo, openai, anthropic, google, gemini, azure, azure_openai, ollama, ai-sdk, scripted. Write e.g. provider: openai',
     ],
     [
       'model: { provider: opnai, name: x }',
-      '1:20 model.provider: expected one of demo, openai, anthropic, google, gemini, azure, ollama, ai-sdk, scripted, found "opnai". Did you mean openai?',
+      '1:20 model.provider: expected one of demo, openai, anthropic, google, gemini, azure, azure_openai, ollama, ai-sdk, scripted, found "opnai". Did you mean openai?',
     ],
     [
       'model: { provider: openai }',
@@ -430,7 +434,7 @@ describe('a wrong value', () => {
     ],
     [
       'model: { provider: demo, fallback: { provider: demo, fallback: {} } }',
-      '1:54 model.fallback.fallback: unknown key. Known here: provider, name, temperature, max_tokens, top_p, base_url, api_key, package, script, reasoning, input, context_window, retries, proxy, tls, connect_timeout, first_token_timeout, token_timeout, prices.',
+      '1:54 model.fallback.fallback: unknown key. It belongs under model.',
     ],
     [
       'model: { provider: demo, fallback: { provider: google } }',
@@ -466,6 +470,15 @@ describe('a wrong value', () => {
       'response_format: { type: object, propertys: {} }',
       '1:45 response_format.propertys: JSON Schema has no word propertys. Did you mean properties?',
     ],
+    ['temperature: 1', '1:1 temperature: unknown key. It belongs under model.'],
+    [
+      'model: { provider: demo, instructions: x }',
+      '1:26 model.instructions: unknown key. It belongs at the top of the file.',
+    ],
+    [
+      'model: { provider: azure_openai, name: x, base_url: https://a, endpoint: https://b }',
+      '1:74 model.endpoint: it says the same as base_url. Keep one of them.',
+    ],
     ['limits: { step: 5 }', '1:11 limits.step: unknown key. Did you mean steps?'],
     [
       'limits: { cost: 1 }',
@@ -493,7 +506,7 @@ describe('a wrong value', () => {
     ],
     [
       '__proto__: { a: 1 }',
-      '1:1 __proto__: unknown key. Known here: name, description, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
+      '1:1 __proto__: unknown key. Known here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
     ],
   ])('%s is explained', (line, expected) => {
     const key = line.slice(0, line.indexOf(':'))

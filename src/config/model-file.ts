@@ -16,7 +16,7 @@ const modelKeys = {
   ),
   name: key(
     text().optional(),
-    'The model, as its provider calls it (with `azure`: the deployment). `demo` and `scripted` need none.',
+    'The model, as its provider calls it (with `azure`, which is also called `azure_openai`: the deployment). `demo` and `scripted` need none.',
     'gpt-5-mini',
   ),
   temperature: key(z.number().min(0).max(2).optional(), 'Randomness of the answers. Default: the provider’s.', 0.7),
@@ -26,6 +26,12 @@ const modelKeys = {
     z.url({ protocol: /^https?$/ }).optional(),
     'Address of the API, for compatible servers (vLLM, LM Studio, Groq …). With `azure` also read from AZURE_OPENAI_ENDPOINT.',
     'http://127.0.0.1:11434/v1',
+    'an http or https URL',
+  ),
+  endpoint: key(
+    z.url({ protocol: /^https?$/ }).optional(),
+    'Another word for `base_url`, as Azure says it.',
+    'https://my-resource.openai.azure.com',
     'an http or https URL',
   ),
   api_key: key(
@@ -114,6 +120,9 @@ function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
       `provider ${provider} needs the name of a model. Write e.g. name: ${nameExamples[provider] ?? 'the-model'}`,
     )
   }
+  if (model.base_url !== undefined && model.endpoint !== undefined) {
+    report('endpoint', 'it says the same as base_url. Keep one of them.')
+  }
   if (provider === 'ai-sdk' && model.package === undefined) {
     report('package', 'provider ai-sdk needs the npm package of the provider. Write e.g. package: "@ai-sdk/mistral"')
   }
@@ -154,6 +163,7 @@ const nameExamples: Partial<Record<ModelKeys['provider'], string>> = {
   google: 'gemini-2.5-flash',
   gemini: 'gemini-2.5-flash',
   azure: 'my-deployment',
+  azure_openai: 'my-deployment',
   ollama: 'llama3.2',
   'ai-sdk': 'mistral-large-latest',
 }

@@ -2,7 +2,7 @@
 
 import type { ModelInput } from '../domain/agent.ts'
 import type { ModelFile } from './model-file.ts'
-import type { ProviderName } from './providers.ts'
+import { canonicalProvider, type ProviderName } from './providers.ts'
 
 interface Native {
   /** The provider's own; what answers elsewhere only speaks its protocol. */
@@ -21,7 +21,6 @@ const native: Partial<Record<ProviderName, Native>> = {
   },
   anthropic: { hosts: ['api.anthropic.com'], input: all },
   google: { hosts: ['generativelanguage.googleapis.com'], input: all },
-  gemini: { hosts: ['generativelanguage.googleapis.com'], input: all },
 }
 
 /** Empty: text alone. In one order, whatever the file's, and each once. */
@@ -31,7 +30,7 @@ export function modelInput(file: Pick<ModelFile, 'provider' | 'input'>, baseUrl:
 }
 
 function standardInput(provider: ProviderName, baseUrl: string | undefined): readonly ModelInput[] {
-  const known = native[provider]
+  const known = native[canonicalProvider(provider)]
   if (known === undefined) return []
   if (baseUrl === undefined) return known.input
   const host = URL.parse(baseUrl)?.hostname ?? ''

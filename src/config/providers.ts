@@ -9,6 +9,7 @@ export const providerNames = [
   'google',
   'gemini',
   'azure',
+  'azure_openai',
   'ollama',
   'ai-sdk',
   'scripted',
@@ -27,6 +28,13 @@ interface Provider {
   defaultModel: string | null
 }
 
+const azure: Provider = {
+  keys: ['AZURE_OPENAI_API_KEY'],
+  addresses: ['AZURE_OPENAI_ENDPOINT'],
+  models: ['AZURE_OPENAI_DEPLOYMENT', 'AZURE_OPENAI_DEPLOYMENT_NAME'],
+  defaultModel: null,
+}
+
 export const providers: Record<ProviderName, Provider> = {
   demo: { keys: [], addresses: [], models: [], defaultModel: 'demo' },
   openai: { keys: ['OPENAI_API_KEY'], addresses: [], models: [], defaultModel: 'gpt-5-mini' },
@@ -43,12 +51,8 @@ export const providers: Record<ProviderName, Provider> = {
     models: ['GEMINI_MODEL'],
     defaultModel: 'gemini-2.5-flash',
   },
-  azure: {
-    keys: ['AZURE_OPENAI_API_KEY'],
-    addresses: ['AZURE_OPENAI_ENDPOINT'],
-    models: ['AZURE_OPENAI_DEPLOYMENT', 'AZURE_OPENAI_DEPLOYMENT_NAME'],
-    defaultModel: null,
-  },
+  azure,
+  azure_openai: azure,
   ollama: { keys: [], addresses: [], models: [], defaultModel: null },
   'ai-sdk': { keys: [], addresses: [], models: [], defaultModel: null },
   scripted: { keys: [], addresses: [], models: [], defaultModel: 'scripted' },
@@ -56,8 +60,11 @@ export const providers: Record<ProviderName, Provider> = {
 
 export const isProviderName = (name: string): name is ProviderName => Object.hasOwn(providers, name)
 
-/** `gemini` is another name of `google`; everything behind the configuration sees one of them. */
-export const canonicalProvider = (name: ProviderName): ProviderName => (name === 'gemini' ? 'google' : name)
+/** `gemini` is another name of `google`, `azure_openai` of `azure`; everything behind the configuration sees one of them. */
+export function canonicalProvider(name: ProviderName): ProviderName {
+  if (name === 'gemini') return 'google'
+  return name === 'azure_openai' ? 'azure' : name
+}
 
 /** The value of the first variable that is set. */
 export function firstOf(env: Environment, names: readonly string[]): string | undefined {
