@@ -18,7 +18,8 @@ const authorization = () => (kept.token ? { authorization: `Bearer ${kept.token}
 function resolve(api, value) {
   if (value?.$ref === undefined) return value
   const keys = value.$ref.slice(2).split('/')
-  return keys.reduce((part, key) => part?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], api)
+  const found = keys.reduce((part, key) => part?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], api)
+  return resolve(api, found)
 }
 
 /** The request that a filled-in form stands for. */
@@ -71,9 +72,62 @@ function fieldOf({ in: place, name, required, description, schema }) {
   return make('label', { text: `${name} (${place}) ${description ?? ''}` }, input)
 }
 
-function bodyFields(content, isRequired) {
-  const examples = Object.entries(content.examples ?? {})
-  const show = ([, { value }] = ['', {}]) => JSON.stringify(value, null, 2) ?? ''
+/** What a value may be, in a few words. */
+function kindOf(api, given) {
+  const schema = resolve(api, given) ?? {}
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map((word) => JSON.stringify(word)).join(' | ')
+  const options = schema.anyOf ?? schema.oneOf
+  if (options !== undefined) return [...new Set(options.map((option) => kindOf(api, option)))].join(' | ')
+  if (schema.type === 'array') return `list of ${kindOf(api, schema.items)}`
+  return [schema.type ?? 'any'].flat().join(' | ')
+}
+
+const MOST_LEVELS = 4
+
+/** The keys of a value and of what is in it, each once. */
+function keysOf(api, given, above = '', level = 0, known = new Map()) {
+  const schema = resolve(api, given) ?? {}
+  if (level === MOST_LEVELS) return known
+  for (const option of schema.anyOf ?? schema.oneOf ?? []) keysOf(api, option, above, level, known)
+  if (schema.type === 'array') keysOf(api, schema.items, `${above}[]`, level, known)
+  for (const [name, value] of Object.entries(schema.properties ?? {})) {
+    const path = above === '' ? name : `${above}.${name}`
+    const { description = '' } = resolve(api, value) ?? {}
+    if (!known.has(path)) {
+      known.set(path, { kind: kindOf(api, value), isRequired: schema.required?.includes(name) === true, description })
+    }
+    keysOf(api, value, path, level + 1, known)
+  }
+  return known
+}
+
+function tableOf(api, schema) {
+  const rows = [...keysOf(api, schema)].map(([path, { kind, isRequired, description }]) =>
+    make(
+      'tr',
+      {},
+      make('td', {}, make('code', { text: path })),
+      make('td', { text: isRequired ? `${kind}, required` : kind }),
+      make('td', { text: description }),
+    ),
+  )
+  return rows.length === 0 ? make('p', { text: kindOf(api, schema) }) : make('table', {}, ...rows)
+}
+
+const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+
+function examplesOf(api, { example, examples = {} }) {
+  const named = Object.entries(examples).map(([name, given]) => {
+    const { summary = name, value } = resolve(api, given)
+    return [summary, value]
+  })
+  return example === undefined ? named : [['Example', example], ...named]
+}
+
+function bodyFields(api, content, isRequired) {
+  const examples = examplesOf(api, content)
+  const show = ([, value] = ['', {}]) => textOf(value)
   const text = make('textarea', {
     name: 'body',
     rows: '8',
@@ -81,22 +135,27 @@ function bodyFields(content, isRequired) {
     ...(isRequired ? { required: '' } : {}),
   })
   text.value = show(examples[0])
-  const choice = make('select', {}, ...examples.map(([name, { summary }]) => make('option', { text: summary ?? name })))
+  const choice = make('select', {}, ...examples.map(([name]) => make('option', { text: name })))
   choice.addEventListener('change', () => {
     text.value = show(examples[choice.selectedIndex])
   })
-  return [make('label', { text: 'Example' }, choice), make('label', { text: 'Body' }, text)]
+  return [
+    ...(examples.length === 0 ? [] : [make('label', { text: 'Example' }, choice)]),
+    make('label', { text: 'Body' }, text),
+    make('details', {}, make('summary', { text: 'What the body has' }), tableOf(api, content.schema)),
+  ]
 }
 
-function formOf(operation) {
+function formOf(api, operation) {
   const { parameters, body, accepts } = operation
+  const json = body?.content['application/json']
   const output = make('pre', { tabindex: '0', 'aria-label': 'Answer' })
   const stop = make('button', { type: 'button', text: 'Stop', disabled: '' })
   const form = make(
     'form',
     {},
     ...parameters.map(fieldOf),
-    ...(body === undefined ? [] : bodyFields(body.content['application/json'], body.required)),
+    ...(json === undefined ? [] : bodyFields(api, json, body.required)),
     ...(accepts.length < 2
       ? []
       : [
@@ -127,11 +186,21 @@ function formOf(operation) {
   return form
 }
 
-function errorsOf(responses) {
-  const rows = Object.entries(responses).map(([status, { description }]) =>
-    make('li', {}, make('code', { text: status }), ` ${description}`),
-  )
-  return make('details', {}, make('summary', { text: 'Answers' }), make('ul', {}, ...rows))
+/** Each answer with what it has and what it looks like. */
+function answersOf(api, responses) {
+  const answers = Object.entries(responses).map(([status, given]) => {
+    const { description, content = {} } = resolve(api, given)
+    const kinds = Object.entries(content).flatMap(([type, of]) => [
+      make('p', {}, make('code', { text: type })),
+      ...(of.schema === undefined ? [] : [tableOf(api, of.schema)]),
+      ...examplesOf(api, of).flatMap(([name, value]) => [
+        make('p', { text: name }),
+        make('pre', { text: textOf(value) }),
+      ]),
+    ])
+    return make('details', {}, make('summary', {}, make('code', { text: status }), ` ${description}`), ...kinds)
+  })
+  return make('section', {}, make('h3', { text: 'Answers' }), ...answers)
 }
 
 function show(api) {
@@ -145,7 +214,7 @@ function show(api) {
           method: method.toUpperCase(),
           path,
           parameters: found.parameters.map((parameter) => resolve(api, parameter)),
-          body: found.requestBody,
+          body: resolve(api, found.requestBody),
           accepts: Object.keys(found.responses['200']?.content ?? {}).filter((type) => !type.includes('problem')),
         }
         const box = make(
@@ -156,7 +225,12 @@ function show(api) {
         // The form is made when it is looked at: there are many.
         box.addEventListener(
           'toggle',
-          () => box.append(make('p', { text: found.description ?? '' }), formOf(operation), errorsOf(found.responses)),
+          () =>
+            box.append(
+              make('p', { text: found.description ?? '' }),
+              formOf(api, operation),
+              answersOf(api, found.responses),
+            ),
           { once: true },
         )
         section.append(box)

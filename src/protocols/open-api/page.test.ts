@@ -14,9 +14,9 @@ const notes: Route = {
   summary: 'Say it again',
   describe: {
     tag: 'Notes',
-    body: { schema: z.unknown(), examples: { short: { text: 'Hi' } } },
+    body: { schema: z.looseObject({ text: z.string().describe('What to say.') }), examples: { short: { text: 'Hi' } } },
     responses: { 200: { description: 'It.', content: { 'text/event-stream': { schema: z.unknown() } } } },
-    errors: [],
+    errors: ['session_not_found'],
   },
   async handle(request, reply) {
     const body = await request.json()
@@ -47,6 +47,13 @@ test.skipIf(chromiumPath === null)(
     expect(await page.value('document.querySelector("#postNotesId pre").textContent')).toBe(
       '200 text/event-stream\n\n: ok\n\ndata: ["a/b",{"text":"Hi"}]\n\n',
     )
+    expect(await page.value('document.querySelector("#postNotesId form table").textContent')).toBe(
+      'textstring, requiredWhat to say.',
+    )
+    const answers = await page.value('document.querySelector("#postNotesId > section").textContent')
+    for (const shown of ['200 It.', '404 ', '"code": "session_not_found"', 'correlation_id'])
+      expect(answers).toContain(shown)
+    expect(answers).not.toContain('undefined')
     expect(page.complaints).toEqual([])
   },
 )
