@@ -360,6 +360,7 @@ describe('names', () => {
     )
     const others = [
       'AZURE_OPENAI_API_VERSION',
+      'LLM_PROVIDER',
       'MISTRAL_API_KEY',
       'NODE_OPTIONS',
       'NODE_EXTRA_CA_CERTS',
