@@ -220,7 +220,7 @@ describe('kill -9 while one of two approved calls of an answer runs', () => {
     expect(now.map(({ status }) => status)).toEqual(['consumed', 'interrupted'])
     expect([ledger.count('a'), ledger.count('b')]).toEqual([0, 0])
     // Each call has a result that says so, for people and for the model.
-    const { body } = await record({ url: `${second.url}/sessions/${a.session_id}` }).done
+    const { body } = await record({ url: `${second.url}/sessions/${a.session_id}?include=tools` }).done
     const results = JSON.parse(body).messages.filter(({ role }: { role: string }) => role === 'tool')
     expect(results.map(({ content }: { content: string }) => content)).toEqual([
       expect.stringContaining('Whether it took effect is not known'),

@@ -52,7 +52,7 @@ export const connect = async (house: House, session: string) =>
 export async function viewsOf(house: House, session: string) {
   const [{ messages, ...info }, thread, infos, list] = await Promise.all([
     house
-      .get(`/sessions/${inPath(session)}`)
+      .get(`/sessions/${inPath(session)}?include=tools`)
       .then(ok)
       .then(SessionSchema.parse),
     house
