@@ -499,7 +499,8 @@ describe('while a session waits', () => {
       await using doors = await openGatedDoors(sending)
       const [id = ''] = await ask(doors)
 
-      const response = await doors.post('/', input({ runId: 'run-2', messages: [user('m2')], resume: [cancelled(id)] }))
+      const steered = input({ runId: 'run-2', messages: [user('m2')], resume: [cancelled(id)] })
+      const response = await doors.post('/', steered, {})
 
       expect(await refusalOf(response)).toEqual({ status: 403, code: 'forbidden' })
       expect((await pending(doors)).map((one) => one.id)).toEqual([id])
