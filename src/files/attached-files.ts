@@ -39,6 +39,7 @@ export function createAttachedFiles({ keeper, reader, cacheDir, store }: Attache
     bytes: (file) => readFile(keeper.pathOf(file)),
     async sweep() {
       await keeper.sweep()
+      await reader.sweep()
       await sweepExtracts(cacheDir, (hashes) => store.knownHashes(hashes))
     },
   }

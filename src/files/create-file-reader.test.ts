@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -39,12 +40,11 @@ function open(limits: Partial<FileReaderLimits> = {}, childProgram?: string): Fi
 const misbehaving = `${import.meta.dirname}/reader/testing/misbehaving-child.ts`
 
 /** What a child is told to do stands in the name. */
-const told = (what: string, mimeType: FileType = 'text/plain'): ReadableFile => ({
-  path: join(folder, what),
-  mimeType,
-  bytes: 1,
-  sha256: createHash('sha256').update(what).digest('hex'),
-})
+function told(what: string, mimeType: FileType = 'text/plain'): ReadableFile {
+  const path = join(folder, what)
+  writeFileSync(path, what)
+  return { path, mimeType, bytes: what.length, sha256: createHash('sha256').update(what).digest('hex') }
+}
 
 async function written(bytes: Uint8Array | string, mimeType: FileType): Promise<ReadableFile> {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
@@ -95,13 +95,33 @@ describe('a file reader', () => {
     expect(heard).toEqual([[1, 2]])
   })
 
-  test('gives its child no secrets, no home and no way out of its folder', async () => {
-    expect(JSON.parse(await textOf(open({}, misbehaving).read(told('confess'), never)))).toEqual({
+  test('gives its child no secrets, no home and no way out of its folders', async () => {
+    await written('of another owner', 'text/plain')
+    const file = told('confess')
+
+    expect(JSON.parse(await textOf(open({}, misbehaving).read(file, never)))).toEqual({
       names: ['LANG', 'PATH', 'TMPDIR'],
       inFolder: true,
-      writing: 'ERR_ACCESS_DENIED',
-      starting: 'ERR_ACCESS_DENIED',
+      reading: 'confess',
+      inbox: ['confess'],
+      denied: Array(9).fill('ERR_ACCESS_DENIED'),
     })
+    expect(await readFile(file.path, 'utf8')).toBe('confess')
+  })
+
+  test('takes a file away from its child when it is read, and gives it none that is gone', async () => {
+    const reader = open({}, misbehaving)
+    await reader.read(told('first'), never)
+    const gone = told('gone')
+    await rm(gone.path)
+    await expect(reader.read(gone, never)).rejects.toMatchObject({
+      code: 'file_unreadable',
+      message: 'The file is not there any more.',
+    })
+    const [work = ''] = await childrenFolders()
+
+    expect(await readdir(join(cacheDir, work, 'inbox'))).toEqual([])
+    expect(await keptResults()).toHaveLength(1)
   })
 
   test('makes a picture smaller in the other process, once', async () => {
@@ -136,14 +156,12 @@ describe('a file reader', () => {
   })
 
   test('removes what a killed server has left behind, and not what another one is using', async () => {
-    await mkdir(join(cacheDir, 'work-old'), { recursive: true })
-    await mkdir(join(cacheDir, 'work-new'))
-    await utimes(join(cacheDir, 'work-old'), 0, 0)
-    const reader = open({}, misbehaving)
-    await reader.read(told('g'), never)
-    await reader.close()
+    const [dead, old, used] = ['work-999999999-x', `work-${process.ppid}-old`, `work-${process.ppid}-used`]
+    for (const name of [dead, old, used]) await mkdir(join(cacheDir, name, 'inbox'), { recursive: true })
+    for (const path of [old, `${old}/inbox`, used]) await utimes(join(cacheDir, path), 0, 0)
+    await open().sweep()
 
-    expect(await childrenFolders()).toEqual(['work-new'])
+    expect(await childrenFolders()).toEqual([used])
   })
 
   test('refuses at the start a language whose data is not installed, and says what to install', () => {

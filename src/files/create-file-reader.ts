@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { type Extract, isImage } from '../domain/file.ts'
@@ -12,9 +11,11 @@ import { createExtractCache, isRefusal } from './reader/extract-cache.ts'
 import { readExtract, writeExtract } from './reader/extract-file.ts'
 import { mergeExtracts } from './reader/merge-extracts.ts'
 import { findOcrLanguages, ocrLanguageNames } from './reader/ocr-languages.ts'
-import { type ReaderChildDeps, startReaderChild } from './reader/reader-child.ts'
+import { programPaths } from './reader/program-paths.ts'
+import { childProgram, type ReaderChildDeps, startReaderChild } from './reader/reader-child.ts'
 import { createReaderPool, type PoolWork, type ReaderPool } from './reader/reader-pool.ts'
 import { createSharedWork } from './reader/shared-work.ts'
+import { removeLeftBehind } from './reader/work-folder.ts'
 
 export interface FileReaderLimits {
   /** For one file, from the moment its turn comes. */
@@ -76,21 +77,22 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     maxBytes: limits.cacheBytes,
     settings: JSON.stringify([languageNames, limits.characters]),
   })
-  const childDeps: ReaderChildDeps = {
-    parentFolder: cacheDir,
-    clock,
-    environment,
-    memoryBytes: limits.memoryBytes,
-    ...(deps.childProgram === undefined ? {} : { program: deps.childProgram }),
+  const program = deps.childProgram ?? childProgram()
+  let preparing: Promise<ReaderChildDeps> | null = null
+
+  async function prepare(): Promise<ReaderChildDeps> {
+    await mkdir(cacheDir, { recursive: true, mode: 0o700 })
+    await removeLeftBehind(cacheDir, clock.now())
+    const readable = [...(await programPaths(program)), ...languages.map(({ path }) => path)]
+    return { parentFolder: cacheDir, readable, clock, environment, memoryBytes: limits.memoryBytes, program }
   }
-  let preparing: Promise<void> | null = null
+
   const startLane = (): ReaderPool =>
     createReaderPool({
       async startChild() {
-        preparing ??= prepare(cacheDir, clock)
+        preparing ??= prepare()
         try {
-          await preparing
-          return await startReaderChild(childDeps)
+          return await startReaderChild(await preparing)
         } catch (error) {
           preparing = null
           throw new ServerError('storage_failed', 'The folder in which files are read cannot be written.', {
@@ -211,6 +213,7 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
         (workSignal) => shrinkAnew(file, maxBytes, workSignal),
         signal,
       ),
+    sweep: () => removeLeftBehind(cacheDir, clock.now()),
     async close() {
       await Promise.all([quick.close(), slow.close()])
     },
@@ -223,16 +226,3 @@ function whole(extract: Extract | null): Extract {
 }
 
 type Progress = (done: number, total: number) => void
-
-const LEFT_BEHIND_MS = 3_600_000
-
-/** Folders of children whose server was killed are removed; another server on the same folder may still use the newer ones. */
-async function prepare(cacheDir: string, clock: Clock): Promise<void> {
-  await mkdir(cacheDir, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(cacheDir)) {
-    if (!name.startsWith('work-')) continue
-    const about = await stat(join(cacheDir, name)).catch(() => null)
-    if (about === null || clock.now() - about.mtimeMs < LEFT_BEHIND_MS) continue
-    await rm(join(cacheDir, name), { recursive: true, force: true })
-  }
-}

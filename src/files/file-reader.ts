@@ -15,6 +15,8 @@ export interface FileReader {
   ): Promise<Extract>
   /** A picture as a JPEG of at most so many bytes, upright. Throws as `read` does. */
   shrink(file: ReadableFile, maxBytes: number, signal: AbortSignal): Promise<Buffer>
+  /** Removes what the children of a server that was killed have left behind: files that were handed to them. */
+  sweep(): Promise<void>
   close(): Promise<void>
 }
 

@@ -1,18 +1,18 @@
 // One child process that reads files, seen from the server: it takes one job at a time and never lives longer than its limits.
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
 import { childMessageOf, type ReadJob } from './protocol.ts'
 import { STUCK_SIGNAL } from './watchdog.ts'
+import { createWorkFolder } from './work-folder.ts'
 
 export interface ReaderChild {
   /** Where a job's result may be written. Gone with the child. */
   readonly folder: string
-  /** At most one at a time. Never rejects. */
+  /** At most one at a time. Never rejects. The child sees the job's file, and no other, for as long as it runs. */
   run(job: ReadJob, onProgress: (done: number, total: number) => void): Promise<JobEnd>
   /** False when it has ended, or has grown so much that a fresh one is better. */
   fit(): boolean
@@ -35,11 +35,12 @@ export type JobEnd =
 export interface ReaderChildDeps {
   /** Its folder is made in here. */
   parentFolder: string
+  /** Files and folders that it may read besides its own. */
+  readable: readonly string[]
   clock: Clock
   environment: Readonly<Record<string, string | undefined>>
   memoryBytes: number
-  /** For tests. */
-  program?: string
+  program: string
 }
 
 const MEMORY_POLL_MS = 200
@@ -48,9 +49,10 @@ const FIT_SHARE = 0.6
 
 export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChild> {
   const { clock, memoryBytes } = deps
-  const folder = await realpath(await mkdtemp(join(deps.parentFolder, 'work-')))
-  const child = fork(deps.program ?? childProgram(), [], {
-    execArgv: nodeOptions(folder, memoryBytes),
+  const work = await createWorkFolder(deps.parentFolder)
+  const folder = work.results
+  const child = fork(deps.program, [], {
+    execArgv: nodeOptions({ readable: [...deps.readable, work.inbox, folder], writable: folder, memoryBytes }),
     cwd: folder,
     env: childEnvironment(deps.environment, folder),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -79,7 +81,7 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
   let bytes = 0
   const cleaned = gone.then(async () => {
     alive = false
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    await work.remove()
   })
   holdProcess(child, false)
 
@@ -87,6 +89,9 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
     folder,
 
     async run(job, onProgress) {
+      const path = await work.handIn(job.path).catch((error: unknown) => ({ error }))
+      // The folder of a child that has ended is gone.
+      if (typeof path !== 'string') return alive ? notHandedIn(path.error) : { kind: 'gone', log }
       const { promise, resolve } = Promise.withResolvers<JobEnd>()
       const onMessage = (value: unknown): void => {
         const message = childMessageOf(value)
@@ -107,13 +112,14 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
       })
       holdProcess(child, true)
       // When it fails, the child is gone or will be.
-      if (child.connected) child.send(job, () => {})
+      if (child.connected) child.send({ ...job, path }, () => {})
       const end = await promise
       child.off('message', onMessage)
       cancelLimit()
       stopWatching()
       holdProcess(child, false)
       if (end.kind === 'too-long' || end.kind === 'too-much-memory') child.kill('SIGKILL')
+      await work.takeBack(path)
       return end
     },
 
@@ -155,15 +161,26 @@ function watchMemory(pid: number | undefined, clock: Clock, onBytes: (bytes: num
 }
 
 /** Beside this file, in the language it is in: `.ts` in a checkout, `.js` in the published package. */
-const childProgram = (): string =>
+export const childProgram = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './child.js', import.meta.url))
 
-const nodeOptions = (folder: string, memoryBytes: number): string[] => [
-  `--max-old-space-size=${Math.round((memoryBytes * 0.7) / 1_048_576)}`,
-  // It starts no programs and writes nowhere else, whatever a file makes a parser do.
+function notHandedIn(error: unknown): JobEnd {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const message =
+    code === 'ENOENT'
+      ? 'The file is not there any more.'
+      : code === 'ENOSPC'
+        ? "The server's disk is full: nothing can be read until there is room."
+        : "The server could not open the file: look into the server's log."
+  return { kind: 'failed', message, cause: String(error), lasting: false }
+}
+
+const nodeOptions = (may: { readable: readonly string[]; writable: string; memoryBytes: number }): string[] => [
+  `--max-old-space-size=${Math.round((may.memoryBytes * 0.7) / 1_048_576)}`,
+  // It starts no programs and reads and writes nothing else, whatever a file makes a parser do. Native code is not held to this.
   '--permission',
-  '--allow-fs-read=*',
-  `--allow-fs-write=${folder}`,
+  ...may.readable.map((path) => `--allow-fs-read=${path}`),
+  `--allow-fs-write=${may.writable}`,
   '--allow-addons',
   '--allow-worker',
   '--disable-warning=SecurityWarning',

@@ -1,8 +1,8 @@
 // Stands in for `child.ts`: does what the name of the file says.
 
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { appendFileSync, linkSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { writeExtract } from '../extract-file.ts'
 import type { ReadJob } from '../protocol.ts'
 
@@ -56,14 +56,27 @@ async function behave(job: ReadJob): Promise<void> {
   }
   if (what === 'progress') process.send?.({ type: 'progress', done: 1, total: 2 })
   if (what === 'confess') {
+    // Above its own folder lie those of the others, and what was read before.
+    const data = join(process.cwd(), '..', '..')
     await answer(
       JSON.stringify({
         names: Object.keys(process.env)
           .filter((name) => !name.startsWith('NODE_CHANNEL'))
           .sort(),
         inFolder: process.cwd() === process.env.TMPDIR && job.resultPath.startsWith(process.cwd()),
-        writing: refused(() => writeFileSync(`${job.path}.written`, 'x')),
-        starting: refused(() => spawn('true')),
+        reading: readFileSync(job.path, 'utf8'),
+        inbox: readdirSync(dirname(job.path)),
+        denied: [
+          () => readFileSync('/etc/passwd'),
+          () => readFileSync(`/proc/${process.ppid}/environ`),
+          () => readdirSync(join(data, '..')),
+          () => statSync(join(data, 'anything')),
+          () => linkSync('/etc/passwd', 'linked'),
+          () => symlinkSync('/etc/passwd', 'linked'),
+          () => appendFileSync(job.path, 'x'),
+          () => writeFileSync(`${job.path}.written`, 'x'),
+          () => spawn('true'),
+        ].map(refused),
       }),
     )
   } else if (what !== 'lie') await answer(`${what}: job ${jobs} of ${process.pid}`)
