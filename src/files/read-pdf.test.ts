@@ -118,6 +118,20 @@ describe('a PDF', () => {
     })
   })
 
+  test.each([
+    ['a mark', '\xef\xbb\xbf'],
+    ['blank lines', '\r\n\r\n'],
+    ['what a printer is told', '\x1b%-12345X@PJL JOB\r\n@PJL ENTER LANGUAGE=PDF\r\n'],
+  ])('with %s before it is read', async (_what, before) => {
+    const pdf = Buffer.concat([
+      Buffer.from(before, 'latin1'),
+      pdfOf([{ lines: ['Ahoy'] }]),
+      Buffer.from('\x1b%-12345X'),
+    ])
+
+    expect((await read(pdf)).sections).toEqual([{ label: 'page 1', text: 'Ahoy' }])
+  })
+
   test('gives the pages that are asked for, and no others', async () => {
     const pdf = pdfOf(['one', 'two', 'three'].map((word) => ({ lines: [word] })))
 

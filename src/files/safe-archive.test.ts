@@ -66,6 +66,41 @@ describe('openSafeArchive', () => {
     })
   })
 
+  test.each(['utf-16le', 'utf-16be'])('finds one in %s, with its mark and without', async (encoding) => {
+    const encode = (text: string) => {
+      const bytes = Buffer.from(text, 'utf16le')
+      return encoding === 'utf-16be' ? bytes.swap16() : bytes
+    }
+
+    for (const mark of ['', '\ufeff']) {
+      const content = encode(`${mark}<?xml version="1.0"?><!DOCTYPE a><a/>`)
+      await expect(read([{ name: 'customXml/item1.xml', content }])).rejects.toMatchObject({
+        message: 'The file holds a document type definition, which Office files never do. It was not read.',
+      })
+    }
+  })
+
+  test('reads what has bytes behind its end, and not what only looks like an end', async () => {
+    const zip = zipOf([{ name: 'a.xml', content: '<a/>' }])
+    const behind = [
+      Buffer.alloc(512),
+      Buffer.from('\r\n--\r\n'),
+      zip.subarray(-22),
+      Buffer.alloc(200_000, 'PK\x05\x06'),
+    ]
+    for (const more of behind) {
+      const text = await withFile(Buffer.concat([zip, more]), async (path) => {
+        const archive = await openSafeArchive(path)
+        try {
+          return await contentOf(archive, 'a.xml')
+        } finally {
+          archive.close()
+        }
+      })
+      expect(text).toBe('<a/>')
+    }
+  })
+
   test('says that a part is missing when it is asked for one that is not there', async () => {
     await withFile(zipOf([{ name: 'a.xml', content: '<a/>' }]), async (path) => {
       const archive = await openSafeArchive(path)

@@ -2,9 +2,11 @@
 // because the sizes in an archive are claims: a few hundred kilobytes can unpack to gigabytes and say that they do not.
 
 import { open } from 'node:fs/promises'
-import { type Entry, getFileNameLowLevel, openPromise, validateFileName, type ZipFile } from 'yauzl'
+import { type Entry, getFileNameLowLevel, validateFileName, type ZipFile } from 'yauzl'
 import { ServerError } from '../domain/errors.ts'
 import { damaged, unreadable } from './office/unreadable.ts'
+import { ENCODING_BYTES, xmlEncodingOf } from './office/xml-scanner.ts'
+import { openZip } from './open-zip.ts'
 
 export const archiveLimits = {
   entries: 10_000,
@@ -33,7 +35,7 @@ export interface SafeArchive {
  */
 export async function openSafeArchive(path: string): Promise<SafeArchive> {
   await refuseOldContainer(path)
-  const zip = await openPromise(path, { autoClose: false, decodeStrings: false }).catch((error: unknown) => {
+  const zip = await openZip(path, { decodeStrings: false }).catch((error: unknown) => {
     throw damaged(error)
   })
   try {
@@ -76,11 +78,13 @@ async function inflate(
   const isXml = /\.(xml|rels|vml)$/i.test(name)
   let bytes = 0
   let tail: Buffer = Buffer.alloc(0)
+  let documentType = documentTypes['utf-8']
   for await (const chunk of contentOf(zip, entry)) {
     if (isXml) {
-      if (bytes === 0 && isUtf16(chunk))
-        throw unreadable('The file has parts in UTF-16: save it anew in Office and attach it again.')
-      if (hasDocumentType(tail, chunk)) {
+      if (bytes === 0) documentType = documentTypes[xmlEncodingOf(chunk)]
+      // The keyword may lie across two chunks.
+      const seam = Buffer.concat([tail, chunk.subarray(0, documentType.length)])
+      if (chunk.includes(documentType) || seam.includes(documentType)) {
         throw unreadable('The file holds a document type definition, which Office files never do. It was not read.')
       }
       tail = chunk.subarray(-documentType.length)
@@ -99,7 +103,17 @@ async function* contentOf(zip: ZipFile, entry: Entry | undefined): AsyncGenerato
     throw unreadable('The file is packed in a way that is not read: save it anew in Office.')
   try {
     const stream = await zip.openReadStreamPromise(entry)
-    for await (const chunk of stream) yield chunk
+    // The first piece is long enough to tell the encoding by it.
+    let start: Buffer | null = Buffer.alloc(0)
+    for await (const chunk of stream) {
+      if (start !== null) start = Buffer.concat([start, chunk])
+      if (start === null) yield chunk
+      else if (start.length >= ENCODING_BYTES) {
+        yield start
+        start = null
+      }
+    }
+    if (start !== null && start.length > 0) yield start
   } catch (error) {
     throw error instanceof ServerError ? error : damaged(error)
   }
@@ -113,13 +127,11 @@ function nameOf(entry: Entry): string {
   return name
 }
 
-const documentType = Buffer.from('<!DOCTYPE')
-
-/** The keyword may lie across two chunks. */
-const hasDocumentType = (tail: Buffer, chunk: Buffer): boolean =>
-  chunk.includes(documentType) || Buffer.concat([tail, chunk.subarray(0, documentType.length)]).includes(documentType)
-
-const isUtf16 = (start: Buffer): boolean => start.subarray(0, 4).includes(0) || start[0] === 0xff || start[0] === 0xfe
+const documentTypes = {
+  'utf-8': Buffer.from('<!DOCTYPE'),
+  'utf-16le': Buffer.from('<!DOCTYPE', 'utf16le'),
+  'utf-16be': Buffer.from('<!DOCTYPE', 'utf16le').swap16(),
+} as const
 
 const oleMagic = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 const encryptedPackage = Buffer.from('EncryptedPackage', 'utf16le')

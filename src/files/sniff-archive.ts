@@ -30,9 +30,9 @@ export async function sniffArchive(path: string): Promise<FileType | null> {
 
 async function* namesIn(path: string): AsyncGenerator<string> {
   // Only who sends such a file pays for it.
-  const { openPromise } = await import('yauzl')
+  const { openZip } = await import('./open-zip.ts')
   try {
-    const archive = await openPromise(path, { autoClose: false })
+    const archive = await openZip(path, { decodeStrings: true })
     try {
       if (archive.entryCount > MAX_ENTRIES) throw new Error(`${archive.entryCount} entries`)
       for await (const { fileName } of archive.eachEntry()) yield fileName

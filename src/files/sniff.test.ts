@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HEAD_BYTES, isOleContainer, sniff } from './sniff.ts'
+import { HEAD_BYTES, headBytes, isOleContainer, sniff } from './sniff.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
@@ -11,6 +11,8 @@ test.each([
   ['image/gif', 'GIF89a\x01\0\x01\0\0\0'],
   ['image/webp', 'RIFF\x24\0\0\0WEBPVP8 '],
   ['application/pdf', '%PDF-1.7\n%\xe2\xe3'],
+  ['application/pdf', '\xef\xbb\xbf%PDF-1.4\n'],
+  ['application/pdf', '\r\n\r\n%PDF-1.7\n'],
   ['zip', 'PK\x03\x04\x14\0\x06\0'],
 ] as const)('%s is known by its first bytes', (type, head) => {
   expect(sniff(bytes(head))).toBe(type)
@@ -24,11 +26,20 @@ test.each([
   ['sound in the container of WebP', 'RIFF\x24\0\0\0WAVEfmt '],
   ['a GIF of no known version', 'GIF88a\x01\0\x01\0\0\0'],
   ['an empty archive', 'PK\x05\x06\0\0\0\0'],
-  ['a PDF behind something else', '\n%PDF-1.7\n'],
+  ['a PDF behind something else', 'x%PDF-1.7\n'],
+  ['blank lines alone', '\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n'],
+  ['a printer job in another language', '\x1b%-12345X@PJL ENTER LANGUAGE=POSTSCRIPT\n%!PS'],
   ['an archive behind something else', 'MZPK\x03\x04'],
   ['words', 'Dear Sir or Madam'],
 ])('%s has no signature of ours', (_what, head) => {
   expect(sniff(bytes(head))).toBe(null)
+})
+
+test('a PDF for a printer is known behind what the printer is told', () => {
+  const job = bytes(`\x1b%-12345X@PJL JOB\r\n${'@PJL SET COPIES=1\r\n'.repeat(9)}@PJL ENTER LANGUAGE=PDF\r\n%PDF-1.4\n`)
+
+  expect(headBytes(job.subarray(0, HEAD_BYTES))).toBeGreaterThan(job.length)
+  expect(sniff(job)).toBe('application/pdf')
 })
 
 test('what comes later in the file does not count', () => {

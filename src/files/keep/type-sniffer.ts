@@ -1,6 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import { type FileType, isImage, isText } from '../../domain/file.ts'
-import { HEAD_BYTES, isOleContainer, type Magic, sniff } from '../sniff.ts'
+import { HEAD_BYTES, headBytes, isOleContainer, type Magic, sniff } from '../sniff.ts'
 import { sniffArchive } from '../sniff-archive.ts'
 import { createTextSniffer } from '../sniff-text.ts'
 import { agreedType, mismatch, unknownContent } from './agreed-type.ts'
@@ -38,7 +38,7 @@ export function createTypeSniffer(declared: FileType | null, name: string): Type
       if (magic === null) takeText(bytes)
       if (magic !== undefined) return
       head = Buffer.concat([head, bytes])
-      if (head.length >= HEAD_BYTES) decide()
+      if (head.length >= HEAD_BYTES && head.length >= headBytes(head)) decide()
     },
 
     async end(path) {

@@ -34,7 +34,9 @@ import {
   styled,
   textOf,
 } from './testing/docx-xml.ts'
+import { docxEntries } from './testing/office-files.ts'
 import { withFile } from './testing/with-file.ts'
+import { zipOf } from './testing/zip-of.ts'
 
 const level = (at: number, format: string): string => `<w:lvl w:ilvl="${at}"><w:numFmt w:val="${format}"/></w:lvl>`
 const numbering = numberingPart(
@@ -44,6 +46,21 @@ const numbering = numberingPart(
 )
 
 describe('readDocx', () => {
+  test('reads a document with parts in UTF-16, one of which it needs', async () => {
+    const utf16 = (text: string) => Buffer.from(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${text}`, 'utf16le')
+    const [types, rels, main] = docxEntries('<w:p><w:r><w:t>Grüße</w:t></w:r></w:p>')
+    const entries = [types, rels, main, { name: 'customXml/item1.xml', content: utf16('<b:Sources/>') }]
+    const parts = entries.flatMap((entry) => entry ?? [])
+    const all = parts.map(({ name, content }) => ({
+      name,
+      content: name === 'word/document.xml' ? utf16(String(content)) : content,
+    }))
+
+    for (const one of [parts, all]) {
+      expect((await withFile(zipOf(one), readDocx)).sections).toEqual([{ label: '', text: 'Grüße' }])
+    }
+  })
+
   test('gives headings, emphasis and links as Markdown, and joins the runs that Word splits', async () => {
     const { sections } = await readBody(
       paragraph(run('Chapter'), '<w:pStyle w:val="Heading1"/>') +

@@ -13,12 +13,28 @@ export interface XmlHandler {
 
 const limits = { depth: 1_000, tag: 1_000_000 } as const
 
-/** Calls `handler` in document order; throws `file_unreadable` for what is not well-formed or nested too deep. */
+/** Of the start of a part, which tells its encoding. */
+export const ENCODING_BYTES = 2
+
+/** By its mark, or by its first character, which is `<`. Office writes UTF-8 and reads UTF-16 too; some programs add parts in that. */
+export function xmlEncodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) return 'utf-16le'
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c)) return 'utf-16be'
+  return 'utf-8'
+}
+
+/**
+ * Calls `handler` in document order; throws `file_unreadable` for what is not well-formed or nested too deep. The first piece of
+ * `content` has at least `ENCODING_BYTES`.
+ */
 export async function scanXml(content: AsyncIterable<Uint8Array>, handler: XmlHandler): Promise<void> {
   const scanner = createXmlScanner(handler)
-  const decoder = new TextDecoder('utf-8')
-  for await (const chunk of content) scanner.write(decoder.decode(chunk, { stream: true }))
-  scanner.write(decoder.decode())
+  let decoder: InstanceType<typeof TextDecoder> | null = null
+  for await (const chunk of content) {
+    decoder ??= new TextDecoder(xmlEncodingOf(chunk))
+    scanner.write(decoder.decode(chunk, { stream: true }))
+  }
+  scanner.write(decoder?.decode() ?? '')
   scanner.end()
 }
 

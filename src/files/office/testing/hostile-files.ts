@@ -95,7 +95,7 @@ export const hostileFiles: HostileFile[] = [
     kind: 'docx',
     bytes: () =>
       zipOf([...document(), { name: 'word/styles.xml', content: Buffer.from(`\uFEFF${entities}<x/>`, 'utf16le') }]),
-    refusal: 'The file has parts in UTF-16',
+    refusal: 'The file holds a document type definition',
   },
   {
     name: 'a name that climbs',
