@@ -56,6 +56,18 @@ describe('a text', () => {
     })
   })
 
+  test('in an encoding that cannot be told is refused, and says what to do', async () => {
+    const greek = Buffer.from('\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1, \xea\xfc\xf3\xec\xe5!', 'latin1')
+
+    for (const type of ['text/plain', 'text/csv', 'text/markdown']) {
+      await expect(read(greek, type)).rejects.toMatchObject({
+        code: 'file_unreadable',
+        message:
+          'The file is text in an encoding that cannot be told for certain: save it as UTF-8 and attach it again.',
+      })
+    }
+  })
+
   test('that is none is refused', async () => {
     const garbage = Buffer.from(Array.from({ length: 5_000 }, (_, at) => (at * 7919) % 251))
 

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTextSniffer } from './sniff-text.ts'
 
-function isText(bytes: Uint8Array, pieces: number = bytes.length): boolean {
+function sniffed(bytes: Uint8Array, pieces: number = bytes.length): 'text' | 'strange' | 'none' {
   const sniffer = createTextSniffer()
-  for (let i = 0; i < bytes.length; i += pieces) if (!sniffer.take(bytes.subarray(i, i + pieces))) return false
+  for (let i = 0; i < bytes.length; i += pieces) if (!sniffer.take(bytes.subarray(i, i + pieces))) return 'none'
   return sniffer.end()
 }
 
@@ -22,38 +22,49 @@ test.each<[string, Uint8Array]>([
   ['UTF-16, little end first', utf16('grüße 😀')],
   ['UTF-16, big end first', utf16('grüße 😀').swap16()],
   ['Latin-1', latin1('Sehr geehrte Damen und Herren, die Grüße überbrachte Frau Müßig.')],
+  ['UTF-16 without a mark', Buffer.from('hello', 'utf16le')],
+  ['a letter of a Russian in KOI8-R', latin1('\xf0\xd2\xc9\xd7\xc5\xd4, \xcd\xc9\xd2!')],
+  [
+    'a stray control character',
+    Buffer.from(`a line of a log\n${'another line of the log\n'.repeat(9)}\x01 and \0 the end`),
+  ],
   ['Windows quotes', latin1('He said \x93hello\x94 \x96 and left.')],
 ])('%s: text, in one piece or byte by byte', (_what, bytes) => {
-  expect(isText(bytes)).toBe(true)
-  expect(isText(bytes, bytes[0] === 0xff || bytes[0] === 0xfe ? 2 : 1)).toBe(true)
+  expect(sniffed(bytes)).toBe('text')
+  expect(sniffed(bytes, 1)).toBe('text')
 })
 
 test.each<[string, Uint8Array]>([
   ['nothing', Buffer.alloc(0)],
   ['a zero byte', Buffer.from('hello\0world')],
   ['one zero byte', Buffer.from([0])],
-  ['one high byte', Buffer.from([0xff])],
-  ['UTF-16 without a mark', Buffer.from('hello', 'utf16le')],
   ['UTF-16 with half a character at its end', Buffer.concat([utf16('hello'), Buffer.from([0x20])])],
   ['UTF-16 with zeros', utf16('a\0b')],
   ['a machine’s bytes', Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0])],
-  ['a letter of a Russian in KOI8-R', latin1('\xf0\xd2\xc9\xd7\xc5\xd4, \xcd\xc9\xd2!')],
-  ['places that no encoding uses', latin1('plain text and \x81\x8d')],
 ])('%s: no text', (_what, bytes) => {
-  expect(isText(bytes)).toBe(false)
-  expect(isText(bytes, 3)).toBe(false)
+  expect(sniffed(bytes)).toBe('none')
+  expect(sniffed(bytes, 3)).toBe('none')
+})
+
+test.each<[string, Uint8Array]>([
+  ['one high byte', Buffer.from([0xff])],
+  ['places that no encoding uses', latin1('plain text and \x81\x8d')],
+  ['Greek in an old encoding', latin1('\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1, \xea\xfc\xf3\xec\xe5!')],
+])('%s: text of a kind that is not guessed at', (_what, bytes) => {
+  expect(sniffed(bytes)).toBe('strange')
+  expect(sniffed(bytes, 3)).toBe('strange')
 })
 
 test('a binary tail behind pages of text is found', () => {
-  const tail = Buffer.concat([Buffer.alloc(200_000, 'a line of text\n'), Buffer.from([0, 1, 2, 3])])
+  const tail = Buffer.concat([Buffer.alloc(200_000, 'a line of text\n'), Buffer.alloc(4_000, '\0\x01\x02\x03')])
 
-  expect(isText(tail, 65_536)).toBe(false)
+  expect(sniffed(tail, 65_536)).toBe('none')
 })
 
 test('how it is cut does not matter', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 2, max: 7 }), (bytes, pieces) => {
-      expect(isText(bytes, pieces)).toBe(isText(bytes))
+      expect(sniffed(bytes, pieces)).toBe(sniffed(bytes))
     }),
   )
 })
@@ -63,9 +74,9 @@ test('all that people write is text, and what a compressor writes is not', () =>
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: what people do not write.
       fc.pre(!/[\x00-\x1f]/.test(text))
-      expect(isText(Buffer.from(text))).toBe(true)
+      expect(sniffed(Buffer.from(text))).toBe('text')
     }),
   )
   const noise = Buffer.from(Array.from({ length: 300 }, (_, i) => (i * 7919 + ((i * i) % 251)) & 0xff))
-  expect(isText(noise)).toBe(false)
+  expect(sniffed(noise)).toBe('none')
 })

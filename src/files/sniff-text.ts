@@ -1,84 +1,120 @@
-// Whether bytes are text: UTF-8, UTF-16 with its mark, or what can be read as Latin-1. The whole file is asked, not only its
-// beginning: a binary file may begin with a line for people.
+// Whether bytes are text, in an encoding that can be told (`text-encoding.ts`). The whole file is asked, not only its beginning: a
+// binary file may begin with a line for people.
+
+import { BEFORE_BYTES, legacyEncodingOf, SAMPLE_BYTES, utf16WithoutMark } from './text-encoding.ts'
 
 export interface TextSniffer {
   /** False as soon as it is certain that this is no text. */
   take(bytes: Uint8Array): boolean
-  /** Called at the end of the file. */
-  end(): boolean
+  /** Called at the end of the file. `strange`: text, as it seems, in an encoding that is not known. */
+  end(): 'text' | 'strange' | 'none'
 }
+
+/** Enough to see where the zeros of UTF-16 are. */
+const HEAD_BYTES = 512
 
 export function createTextSniffer(): TextSniffer {
+  let head = Buffer.alloc(0)
   let sniffer: TextSniffer | null = null
+
+  function begin(): boolean {
+    sniffer = createSnifferFor(head)
+    return sniffer.take(head)
+  }
+
   return {
     take(bytes) {
-      if (bytes.length === 0) return true
-      sniffer ??= createSnifferFor(bytes)
-      return sniffer.take(bytes)
+      if (sniffer !== null) return sniffer.take(bytes)
+      head = Buffer.concat([head, bytes])
+      return head.length < HEAD_BYTES || begin()
     },
-    end: () => sniffer?.end() ?? false,
+    end() {
+      if (sniffer === null && (head.length === 0 || !begin())) return 'none'
+      return sniffer?.end() ?? 'none'
+    },
   }
 }
 
-function createSnifferFor([first, second]: Uint8Array): TextSniffer {
+function createSnifferFor(head: Uint8Array): TextSniffer {
+  const [first, second] = head
   if (first === 0xff && second === 0xfe) return createUtf16Sniffer('utf-16le')
   if (first === 0xfe && second === 0xff) return createUtf16Sniffer('utf-16be')
-  return createByteSniffer()
-}
-
-function createUtf16Sniffer(encoding: string): TextSniffer {
-  const decoder = createStrictDecoder(encoding)
-  return {
-    take(bytes) {
-      const text = decoder.take(bytes)
-      return text !== null && !BINARY.test(text)
-    },
-    end: () => decoder.end(),
-  }
+  // Always the same bytes, however the file was cut.
+  const encoding = utf16WithoutMark(head.subarray(0, HEAD_BYTES))
+  return encoding === null ? createByteSniffer() : createUtf16Sniffer(encoding)
 }
 
 /** Control characters that text has no use for. What is left: tab, line ends, form feed, escape sequences, old ends of file. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-const BINARY = /[\x00-\x08\x0e-\x19\x1c-\x1f]/
+const BINARY = /[\x00-\x08\x0e-\x19\x1c-\x1f]/g
 
-/** The places that Windows-1252, which is what is meant by Latin-1, leaves empty. */
-const unusedBytes = [0x81, 0x8d, 0x8f, 0x90, 0x9d]
+/** One in a hundred, and a thousand in all: some logs and old texts have a few. In what a compressor writes, it is one in ten. */
+const MAX_SHARE_OF_CONTROLS = 0.01
+const MAX_CONTROLS = 1_000
+
+const areFew = (controls: number, count: number): boolean => controls <= count * MAX_SHARE_OF_CONTROLS
+
+function createUtf16Sniffer(encoding: string): TextSniffer {
+  const decoder = createStrictDecoder(encoding)
+  let count = 0
+  let controls = 0
+  return {
+    take(bytes) {
+      const text = decoder.take(bytes)
+      if (text === null) return false
+      count += text.length
+      controls += text.match(BINARY)?.length ?? 0
+      return controls <= MAX_CONTROLS
+    },
+    end: () => (decoder.end() && areFew(controls, count) ? 'text' : 'none'),
+  }
+}
 
 const PLAIN = 0
-const BINARY_BYTE = 1
+const CONTROL = 1
 const BEYOND_ASCII = 2
-const UNUSED = 3
 const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte < 0x80) return BINARY.test(String.fromCharCode(byte)) ? BINARY_BYTE : PLAIN
-  return unusedBytes.includes(byte) ? UNUSED : BEYOND_ASCII
+  if (byte >= 0x80) return BEYOND_ASCII
+  return String.fromCharCode(byte).search(BINARY) === 0 ? CONTROL : PLAIN
 })
-
-/** In a language that Latin-1 is made for, most letters are plain ones. More of the others is another encoding, or no text. */
-const MAX_SHARE_BEYOND_ASCII = 0.3
 
 function createByteSniffer(): TextSniffer {
   const utf8 = createStrictDecoder('utf-8')
   let isUtf8 = true
-  let isLatin1 = true
   let count = 0
-  let beyondAscii = 0
+  let controls = 0
+  /** Around the first byte that is not ASCII; until it comes, the last bytes. */
+  let sample = Buffer.alloc(0)
+  let isPlain = true
   return {
     take(bytes) {
       count += bytes.length
+      let firstBeyond = -1
       // Counted, not `for … of`: every byte of every text comes by here, and this takes half the time.
       for (let i = 0; i < bytes.length; i += 1) {
         const kind = kinds[bytes[i] ?? 0]
         if (kind === PLAIN) continue
-        if (kind === BINARY_BYTE) return false
-        beyondAscii += 1
-        if (kind === UNUSED) isLatin1 = false
+        if (kind === CONTROL) controls += 1
+        else if (firstBeyond === -1) firstBeyond = i
+      }
+      if (isPlain) {
+        const before = firstBeyond === -1 ? bytes.length : firstBeyond
+        sample = Buffer.concat([sample, bytes.subarray(Math.max(0, before - BEFORE_BYTES), before)]).subarray(
+          -BEFORE_BYTES,
+        )
+      }
+      if (!isPlain || firstBeyond !== -1) {
+        const room = SAMPLE_BYTES - sample.length
+        sample = Buffer.concat([sample, bytes.subarray(isPlain ? firstBeyond : 0).subarray(0, room)])
+        isPlain = false
       }
       isUtf8 &&= utf8.take(bytes) !== null
-      return isUtf8 || isLatin1
+      return controls <= MAX_CONTROLS
     },
     end() {
-      if (count === 0) return false
-      return (isUtf8 && utf8.end()) || (isLatin1 && beyondAscii <= count * MAX_SHARE_BEYOND_ASCII)
+      if (!areFew(controls, count)) return 'none'
+      if (isUtf8 && utf8.end()) return 'text'
+      return legacyEncodingOf(sample) === null ? 'strange' : 'text'
     },
   }
 }

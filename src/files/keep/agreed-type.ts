@@ -50,6 +50,14 @@ export const unknownContent = (declared: FileType | null, found: string, name: s
     ? new ServerError('unsupported_media_type', `${JSON.stringify(name)} is ${found}. ${TAKEN}`, { details: { name } })
     : mismatch(declared, found, name)
 
+/** For what seems to be text; read in the wrong encoding it would be nonsense that nobody notices. */
+export const strangeText = (name: string): ServerError =>
+  new ServerError(
+    'unsupported_media_type',
+    `${JSON.stringify(name)} is text in an encoding that cannot be told for certain, or no text at all. Save it as UTF-8 and send it again.`,
+    { details: { name } },
+  )
+
 function textTypeOf(name: string): FileType {
   if (/\.(?:md|markdown)$/i.test(name)) return 'text/markdown'
   return /\.csv$/i.test(name) ? 'text/csv' : 'text/plain'

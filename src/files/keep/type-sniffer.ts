@@ -3,7 +3,7 @@ import { type FileType, isImage, isText } from '../../domain/file.ts'
 import { HEAD_BYTES, headBytes, isOleContainer, type Magic, sniff } from '../sniff.ts'
 import { sniffArchive } from '../sniff-archive.ts'
 import { createTextSniffer } from '../sniff-text.ts'
-import { agreedType, mismatch, unknownContent } from './agreed-type.ts'
+import { agreedType, mismatch, strangeText, unknownContent } from './agreed-type.ts'
 
 /** Finds out what a file is while it arrives. Both throw `unsupported_media_type`, as soon as that is certain. */
 export interface TypeSniffer {
@@ -29,7 +29,7 @@ export function createTypeSniffer(declared: FileType | null, name: string): Type
   }
 
   function takeText(bytes: Uint8Array): void {
-    if (!text.take(bytes)) throw unknownContent(declared, wordsFor(head), name)
+    if (isOleContainer(head) || !text.take(bytes)) throw unknownContent(declared, wordsFor(head), name)
     if (declared !== null && !isText(declared)) throw unknownContent(declared, 'text or of an unknown type', name)
   }
 
@@ -45,7 +45,9 @@ export function createTypeSniffer(declared: FileType | null, name: string): Type
       if (magic === undefined) decide()
       if (magic === 'zip') return agreedType(await archiveType(path), declared, name)
       if (magic != null) return agreedType(magic, declared, name)
-      if (!text.end()) throw unknownContent(declared, wordsFor(head), name)
+      const found = text.end()
+      if (found === 'strange') throw strangeText(name)
+      if (found === 'none') throw unknownContent(declared, wordsFor(head), name)
       return agreedType('text/plain', declared, name)
     },
   }

@@ -10,7 +10,7 @@ import type { ReadableFile } from '../file-reader.ts'
 import { readExtract } from './extract-file.ts'
 
 /** Raised whenever a reader gives other words for the same bytes: results of older readers are then not used again. */
-const EXTRACTOR_VERSION = 2
+const EXTRACTOR_VERSION = 3
 
 /** More than any extract within its limits. Who wrote it has read a hostile file. */
 const MAX_EXTRACT_BYTES = 64_000_000
