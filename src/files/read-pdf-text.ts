@@ -1,21 +1,21 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs'
+import { composePdfAccents, type PlacedText } from './compose-pdf-accents.ts'
 
-interface Piece {
-  str: string
+interface Piece extends PlacedText {
   hasEOL: boolean
-  x: number
-  y: number
 }
 
 /** The words of a page as they follow each other. Empty when it has none, or none that mean anything. */
 export async function pageText(page: PDFPageProxy): Promise<string> {
   const { items } = await page.getTextContent()
-  const pieces: Piece[] = []
+  const drawn: Piece[] = []
   for (const item of items) {
     if (!('str' in item)) continue
     const [, , , , x = 0, y = 0]: number[] = item.transform
-    pieces.push({ str: item.str, hasEOL: item.hasEOL, x, y })
+    const { str, hasEOL, width, height } = item
+    drawn.push({ str, hasEOL, x, y, width, height })
   }
+  const pieces = composePdfAccents(drawn)
   const text = isWrittenBackwards(pieces) ? sorted(pieces) : joined(pieces)
   return isMeaningless(text) ? '' : text
 }
