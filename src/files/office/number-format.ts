@@ -1,11 +1,32 @@
-// Excel keeps dates, times and percentages as bare numbers; only the format of the cell says which is which.
+// Excel keeps dates, times, percentages and codes with leading zeros as bare numbers; only the format of the cell says which is which.
 
-export type NumberFormat = 'plain' | 'date' | 'time' | 'duration' | 'percent'
+export type NumberFormat = 'plain' | 'date' | 'time' | 'duration' | NumberPattern
+
+/** What stands around a number, and how many digits it has at least. More digits are never cut off: people see them rounded, sums are not. */
+export interface NumberPattern {
+  before: string
+  integers: number
+  decimals: number
+  /** Shown a hundred times as large. */
+  percent: boolean
+  after: string
+}
+
+const pattern = (decimals: number, more: Partial<NumberPattern> = {}): NumberPattern => ({
+  before: '',
+  integers: 1,
+  decimals,
+  percent: false,
+  after: '',
+  ...more,
+})
 
 /** `code` is the format as it is written in the workbook; the ids below 164 that have none are built into Excel. */
 export function numberFormatOf(id: number, code: string | undefined): NumberFormat {
   if (code !== undefined) return formatOfCode(code)
-  if (id === 9 || id === 10) return 'percent'
+  if (id === 9 || id === 10) return pattern(id === 9 ? 0 : 2, { percent: true, after: '%' })
+  // The currency of the others is that of whoever looks.
+  if ([2, 4, 7, 8, 39, 40, 43, 44].includes(id)) return pattern(2)
   if ((id >= 18 && id <= 21) || id === 45 || id === 47 || (id >= 32 && id <= 35)) return 'time'
   if (id === 46) return 'duration'
   return (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? 'date' : 'plain'
@@ -22,16 +43,47 @@ function formatOfCode(code: string): NumberFormat {
   if (/general/.test(bare)) return 'plain'
   if (/[yd]|mmm/.test(letters) || (/m/.test(letters) && !/[hs]/.test(letters))) return 'date'
   if (/[hs]/.test(letters)) return 'time'
-  return letters.includes('%') ? 'percent' : 'plain'
+  return patternOf(code)
 }
+
+/** Of what a format adds to a number. A file repeats it as often as it likes. */
+const MAX_LITERAL = 20
+
+function patternOf(code: string): NumberFormat {
+  const [, before = '', digits = '', after = ''] = PARTS.exec(code) ?? []
+  // Fractions, powers of ten, thousands as units: the number itself is clearer.
+  if (digits === '' || /[/eE]/.test(after) || /,$|,\.|[^0#?,.]/.test(digits)) return 'plain'
+  const [whole = '', part = ''] = digits.split('.')
+  const percent = literal(before).includes('%') || literal(after).includes('%')
+  return {
+    before: literal(before),
+    integers: Math.min(whole.replace(/[^0]/g, '').length, MAX_LITERAL),
+    decimals: Math.min(part.replace(/[^0]/g, '').length, MAX_LITERAL),
+    percent,
+    after: literal(after),
+  }
+}
+
+/** The first section: what stands before its digits, the digits, what stands behind them. */
+const PARTS =
+  /^((?:"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|[^0#?;"\\_*[])*)([0#?][0#?,.]*)((?:"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|[^;"\\_*[])*)/
+
+/** `[$€-407]` is a currency, other brackets are colours and conditions. Blanks of a certain width, and minus and brackets, which are for negative numbers, are left out. */
+const literal = (text: string): string =>
+  text
+    .replace(
+      /"([^"]*)"|\\(.)|[_*].|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]/g,
+      (_, quoted, escaped, currency) => quoted ?? escaped ?? currency ?? '',
+    )
+    .replace(/[()#0?]|^[-+]+/g, '')
+    .slice(0, MAX_LITERAL)
 
 /** Dates as ISO dates, the time only where there is one; numbers with the 15 digits Excel keeps. */
 export function formatNumber(value: number, format: NumberFormat, from1904: boolean): string {
+  if (typeof format === 'object') return patterned(value, format)
   switch (format) {
     case 'plain':
       return String(Number(value.toPrecision(15)))
-    case 'percent':
-      return `${Number((value * 100).toPrecision(12))}%`
     case 'duration':
       return clock(value)
     case 'time':
@@ -39,6 +91,16 @@ export function formatNumber(value: number, format: NumberFormat, from1904: bool
     case 'date':
       return dateOf(value, from1904)
   }
+}
+
+function patterned(value: number, { before, integers, decimals, percent, after }: NumberPattern): string {
+  const size = Math.abs(percent ? Number((value * 100).toPrecision(12)) : Number(value.toPrecision(15)))
+  const [whole = '', part = ''] = String(size).split('.')
+  // Beyond 21 digits it is a power of ten.
+  if (/e/.test(String(size))) return `${value < 0 ? '-' : ''}${before}${size}${after}`.trim()
+  const digits = part.padEnd(decimals, '0')
+  const number = `${whole.padStart(integers, '0')}${digits === '' ? '' : `.${digits}`}`
+  return `${value < 0 ? '-' : ''}${before}${number}${after}`.trim()
 }
 
 const secondsADay = 86_400

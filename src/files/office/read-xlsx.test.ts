@@ -31,7 +31,7 @@ describe('readXlsx', () => {
           text: [
             '| Item | Day |  |  |',
             '| --- | --- | --- | --- |',
-            '| Rich text | 2026-01-15 |  | 25% |',
+            '| Rich text | 2026-01-15 |  | 25.00% |',
             '| a\\|b<br>c | 2 | TRUE | #DIV/0! |',
           ].join('\n'),
         },
@@ -82,16 +82,74 @@ describe('readXlsx', () => {
     })
   })
 
-  test('cuts a sheet of 100,000 rows and says how much is left out', async () => {
-    const rows = Array.from({ length: 100_000 }, (_, at) => `<row><c><v>${at}</v></c></row>`).join('')
-    const { sections, notes } = await read({ sheets: [{ name: 'Big', rows }] })
+  test('gives the rows behind the first 1,000 in parts, behind all sheets and under the same head', async () => {
+    const rows = Array.from({ length: 2_500 }, (_, at) => `<row><c><v>${at}</v></c></row>`).join('')
+    const { sections, notes } = await read({
+      sheets: [
+        { name: 'Big', rows },
+        { name: 'Small', rows: '<row><c><v>7</v></c></row>' },
+      ],
+    })
+    const table = (from: number, to: number) =>
+      ['| 0 |', '| --- |', ...Array.from({ length: to - from }, (_, at) => `| ${from + at} |`)].join('\n')
 
-    expect(sections[0]?.text.split('\n')).toEqual([
-      '| 0 |',
-      '| --- |',
-      ...Array.from({ length: 999 }, (_, at) => `| ${at + 1} |`),
+    expect(sections).toEqual([
+      { label: 'sheet Big', text: table(1, 1_000) },
+      { label: 'sheet Small', text: '| 7 |\n| --- |' },
+      { label: 'sheet Big rows 1001-2000', text: table(1_000, 2_000) },
+      { label: 'sheet Big rows 2001-2500', text: table(2_000, 2_500) },
     ])
-    expect(notes).toEqual(['Sheet "Big" has 100,000 rows and 1 column; the first 1,000 rows are shown.'])
+    expect(notes).toEqual([
+      'Sheet "Big": those after the first 1,000 rows stand in parts of their own, behind all sheets.',
+    ])
+  })
+
+  test('shows where links lead, and what people remarked', async () => {
+    const entries = xlsxEntries({
+      sheets: [
+        {
+          name: 'S',
+          rows:
+            '<row r="2"><c r="B2" t="str"><v>the site</v></c><c r="C2" t="str"><f>HYPERLINK("https://example.com/b","more")</f><v>more</v></c></row>' +
+            '<row r="3"><c r="B3" t="str"><v>inside</v></c></row>',
+          links: '<hyperlink ref="B2:B2" r:id="l"/><hyperlink ref="B3" location="S!A1"/>',
+          relationships: [
+            { id: 'l', type: 'hyperlink', target: 'https://example.com/a', external: true },
+            { id: 'c', type: 'comments', target: '../comments1.xml' },
+            { id: 't', type: 'threadedComment', target: '../threadedComments/threadedComment1.xml' },
+          ],
+        },
+      ],
+    })
+    const comments =
+      '<comments><authors><author>Ada</author></authors><commentList>' +
+      '<comment ref="B2"><text><r><t>[Threaded comment] Your version of Excel</t></r></text></comment>' +
+      '<comment ref="B3"><text><r><t>Ada:</t></r><r><t xml:space="preserve">\nPlease check</t></r></text></comment>' +
+      '</commentList></comments>'
+    const conversation =
+      '<ThreadedComments><threadedComment ref="B2" id="1"><text>Is it open?</text></threadedComment>' +
+      '<threadedComment ref="B2" id="2" parentId="1"><text>Yes.</text></threadedComment></ThreadedComments>'
+    const zip = zipOf([
+      ...entries,
+      { name: 'xl/comments1.xml', content: comments },
+      { name: 'xl/threadedComments/threadedComment1.xml', content: conversation },
+    ])
+
+    expect((await withFile(zip, readXlsx)).sections).toEqual([
+      {
+        label: 'sheet S',
+        text: [
+          '| [the site](https://example.com/a) | [more](https://example.com/b) |',
+          '| --- | --- |',
+          '| inside |  |',
+          '',
+          'Comments:',
+          '- B2: Is it open?',
+          '- B2: Yes.',
+          '- B3: Ada: Please check',
+        ].join('\n'),
+      },
+    ])
   })
 
   test('does not build the grid that a cell in the last corner asks for', async () => {

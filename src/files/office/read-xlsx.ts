@@ -1,19 +1,23 @@
 import type { Extract, ExtractSection } from '../../domain/file.ts'
 import { extractCharacters } from './extract-limit.ts'
-import { markdownTable } from './markdown.ts'
+import { markdownLink, markdownTable, maxLink } from './markdown.ts'
 import { type NumberFormat, numberFormatOf } from './number-format.ts'
 import { type OfficePackage, openOfficePackage } from './office-package.ts'
-import { type ScannedSheet, scanSheet } from './scan-sheet.ts'
+import { cellName, type ScannedSheet, type SheetRow, scanSheet } from './scan-sheet.ts'
+import { type CellComment, readSheetComments } from './sheet-comments.ts'
 import { damaged } from './unreadable.ts'
 import { attribute } from './xml-scanner.ts'
 
-/** Of one sheet; what is beyond is left out with a note of how much. */
+/** Of one section. Further rows of a sheet follow in sections of their own; columns beyond are left out with a note of how many. */
 export const sheetLimits = { rows: 1_000, columns: 50 } as const
+/** Of all rows that follow, in all sheets. */
+const MAX_MORE_CELLS = 500_000
 
 /**
  * One section for each sheet in the order of the tabs, hidden ones too: a Markdown table without the empty rows and columns
- * around it, several empty rows inside as one. A merged cell has its value in its first cell, the others are blank. Formulas
- * show their stored values, dates are ISO dates, percentages what Excel shows.
+ * around it, several empty rows inside as one. Of long sheets the first rows come first, then the others in parts, so that no sheet
+ * hides behind another. A merged cell has its value in its first cell, the others are blank. Formulas
+ * show their stored values, dates are ISO dates, numbers have the zeros and units that Excel shows. Comments stand below.
  */
 export async function readXlsx(path: string): Promise<Extract> {
   const pack = await openOfficePackage(path, 'xlsx')
@@ -22,15 +26,22 @@ export async function readXlsx(path: string): Promise<Extract> {
     const formats = await readFormats(pack, workbook.styles)
     // No program writes two tabs of one sheet; somebody who wants it read a thousand times does.
     if (new Set(workbook.tabs.map(({ part }) => part)).size < workbook.tabs.length) throw damaged()
-    const sheets: { tab: Tab; sheet: ScannedSheet }[] = []
+    const sheets: ReadSheet[] = []
+    let maxCells = MAX_MORE_CELLS
     for (const tab of workbook.tabs) {
       const options = {
         maxRows: sheetLimits.rows,
+        maxCells,
         maxColumns: sheetLimits.columns,
         formats,
         from1904: workbook.from1904,
       }
-      sheets.push({ tab, sheet: await scanSheet(pack, tab.part, options) })
+      const sheet = await scanSheet(pack, tab.part, options)
+      maxCells = sheet.rows.reduce((rest, { cells }) => rest - cells.length, maxCells)
+      const relationships = await pack.relationshipsOf(tab.part)
+      const comments = await readSheetComments(pack, relationships)
+      const targets = new Map([...relationships].map(([id, { target, external }]) => [id, external ? target : '']))
+      sheets.push({ tab, sheet, comments, targets })
     }
     const strings = await readSharedStrings(
       pack,
@@ -47,6 +58,14 @@ interface Tab {
   name: string
   part: string
   hidden: boolean
+}
+
+interface ReadSheet {
+  tab: Tab
+  sheet: ScannedSheet
+  comments: readonly CellComment[]
+  /** Addresses outside the file, by the id of the relationship. */
+  targets: ReadonlyMap<string, string>
 }
 
 interface Workbook {
@@ -142,21 +161,24 @@ async function readSharedStrings(
 }
 
 function extractOf(
-  sheets: readonly { tab: Tab; sheet: ScannedSheet }[],
+  sheets: readonly ReadSheet[],
   strings: ReadonlyMap<number, string>,
   notes: readonly string[],
 ): Extract {
-  const extract: Extract = { sections: [], notes: [...notes] }
   let left = extractCharacters
-  for (const { tab, sheet } of sheets) {
+
+  /** As many rows as there is room for. */
+  function tableRows({ sheet, targets }: ReadSheet, from: readonly SheetRow[]): { rows: string[][]; shown: number } {
     const rows: string[][] = []
     let shown = 0
     let before = 0
-    for (const { row, cells } of sheet.rows) {
+    for (const { row, cells } of from) {
       const texts: string[] = []
       for (const { column, text } of cells) {
         const at = column - sheet.firstColumn
-        if (at < sheetLimits.columns) texts[at] = typeof text === 'number' ? (strings.get(text) ?? '') : text
+        if (at >= sheetLimits.columns) continue
+        const words = typeof text === 'number' ? (strings.get(text) ?? '') : text
+        texts[at] = linked(words, targetOf(sheet, targets, cellName(row, column)))
       }
       left = texts.reduce((rest, text) => rest - text.length - 3, left)
       if (left < 0) break
@@ -165,16 +187,47 @@ function extractOf(
       shown += 1
       before = row
     }
-    extract.sections.push(sectionOf(tab, rows))
-    extract.notes.push(...notesOn(tab, sheet, shown))
+    return { rows, shown }
   }
-  return extract
+
+  const first: ExtractSection[] = []
+  const heads = new Map<ReadSheet, { rows: string[][]; shown: number }>()
+  for (const one of sheets) {
+    const table = tableRows(one, one.sheet.rows.slice(0, sheetLimits.rows))
+    heads.set(one, table)
+    const text = [markdownTable(table.rows), commentList(one.comments)].filter((part) => part !== '').join('\n\n')
+    first.push({ label: `sheet ${one.tab.name}`, text })
+  }
+  const more: ExtractSection[] = []
+  const extract: Extract = { sections: first, notes: [...notes] }
+  for (const one of sheets) {
+    const head = heads.get(one)?.rows[0] ?? []
+    let shown = heads.get(one)?.shown ?? 0
+    for (let at = shown; at < one.sheet.rows.length && left >= 0 && shown > 0; at = shown) {
+      const part = one.sheet.rows.slice(at, at + sheetLimits.rows)
+      const table = tableRows(one, part)
+      const [from, to] = [part[0]?.row, part[table.shown - 1]?.row]
+      if (from === undefined || to === undefined) break
+      // The first row is mostly the head of all.
+      more.push({ label: `sheet ${one.tab.name} rows ${from}-${to}`, text: markdownTable([head, ...table.rows]) })
+      shown += table.shown
+    }
+    extract.notes.push(...notesOn(one.tab, one.sheet, shown))
+  }
+  return { ...extract, sections: [...first, ...more] }
 }
 
-const sectionOf = (tab: Tab, rows: string[][]): ExtractSection => ({
-  label: `sheet ${tab.name}`,
-  text: markdownTable(rows),
-})
+function targetOf(sheet: ScannedSheet, targets: ReadonlyMap<string, string>, cell: string): string {
+  const link = sheet.links.get(cell)
+  if (link === undefined) return ''
+  return 'address' in link ? link.address : (targets.get(link.relationship) ?? '')
+}
+
+const linked = (text: string, target: string): string =>
+  target === '' || target === text || target.length > maxLink ? text : markdownLink(text, target)
+
+const commentList = (comments: readonly CellComment[]): string =>
+  comments.length === 0 ? '' : ['Comments:', ...comments.map(({ cell, text }) => `- ${cell}: ${text}`)].join('\n')
 
 function notesOn(tab: Tab, sheet: ScannedSheet, shown: number): string[] {
   const name = `Sheet "${tab.name}"`
@@ -182,13 +235,16 @@ function notesOn(tab: Tab, sheet: ScannedSheet, shown: number): string[] {
   if (tab.hidden) notes.push(`${name} is hidden in Excel.`)
   if (sheet.rowCount === 0) return [...notes, `${name} is empty.`]
   const columns = sheet.lastColumn - sheet.firstColumn + 1
+  const size = `${name} has ${count(sheet.rowCount, 'row')} and ${count(columns, 'column')}`
   const cut = [
     shown < sheet.rowCount ? `the first ${count(shown, 'row')}` : '',
     columns > sheetLimits.columns ? `the first ${count(sheetLimits.columns, 'column')}` : '',
   ].filter((part) => part !== '')
-  if (cut.length > 0) {
-    const size = `${count(sheet.rowCount, 'row')} and ${count(columns, 'column')}`
-    notes.push(`${name} has ${size}; ${cut.join(' and ')} are shown.`)
+  if (cut.length > 0) notes.push(`${size}; ${cut.join(' and ')} are shown.`)
+  if (shown > sheetLimits.rows) {
+    notes.push(
+      `${name}: those after the first ${count(sheetLimits.rows, 'row')} stand in parts of their own, behind all sheets.`,
+    )
   }
   if (sheet.hasMergedCells) notes.push(`${name} has merged cells: the value stands in the first, the others are blank.`)
   if (sheet.formulasWithoutValue > 0) {

@@ -10,7 +10,7 @@ test('scanSheet keeps no more than will be shown and counts the rest', async () 
   const sheet = await withFile(zipOf(xlsxEntries({ sheets: [{ name: 'S', rows }] })), async (path) => {
     const pack = await openOfficePackage(path, 'xlsx')
     try {
-      const options = { maxRows: 1, maxColumns: 2, formats: [], from1904: false }
+      const options = { maxRows: 1, maxCells: 0, maxColumns: 2, formats: [], from1904: false }
       return await scanSheet(pack, 'xl/worksheets/sheet0.xml', options)
     } finally {
       pack.close()
@@ -32,5 +32,6 @@ test('scanSheet keeps no more than will be shown and counts the rest', async () 
     lastColumn: 3,
     hasMergedCells: false,
     formulasWithoutValue: 0,
+    links: new Map(),
   })
 })

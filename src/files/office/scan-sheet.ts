@@ -14,7 +14,7 @@ export interface SheetRow {
 }
 
 export interface ScannedSheet {
-  /** Rows with something in them, the first `maxRows` of them, each with its first `maxColumns` cells. */
+  /** Rows with something in them, as many of them as there is room for, each with its first `maxColumns` cells. */
   rows: SheetRow[]
   /** All rows with something in them. */
   rowCount: number
@@ -23,10 +23,14 @@ export interface ScannedSheet {
   hasMergedCells: boolean
   /** A program that does not calculate wrote them; they are shown as they are. */
   formulasWithoutValue: number
+  /** By the reference of the cell: an address, or the id of the relationship that has it. */
+  links: ReadonlyMap<string, { address: string } | { relationship: string }>
 }
 
 export interface SheetOptions {
+  /** So many rows are kept in any case, more as long as there are not more cells than these in all. */
   maxRows: number
+  maxCells: number
   maxColumns: number
   /** By the number of the cell's style. */
   formats: readonly NumberFormat[]
@@ -34,6 +38,7 @@ export interface SheetOptions {
 }
 
 export async function scanSheet(pack: OfficePackage, part: string, options: SheetOptions): Promise<ScannedSheet> {
+  const links = new Map<string, { address: string } | { relationship: string }>()
   const sheet: ScannedSheet = {
     rows: [],
     rowCount: 0,
@@ -41,7 +46,10 @@ export async function scanSheet(pack: OfficePackage, part: string, options: Shee
     lastColumn: 0,
     hasMergedCells: false,
     formulasWithoutValue: 0,
+    links,
   }
+  let cells = 0
+  const isFull = () => sheet.rows.length >= options.maxRows && cells >= options.maxCells
   let row: SheetRow = { row: 0, cells: [] }
   let filled = false
   let column = 0
@@ -59,9 +67,12 @@ export async function scanSheet(pack: OfficePackage, part: string, options: Shee
     filled = true
     sheet.firstColumn = Math.min(sheet.firstColumn, column)
     sheet.lastColumn = Math.max(sheet.lastColumn, column)
-    if (sheet.rows.length === options.maxRows || row.cells.length === options.maxColumns) return
+    if (isFull() || row.cells.length === options.maxColumns) return
+    const address = LINK_FORMULA.exec(formula)?.[1]
+    if (address !== undefined && links.size < MAX_LINKS) links.set(cellName(row.row, column), { address })
     const text = bare ? `=${formula}` : textOf(type, value, options.formats[style] ?? 'plain', options.from1904)
     row.cells.push({ column, text })
+    cells += 1
   }
 
   await pack.scan(part, {
@@ -80,6 +91,11 @@ export async function scanSheet(pack: OfficePackage, part: string, options: Shee
       else if (name === 'f') into = 'formula'
       else if (name === 'rPh') phonetic = true
       else if (name === 'mergeCell') sheet.hasMergedCells = true
+      else if (name === 'hyperlink' && links.size < MAX_LINKS) {
+        const [cell = ''] = (attribute(attributes, 'ref') ?? '').split(':')
+        const relationship = attribute(attributes, 'r:id')
+        if (relationship !== undefined) links.set(cell, { relationship })
+      }
     },
     text(text) {
       if (into === 'value' && !phonetic) value += text
@@ -91,7 +107,7 @@ export async function scanSheet(pack: OfficePackage, part: string, options: Shee
       else if (name === 'c') endCell()
       else if (name === 'row' && filled) {
         sheet.rowCount += 1
-        if (sheet.rows.length < options.maxRows) sheet.rows.push(row)
+        if (!isFull()) sheet.rows.push(row)
       }
     },
   })
@@ -113,6 +129,18 @@ function textOf(type: string, value: string, format: NumberFormat, from1904: boo
     default:
       return value.trim()
   }
+}
+
+const MAX_LINKS = 10_000
+const LINK_FORMULA = /^\s*HYPERLINK\(\s*"([^"]{1,2083})"/i
+
+/** `AB12`. */
+export function cellName(row: number, column: number): string {
+  let letters = ''
+  for (let left = column; left > 0; left = Math.floor((left - 1) / 26)) {
+    letters = String.fromCharCode(65 + ((left - 1) % 26)) + letters
+  }
+  return `${letters}${row}`
 }
 
 /** `AB12` is in column 28. */

@@ -39,6 +39,9 @@ export interface TestSheet {
   rows: string
   state?: string
   merged?: string
+  /** What stands in `hyperlinks`. */
+  links?: string
+  relationships?: readonly TestRelationship[]
 }
 
 export interface TestWorkbook {
@@ -70,10 +73,13 @@ export const xlsxEntries = ({ sheets, strings, styles, from1904 }: TestWorkbook)
   },
   { name: 'xl/sharedStrings.xml', content: `<sst>${strings ?? ''}</sst>` },
   { name: 'xl/styles.xml', content: `<styleSheet>${styles ?? ''}</styleSheet>` },
-  ...sheets.map(({ rows, merged }, at) => ({
-    name: `xl/worksheets/sheet${at}.xml`,
-    content: `<worksheet><sheetData>${rows}</sheetData>${merged ? `<mergeCells>${merged}</mergeCells>` : ''}</worksheet>`,
-  })),
+  ...sheets.flatMap(({ rows, merged, links, relationships: others = [] }, at) => [
+    {
+      name: `xl/worksheets/sheet${at}.xml`,
+      content: `<worksheet><sheetData>${rows}</sheetData>${merged ? `<mergeCells>${merged}</mergeCells>` : ''}${links ? `<hyperlinks>${links}</hyperlinks>` : ''}</worksheet>`,
+    },
+    { name: `xl/worksheets/_rels/sheet${at}.xml.rels`, content: relationships(others) },
+  ]),
 ]
 
 export interface TestSlide {
