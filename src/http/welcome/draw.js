@@ -6,9 +6,11 @@ import { shownArguments, visibleJson, visibleText } from './visible.js'
 /** As much of a result as is shown; the agent has all of it. */
 const MAX_RESULT = 300
 
+/** Children may be lists of them. */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties)
-  element.append(...children)
+  // One by one: as arguments of one call very many do not fit.
+  for (const child of children.flat()) element.append(child)
   return element
 }
 
@@ -16,41 +18,41 @@ function inline(nodes) {
   return nodes.map((node) => {
     if (node.type === 'text') return node.text
     if (node.type === 'code') return make('code', {}, node.text)
-    if (node.type !== 'link') return make(node.type, {}, ...inline(node.children))
+    if (node.type !== 'link') return make(node.type, {}, inline(node.children))
     // The words of a link may say anything, so its address is shown too.
     const { href } = node
-    return make('a', { href, title: href, target: '_blank', rel: 'noopener noreferrer' }, ...inline(node.children))
+    return make('a', { href, title: href, target: '_blank', rel: 'noopener noreferrer' }, inline(node.children))
   })
 }
 
 function cells(tag, row, align) {
-  return row.map((cell, i) => make(tag, { className: align[i] ?? '' }, ...inline(cell)))
+  return row.map((cell, i) => make(tag, { className: align[i] ?? '' }, inline(cell)))
 }
 
 function block(node) {
   switch (node.type) {
     case 'heading':
       // The page's own headings stand above those of an answer.
-      return make(`h${Math.min(node.level + 2, 6)}`, {}, ...inline(node.children))
+      return make(`h${Math.min(node.level + 2, 6)}`, {}, inline(node.children))
     case 'code':
       return make('pre', { tabIndex: 0 }, make('code', {}, node.text))
     case 'quote':
-      return make('blockquote', {}, ...node.blocks.map(block))
+      return make('blockquote', {}, node.blocks.map(block))
     case 'list': {
-      const items = node.items.map((blocks) => make('li', {}, ...blocks.map(block)))
-      return node.start === null ? make('ul', {}, ...items) : make('ol', { start: node.start }, ...items)
+      const items = node.items.map((blocks) => make('li', {}, blocks.map(block)))
+      return node.start === null ? make('ul', {}, items) : make('ol', { start: node.start }, items)
     }
     case 'table': {
       const [head, ...rows] = node.rows
-      const body = rows.map((row) => make('tr', {}, ...cells('td', row, node.align)))
-      const table = make('table', {}, make('thead', {}, make('tr', {}, ...cells('th', head, node.align))))
-      table.append(make('tbody', {}, ...body))
+      const body = rows.map((row) => make('tr', {}, cells('td', row, node.align)))
+      const table = make('table', {}, make('thead', {}, make('tr', {}, cells('th', head, node.align))))
+      table.append(make('tbody', {}, body))
       return make('div', { className: 'wide', tabIndex: 0 }, table)
     }
     case 'rule':
       return make('hr')
     default:
-      return make('p', {}, ...inline(node.children))
+      return make('p', {}, inline(node.children))
   }
 }
 
@@ -61,7 +63,7 @@ export function drawMarkdown(box, text) {
   let same = 0
   while (same < blocks.length && sources[same] === blocks[same].source) same += 1
   while (box.childNodes.length > same) box.lastChild.remove()
-  box.append(...blocks.slice(same).map(block))
+  for (const one of blocks.slice(same)) box.append(block(one))
   box.sources = blocks.map(({ source }) => source)
 }
 
@@ -76,7 +78,11 @@ const timeOf = (text) => new Date(text).toLocaleTimeString()
 function argumentList(args) {
   const shown = shownArguments(args)
   if (shown.length === 0) return make('p', {}, 'Without arguments.')
-  return make('dl', {}, ...shown.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]))
+  return make(
+    'dl',
+    {},
+    shown.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]),
+  )
 }
 
 const words = { approved: 'Approved', consumed: 'Approved', rejected: 'Rejected', expired: 'Nobody answered in time' }

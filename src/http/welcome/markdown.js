@@ -17,7 +17,9 @@
 /** Deeper than anybody writes; what is deeper is text. */
 const MAX_DEPTH = 12
 const MAX_ADDRESS = 2_000
-const MAX_OPEN = 100
+const MAX_OPEN = 20
+/** Marks of emphasis in a row: each pair of them is an element inside of another. */
+const MAX_MARKS = 8
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/
 const HEADING = /^ {0,3}(#{1,6})(?=[ \t]|$)/
@@ -174,8 +176,10 @@ function table(lines, at) {
   let to = at + 2
   while (to < lines.length && lines[to].includes('|')) to += 1
   const rows = [lines[at], ...lines.slice(at + 2, to)].map((line) => {
-    const cells = cellsOf(line)
-    return align.map((_, i) => parseInline(cells[i] ?? ''))
+    // Cells that are not written are left out: many columns and many rows, each of one character, would be a page of millions.
+    return cellsOf(line)
+      .slice(0, align.length)
+      .map((cell) => parseInline(cell))
   })
   return { block: { type: 'table', align, rows }, to }
 }
@@ -203,8 +207,9 @@ function cellsOf(line) {
 export function parseInline(text) {
   const found = []
   const brackets = []
-  /** Lengths of backtick runs that are not closed in what is left. */
-  const unclosed = new Set()
+  /** By their length, where the last run of backticks begins: one that has no other behind it closes nowhere. */
+  const lastTicks = new Map()
+  for (const { 0: ticks, index } of text.matchAll(/`+/g)) lastTicks.set(ticks.length, index)
   let plain = ''
   let at = 0
 
@@ -224,9 +229,8 @@ export function parseInline(text) {
       at += 2
     } else if (char === '`') {
       const marks = runOf(text, at)
-      const end = unclosed.has(marks) ? -1 : closingOf(text, at + marks, marks)
+      const end = (lastTicks.get(marks) ?? -1) > at ? closingOf(text, at + marks, marks) : -1
       if (end < 0) {
-        unclosed.add(marks)
         plain += text.slice(at, at + marks)
         at += marks
       } else {
@@ -235,7 +239,8 @@ export function parseInline(text) {
       }
     } else if (char === '*' || char === '_' || char === '~') {
       const count = runOf(text, at)
-      push({ type: 'marks', char, count, length: count, ...sides(text, at, count) })
+      if (count > MAX_MARKS) plain += char.repeat(count)
+      else push({ type: 'marks', char, count, length: count, ...sides(text, at, count) })
       at += count
     } else if (char === '[' || (char === '!' && text[at + 1] === '[')) {
       const mark = char === '[' ? '[' : '!['
@@ -246,22 +251,23 @@ export function parseInline(text) {
     } else if (char === ']') {
       const open = brackets.pop()
       const address = open === undefined ? null : addressAt(text, at + 1)
-      if (open === undefined || address === null) {
+      const href = address === null ? null : linkHref(address.href)
+      if (address === null) {
         plain += ']'
         at += 1
+      } else if (href === null) {
+        plain += text.slice(at, address.to)
+        at = address.to
       } else {
         flush()
         const [mark, ...words] = found.splice(open)
-        const children = joined(emphasised(words))
-        const link = linkTo(address.href, children)
-        const isPicture = mark.text === '!['
+        const link = { type: 'link', href, children: joined(emphasised(words)) }
         // A picture is not loaded: whoever wrote its address would learn that it is read, and when.
-        if (link !== null && isPicture) found.push(...pictureLink(link, brackets.length > 0))
-        else
-          found.push(
-            ...(link === null ? [mark, ...children, { type: 'text', text: text.slice(at, address.to) }] : [link]),
-          )
-        if (link !== null && !isPicture) brackets.length = 0
+        if (mark.text === '![') addAll(found, pictureLink(link, brackets.length > 0))
+        else {
+          found.push(link)
+          brackets.length = 0
+        }
         at = address.to
       }
     } else if (char === '<' || ((char === 'h' || char === 'H') && !/[\p{L}\p{N}]/u.test(text[at - 1] ?? ''))) {
@@ -270,9 +276,9 @@ export function parseInline(text) {
         plain += char
         at += 1
       } else {
-        const made = brackets.length > 0 ? null : linkTo(link.href, [{ type: 'text', text: link.href }])
-        if (made === null) plain += text.slice(at, link.to)
-        else push(made)
+        const href = brackets.length > 0 ? null : linkHref(link.href)
+        if (href === null) plain += text.slice(at, link.to)
+        else push({ type: 'link', href, children: [{ type: 'text', text: link.href }] })
         at = link.to
       }
     } else {
@@ -321,7 +327,10 @@ function sides(text, at, count) {
 function addressAt(text, at) {
   if (text[at] !== '(') return null
   const rest = text.slice(at + 1, at + 1 + MAX_ADDRESS)
-  const found = /^ *(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?: +"[^"\n]*"| +'[^'\n]*')? *\)/.exec(rest)
+  // No blank can be read in two ways: a row of them would take the square of its length.
+  const found = /^ *(?! )(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?: +(?:"[^"\n]*" *|'[^'\n]*' *)?)?\)/.exec(
+    rest,
+  )
   if (found === null) return null
   return { href: (found[1] ?? found[2]).replaceAll(/\\([!-/:-@[-`{-~])/g, '$1'), to: at + 1 + found[0].length }
 }
@@ -341,10 +350,10 @@ function bareAddress(text, at) {
 }
 
 /** Only what leads to another page or to a letter; everything else is text. */
-function linkTo(href, children) {
-  if (!URL.canParse(href)) return null
-  const url = new URL(href)
-  return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? { type: 'link', href: url.href, children } : null
+function linkHref(address) {
+  if (!URL.canParse(address)) return null
+  const { protocol, href } = new URL(address)
+  return ['http:', 'https:', 'mailto:'].includes(protocol) ? href : null
 }
 
 function pictureLink({ href, children }, isInLink) {
@@ -361,7 +370,8 @@ function emphasised(nodes) {
   const unwind = (length) => {
     while (frames.length > length) {
       const { marks, children } = frames.pop()
-      top().children.push(asText(marks), ...children)
+      top().children.push(asText(marks))
+      addAll(top().children, children)
     }
   }
   for (const node of nodes) {
@@ -403,6 +413,11 @@ function emphasised(nodes) {
   }
   unwind(1)
   return frames[0].children
+}
+
+/** Not `push(...)`: as arguments of one call very many do not fit. */
+function addAll(list, more) {
+  for (const one of more) list.push(one)
 }
 
 /** Neighbouring pieces of text become one. */

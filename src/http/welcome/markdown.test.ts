@@ -80,7 +80,7 @@ describe('blocks', () => {
 
   test('tables', () => {
     expect(blocks('| a | b |\n| :-: | --: |\n| 1 | `x` |\n| \\| |\nafter')).toEqual([
-      ['table', ['center', 'right'], [['a'], ['b']], [['1'], [['code', 'x']]], [['|'], []]],
+      ['table', ['center', 'right'], [['a'], ['b']], [['1'], [['code', 'x']]], [['|']]],
       ['paragraph', 'after'],
     ])
   })
@@ -145,6 +145,38 @@ describe('inside of a line', () => {
     expect(inline(text)).toEqual([text])
   })
 })
+
+describe('a text that is meant to choke the page', () => {
+  const stars = '*'.repeat(20_000)
+
+  test.each([
+    ['marks around a word', `${stars}a${stars}`],
+    ['many columns and many rows', `|${'-|'.repeat(500)}\n|${'-|'.repeat(500)}\n${'|\n'.repeat(500)}`],
+  ])('%s makes no tree deeper than a page can be, nor larger than the text', (_, text) => {
+    const tree = parseMarkdown(text)
+
+    expect(depthOf(tree)).toBeLessThan(200)
+    expect(sizeOf(tree)).toBeLessThan(text.length * 2 + 10)
+  })
+})
+
+type Tree = { type: string; children?: Tree[]; blocks?: Tree[]; items?: Tree[][]; rows?: Tree[][][] }
+const within = ({ children, blocks, items, rows }: Tree): Tree[] =>
+  [children ?? [], blocks ?? [], items?.flat() ?? [], rows?.flat(2) ?? []].flat()
+
+function sizeOf(tree: readonly Tree[]): number {
+  let size = 0
+  for (let level = [...tree]; level.length > 0; level = level.flatMap(within)) {
+    for (const { rows = [] } of level) size += 1 + rows.flat().length
+  }
+  return size
+}
+
+function depthOf(tree: readonly Tree[]): number {
+  let depth = 0
+  for (let level = [...tree]; level.length > 0; level = level.flatMap(within)) depth += 1
+  return depth
+}
 
 test.each([
   '*',

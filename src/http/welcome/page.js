@@ -63,10 +63,12 @@ function draw(item) {
 
 /** Once a frame: an answer comes in many pieces. */
 function drawDue() {
-  keepPlace(() => {
-    for (const item of due) draw(item)
-  })
+  const items = [...due]
+  // First: what cannot be drawn must not keep everything after it from being drawn.
   due.clear()
+  keepPlace(() => {
+    for (const item of items) draw(item)
+  })
 }
 
 function drawSoon(item) {
