@@ -122,6 +122,28 @@ describe('mounted', () => {
     await close()
   })
 
+  test('what lies outside is the program’s, also where a start failed or is not wanted any more', async () => {
+    const folder = folderWithAgent()
+    writeFileSync(join(folder, 'script.json'), 'no script')
+    const broken = make({ basePath: '/agent' }, folder)
+    const closed = make({ basePath: '/agent' })
+    await closed.close()
+    for (const { handler } of [broken, closed]) {
+      const url = await listen((request, response) => handler(request, response, () => response.end('mine')))
+      expect((await fetch(`${url}/agent/ready`)).status).toBe(503)
+      expect(await (await fetch(`${url}/other`)).text()).toBe('mine')
+    }
+  })
+
+  test('who comes through a proxy, whichever way it says so, needs a token', async () => {
+    const { handler } = make({ basePath: '/agent' })
+    const url = await listen((request, response) => handler(request, response, () => response.end('mine')))
+    const asked = async (headers: Record<string, string>) => (await fetch(`${url}/agent/sessions`, { headers })).status
+    expect(await asked({ 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '::1' })).toBe(200)
+    for (const name of ['x-forwarded-for', 'x-real-ip']) expect(await asked({ [name]: '203.0.113.9' })).toBe(401)
+    for (const name of ['forwarded', 'via']) expect(await asked({ [name]: '1.1 proxy' })).toBe(401)
+  })
+
   test('two in one data directory are refused, and one that was closed gives it back', async () => {
     const folder = folderWithAgent()
     const first = make({}, folder)

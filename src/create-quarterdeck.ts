@@ -12,6 +12,7 @@ import { ServerError } from './domain/errors.ts'
 import type { Logger } from './domain/logger.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
 import { readBasePath } from './http/base-path.ts'
+import { isOutside } from './http/dispatch.ts'
 import { problemHeaders, problemOf } from './http/problem.ts'
 import { type CodeTool, createCodeTool } from './tools/function/code-tool.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
@@ -134,6 +135,8 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
   return {
     handler(request, response, next) {
       if (running !== null) return running.handle(request, response, next)
+      // It waits for no start, nor fails with one: the program's other pages have nothing to do with us.
+      if (next !== undefined && isOutside(basePath, request)) return next()
       mounted().then(
         ({ handle }) => handle(request, response, next),
         (error: unknown) => refuse(request, response, error),

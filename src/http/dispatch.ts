@@ -220,11 +220,19 @@ export function askedUrl(raw: IncomingMessage): string {
   return typeof originalUrl === 'string' ? originalUrl : url
 }
 
+/** True for what is the other program's to answer. An absolute target (`GET http://host/path`) is ours by its path, too. */
+export function isOutside(basePath: string, raw: IncomingMessage): boolean {
+  const path = pathOf(askedUrl(raw).replace(/^https?:\/\/[^/?#]*/i, ''))
+  return pathUnder(basePath, path) === null
+}
+
 /** Our own server listens where the settings say. Another program's may listen anywhere, or behind a proxy on this machine. */
 function isFromHere({ socket, headers }: IncomingMessage): boolean {
-  if (headers.forwarded !== undefined) return false
-  // Next writes it itself, with the address of its own caller.
-  const forwarded = [headers['x-forwarded-for'] ?? []].flat().flatMap((list) => list.split(','))
+  if (headers.forwarded !== undefined || headers.via !== undefined) return false
+  // Next writes the first of them itself, with the address of its own caller.
+  const forwarded = [headers['x-forwarded-for'] ?? [], headers['x-real-ip'] ?? []]
+    .flat()
+    .flatMap((list) => list.split(','))
   return [socket.remoteAddress ?? '', ...forwarded].every((address) =>
     isLoopback(address.trim().replace(/^::ffff:/, '')),
   )

@@ -10,9 +10,8 @@ import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Auth } from './auth.ts'
-import { pathUnder } from './base-path.ts'
 import { answerRaw, refusalOf } from './client-error.ts'
-import { askedUrl, createDispatch, type Exchange, pathOf } from './dispatch.ts'
+import { createDispatch, type Exchange, isOutside } from './dispatch.ts'
 import type { Guard } from './guard.ts'
 import { registerHttpMetrics } from './http-metrics.ts'
 import { giveUpLater } from './linger.ts'
@@ -191,8 +190,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   function handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
-    const isOutside = pathUnder(basePath, pathOf(askedUrl(request))) === null
-    if (isOutside && next !== undefined) {
+    if (next !== undefined && isOutside(basePath, request)) {
       next()
       return
     }
