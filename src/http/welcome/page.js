@@ -140,20 +140,32 @@ async function refresh() {
   })
   const { approvals } = response === null ? { approvals: [] } : await response.json()
   drawDue()
-  keepPlace(() => approvals.toReversed().forEach(showApproval))
+  let asked
+  keepPlace(() => {
+    const added = approvals.toReversed().filter(showApproval)
+    asked = added.map(boxOf).find((box) => box.classList.contains('open'))
+  })
+  // A long question is read from its beginning: at its end stand the buttons, which count only once they have been seen.
+  if (asked !== undefined && topOf(asked) < topOf(log)) asked.scrollIntoView()
   showState()
 }
 
+const topOf = (box) => box.getBoundingClientRect().top
+const idOf = ({ approval_id: id }) => `approval ${id}`
+const boxOf = (approval) => boxes.get(idOf(approval)).box
+
+/** True: it is shown for the first time. */
 function showApproval(approval) {
-  const id = `approval ${approval.approval_id}`
+  const id = idOf(approval)
   const shown = boxes.get(id)
   // What has not changed stays under the pointer.
-  if (shown?.status === approval.status && shown.box.isConnected) return
+  if (shown?.status === approval.status && shown.box.isConnected) return false
   const box = shown?.box ?? make('article')
   boxes.set(id, { box, status: approval.status })
   const after = boxes.get(approval.tool_call_id)?.closest('article')
   if (!box.isConnected) after === undefined ? log.append(box) : after.after(box)
   drawApproval(box, approval, (decision, reason) => decide(box, approval, decision, reason))
+  return shown === undefined
 }
 
 let isDeciding = false
@@ -405,9 +417,12 @@ function open(thread) {
 
 const given = new URLSearchParams(location.hash.slice(1))
 if (given.has('token')) kept.token = given.get('token')
+/** What the server takes as a name, but for the two that no address can have as a part. */
+const isThread = (name) => /^(?!\.{1,2}$)\P{Cc}{1,128}$/u.test(name)
+const known = [given.get('thread') ?? '', kept.thread ?? ''].find(isThread)
 /** Nobody but this page can know of it yet. */
-const isNew = !given.has('thread') && kept.thread === undefined
-kept.thread = given.get('thread') ?? kept.thread ?? newId()
+const isNew = known === undefined
+kept.thread = known ?? newId()
 // A token must not stay in the address line and the history.
 history.replaceState(null, '', `${location.pathname}#thread=${encodeURIComponent(kept.thread)}`)
 text.focus()

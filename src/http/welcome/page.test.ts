@@ -37,6 +37,10 @@ const answers = [
   { when: { user: 'send it' }, parts: [{ tool_call: { name: 'send', arguments: letter } }] },
   { when: { user: 'hide it' }, parts: [{ tool_call: { name: 'send', arguments: { to: 'bob\u202e' } } }] },
   {
+    when: { user: 'long' },
+    parts: [{ tool_call: { name: 'send', arguments: { to: 'eve', text: 'x\n'.repeat(100) } } }],
+  },
+  {
     when: { user: 'format' },
     parts: [
       { text: '# Pl' },
@@ -240,6 +244,20 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     await page.reload()
     await page.until(decided)
     expect(await page.value(conversation)).toEqual(await other.value(conversation))
+  })
+
+  test('shows a long question from its beginning, and takes a yes when its end has been seen', async () => {
+    await using app = await startApp()
+    // No address can have it as a part: it is as good as no name.
+    const page = await open(browser, `${app.url}/#thread=..`)
+    await page.type('long\n')
+    await page.until(isOpenCard)
+
+    const top = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect().top`
+    await page.until(`Math.abs(${top('.approval')} - ${top('#log')}) < 8`)
+    expect(await page.value(`${top('.buttons')} > innerHeight && document.querySelector('.yes').disabled`)).toBe(true)
+    await page.value(`document.querySelector('.buttons').scrollIntoView()`)
+    await page.until(`!document.querySelector('.yes').disabled`)
   })
 
   test('shows what a program decided, and leaves to the operator what is theirs', async () => {
