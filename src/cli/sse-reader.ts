@@ -11,7 +11,13 @@ export async function* readSse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   let id: string | null = null
   let data: string[] = []
   for await (const chunk of bytes) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    const text = decoder.decode(chunk, { stream: true })
+    // To split a long line anew with each piece of it would take the square of its length.
+    if (!text.includes('\n')) {
+      rest += text
+      continue
+    }
+    const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
     for (const raw of lines) {
       const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw

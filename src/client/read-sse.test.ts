@@ -26,6 +26,12 @@ describe('a stream of server-sent events', () => {
     expect(await read('id:7\r\ndata:x\r\n\r\n', 3)).toEqual([{ id: '7', event: 'message', data: 'x' }])
   })
 
+  test('may have a line of megabytes in small pieces, which takes no time that grows with its square', async () => {
+    const long = 'x'.repeat(4_000_000)
+    const [message] = await read(`data: ${long}\n\n`, 1_000)
+    expect(message?.data === long).toBe(true)
+  })
+
   test('drops a message that its end cut off', async () => {
     expect(await read('data: whole\n\nid: 2\ndata: ha', 4)).toEqual([{ id: null, event: 'message', data: 'whole' }])
   })

@@ -33,7 +33,13 @@ export async function* readSse(
       const { done, value } = await reader.read().finally(() => clearTimeout(silence))
       if (done) return
       onBytes()
-      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+      const text = decoder.decode(value, { stream: true })
+      // To split a long line anew with each piece of it would take the square of its length.
+      if (!text.includes('\n')) {
+        rest += text
+        continue
+      }
+      const lines = (rest + text).split('\n')
       rest = lines.pop() ?? ''
       for (const raw of lines) {
         const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw

@@ -229,6 +229,11 @@ async function* eventsOf(response, alive) {
     const { value, done } = await reader.read()
     if (done) return
     alive()
+    // To split a long line anew with each piece of it would take the square of its length.
+    if (!value.includes('\n')) {
+      rest += value
+      continue
+    }
     const all = (rest + value).split('\n')
     rest = all.pop()
     for (const line of all) {
