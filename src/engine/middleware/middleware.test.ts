@@ -3,7 +3,7 @@ import type { RunEvent } from '../../domain/event.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
 import { createEventLog } from './event-log.ts'
-import { chain } from './middleware.ts'
+import { chain, type Middleware } from './middleware.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createRedaction } from './redaction.ts'
 import { createRunMetadata } from './run-metadata.ts'
@@ -28,6 +28,12 @@ describe('a chain', () => {
     expect(run?.(text('a'), scope)).toEqual(text('a'))
     expect(run?.({ type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'rm' }, scope)).toBeNull()
     expect(seen).toEqual(['first', 'last', 'first'])
+  })
+
+  // Programs in JavaScript have no types that would say so.
+  test.each([[Promise.resolve(text('a'))], [undefined], [5]])('takes no %s for an event', (given) => {
+    const untyped = (() => given) as unknown as Middleware
+    expect(() => chain([untyped])?.(text('a'), scope)).toThrow('A middleware gave back no event.')
   })
 })
 

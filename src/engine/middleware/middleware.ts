@@ -23,6 +23,8 @@ export const middlewareScope = ({ id, sessionId, agent, input }: RunRecord): Mid
   ...(input.correlationId === undefined ? {} : { correlationId: input.correlationId }),
 })
 
+const NO_EVENT = 'A middleware gave back no event. Give back the event or null, and at once: it cannot be async.'
+
 /** One function for the whole chain; null when there is nothing to do, so that the hot path can skip it. */
 export function chain(middleware: readonly Middleware[]): Middleware | null {
   if (middleware.length === 0) return null
@@ -31,6 +33,8 @@ export function chain(middleware: readonly Middleware[]): Middleware | null {
     for (const layer of middleware) {
       current = layer(current, scope)
       if (current === null) return null
+      // In a program without types it may be a promise, which no reader could make sense of.
+      if (typeof current?.type !== 'string') throw new TypeError(NO_EVENT)
     }
     return current
   }
