@@ -1,14 +1,31 @@
 // What `npm publish` would send, made as npm makes it, in a copy of the checkout in which somebody has worked.
 
 import { execFile } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { thirdPartyNotices } from '../scripts/third-party-notices.ts'
 import { createQuarterdeck } from '../src/create-quarterdeck.ts'
+import { createSystemClock } from '../src/domain/clock.ts'
+import type { FileType } from '../src/domain/file.ts'
 import { silentLogger } from '../src/domain/logger.ts'
+import { createFileReader } from '../src/files/create-file-reader.ts'
+import { pdfOf } from '../src/files/reader/testing/pdf.ts'
+import { scan } from '../src/files/reader/testing/scan.ts'
 
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)
@@ -31,17 +48,37 @@ const litter = [
   'dist/left-over.test.js',
 ]
 
-const isSource = (file: string) =>
-  /\.ts$/.test(file) &&
-  !/\.(?:test|contract|fixture)\.ts$|\/testing\//.test(file) &&
-  !['src/cli/generate.ts', 'src/cli/served-document.ts'].includes(file)
+/** What is bundled has names that the bundler finds; what it carries of other packages is a list of its own. */
+const isBundled = (file: string) => /^dist\/(?:chunks\/[\w-]+\.js|packages\/.+|.+\.d\.ts)$/.test(file)
 
-test('the package holds what it needs and nothing else', { timeout: 300_000 }, async () => {
-  const checkout = mkdtempSync(join(tmpdir(), 'quarterdeck-package-'))
-  onTestFinished(() => rmSync(checkout, { recursive: true, force: true }))
+const tool = `
+import { defineTool } from 'quarterdeck'
+import { z } from 'zod'
+export const greet = defineTool({
+  description: 'Greets somebody by name.',
+  parameters: z.object({ name: z.string() }),
+  execute: ({ name }) => 'Hello ' + name,
+})
+`
+
+test('the package holds what it needs and nothing else, and works', { timeout: 300_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-package-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const checkout = join(folder, 'checkout')
   const clean = (path: string) => !/\/(?:\.quarterdeck|\.env|node_modules)(?:\/|$)/.test(path.slice(root.length))
-  const kept = ['bin', 'docs', 'examples', 'schema', 'src', 'package.json', 'README.md', 'CHANGELOG.md', 'LICENSE']
-  for (const name of [...kept, 'tsconfig.json', 'tsconfig.build.json', '.gitignore']) {
+  const kept = [
+    'bin',
+    'docs',
+    'examples',
+    'schema',
+    'scripts',
+    'src',
+    'package.json',
+    'package-lock.json',
+    'CHANGELOG.md',
+  ]
+  const shown = ['README.md', 'LICENSE', 'THIRD-PARTY-NOTICES.md']
+  for (const name of [...kept, ...shown, 'tsconfig.json', 'tsconfig.build.json', '.gitignore']) {
     cpSync(join(root, name), join(checkout, name), { recursive: true, filter: clean })
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
@@ -51,17 +88,17 @@ test('the package holds what it needs and nothing else', { timeout: 300_000 }, a
   )
   const expected = [
     'package.json',
-    'README.md',
-    'LICENSE',
+    ...shown,
     ...files('bin/*.js'),
     ...files('docs/*.md'),
     ...files('docs/assets/*.svg'),
     ...files('schema/*.json'),
     ...files('examples/**/*.*').filter((file) => !file.endsWith('package-lock.json')),
-    ...files('src/**/*.ts')
-      .filter(isSource)
-      .flatMap((file) => [file.replace(/\.ts$/, '.js'), file.replace(/\.ts$/, '.d.ts')])
-      .map((file) => file.replace(/^src/, 'dist')),
+    'dist/index.js',
+    'dist/cli/main.js',
+    'dist/client/client.js',
+    'dist/files/reader/child.js',
+    'dist/store/sqlite/checkpoint-worker.js',
     ...pages,
   ]
   for (const path of litter) {
@@ -69,20 +106,100 @@ test('the package holds what it needs and nothing else', { timeout: 300_000 }, a
     writeFileSync(join(checkout, path), 'not yours')
   }
 
-  const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], {
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: checkout,
     maxBuffer: 20_000_000,
   })
 
-  const [{ files: packed }]: [{ files: { path: string; size: number }[] }] = JSON.parse(stdout)
-  expect(packed.map(({ path }) => path).toSorted()).toEqual(expected.toSorted())
+  const [{ filename, files: packed }]: [{ filename: string; files: { path: string; size: number }[] }] =
+    JSON.parse(stdout)
+  const paths = packed.map(({ path }) => path)
+  expect(paths.filter((path) => !isBundled(path)).toSorted()).toEqual(expected.toSorted())
+  expect(paths.filter((path) => path.endsWith('.d.ts') && !existsSync(join(root, sourceOf(path))))).toEqual([])
   // Generated documents are what grows unnoticed.
-  expect(packed.filter(({ size }) => size > 200_000)).toEqual([])
+  expect(packed.filter(({ path, size }) => size > 200_000 && !path.startsWith('dist/'))).toEqual([])
+  expect(packed.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(35_000_000)
+
+  // What an install does: the package, and beside it those it depends on. Nothing else of ours can be found from there.
+  const app = join(folder, 'app')
+  const installed = join(app, 'node_modules/quarterdeck')
+  mkdirSync(installed, { recursive: true })
+  await run('tar', ['-xzf', join(folder, filename), '--strip-components=1', '-C', installed])
+  for (const name of Object.keys(manifestIn(installed).dependencies ?? {})) {
+    mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name))
+  }
+  writeFileSync(join(app, 'tools.ts'), tool)
+  writeFileSync(
+    join(app, 'agent.yaml'),
+    'name: clerk\nmodel: { provider: demo }\ninstructions: Help.\ntools: [{ type: function, name: greet, file: tools.ts }]\n',
+  )
+  const validated = await run(process.execPath, [join(installed, 'bin/quarterdeck.js'), 'validate', 'agent.yaml'], {
+    cwd: app,
+    env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') },
+  })
+  expect(validated.stdout).toContain('ok  clerk: demo/demo, 1 tool')
+  await serves(installed, app)
+  await readsFiles(installed, folder)
+})
+
+const sourceOf = (declaration: string): string => declaration.replace(/^dist/, 'src').replace(/\.d\.ts$/, '.ts')
+
+async function serves(installed: string, app: string): Promise<void> {
+  const { createQuarterdeck: create }: { createQuarterdeck: typeof createQuarterdeck } = await import(
+    /* @vite-ignore */ pathToFileURL(join(installed, 'dist/index.js')).href
+  )
+  const quarterdeck = create({
+    agent: join(app, 'agent.yaml'),
+    settings: { port: 0, data_dir: join(app, 'data') },
+    env: { QUARTERDECK_CONFIG_DIR: join(app, 'config') },
+    log: silentLogger,
+  })
+  onTestFinished(() => quarterdeck.close({ drainMs: 0 }))
+  const { url } = await quarterdeck.listen()
+  const shown = async (path: string) => {
+    const answer = await fetch(url + path, { headers: { Accept: 'text/html' } })
+    return [answer.status, (await answer.text()).includes('<script type="module">')]
+  }
+  expect(await shown('/')).toEqual([200, true])
+  expect(await shown('/docs')).toEqual([200, true])
+  const health: unknown = await (await fetch(`${url}/health`)).json()
+  expect(health).toMatchObject({ version: manifestIn(root).version })
+}
+
+/** With the pdf.js, the OCR and the language data that the package carries. */
+async function readsFiles(installed: string, folder: string): Promise<void> {
+  const reader = createFileReader({
+    cacheDir: join(folder, 'extracts'),
+    clock: createSystemClock(),
+    log: silentLogger,
+    environment: process.env,
+    childProgram: join(installed, 'dist/files/reader/child.js'),
+  })
+  onTestFinished(() => reader.close())
+  const read = async (bytes: Buffer, mimeType: FileType) => {
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const path = join(folder, sha256)
+    writeFileSync(path, bytes)
+    const { sections } = await reader.read(
+      { path, mimeType, bytes: bytes.length, sha256 },
+      AbortSignal.timeout(120_000),
+    )
+    return sections.map(({ text }) => text.trim())
+  }
+  expect(await read(pdfOf([{ lines: ['Read by pdf.js'] }]), 'application/pdf')).toEqual(['Read by pdf.js'])
+  expect(await read(await scan('Read by Tesseract').png().toBuffer(), 'image/png')).toEqual(['Read by Tesseract'])
+  const data = join(installed, 'dist/packages/@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz')
+  expect(existsSync(data)).toBe(true)
+}
+
+test('the notices name what the lockfile says is published', () => {
+  expect(readFileSync(join(root, 'THIRD-PARTY-NOTICES.md'), 'utf8') === thirdPartyNotices(root)).toBe(true)
 })
 
 interface Manifest {
   version: string
-  dependencies?: unknown
+  dependencies?: Record<string, string>
 }
 
 const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))

@@ -1,24 +1,22 @@
-import { createRequire } from 'node:module'
-import { dirname, join, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
 import { loadPdfjs } from './reader/load-pdfjs.ts'
+import { packageFolder } from './reader/package-folder.ts'
 import { MAX_PIXELS } from './reader/picture-limits.ts'
 
 /** Ends with `loadingTask.destroy()`. Nothing in the file is run, and nothing it points at is fetched. */
 export async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
   const { createIsomorphicCanvasFactory, definePDFJSModule, getDocumentProxy } = await import('unpdf')
-  const pdfjs = pdfjsFolder()
-  if (pdfjs !== null) {
-    // The pdf.js inside unpdf has no decoders for fax, JBIG2 and JPEG 2000 pictures, which is what most scanners write.
-    await definePDFJSModule(() => loadPdfjs(pdfjs))
-  }
+  // The pdf.js inside unpdf has no decoders for fax, JBIG2 and JPEG 2000 pictures, which is what most scanners write.
+  const pdfjs = packageFolder('pdfjs-dist')
+  await definePDFJSModule(() => loadPdfjs(pdfjs))
   return getDocumentProxy(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
     verbosity: 0,
     enableXfa: false,
     // A page may hold a picture of any declared size; a larger one is left out.
     maxImageSize: MAX_PIXELS,
     CanvasFactory: await createIsomorphicCanvasFactory(() => import('@napi-rs/canvas')),
-    ...(pdfjs === null ? {} : dataOf(pdfjs)),
+    ...dataOf(pdfjs),
   })
 }
 
@@ -31,12 +29,3 @@ const dataOf = (pdfjs: string) => ({
   standardFontDataUrl: join(pdfjs, 'standard_fonts') + sep,
   wasmUrl: join(pdfjs, 'wasm') + sep,
 })
-
-/** Null: the whole pdf.js is not installed; then text is read, but not every scan. */
-function pdfjsFolder(): string | null {
-  try {
-    return dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
-  } catch {
-    return null
-  }
-}

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
+import { carriedFolder } from './package-folder.ts'
 import type { OcrLanguage } from './protocol.ts'
 
 /** `eng,deu` or `eng+deu`; English when nothing is said. */
@@ -15,7 +16,7 @@ export function ocrLanguageNames(value: string | undefined): string[] {
  * `config_invalid` that names the package to install.
  */
 export function findOcrLanguages(names: readonly string[], startFolder: string): OcrLanguage[] {
-  const places = [createRequire(import.meta.url), createRequire(join(startFolder, 'package.json'))]
+  const places = [carriedFolder, installedFolder(import.meta.url), installedFolder(join(startFolder, 'package.json'))]
   return names.map((name) => {
     if (!/^[a-z]{3}(_[a-z]+)*$/i.test(name)) {
       throw new ServerError(
@@ -37,12 +38,22 @@ export function findOcrLanguages(names: readonly string[], startFolder: string):
 /** Integer versions of the best models: small, and as good. Not every package has them. */
 const VERSIONS = ['4.0.0_best_int', '4.0.0']
 
-function dataOf(name: string, place: NodeJS.Require): string | null {
-  try {
-    const folder = dirname(place.resolve(`@tesseract.js-data/${name}/package.json`))
-    const paths = VERSIONS.map((version) => join(folder, version, `${name}.traineddata.gz`))
-    return paths.find((path) => existsSync(path)) ?? null
-  } catch {
-    return null
+type Place = (packageName: string) => string | null
+
+function dataOf(name: string, place: Place): string | null {
+  const folder = place(`@tesseract.js-data/${name}`)
+  if (folder === null) return null
+  const paths = VERSIONS.map((version) => join(folder, version, `${name}.traineddata.gz`))
+  return paths.find((path) => existsSync(path)) ?? null
+}
+
+function installedFolder(from: string): Place {
+  const { resolve } = createRequire(from)
+  return (packageName) => {
+    try {
+      return dirname(resolve(`${packageName}/package.json`))
+    } catch {
+      return null
+    }
   }
 }

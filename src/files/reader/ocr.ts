@@ -2,6 +2,7 @@
 
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { carriedFolder } from './package-folder.ts'
 import type { OcrLanguage } from './protocol.ts'
 
 export interface Ocr {
@@ -23,6 +24,7 @@ export function createOcr(deps: { languages: readonly OcrLanguage[]; folder: str
     const { createWorker, PSM } = await import('tesseract.js')
     // It looks for all languages in one folder; they come from one package each.
     for (const { name, path } of deps.languages) await copyFile(path, join(deps.folder, `${name}.traineddata.gz`))
+    const carried = carriedFolder('tesseract.js')
     const worker = await createWorker(
       deps.languages.map(({ name }) => name),
       1,
@@ -30,6 +32,7 @@ export function createOcr(deps: { languages: readonly OcrLanguage[]; folder: str
         langPath: deps.folder,
         gzip: true,
         cacheMethod: 'none',
+        ...(carried === null ? {} : { workerPath: join(carried, 'worker.cjs') }),
         // Without it an error that is also thrown to us would be thrown a second time, at nobody.
         errorHandler() {},
       },

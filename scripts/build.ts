@@ -1,0 +1,133 @@
+// Builds `dist`, as it is published: the program and most packages it uses as a few files, because Node spends more time on finding a
+// file than on reading it; the pages it serves; the types of the public API.
+
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
+import { join, posix, relative, sep } from 'node:path'
+import { type Plugin, type RolldownOptions, rolldown } from 'rolldown'
+import { carriedPackages } from './carried-packages.ts'
+import { reachableTypes } from './reachable-types.ts'
+import { shippedPackages } from './shipped-packages.ts'
+
+const root = join(import.meta.dirname, '..')
+const source = join(root, 'src')
+const packages = join(root, 'node_modules')
+const dist = join(root, 'dist')
+
+/** What is started or imported by its path, so each keeps its place. */
+const PROGRAM = ['index', 'cli/main', 'files/reader/child', 'store/sqlite/checkpoint-worker']
+/** A file of its own that imports nothing: it runs in browsers. */
+const CLIENT = ['client/client']
+/** Read while the program runs. */
+const PAGES = 'src/{http/welcome,protocols/open-api}/*.{html,css,js}'
+
+/** Native ones, which npm has to choose for the machine, and the pdf.js of unpdf, in the place of which there is a whole one. */
+const EXTERNAL = ['sharp', '@napi-rs/canvas', 'unpdf/pdfjs']
+
+/** `import.meta.url` of a module says where the module would lie if it were not bundled, so that what lies beside it is found. */
+const ownUrls: Plugin = {
+  name: 'own-urls',
+  transform(code, id) {
+    if (!id.startsWith(source + sep) || !code.includes('import.meta.url')) return null
+    const place = relative(source, id).replaceAll(sep, '/').replace(/\.ts$/, '.js')
+    return code.replaceAll('import.meta.url', `__sourceUrl(${JSON.stringify(place)})`)
+  },
+  renderChunk: (code, { fileName }) =>
+    code.replace(/__sourceUrl\("([^"]+)"\)/g, (_, place: string) => {
+      const path = posix.relative(posix.dirname(fileName), place)
+      return `new URL(${JSON.stringify(path)}, import.meta.url).href`
+    }),
+}
+
+/** Our own path of Tesseract's worker is given to it; the one it would make has no meaning here. */
+const noWorkerPath: Plugin = {
+  name: 'no-worker-path',
+  transform: (code, id) =>
+    id.endsWith(join('tesseract.js', 'src', 'worker', 'node', 'defaultOptions.js'))
+      ? code.replace('__dirname', "''")
+      : null,
+}
+
+/** The notices must name every package whose code is in here. */
+const onlyKnownPackages: Plugin = {
+  name: 'only-known-packages',
+  moduleParsed({ id }) {
+    const [, name] = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id) ?? []
+    if (name === undefined || shipped.has(name.replaceAll('\\', '/'))) return
+    throw new Error(`${name} would be part of the program: add it to scripts/shipped-packages.ts`)
+  },
+}
+
+const shipped = new Set(shippedPackages(root).map(({ name }) => name))
+
+async function bundle(options: RolldownOptions): Promise<void> {
+  const { output, plugins, ...input } = options
+  const bundled = await rolldown({
+    cwd: root,
+    platform: 'node',
+    logLevel: 'warn',
+    checks: { ineffectiveDynamicImport: false },
+    ...input,
+    plugins: [onlyKnownPackages, plugins],
+  })
+  // Not minified: a stack trace names functions, and what it points at can be read.
+  await bundled.write({ dir: dist, format: 'esm', entryFileNames: '[name].js', ...output })
+  await bundled.close()
+}
+
+const entries = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, join(source, `${name}.ts`)]))
+
+async function bundleAll(): Promise<void> {
+  await bundle({
+    input: entries(PROGRAM),
+    external: EXTERNAL,
+    plugins: [ownUrls, noWorkerPath],
+    output: { chunkFileNames: 'chunks/[name].js' },
+  })
+  await bundle({ input: entries(CLIENT), external: /^node:/ })
+  await bundle({
+    input: { worker: join(packages, 'tesseract.js/src/worker-script/node/index.js') },
+    external: [/^tesseract\.js-core\//, 'node-fetch'],
+    output: {
+      dir: join(dist, 'packages/tesseract.js'),
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      paths: (id) => id.replace(/^tesseract\.js-core\/(.*)$/, '../tesseract.js-core/$1.js'),
+    },
+  })
+}
+
+function copyFiles(): void {
+  for (const page of globSync(PAGES, { cwd: root })) cpSync(join(root, page), join(dist, relative('src', page)))
+  for (const [name, patterns] of Object.entries(carriedPackages)) {
+    const from = join(packages, name)
+    for (const file of globSync([...patterns], { cwd: from })) {
+      cpSync(join(from, file), join(dist, 'packages', name, file), { recursive: true })
+    }
+  }
+}
+
+interface Manifest {
+  dependencies: Record<string, string>
+}
+
+/** Those that the public API leads to. */
+function writeTypes(): void {
+  execFileSync(join(packages, '.bin/tsc'), ['-p', 'tsconfig.build.json', '--emitDeclarationOnly'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  const { files, packages: used } = reachableTypes(['index', 'client/client'].map((name) => join(dist, `${name}.d.ts`)))
+  for (const file of globSync('**/*.d.ts', { cwd: dist })) {
+    if (!files.has(join(dist, file)) && !file.startsWith('packages')) rmSync(join(dist, file))
+  }
+  const { dependencies }: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const missing = [...used].filter((name) => !(name in dependencies))
+  if (missing.length > 0) throw new Error(`the types need ${missing.join(', ')}, which are no dependencies`)
+}
+
+rmSync(dist, { recursive: true, force: true })
+await bundleAll()
+copyFiles()
+writeTypes()
