@@ -12,8 +12,10 @@ const UNSEEN =
  * With every space but the usual one, and the seventh mark upon a letter: a pile of them covers the lines around it. Emoji that
  * Unicode knows as a whole (`RGI_Emoji`) are seen as what they are, with the marks that join them.
  */
-const HIDDEN_OR_EMOJI = new RegExp(`(\\p{RGI_Emoji})|[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`, 'gv')
-const HIDDEN_EMOJI_OR_BACKSLASH = new RegExp(`${HIDDEN_OR_EMOJI.source}|\\\\`, 'gv')
+const HIDDEN_OR_EMOJI = `(\\p{RGI_Emoji})|[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`
+// Made when the first text needs one: thousands of emoji cost 20 ms each time, which every start would pay.
+const hiddenOrEmoji = madeOnce(() => new RegExp(HIDDEN_OR_EMOJI, 'gv'))
+const hiddenEmojiOrBackslash = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|\\\\`, 'gv'))
 /** Most text has nothing to look at twice. */
 const LOOK_TWICE = /[^ -[\]-~]| {40}/
 /** The same without what hides nothing: line breaks, tabs, spaces, and the two marks that choose how an emoji is drawn. */
@@ -23,6 +25,14 @@ const MAX_LOOKED_AT = 100_000
 /** What prose of any language is written with. */
 const OF_PROSE = /^[\t\n\p{Zs}\p{Cs}\u200c\u200d\ufe0e\ufe0f]/v
 
+function madeOnce<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
 const codeOf = (char: string): string => (char.codePointAt(0) ?? 0).toString(16)
 
 /**
@@ -31,7 +41,7 @@ const codeOf = (char: string): string => (char.codePointAt(0) ?? 0).toString(16)
  */
 export function visibleText(text: string): string {
   if (!LOOK_TWICE.test(text)) return text
-  return text.replace(HIDDEN_EMOJI_OR_BACKSLASH, (found, emoji: string | undefined) => {
+  return text.replace(hiddenEmojiOrBackslash(), (found, emoji: string | undefined) => {
     if (emoji !== undefined) return emoji
     if (found === '\\') return '\\\\'
     if (found === '\n') return '\\n'
@@ -43,7 +53,7 @@ export function visibleText(text: string): string {
 /** The same for JSON: it stays JSON, and of the same value. */
 export function visibleJson(json: string): string {
   if (!LOOK_TWICE.test(json)) return json
-  return json.replace(HIDDEN_OR_EMOJI, (found, emoji: string | undefined) => {
+  return json.replace(hiddenOrEmoji(), (found, emoji: string | undefined) => {
     if (emoji !== undefined) return emoji
     return found
       .split('')
@@ -56,7 +66,7 @@ export function visibleJson(json: string): string {
 export function visibleProse(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
-    .replace(HIDDEN_OR_EMOJI, (found, emoji: string | undefined) =>
+    .replace(hiddenOrEmoji(), (found, emoji: string | undefined) =>
       emoji !== undefined || found[0] === ' ' || OF_PROSE.test(found) ? found : `\\u{${codeOf(found)}}`,
     )
 }
@@ -79,7 +89,7 @@ export function hidesCharacters(value: unknown): boolean {
 }
 
 function hides(text: string): boolean {
-  for (const [found, emoji] of text.matchAll(HIDDEN_OR_EMOJI)) {
+  for (const [found, emoji] of text.matchAll(hiddenOrEmoji())) {
     if (emoji === undefined && SUSPICIOUS.test(found)) return true
   }
   return false
