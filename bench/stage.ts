@@ -49,6 +49,8 @@ export interface LoadResult extends LoadReport {
 
 export interface ServerOptions {
   name?: string
+  /** Another one than the stage's. */
+  script?: string
   /** Kept and used as it is; a fresh one otherwise. */
   dataDir?: string
   /** Options of Node, before the script. */
@@ -134,7 +136,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       const url = `http://127.0.0.1:${port}/`
       const flags = ['serve', agentFile, '--port', String(port), '--data-dir', dataDir, '--log-level', 'warn']
       const begun = performance.now()
-      const args = [...(server.nodeArgs ?? []), resolve(options.serverScript), ...flags]
+      const args = [...(server.nodeArgs ?? []), resolve(server.script ?? options.serverScript), ...flags]
       const child = start(server.name ?? 'the server', args, TARGET_CORE, server.env)
       await untilReady(child, `${url}ready`)
       return { name: server.name ?? 'server', url, child, startMs: performance.now() - begun, stop: () => stop(child) }
