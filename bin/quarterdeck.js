@@ -2,7 +2,6 @@
 // The launcher. It must parse on Node 18, so it imports nothing of the app before it knows which Node is running:
 // a newer one is looked for beside the package (npm installs it with us) and this file is run again on it.
 
-import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { homedir } from 'node:os'
@@ -43,7 +42,7 @@ if (majorOf(process.versions.node) >= NEEDED_MAJOR) {
     )
     process.exitCode = 1
   } else {
-    relaunch(node)
+    await relaunch(node)
   }
 }
 
@@ -96,7 +95,9 @@ function isExecutable(file) {
 }
 
 /** Runs this file on `node` and becomes invisible: streams, signals and the exit code pass through. */
-function relaunch(node) {
+async function relaunch(node) {
+  // Loaded here: a start on a Node that is new enough would wait for it twice.
+  const { spawn } = await import('node:child_process')
   const child = spawn(node, [...TUNING, ...process.execArgv, self, ...process.argv.slice(2)], {
     // The channel tells the child when this process is gone (kill -9 cannot be passed on).
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
