@@ -36,10 +36,38 @@ https://github.com/lovell/sharp-libvips. The licence: https://www.gnu.org/licens
 
 function chapterOf(root: string, { name, version, license, folder }: ShippedPackage): string | null {
   const files = licenseFiles(join(root, folder), carriedPackages[name] ?? [])
-  if (files.length === 0) return `## ${name} ${version}\n\n${license}; the package has no text of it.`
+  if (files.length === 0)
+    return `## ${name} ${version}\n\n${[`${license}; the package has no text of it.`, ...textsOf(license)].join('\n\n')}`
   const texts = files.map((file) => fenced(readFileSync(join(root, folder, file), 'utf8')))
   return `## ${name} ${version}\n\n${texts.join('\n\n')}`
 }
+
+/** What the licence asks to be shown where the package itself does not. */
+function textsOf(license: string): string[] {
+  return [
+    ...(license.includes('Apache-2.0') ? ['The text of the Apache License 2.0 stands under detect-libc.'] : []),
+    ...(license.includes('BSD-3-Clause') ? [fenced(PROTOBUF_BSD)] : []),
+  ]
+}
+
+/** Stands in the files of @bufbuild/protobuf that are Google's. */
+const PROTOBUF_BSD = `Copyright 2008 Google Inc.  All rights reserved.
+
+Redistribution and use in source and binary forms, with or without modification, are permitted provided that the following
+conditions are met:
+
+* Redistributions of source code must retain the above copyright notice, this list of conditions and the following disclaimer.
+* Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following disclaimer
+  in the documentation and/or other materials provided with the distribution.
+* Neither the name of Google Inc. nor the names of its contributors may be used to endorse or promote products derived from this
+  software without specific prior written permission.
+
+THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR IMPLIED WARRANTIES, INCLUDING, BUT
+NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR PURPOSE ARE DISCLAIMED. IN NO EVENT SHALL THE
+COPYRIGHT OWNER OR CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES
+(INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE GOODS OR SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS
+INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE
+OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.`
 
 /** Of the package, and of the parts of it that have a licence of their own. */
 function licenseFiles(folder: string, carried: readonly string[]): string[] {

@@ -13,7 +13,7 @@ const UNSEEN =
  * Unicode knows as a whole (`RGI_Emoji`) are seen as what they are, with the marks that join them.
  */
 const HIDDEN_OR_EMOJI = `(\\p{RGI_Emoji})|[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`
-// Made when the first text needs one: thousands of emoji cost 20 ms each time, which every start would pay.
+// Made when the first text needs one: thousands of emoji take tens of milliseconds, which every start would pay.
 const hiddenOrEmoji = madeOnce(() => new RegExp(HIDDEN_OR_EMOJI, 'gv'))
 const hiddenEmojiOrBackslash = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|\\\\`, 'gv'))
 /** Most text has nothing to look at twice. */
