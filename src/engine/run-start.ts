@@ -9,7 +9,7 @@ import { toWireMessage } from './messages-snapshot.ts'
 import { type Middleware, middlewareScope } from './middleware/middleware.ts'
 
 export function runStart(run: RunRecord, session: SessionRecord, now: number, middleware: Middleware | null): RunStart {
-  const messages: StoredMessage[] = run.input.messages.map((message) => ({ ...message, runId: run.id, createdAt: now }))
+  const messages = messagesOf(run, now)
   const started = startedEvent(run, session, messages, now)
   const scope = middlewareScope(run)
   // The first event of a run can be changed but not dropped.
@@ -21,6 +21,10 @@ export function runStart(run: RunRecord, session: SessionRecord, now: number, mi
     ...(run.input.regenerateAfter === undefined ? {} : { supersedeAfter: run.input.regenerateAfter }),
   }
 }
+
+/** As they are stored when the run begins. */
+export const messagesOf = (run: RunRecord, now: number): StoredMessage[] =>
+  run.input.messages.map((message) => ({ ...message, runId: run.id, createdAt: now }))
 
 /** `input` shows watchers what was asked: only the messages that are new, for the history is theirs already. */
 export function startedEvent(

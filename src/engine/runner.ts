@@ -21,7 +21,7 @@ import { createPriceList } from './prices.ts'
 import { brokenOffMessages, readRemains, reviewNeeded } from './recover-run.ts'
 import { logEndOfIdle, runLogger } from './run-line.ts'
 import type { AgentParts } from './run-scope.ts'
-import { runStart } from './run-start.ts'
+import { messagesOf, runStart } from './run-start.ts'
 import { BROKEN_OFF, createRunWriter, type RunWriter } from './run-writer.ts'
 import type { Stop } from './stop.ts'
 
@@ -193,10 +193,11 @@ export function createRunner(deps: RunnerDeps): Runner {
       ).map((one) => one.id),
     )
     const input = { ...run_.input, messages: run_.input.messages.filter((one) => !known.has(one.id)) }
-    const repeated = run_.input.messages.findLast(({ id, role }) => role === 'user' && known.has(id))
-    // The same edit was sent twice, and the first has branched: this one answers it anew, and does not branch it away.
-    if (input.regenerateAfter !== undefined && repeated !== undefined) input.regenerateAfter = repeated.id
-    const start = runStart({ ...run_, input }, session, now, middleware)
+    const start = {
+      ...runStart({ ...run_, input }, session, now, middleware),
+      // All of them: the store judges by them what was said before.
+      messages: messagesOf(run_, now),
+    }
     const settle = prepare(run_.id)
     let started: RunRecord | null = null
     try {

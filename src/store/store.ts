@@ -212,10 +212,14 @@ export interface AcceptRun {
 /** What is written when a run begins to execute. */
 export interface RunStart {
   entries: readonly NewEntry[]
+  /** If the session shows the last user message among them already, the run answers it anew: what follows it is superseded. */
   messages: readonly StoredMessage[]
   /** The client's shared state; undefined leaves the stored one. */
   state?: unknown
-  /** Messages that follow this one are superseded by the run. */
+  /**
+   * Messages that follow this one are superseded by the run. If it is superseded itself when the run begins: none, or those that
+   * follow the last user message where the run brings no other.
+   */
   supersedeAfter?: string
 }
 

@@ -44,7 +44,8 @@ export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
         messages.push(newMessage(message))
         break
       case 'tool':
-        if (known.openCalls.has(message.toolCallId)) messages.push(newMessage(message))
+        // An edit leaves the branch in which the call was made.
+        if (known.editedAfter === null && known.openCalls.has(message.toolCallId)) messages.push(newMessage(message))
         else warnings.add('ignored a result of no open tool call', ['messages', message.index])
         break
       case 'system':

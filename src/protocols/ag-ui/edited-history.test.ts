@@ -83,11 +83,13 @@ describe('an edited message', () => {
       answers: [says('answer 1'), says('answer 2'), calls(['pick']), says('answer 3')],
     })
     await thread.ask('run-3', [user('u3')], { tools: [pick] })
-    expect(await thread.engine.openClientCalls(thread.session.id)).toHaveLength(1)
+    const [call] = await thread.engine.openClientCalls(thread.session.id)
+    const result = { id: 'r', role: 'tool', toolCallId: call?.callId, content: 'blue' }
 
-    await thread.ask('run-4', [user('u1'), thread.a1, user('edited')], { tools: [pick] })
+    await thread.ask('run-4', [user('u1'), thread.a1, result, user('edited')], { tools: [pick] })
 
     expect(thread.told()).toEqual(['text of u1', 'answer 1', 'text of edited'])
+    expect(await thread.shown()).toEqual(['text of u1', 'answer 1', 'text of edited', 'answer 3'])
     expect(await thread.engine.openClientCalls(thread.session.id)).toEqual([])
   })
 })

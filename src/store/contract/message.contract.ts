@@ -351,5 +351,56 @@ export function describeMessages(open: OpenStore): void {
       await done(store, command)
       expect(idsOf(await store.messages(session.id, 10))).toEqual(['q'])
     })
+
+    /** q1 a1 q2 a2, and then a run that has edited q2. */
+    async function openEdited() {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const history = ['q1', 'a1', 'q2', 'a2'].map((id) =>
+        newMessage(id, { role: id.startsWith('a') ? 'assistant' : 'user' }),
+      )
+      await done(store, finish(await acceptedRun(store, accept(session, { start: { messages: history } }))))
+      const edit = { start: { supersedeAfter: 'a1', messages: [newMessage('edited')] } }
+      const edited = await acceptedRun(store, accept(session, edit))
+      await done(store, finish(edited, { messages: [newMessage('a3', { role: 'assistant' })] }))
+      const begin = async (start: { supersedeAfter?: string; messages?: StoredMessage[] }) =>
+        done(store, finish(await acceptedRun(store, accept(session, { start }))))
+      return { store, session, edit, begin, shown: async () => idsOf(await store.messages(session.id, 10)) }
+    }
+
+    test('answers a message anew that was taken since: it is not hidden by its own repetition', async () => {
+      const { store, session, edit, begin, shown } = await openEdited()
+
+      await begin(edit.start)
+
+      expect(await shown()).toEqual(['q1', 'a1', 'edited'])
+      expect((await store.session(session.id))?.messageCount).toBe(3)
+    })
+
+    test('answers also a message anew that was not meant as an edit, and keeps what came before it', async () => {
+      const { begin, shown } = await openEdited()
+
+      await begin({ messages: [newMessage('q1')] })
+      expect(await shown()).toEqual(['q1'])
+      await begin({ messages: [newMessage('q1'), newMessage('q3')] })
+
+      expect(await shown()).toEqual(['q1', 'q3'])
+    })
+
+    test('hides nothing where its point is itself superseded by then', async () => {
+      const { begin, shown } = await openEdited()
+
+      await begin({ supersedeAfter: 'a2', messages: [newMessage('q3')] })
+
+      expect(await shown()).toEqual(['q1', 'a1', 'edited', 'a3', 'q3'])
+    })
+
+    test('without a message of its own answers the last one then', async () => {
+      const { begin, shown } = await openEdited()
+
+      await begin({ supersedeAfter: 'q2' })
+
+      expect(await shown()).toEqual(['q1', 'a1', 'edited'])
+    })
   })
 }

@@ -15,6 +15,7 @@ import {
   findRun,
   findSession,
   insertMessages,
+  isShown,
   type MemorySession,
   type MemoryState,
   nameOf,
@@ -130,12 +131,23 @@ function refuseBusy(session: MemorySession, { onBusy, maxQueued }: port.AcceptRu
   }
 }
 
+/** Where the run branches off now: since it was asked for, others may have branched, or said the same. */
+function branchPoint(session: MemorySession, { supersedeAfter, messages }: port.RunStart): string | undefined {
+  const shown = [...session.messages.values()].filter(isShown)
+  const isThere = (id: string) => shown.some((one) => one.id === id)
+  const said = messages.findLast(({ role }) => role === 'user')?.id
+  if (said !== undefined && isThere(said)) return said
+  if (supersedeAfter === undefined || isThere(supersedeAfter)) return supersedeAfter
+  return said === undefined ? shown.findLast(({ role }) => role === 'user')?.id : undefined
+}
+
 function begin(session: MemorySession, run: RunRecord, leaseOwner: string, now: number, start: port.RunStart): number {
   run.status = 'running'
   run.startedAt = now
   run.fence += 1
   run.leaseOwner = leaseOwner
-  if (start.supersedeAfter !== undefined) supersede(session, start.supersedeAfter, run.id)
+  const point = branchPoint(session, start)
+  if (point !== undefined) supersede(session, point, run.id)
   insertMessages(session, start.messages)
   if (start.state !== undefined) session.record.state = start.state
   touch(session, now)

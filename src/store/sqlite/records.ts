@@ -78,6 +78,10 @@ export function createRecords(db: DatabaseSync): Records {
       `INSERT INTO messages (sid, id, role, content, run_id, created_at, extra, lane, superseded_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (sid, id) DO UPDATE SET extra = excluded.extra WHERE messages.role = 'activity' AND excluded.role = 'activity'`,
     ),
+    isShown: db.prepare('SELECT 1 FROM messages WHERE sid = ? AND id = ? AND superseded_by IS NULL AND lane IS NULL'),
+    lastSaid: db.prepare(
+      `SELECT id FROM messages WHERE sid = ? AND superseded_by IS NULL AND lane IS NULL AND role = 'user' ORDER BY mid DESC LIMIT 1`,
+    ),
     // Two, each in the words of its index: what a session shows, and what its sub-agents said.
     supersede: db.prepare(
       `UPDATE messages SET superseded_by = ?3 WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2) RETURNING role`,
@@ -109,6 +113,16 @@ export function createRecords(db: DatabaseSync): Records {
       if (Number(changes) === 1 && isShown && countsAsMessage(message.role)) counted += 1
     }
     return counted
+  }
+
+  /** Where the run branches off now: since it was asked for, others may have branched, or said the same. */
+  function branchPoint(sid: number, { supersedeAfter, messages }: port.RunStart): string | undefined {
+    const isShown = (id: string) => sql.isShown.get(sid, id) !== undefined
+    const said = messages.findLast(({ role }) => role === 'user')?.id
+    if (said !== undefined && isShown(said)) return said
+    if (supersedeAfter === undefined || isShown(supersedeAfter)) return supersedeAfter
+    const last = said === undefined ? sql.lastSaid.get(sid) : undefined
+    return last === undefined ? undefined : String(last.id)
   }
 
   /** Returns how many of those that were counted are hidden now. */
@@ -193,7 +207,8 @@ export function createRecords(db: DatabaseSync): Records {
 
     begin(sid, session, runId, now, start) {
       let counted = 0
-      if (start.supersedeAfter !== undefined) counted -= supersede(sid, start.supersedeAfter, runId)
+      const point = branchPoint(sid, start)
+      if (point !== undefined) counted -= supersede(sid, point, runId)
       counted += insertMessages(sid, start.messages)
       if (start.state !== undefined) setState(sid, start.state)
       touch(sid, now, counted)
