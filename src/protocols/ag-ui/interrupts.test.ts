@@ -496,7 +496,7 @@ describe('while a session waits', () => {
     })
 
     test('needs the standing that a refusal needs', async () => {
-      await using doors = await openGatedDoors({ answers: [calls(['fire', 'bob'])] })
+      await using doors = await openGatedDoors(firing)
       const [id = ''] = await ask(doors)
 
       const steered = input({ runId: 'run-2', messages: [user('m2')], resume: [cancelled(id)] })
