@@ -1,7 +1,7 @@
 // `serve --watch`: the restarts with apps that listen nowhere, and the real command as a process.
 
 import { spawn } from 'node:child_process'
-import { appendFile, mkdir, open, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, open, rename, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -69,6 +69,22 @@ describe('serve --watch', () => {
     expect(io.complained()).toMatch(
       /^agent\.yaml changed, and it cannot be used:\nquarterdeck: \S*agent\.yaml:4:1 colour: unknown key\..*\nThe server goes on as it was\.\nStopping\.\n$/,
     )
+  })
+
+  test('an agent file that goes away for a while is not replaced by the demo agent', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    const { io, life, stopped } = await watched(cwd, new Set())
+
+    await rename(join(cwd, 'agent.yaml'), join(cwd, 'agent.old'))
+    await io.until('The server goes on as it was.')
+    await writeFile(join(cwd, 'agent.yaml'), agent('raven'))
+    await io.until('s: agent.yaml changed.\n')
+    io.signal('SIGTERM')
+    await stopped
+
+    expect(life.filter((line) => line.startsWith('start'))).toEqual(['start crow 0 :0', 'start raven 2 :4321'])
+    expect(io.complained()).toContain('The agent file is gone.')
   })
 
   test('what a start would refuse does not stop the server that is there', async () => {

@@ -1,4 +1,6 @@
 import { relative } from 'node:path'
+import { CliError } from './cli-error.ts'
+import { exitCodes } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { reportError } from './report-error.ts'
@@ -87,6 +89,7 @@ export function watchAndRestart(first: Started, { load, check, start, targets, i
     reloads += 1
     try {
       config = load()
+      refuseWithoutFile(config, lastGood.config)
       await check(config, reloads)
     } catch (error) {
       refuse(what, error)
@@ -128,6 +131,12 @@ export function watchAndRestart(first: Started, { load, check, start, targets, i
       await current?.app.close(options)
     },
   }
+}
+
+/** An agent file that is gone (renamed, or in the middle of a checkout) does not mean that the demo agent is wanted. */
+function refuseWithoutFile(config: LoadedConfig, before: LoadedConfig): void {
+  if (config.places.size > 0 || before.places.size === 0) return
+  throw new CliError(exitCodes.usage.code, 'The agent file is gone.', ['Put it back, or stop the server.'])
 }
 
 /** `--port 0` was any port at the first start; whoever has found it must find it again. */
