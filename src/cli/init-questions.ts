@@ -20,9 +20,13 @@ export interface InitGiven {
 export function nameFromFolder(folder: string): string {
   const last = folder.split(/[\\/]+/).findLast((part) => part !== '' && part !== '.' && part !== '..') ?? ''
   const name = last
+    .normalize('NFD')
+    // The accents, which are characters of their own now.
+    .replace(/\p{Mark}+/gu, '')
     .replace(/[^A-Za-z0-9_-]+/g, '-')
     .replace(/^[^A-Za-z]+/, '')
     .slice(0, 64)
+    .replace(/-+$/, '')
   return AGENT_NAME.test(name) ? name : 'assistant'
 }
 

@@ -180,6 +180,6 @@ describe('quarterdeck init', () => {
 
 test('an agent is named after its folder as far as the rules allow', () => {
   expect(
-    ['helper', './my helper/', '../..', '42', 'C:\\agents\\über', `a${'b'.repeat(80)}`].map(nameFromFolder),
-  ).toEqual(['helper', 'my-helper', 'assistant', 'assistant', 'ber', `a${'b'.repeat(63)}`])
+    ['helper', './my helper/', '../..', '42', 'C:\\agents\\über', 'Café 茶', `a${'b'.repeat(80)}`].map(nameFromFolder),
+  ).toEqual(['helper', 'my-helper', 'assistant', 'assistant', 'uber', 'Cafe', `a${'b'.repeat(63)}`])
 })
