@@ -15,6 +15,24 @@ test('what a provider repeats of the conversation is left out of its error', () 
   expect(safe.message).toBe("The server refused it (400). It says: bad input_value='[…]' at /x")
 })
 
+test.each([
+  ['a short message', said('PIN is 4711'), 'PIN is 4711'],
+  ['short lines, as one', said('Dear Ada,\nmy PIN\nis 4711 now,\nkeep it'), 'Dear Ada, my PIN is 4711 now, keep it'],
+  ['lines as JSON', said('a\nb\nmy PIN\n4711\nc'), 'a\\nb\\nmy PIN\\n4711\\nc'],
+  ['accents in ASCII', said('für Jürgen grün'), 'f\\u00fcr J\\u00fcrgen gr\\u00fcn'],
+  [
+    'arguments of a call',
+    { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'pay', arguments: '{"iban":"DE02 1203 0000"}' }] },
+    '{"iban":"DE02 1203 0000"}',
+  ],
+] satisfies [string, ModelMessage, string][])('so is %s', (_what, message, repeated) => {
+  const error = new ServerError('model_bad_request', `It says: bad value '${repeated}' here.`)
+
+  const safe = withoutQuotes(error, { messages: [message] })
+
+  expect(safe.message).toBe("It says: bad value '[…]' here.")
+})
+
 test('an error that repeats nothing stays the same, also with words that were said', () => {
   const error = new ServerError('model_bad_request', 'The parameter temperature is not supported by this model.')
   expect(withoutQuotes(error, { messages: [said('What is the temperature in Rome?')] })).toBe(error)
