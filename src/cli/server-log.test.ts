@@ -7,6 +7,8 @@ import { createServerLog } from './server-log.ts'
 import { tempFolder } from './testing/temp-folder.ts'
 import { createTestIo } from './testing/test-io.ts'
 
+const MODEL =
+  '{ provider: openai, name: x, api_key: none, base_url: "https://example.com/v1?key=in-the-address", proxy: "http://ada:of-the-proxy@127.0.0.1:1" }'
 const TOOLS = `
   - type: http
     name: page
@@ -28,20 +30,17 @@ const TOOLS = `
 describe('the server’s log', () => {
   test('masks what the configuration of tools holds, and leaves words that are no secret', async () => {
     const cwd = await tempFolder()
-    await writeFile(
-      join(cwd, 'agent.yaml'),
-      `name: clerk\nmodel: { provider: demo }\ninstructions: You help.\ntools:${TOOLS}`,
-    )
+    await writeFile(join(cwd, 'agent.yaml'), `name: clerk\nmodel: ${MODEL}\ninstructions: You help.\ntools:${TOOLS}`)
     const io = createTestIo({ cwd })
     const log = createServerLog(loadConfig({ files: [], flags: { 'log.format': 'json' } }, io), io)
 
     log.info('said', {
-      secret_words: 'header-credential environment-value in-the-query remote-header-value',
+      secret_words: 'header-credential environment-value in-the-query remote-header-value in-the-address of-the-proxy',
       other_words: 'application/json info not-secret',
     })
 
     expect(JSON.parse(io.complained())).toMatchObject({
-      secret_words: Array(4).fill('[masked]').join(' '),
+      secret_words: Array(6).fill('[masked]').join(' '),
       other_words: 'application/json info not-secret',
     })
   })

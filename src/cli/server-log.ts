@@ -5,7 +5,7 @@ import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { styleFor } from './style.ts'
 import { createTerminalLog } from './terminal-log.ts'
-import { toolSecrets } from './tool-secrets.ts'
+import { toolSecrets, urlSecrets } from './tool-secrets.ts'
 
 export interface ServerLogOptions {
   /** At a terminal: every line, with its ids. */
@@ -46,7 +46,9 @@ const keysOf = ({ model, judge, tools }: AgentDefinition): string[] => [
   ...tools.flatMap(toolSecrets),
 ]
 
-const modelKeys = ({ apiKey, fallback }: ModelSettings): string[] => [
+const modelKeys = ({ apiKey, baseUrl, proxy, fallback }: ModelSettings): string[] => [
   ...(apiKey === undefined ? [] : [apiKey]),
+  ...urlSecrets(baseUrl ?? ''),
+  ...urlSecrets(proxy || ''),
   ...(fallback === undefined ? [] : modelKeys(fallback)),
 ]

@@ -35,9 +35,15 @@ const headerSecrets = (headers: Record<string, string>): string[] =>
     .filter(([name]) => !harmlessHeaders.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+\s+/, '')])
 
-/** A name and password in a URL are refused where they are written. */
-const urlSecrets = (text: string): string[] =>
-  [...(URL.parse(text)?.searchParams ?? [])].flatMap(([name, value]) => (looksSecret(name) ? [value] : []))
+/** A tool's URL has no password: it is refused where it is written. */
+export function urlSecrets(text: string): string[] {
+  const url = URL.parse(text)
+  if (url === null) return []
+  const password = url.password === '' ? [] : [url.password]
+  // Google's way to send an API key.
+  const isSecret = (name: string) => looksSecret(name) || name === 'key'
+  return [...password, ...[...url.searchParams].flatMap(([name, value]) => (isSecret(name) ? [value] : []))]
+}
 
 const longEnough = (values: readonly string[]): string[] =>
   [...new Set(values)].filter((one) => one.length >= MIN_LENGTH)
