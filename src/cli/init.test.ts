@@ -166,6 +166,16 @@ describe('quarterdeck init', () => {
     expect([await made, await readdir(cwd)]).toEqual([1, []])
   })
 
+  test('says what to do where nothing can be written', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'taken'), 'a file')
+
+    expect(await init(cwd, ['taken'])).toMatchObject({
+      exitCode: 73,
+      err: 'quarterdeck: No files can be made in taken (EEXIST).\n  Choose a folder that you may write to: quarterdeck init <folder>\n',
+    })
+  })
+
   test('refuses names and providers it cannot use', async () => {
     const cwd = await tempFolder()
 

@@ -78,11 +78,15 @@ export async function init(folder: string | undefined, options: InitOptions, ver
   }
   const files = projectFiles({ ...answers, version })
   const kept = Object.keys(files).filter((name) => !ownFiles.includes(name) && existsSync(join(target, name)))
-  makeFolder(target, 0o777)
   const made = Object.entries(files).filter(([name]) => !kept.includes(name))
-  // `wx`: also a file that appeared in the meantime is left alone.
-  for (const [name, content] of made)
-    await writeFile(join(target, name), content, { flag: taken.includes(name) ? 'w' : 'wx' })
+  try {
+    makeFolder(target, 0o777)
+    // `wx`: also a file that appeared in the meantime is left alone.
+    for (const [name, content] of made)
+      await writeFile(join(target, name), content, { flag: taken.includes(name) ? 'w' : 'wx' })
+  } catch (error) {
+    throw notWritable(answers.folder, error)
+  }
   io.stdout.write(
     madeNote(
       answers,
@@ -94,6 +98,15 @@ export async function init(folder: string | undefined, options: InitOptions, ver
   if (kept.includes('.gitignore')) io.stdout.write(ignoreNote(readFileSync(join(target, '.gitignore'), 'utf8')))
   io.stdout.write(nextSteps(answers))
   return exitCodes.ok.code
+}
+
+function notWritable(folder: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code)) return error
+  const where = folder === '.' ? 'this folder' : folder
+  return new CliError(exitCodes.cannotCreate.code, `No files can be made in ${where} (${code}).`, [
+    'Choose a folder that you may write to: quarterdeck init <folder>',
+  ])
 }
 
 function madeNote({ folder }: InitAnswers, made: readonly string[], kept: readonly string[], io: Io): string {
