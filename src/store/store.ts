@@ -212,7 +212,10 @@ export interface AcceptRun {
 /** What is written when a run begins to execute. */
 export interface RunStart {
   entries: readonly NewEntry[]
-  /** If the session shows the last user message among them already, the run answers it anew: what follows it is superseded. */
+  /**
+   * If the session has the last user message among them already, the run answers that anew, or, if that is superseded, the last one
+   * that the session shows: what follows it is superseded.
+   */
   messages: readonly StoredMessage[]
   /** The client's shared state; undefined leaves the stored one. */
   state?: unknown

@@ -395,10 +395,14 @@ export function describeMessages(open: OpenStore): void {
       expect(await shown()).toEqual(['q1', 'a1', 'edited', 'a3', 'q3'])
     })
 
-    test('without a message of its own answers the last one then', async () => {
+    test.each([
+      ['without a message of its own', { supersedeAfter: 'q2' }],
+      ['with one that is superseded by then', { messages: [newMessage('q2')] }],
+      ['with an edit that is', { supersedeAfter: 'a1', messages: [newMessage('q2')] }],
+    ])('answers the last message %s', async (_how, start) => {
       const { begin, shown } = await openEdited()
 
-      await begin({ supersedeAfter: 'q2' })
+      await begin(start)
 
       expect(await shown()).toEqual(['q1', 'a1', 'edited'])
     })

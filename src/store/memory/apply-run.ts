@@ -136,9 +136,10 @@ function branchPoint(session: MemorySession, { supersedeAfter, messages }: port.
   const shown = [...session.messages.values()].filter(isShown)
   const isThere = (id: string) => shown.some((one) => one.id === id)
   const said = messages.findLast(({ role }) => role === 'user')?.id
+  const brings = said !== undefined && !session.messages.has(said)
   if (said !== undefined && isThere(said)) return said
-  if (supersedeAfter === undefined || isThere(supersedeAfter)) return supersedeAfter
-  return said === undefined ? shown.findLast(({ role }) => role === 'user')?.id : undefined
+  if ((brings || said === undefined) && (supersedeAfter === undefined || isThere(supersedeAfter))) return supersedeAfter
+  return brings ? undefined : shown.findLast(({ role }) => role === 'user')?.id
 }
 
 function begin(session: MemorySession, run: RunRecord, leaseOwner: string, now: number, start: port.RunStart): number {

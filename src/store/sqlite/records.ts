@@ -78,7 +78,7 @@ export function createRecords(db: DatabaseSync): Records {
       `INSERT INTO messages (sid, id, role, content, run_id, created_at, extra, lane, superseded_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (sid, id) DO UPDATE SET extra = excluded.extra WHERE messages.role = 'activity' AND excluded.role = 'activity'`,
     ),
-    isShown: db.prepare('SELECT 1 FROM messages WHERE sid = ? AND id = ? AND superseded_by IS NULL AND lane IS NULL'),
+    mark: db.prepare('SELECT superseded_by IS NULL AND lane IS NULL AS shown FROM messages WHERE sid = ? AND id = ?'),
     lastSaid: db.prepare(
       `SELECT id FROM messages WHERE sid = ? AND superseded_by IS NULL AND lane IS NULL AND role = 'user' ORDER BY mid DESC LIMIT 1`,
     ),
@@ -117,11 +117,13 @@ export function createRecords(db: DatabaseSync): Records {
 
   /** Where the run branches off now: since it was asked for, others may have branched, or said the same. */
   function branchPoint(sid: number, { supersedeAfter, messages }: port.RunStart): string | undefined {
-    const isShown = (id: string) => sql.isShown.get(sid, id) !== undefined
+    const isShown = (id: string) => sql.mark.get(sid, id)?.shown === 1
     const said = messages.findLast(({ role }) => role === 'user')?.id
+    const brings = said !== undefined && sql.mark.get(sid, said) === undefined
     if (said !== undefined && isShown(said)) return said
-    if (supersedeAfter === undefined || isShown(supersedeAfter)) return supersedeAfter
-    const last = said === undefined ? sql.lastSaid.get(sid) : undefined
+    if ((brings || said === undefined) && (supersedeAfter === undefined || isShown(supersedeAfter)))
+      return supersedeAfter
+    const last = brings ? undefined : sql.lastSaid.get(sid)
     return last === undefined ? undefined : String(last.id)
   }
 
