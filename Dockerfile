@@ -1,0 +1,31 @@
+# The server as an image: docs/container.md says how to run it.
+
+FROM node:24-trixie-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY . .
+# What npm would publish, and what that needs. The image has a Node: the one that npm brings for older machines goes.
+RUN npm pack --silent && mkdir /app && tar -xzf quarterdeck-*.tgz -C /app --strip-components=1 \
+  && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/node-* node_modules/.bin/node \
+  && mv node_modules /app
+
+FROM node:24-trixie-slim
+# The program belongs to root: what the server runs as cannot change it.
+COPY --from=build /app /app
+# One volume for what must not be lost. The tokens lie beside the data, not in it: an agent that may write there would else be its own operator.
+RUN ln -s /app/bin/quarterdeck.js /usr/local/bin/quarterdeck \
+  && install -d -o node -g node -m 0700 /var/lib/quarterdeck /var/lib/quarterdeck/data /var/lib/quarterdeck/config \
+  && install -d /agent
+ENV NODE_ENV=production \
+  QUARTERDECK_HOST=0.0.0.0 \
+  QUARTERDECK_DATA_DIR=/var/lib/quarterdeck/data \
+  QUARTERDECK_CONFIG_DIR=/var/lib/quarterdeck/config
+USER node
+WORKDIR /agent
+VOLUME /var/lib/quarterdeck
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.QUARTERDECK_PORT || process.env.PORT || 8000}/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["quarterdeck"]
+CMD ["serve"]
