@@ -1,6 +1,6 @@
 // The pages say what is: links lead somewhere, examples load and run, and what is named exists.
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
@@ -51,6 +51,7 @@ const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
       'models',
       'operations',
       'proxy',
+      'python',
       'tools',
     ].map((name) => `docs/${name}`),
   )
@@ -298,6 +299,18 @@ describe('examples that are marked runnable', () => {
         if (value !== undefined) variables[name] = value
       }
     }
+  })
+
+  // Of Python's packages none is ours to install: what needs nothing but Python is run, where there is one.
+  const python = spawnSync('python3', ['--version']).status === 0
+  test.skipIf(!python)('the program of docs/python.md that needs no package gets its answers', async () => {
+    await using example = await startExample()
+    const [first] = blocksOf('docs/python.md').filter(({ marks }) => marks[0] === 'python')
+    const child = spawn('python3', ['-'], { cwd: root, env: { ...process.env, NO_PROXY: '*' } })
+    child.stdin.end(first?.text.replaceAll('http://127.0.0.1:8000', example.url))
+    const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
+    expect(complained).toBe('')
+    expect(said).toMatch(/^1, 2, 3\.\n[\s\S]*^1, 2, 3, 4, 5\.\n/m)
   })
 
   test.each(pagesWith('js'))('the program of %s gets an answer', async (page) => {
