@@ -42,6 +42,7 @@ const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
       'ARCHITECTURE',
       'ag-ui',
       'approvals',
+      'backup',
       'clients',
       'container',
       'doors',
@@ -53,6 +54,7 @@ const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
       'proxy',
       'python',
       'tools',
+      'upgrade',
     ].map((name) => `docs/${name}`),
   )
   .map((name) => `${name}.md`)
