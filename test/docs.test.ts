@@ -166,6 +166,21 @@ describe('docs/http.md', () => {
   })
 })
 
+describe('docs/cli.md', () => {
+  test('says of the settings of serve what docs/settings.md says, which is generated', () => {
+    const meant = new Map(
+      [...read('docs/settings.md').matchAll(/^\| `[\w.]+` \| (`--.+?`) \| .+? \| (.+?) \| (.+?) E\.g\. .+ \|$/gm)].map(
+        ([, flag = '', fallback = '', text = '']) => [flag, [text, `${text} Default: ${fallback}.`]],
+      ),
+    )
+    const [, serve = ''] = /^## `quarterdeck serve([\s\S]+?)^## /m.exec(read('docs/cli.md')) ?? []
+    const rows = [...serve.matchAll(/^\| (`--.+?`) \| (.+?) \| `QUARTERDECK_/gm)]
+    const wrong = rows.filter(([, flag = '', text = '']) => meant.get(flag)?.includes(text) === false)
+    expect(wrong.map(([, flag, text]) => [flag, text])).toEqual([])
+    expect(rows.length).toBeGreaterThan(25)
+  })
+})
+
 describe('docs/doors.md', () => {
   test('lists the statuses that differ between the doors, and all of them', () => {
     const request = { path: '/', correlationId: 'c' }
