@@ -499,7 +499,7 @@ describe('what is not there yet', () => {
 
   test('is said only where a check knows that it is still true', () => {
     const said = everyPage
-      .filter((page) => page !== 'CHANGELOG.md')
+      .filter((page) => !['CHANGELOG.md', 'THIRD-PARTY-NOTICES.md'].includes(page))
       .flatMap((page) => [...withoutCode(page).split('\n')].map((line) => ({ page, line })))
       .filter(({ line }) => speaksOfLater.test(line))
     const unknown = said.filter(
