@@ -1,5 +1,6 @@
 // Connections to other people's servers: undici's pools and proxies, the choice between them ours.
 
+import { setMaxListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import type { Client, Dispatcher } from 'undici'
 import { chooseProxy, type ProxyChoice, type ProxyVariables, shownProxy } from './proxy-choice.ts'
@@ -36,8 +37,8 @@ export interface Lines {
 export interface Connections {
   /** One set of connections: those that are made in another way are never shared. */
   through(way: WayOut): Lines
-  /** A client for one request to addresses that were judged; the name is not looked up again. */
-  pinned(origin: URL, lookup: LookupFunction): Promise<Dispatcher>
+  /** A client for one request to addresses that were judged; the name is not looked up again. `signal` closes it at any moment. */
+  pinned(origin: URL, lookup: LookupFunction, signal: AbortSignal): Promise<Dispatcher>
   /** Loads undici now, so that the first request need not. */
   warm(): Promise<void>
   /** What is under way fails. */
@@ -57,9 +58,11 @@ const MAX_HEAD_BYTES = 64 * 1024
 
 export function createConnections(): Connections {
   const open = new Set<Dispatcher>()
+  // undici does not give up what is still connecting: only the socket itself can be told.
+  const closing = new AbortController()
+  setMaxListeners(0, closing.signal)
   let loading: Promise<Undici> | null = null
   let loaded: Undici | null = null
-  let isClosed = false
 
   // 50 ms and more, for an agent that may never ask anybody.
   const load = (): Promise<Undici> => {
@@ -71,10 +74,11 @@ export function createConnections(): Connections {
   }
 
   function connect(undici: Undici, way: WayOut, proxy: ProxyChoice | null): Line {
-    if (isClosed) throw closed()
+    if (closing.signal.aborted) throw closed()
     const connectTimeoutMs = way.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
     const options = { ...common, connectTimeout: connectTimeoutMs }
-    const toServer = { ...way.tls, timeout: connectTimeoutMs, allowH2: false }
+    const toAnybody = { timeout: connectTimeoutMs, allowH2: false, signal: closing.signal }
+    const toServer = { ...way.tls, ...toAnybody }
     // One for all pools of the line: it keeps the TLS sessions, and a pool goes when its last connection does.
     const connect = undici.buildConnector(toServer)
     const pool = (to: URL | string, more: object) =>
@@ -90,7 +94,7 @@ export function createConnections(): Connections {
             // The one that asks the proxy for tunnels: what it asks is part of connecting.
             clientFactory: (to: URL, more: object) => pool(to, { ...more, headersTimeout: connectTimeoutMs }),
             requestTls: toServer,
-            proxyTls: { timeout: connectTimeoutMs, allowH2: false },
+            proxyTls: toAnybody,
           })
     open.add(dispatcher)
     return { dispatcher, proxy: proxy === null ? null : shownProxy(proxy), connectTimeoutMs }
@@ -128,20 +132,21 @@ export function createConnections(): Connections {
         proxies: () => [...used.values()],
       }
     },
-    async pinned(origin, lookup) {
+    async pinned(origin, lookup, signal) {
       const undici = loaded ?? (await load())
-      if (isClosed) throw closed()
+      if (closing.signal.aborted) throw closed()
       // `pipelining: 0` closes it after the answer: one that is kept could belong to an address that was judged for somebody else.
-      const connect = { lookup, timeout: CONNECT_TIMEOUT_MS, allowH2: false }
+      const closes = AbortSignal.any([signal, closing.signal])
+      const connect = { lookup, timeout: CONNECT_TIMEOUT_MS, allowH2: false, signal: closes }
       return new undici.Client(origin.origin, { ...common, pipelining: 0, connect })
     },
     async warm() {
       await load()
     },
     close() {
-      isClosed = true
       for (const dispatcher of open) dispatcher.destroy().catch(() => {})
       open.clear()
+      closing.abort()
     },
   }
 }

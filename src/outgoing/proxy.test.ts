@@ -3,7 +3,7 @@ import net from 'node:net'
 import tls, { type TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createConnections, type WayOut } from './connections.ts'
-import { ask, turns } from './testing/ask.ts'
+import { ask, turns, until } from './testing/ask.ts'
 import { openProxy } from './testing/open-proxy.ts'
 import { answerOf, listenRaw, openServer, type RawServer } from './testing/raw-server.ts'
 
@@ -135,6 +135,21 @@ describe('a server with TLS', () => {
 })
 
 describe('a black hole', () => {
+  test('is let go of by close, with and without a proxy before it', async () => {
+    const hole = await opened(openServer(net.createServer((socket) => socket.resume())))
+    const proxy = await opened(openProxy(hole.port))
+    const url = `https://localhost:${hole.port}/`
+    for (const proxies of [{}, { proxy: `127.0.0.1:${proxy.port}` }]) {
+      const connections = createConnections()
+      const asked = ask(connections.through({ ...proxies, connectTimeoutMs: 600_000 }), url)
+      await until(() => hole.sockets.length === 1)
+      connections.close()
+      expect(await asked.outcome).toEqual({ failure: 'ECONNRESET' })
+      await until(() => hole.sockets.every((socket) => socket.destroyed))
+      hole.sockets.length = 0
+    }
+  })
+
   test('costs as long as a connection may take, and is called what it is', async () => {
     // It takes the connection and never says a word of TLS: in-process there is no darker hole.
     const hole = await opened(openServer(net.createServer(() => {})))

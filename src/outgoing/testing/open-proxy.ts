@@ -53,6 +53,7 @@ export async function openProxy(
       socket.pipe(to).pipe(socket)
     })
     keep(to)
+    socket.on('close', () => to.destroy())
   })
   server.on('connection', (socket) => {
     proxy.connections += 1

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
@@ -502,6 +503,25 @@ describe('service HTTP', () => {
       all.push(send(quiet.url), send('http://slow.example/'))
       expect(await Promise.all(all)).toEqual(Array(5).fill('took_too_long'))
       expect(quiet.connections).toBe(1)
+    })
+
+    test('while the connection is made: nothing of it stays open', async () => {
+      const sockets: Socket[] = []
+      // It never says a word of TLS.
+      const hole = createServer((socket) => void sockets.push(socket.on('error', () => {}).resume()))
+      await new Promise<void>((resolve) => hole.listen(0, '127.0.0.1', resolve))
+      cleanups.push(() => hole.close())
+      const url = `https://127.0.0.1:${(hole.address() as AddressInfo).port}/`
+      for (const stop of ['signal', 'close'] as const) {
+        const [connections, controller] = [createConnections(), new AbortController()]
+        const http = createServiceHttp({ connections, lookup: names({}) })
+        const sent = reasonOf(http.send(request(url, { allowPrivate: true }), controller.signal))
+        await until(() => sockets.length === 1)
+        if (stop === 'signal') controller.abort()
+        else connections.close()
+        expect(await sent).toBe(stop === 'signal' ? 'took_too_long' : 'unreachable')
+        await until(() => sockets.pop()?.destroyed !== false)
+      }
     })
   })
 })

@@ -70,7 +70,7 @@ export function createServiceHttp(deps: ServiceHttpDeps): ServiceHttp {
       const dispatcher =
         proxied?.isProxied(current.url) === true
           ? (await proxied.to(current.url)).dispatcher
-          : await connections.pinned(current.url, alreadyKnown(addresses))
+          : await connections.pinned(current.url, alreadyKnown(addresses), signal)
       const answer = await exchange(dispatcher, current, signal)
       const location = isRedirect(answer.statusCode) ? answer.headers.location : undefined
       if (typeof location !== 'string') return await readAnswer(answer, maxBytes)
