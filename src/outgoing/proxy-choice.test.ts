@@ -30,6 +30,9 @@ describe('the proxy for a target', () => {
     'http://ollama.localhost',
     'http://[::1]:11434',
     'http://[::ffff:127.0.0.1]',
+    'http://127.1:11434',
+    'http://0.0.0.0:11434',
+    'http://[::]:11434',
   ])('%s is this machine: no variable sends it to a proxy, a setting does', (target) => {
     expect(chosen(target)).toBe('none')
     expect(chosen(target, { NO_PROXY: '' }, 'http://p.test:1')).toBe('http://p.test:1 by model.proxy')

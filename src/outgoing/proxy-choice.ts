@@ -59,12 +59,13 @@ const bare = (hostname: string): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
 
+/** The addresses of no machine in particular too: who connects to them reaches this one, and Ollama's users know it by them. */
+const THIS_MACHINE = ['127.0.0.0/8', '::1/128', '::ffff:7f00:0/104', '0.0.0.0/32', '::/128']
+
 function isThisMachine(hostname: string): boolean {
   const name = bare(hostname)
   if (name === 'localhost' || name.endsWith('.localhost')) return true
-  return isIP(name) !== 0 && contains('127.0.0.0/8', name)
-    ? true
-    : name === '::1' || contains('::ffff:7f00:0/104', name)
+  return THIS_MACHINE.some((network) => contains(network, name))
 }
 
 /** `list` as curl and Go read it: names with all below them, addresses, networks, each with a port if only that is meant; or `*`. */
