@@ -83,14 +83,21 @@ export function createConnections(): Connections {
     const connect = undici.buildConnector(toServer)
     const pool = (to: URL | string, more: object) =>
       new undici.Pool(to, { ...options, ...more, factory: countingFactory(undici) })
+    const uri = proxy === null ? '' : `${proxy.url.protocol}//${proxy.url.host}/`
+    let toProxy: Dispatcher | null = null
     const dispatcher =
       proxy === null
         ? new undici.Agent({ ...options, connect, factory: pool })
         : new undici.ProxyAgent({
             ...options,
             ...credentials(proxy.url),
-            uri: `${proxy.url.protocol}//${proxy.url.host}`,
-            factory: pool,
+            uri,
+            factory: (to: URL | string, more: object) => {
+              if (to !== uri) return pool(to, more)
+              // What needs no tunnel: without this each server would have connections to the proxy of its own, and keep them.
+              toProxy ??= pool(to, more)
+              return toProxy
+            },
             // The one that asks the proxy for tunnels: what it asks is part of connecting.
             clientFactory: (to: URL, more: object) => pool(to, { ...more, headersTimeout: connectTimeoutMs }),
             requestTls: toServer,

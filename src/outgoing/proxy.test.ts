@@ -55,6 +55,18 @@ describe('a proxy', () => {
     expect(lines.proxies()).toEqual([{ proxy: `http://127.0.0.1:${plain.port}`, from: 'http_proxy' }])
   })
 
+  test('is asked for all http servers on the same connections', async () => {
+    const server = await plainServer()
+    const proxy = await opened(openProxy(server.port))
+    const lines = linesOf({ proxy: `127.0.0.1:${proxy.port}` })
+    for (const expected of ['1', '2', '3']) {
+      expect((await ask(lines, `http://${expected}.model.test/`).outcome).body).toBe(expected)
+      await turns(3)
+    }
+    expect(proxy.connections).toBe(1)
+    expect(proxy.asked.map(({ line }) => line)).toEqual([1, 2, 3].map((n) => `GET http://${n}.model.test/`))
+  })
+
   test('makes a tunnel for https, which is used again; it sees nothing but the name', async () => {
     const server = await secureServer({}, (socket) => String(socket.servername))
     const proxy = await opened(openProxy(server.port, { credentials: 'me:word' }))
