@@ -56,6 +56,23 @@ const textOf = (parts: readonly ModelPart[]) =>
   parts.flatMap((part) => (part.type === 'text' ? [part.delta] : [])).join('')
 const ask = (model: Model) => collect(model.stream(emptyRequest, never))
 
+describe('a proxy that is none', () => {
+  const proxyVariables = { HTTPS_PROXY: 'socks5://me:secret@proxy.test' }
+  const make = (more: Partial<ModelSettings>) => createModel(settings({ apiKey: 'k', proxyVariables, ...more }), deps())
+
+  test.each(['openai', 'anthropic', 'google'])('is found before %s is asked, and not repeated', async (provider) => {
+    await expect(make({ provider })).rejects.toThrow(/^HTTPS_PROXY is no http or https address of a proxy\./)
+    await expect(make({ provider })).rejects.not.toThrow(/secret/)
+  })
+
+  test('bothers nobody who does not need it', async () => {
+    for (const baseUrl of ['http://model.test/v1', 'https://localhost/v1']) {
+      expect((await make({ baseUrl })).name).toBe('fake')
+    }
+    expect((await make({ proxy: false })).name).toBe('fake')
+  })
+})
+
 describe('a model behind TLS', () => {
   const pem = (part: 'cert' | 'key') => fileURLToPath(new URL(`../http/testing/localhost-${part}.pem`, import.meta.url))
 

@@ -24,6 +24,7 @@ const MOST_KEPT = 10_000_000
 
 export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; now: () => number }): Model {
   const { target } = wire
+  http.checkProxy(wire.probe.url)
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const decoder = wire.decoder()
