@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import type { Client, Dispatcher } from 'undici'
+import { ServerError } from '../domain/errors.ts'
 import { chooseProxy, type ProxyChoice, type ProxyVariables, shownProxy } from './proxy-choice.ts'
 
 /** How a server is reached. */
@@ -28,7 +29,7 @@ export interface Lines {
   to(target: URL): Line | Promise<Line>
   /** Whether requests for it go through a proxy; throws like `to`. */
   isProxied(target: URL): boolean
-  /** Like the global one, over these lines. */
+  /** Like the global one, over these lines; but a redirect to another server fails. */
   readonly fetch: typeof fetch
   /** The proxies that were used so far, and who named them. */
   proxies(): readonly { proxy: string; from: string }[]
@@ -218,18 +219,27 @@ function countingFactory({ Client }: Undici): (origin: URL, options: object) => 
   return (origin, options) => new CountingClient(origin, options)
 }
 
-/** A redirect leads to another server, which may need another line. */
+/** A redirect is followed within its server: to another one the keys would go along, whatever header they are in. */
 function fetchOver(undici: Undici, to: Lines['to']): typeof fetch {
-  class Chooser extends undici.Dispatcher {
+  class OneServer extends undici.Dispatcher {
+    #origin = ''
+
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      const line = to(new URL(String(options.origin)))
+      const origin = String(options.origin)
+      this.#origin ||= origin
+      if (origin !== this.#origin) {
+        throw new ServerError(
+          'config_invalid',
+          `${this.#origin} redirects to ${origin}. Nothing is sent there: set the address to where it leads.`,
+        )
+      }
+      const line = to(new URL(origin))
       // undici is loaded, or we would not be here.
       if (line instanceof Promise) throw new Error('undici is not loaded')
       return line.dispatcher.dispatch(options, handler)
     }
   }
-  const dispatcher = new Chooser()
   // The same standard twice: once in Node's types, once in undici's.
   return ((input: Parameters<Undici['fetch']>[0], init?: Parameters<Undici['fetch']>[1]) =>
-    undici.fetch(input, { ...init, dispatcher })) as unknown as typeof fetch
+    undici.fetch(input, { ...init, dispatcher: new OneServer() })) as unknown as typeof fetch
 }

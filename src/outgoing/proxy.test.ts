@@ -116,18 +116,38 @@ describe('a proxy', () => {
     expect((await ask(waiting, 'https://model.test/').outcome).failure).toBe('CONNECT_TIMEOUT')
   })
 
-  test('is not asked by `fetch` either for this machine, and each redirect is judged anew', async () => {
-    const server = await opened(
-      listenRaw((socket, { head }) => {
-        const moved = `HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:${server.port}/there\r\ncontent-length: 0\r\n\r\n`
-        socket.write(head.startsWith('GET /here') ? moved : answerOf('there'))
-      }),
-    )
+  test('is not asked by `fetch` either for this machine', async () => {
+    const server = await plainServer()
     const proxy = await opened(openProxy(server.port))
     const lines = linesOf({ proxyVariables: { HTTP_PROXY: `127.0.0.1:${proxy.port}` } })
-    const answer = await lines.fetch('http://model.test/here')
-    expect([await answer.text(), answer.url]).toEqual(['there', `http://127.0.0.1:${server.port}/there`])
-    expect(proxy.asked.map(({ line }) => line)).toEqual(['GET http://model.test/here'])
+    for (const [url, expected] of [
+      ['http://model.test/a', '1'],
+      [`http://127.0.0.1:${server.port}/b`, '2'],
+    ] as const) {
+      expect(await (await lines.fetch(url)).text()).toBe(expected)
+    }
+    expect(proxy.asked.map(({ line }) => line)).toEqual(['GET http://model.test/a'])
+  })
+})
+
+describe('fetch', () => {
+  test('follows a redirect within the server, and sends nothing to another one', async () => {
+    const other = await plainServer()
+    const server = await opened(
+      listenRaw((socket, { head }) => {
+        const to = head.startsWith('GET /here') ? '/there' : `http://127.0.0.1:${other.port}/`
+        const moved = `HTTP/1.1 307 Moved\r\nlocation: ${to}\r\ncontent-length: 0\r\n\r\n`
+        socket.write(head.startsWith('GET /there') ? answerOf('there') : moved)
+      }),
+    )
+    const origin = `http://127.0.0.1:${server.port}`
+    const { fetch } = linesOf({})
+    const headers = { 'x-api-key': 'secret' }
+    expect(await (await fetch(`${origin}/here`, { headers })).text()).toBe('there')
+    const elsewhere = `${origin} redirects to http://127.0.0.1:${other.port}. Nothing is sent there: set the address to where it leads.`
+    const failed = await fetch(`${origin}/away`, { headers }).catch((error: Error) => error.cause)
+    expect(failed).toMatchObject({ code: 'config_invalid', message: elsewhere })
+    expect(other.sockets).toEqual([])
   })
 })
 

@@ -7,6 +7,8 @@ export interface TestProxy {
   asked: { line: string; credentials: string | null }[]
   /** Connections that were made to it. */
   connections: number
+  /** It reads the next questions and closes their connections. */
+  breaks: boolean
   close(): Promise<void>
 }
 
@@ -30,6 +32,7 @@ export async function openProxy(
   }
   const server = http.createServer((request, response) => {
     note(request)
+    if (proxy.breaks) return void request.socket.destroy()
     if (!isAllowed(request)) return void response.writeHead(407).end()
     const { pathname, search } = new URL(request.url ?? '')
     const { method, headers } = request
@@ -66,6 +69,7 @@ export async function openProxy(
     port: address.port,
     asked: [],
     connections: 0,
+    breaks: false,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

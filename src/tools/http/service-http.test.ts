@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createConnections } from '../../outgoing/connections.ts'
+import { turns } from '../../outgoing/testing/ask.ts'
 import { openProxy } from '../../outgoing/testing/open-proxy.ts'
 import { MAX_BODY_BYTES } from './answer-body.ts'
 import { createServiceHttp, type Lookup, type ServiceHttp, type ServiceRequest } from './service-http.ts'
@@ -214,6 +215,18 @@ describe('service HTTP', () => {
       }
       expect(await reasonOf(get(http, 'http://nowhere.example/'))).toBe('unreachable')
       expect(proxy.connections).toBe(0)
+    })
+
+    test('a request is never sent twice, also over a connection that is used again and breaks', async () => {
+      const { http, proxy } = await setUp({ 'public.example': [OUTSIDE] })
+      await get(http, 'http://public.example/')
+      // A connection is free again a turn after the end of its answer.
+      await turns(3)
+      proxy.breaks = true
+      const post = { method: 'POST', body: 'x' }
+      expect(await reasonOf(get(http, 'http://public.example/', post))).toBe('unreachable')
+      expect(proxy.asked.map(({ line }) => line)).toEqual(['GET', 'POST'].map((one) => `${one} http://public.example/`))
+      expect(proxy.connections).toBe(1)
     })
 
     test('an exempt name goes to the address that was judged', async () => {

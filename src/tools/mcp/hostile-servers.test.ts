@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
+import { createConnections } from '../../outgoing/connections.ts'
 import { createProcessGroups, type ProcessGroups } from '../process/process-groups.ts'
 import { isRunning } from '../process/testing/is-running.ts'
 import { callRequest, fake, openServer, script } from './testing/open-server.ts'
@@ -352,6 +353,19 @@ describe('a server over HTTP', () => {
 
     await expect(open.tools()).rejects.toMatchObject(failure(text))
     expect(seen).toEqual([])
+  })
+
+  test('a proxy that is none is explained', async () => {
+    const proxyVariables = { HTTP_PROXY: 'socks5://me:secret@proxy.test' }
+    const { fetch } = createConnections().through({ proxyVariables })
+    const connection = { kind: 'http', url: 'http://mcp.test/', headers: {} } as const
+    await using open = openServer({ connection }, { fetch })
+
+    await expect(open.tools()).rejects.toMatchObject(
+      failure(
+        'cannot be reached. HTTP_PROXY is no http or https address of a proxy. Write e.g. http://proxy.example.com:3128',
+      ),
+    )
   })
 
   test('one that is not there is explained', async () => {

@@ -29,6 +29,8 @@ export function connectFailure(sdk: McpSdk, server: string, error: unknown): Ser
   if (error instanceof sdk.ProtocolError) {
     return mcpError(server, `refused to begin (JSON-RPC error ${error.code}). Its log or stderr may say why.`, error)
   }
+  const refused = notSent(error)
+  if (refused !== undefined) return mcpError(server, `cannot be reached. ${refused}`, error)
   const code = networkCode(sdk, error)
   if (code !== undefined) {
     return mcpError(server, `cannot be reached (${code}). Check its \`url\` and that it is running.`, error)
@@ -76,6 +78,9 @@ export function callFailure(sdk: McpSdk, server: string, error: unknown, end: st
   if (said !== undefined) return mcpError(server, `answered with an error: ${said.slice(0, MAX_SAID_CHARS)}`, error)
   const status = httpStatus(sdk, error)
   if (status !== undefined) return mcpError(server, `refused the call with HTTP ${status}.`, error)
+  const refused = notSent(error)
+  if (refused !== undefined)
+    return mcpError(server, `cannot be reached. ${refused} The call did not take effect.`, error)
   const code = networkCode(sdk, error)
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') {
     return mcpError(server, `cannot be reached (${code}). The call did not take effect.`, error)
@@ -102,6 +107,12 @@ const sdkCode = (sdk: McpSdk, error: unknown): string | undefined =>
   error instanceof sdk.SdkError ? error.code : undefined
 
 const isScopeError = (sdk: McpSdk, error: unknown): boolean => error instanceof sdk.InsufficientScopeError
+
+/** Why we ourselves sent nothing, or nothing more: a proxy that is none, a redirect to another server. */
+function notSent(error: unknown): string | undefined {
+  if (error instanceof ServerError) return error.message
+  return error instanceof Error ? notSent(error.cause) : undefined
+}
 
 /** The system's code behind a failed fetch, which wraps it. */
 function networkCode(sdk: McpSdk, error: unknown): string | undefined {
