@@ -5,6 +5,7 @@ import type { LookupFunction } from 'node:net'
 import type { Client, Dispatcher } from 'undici'
 import { ServerError } from '../domain/errors.ts'
 import { chooseProxy, type ProxyChoice, type ProxyVariables, shownProxy } from './proxy-choice.ts'
+import { quickReads } from './quick-reads.ts'
 
 /** How a server is reached. */
 export interface WayOut {
@@ -81,7 +82,13 @@ export function createConnections(): Connections {
     const toAnybody = { timeout: connectTimeoutMs, allowH2: false, signal: closing.signal }
     const toServer = { ...way.tls, ...toAnybody }
     // One for all pools of the line: it keeps the TLS sessions, and a pool goes when its last connection does.
-    const connect = undici.buildConnector(toServer)
+    const connector = undici.buildConnector(toServer)
+    const connect: typeof connector = (to, done) =>
+      connector(to, (...[error, socket]) => {
+        if (error !== null) return done(error, null)
+        quickReads(socket)
+        done(null, socket)
+      })
     const pool = (to: URL | string, more: object) =>
       new undici.Pool(to, { ...options, ...more, factory: countingFactory(undici) })
     const uri = proxy === null ? '' : `${proxy.url.protocol}//${proxy.url.host}/`
