@@ -375,7 +375,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the tran
     // CopilotKit keeps the answer as a tool message of its own beside what the tool said.
     expect(again.said().filter(([role]) => role !== 'tool')).toEqual([
       ['user', 'note it'],
-      ['assistant', ''],
+      ['assistant', undefined],
       ['assistant', 'Noted.'],
     ])
     expect(again.said()).toContainEqual(['tool', 'noted bob'])

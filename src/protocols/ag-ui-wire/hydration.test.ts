@@ -1,10 +1,10 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../domain/event.ts'
+import type { RunEventOf } from '../../domain/event.ts'
 import { hydrationEvents } from './hydration.ts'
 
 const about = { threadId: 't', runId: 'r', outcome: { type: 'success' as const }, timestamp: 5 }
-const snapshot: RunEvent = { type: 'MESSAGES_SNAPSHOT', messages: [], timestamp: 5 }
+const snapshot: RunEventOf<'MESSAGES_SNAPSHOT'> = { type: 'MESSAGES_SNAPSHOT', messages: [], timestamp: 5 }
 
 describe('a hydration', () => {
   test('is a whole run that shows the state and the messages', () => {

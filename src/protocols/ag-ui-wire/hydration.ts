@@ -1,4 +1,5 @@
-import { AG_UI_VERSION, type RunEvent } from '../../domain/event.ts'
+import { AG_UI_VERSION, type RunEvent, type RunEventOf } from '../../domain/event.ts'
+import { withWaitingCalls } from './waiting-calls.ts'
 import type { Outcome } from './waiting-outcome.ts'
 
 export interface Hydration {
@@ -6,7 +7,7 @@ export interface Hydration {
   runId: string
   /** Undefined when the session has none. */
   state: unknown
-  snapshot: RunEvent | null
+  snapshot: RunEventOf<'MESSAGES_SNAPSHOT'> | null
   /** What the reader is told beside it. */
   warnings?: readonly RunEvent[]
   outcome: Outcome
@@ -20,7 +21,7 @@ export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hy
     { type: 'RUN_STARTED', threadId, runId, protocolVersion: AG_UI_VERSION, timestamp },
     ...warnings,
     ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: state, timestamp }]),
-    ...(snapshot === null ? [] : [snapshot]),
+    ...(snapshot === null ? [] : withWaitingCalls(snapshot, outcome)),
     { type: 'RUN_FINISHED', threadId, runId, outcome, timestamp },
   ]
 }

@@ -38,7 +38,7 @@ export async function showUnknownThread(
   messages: readonly [] | null,
 ): Promise<void> {
   const timestamp = clock.now()
-  const snapshot: RunEvent | null = messages && { type: 'MESSAGES_SNAPSHOT', messages: [], timestamp }
+  const snapshot = messages && { type: 'MESSAGES_SNAPSHOT' as const, messages: [], timestamp }
   const outcome = { type: 'success' as const }
   const { stream, encoder } = await openEventStream(request, reply, reads)
   const events = hydrationEvents({ threadId, runId, state: undefined, snapshot, warnings, outcome, timestamp })

@@ -538,7 +538,13 @@ describe('while a session waits', () => {
 
     const frames = await doors.run('/', input({ runId: 'look', messages: [] }))
 
-    expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED interrupt'])
+    expect(outline(eventsOf(frames))).toEqual([
+      'RUN_STARTED',
+      'MESSAGES_SNAPSHOT',
+      ...['TOOL_CALL_START note', 'TOOL_CALL_ARGS {"to":"bob"}', 'TOOL_CALL_END'],
+      ...['TOOL_CALL_START send', 'TOOL_CALL_ARGS {"to":"eve"}', 'TOOL_CALL_END'],
+      'RUN_FINISHED interrupt',
+    ])
     expect(interruptsOf(frames)).toEqual(first)
     expect(frames.every(({ id }) => id === undefined)).toBe(true)
   })

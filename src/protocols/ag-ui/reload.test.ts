@@ -92,7 +92,16 @@ describe.each(versions)('a reload in a %s client', (_version, spoken) => {
 
     const frames = await doors.run('/', reload(spoken))
 
-    expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED interrupt'])
+    const events = eventsOf(frames)
+    expect(outline(events)).toEqual([
+      'RUN_STARTED',
+      'MESSAGES_SNAPSHOT',
+      'TOOL_CALL_START note',
+      'TOOL_CALL_ARGS {"to":"bob"}',
+      'TOOL_CALL_END',
+      'RUN_FINISHED interrupt',
+    ])
+    expect(events[1]).toMatchObject({ messages: [user('m1')] })
     expect(interruptsOf(frames)).toMatchObject([{ id: asked?.id, toolCallId: asked?.toolCallId }])
   })
 })

@@ -350,10 +350,10 @@ describe('a thread that waits', () => {
 
     const frames = await doors.run(`${base}/connect`, input({ ...spoken, runId: 'look', messages: [] }))
 
-    const [started, shown, ...rest] = eventsOf(frames)
-    expect([started?.type, rest.length]).toEqual(['RUN_STARTED', 1])
-    const whole = [{ id: 'm0' }, { content: 'One moment.' }, { id: 'm1' }, { role: 'assistant' }]
-    expect(shown).toMatchObject({ messages: whole })
+    const [started, shown, call, ...rest] = eventsOf(frames)
+    expect([started?.type, rest.length]).toEqual(['RUN_STARTED', 3])
+    expect(shown).toMatchObject({ messages: [{ id: 'm0' }, { content: 'One moment.' }, { id: 'm1' }] })
+    expect(call).toMatchObject({ type: 'TOOL_CALL_START', toolCallName: 'note' })
     const told = interruptsOf(asked).map(({ id, toolCallId }) => ({ id, toolCallId }))
     expect(interruptsOf(frames)).toMatchObject(told)
   })
