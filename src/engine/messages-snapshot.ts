@@ -30,6 +30,10 @@ export function messagesSnapshot(
   }
 }
 
+/** What a reader may see of messages with their asides. What a sub-agent was asked is in the call; nobody has seen it as a message. */
+export const shownMessages = (messages: readonly StoredMessage[]): StoredMessage[] =>
+  messages.filter(({ role, lane }) => lane === undefined || role !== 'user')
+
 export function toWireMessage(message: StoredMessage): Message {
   const { id, role, content } = message
   const metadata =

@@ -49,6 +49,43 @@ const forever = new Promise<never>(() => {})
 const tool = (effect: ServerTool['effect'], call: ServerTool['call']) => testTool({ name: 'act', effect, call })
 
 describe('after a crash', () => {
+  test('the snapshot has what tools showed and what sub-agents said, but not what those were asked', async () => {
+    const act = tool('read', async ({ voice }) => {
+      voice.activity('watch', 'WATCH', { side: 'port' })
+      return { content: 'done', isError: false }
+    })
+    const { call: _call, ...description } = act
+    const ask: AgentTool = { ...description, name: 'ask_helper', location: 'agent', agent: 'helper', handoff: false }
+    const helper = {
+      definition: { ...testAgent, name: 'helper', default: false, internal: true },
+      model: scripted([{ parts: [{ text: 'Aye.' }] }]),
+      toolbox: createStaticToolbox([]),
+    }
+    const both = [{ tool_call: { name: 'act' } }, { tool_call: { name: 'ask_helper', arguments: { message: 'Act.' } } }]
+    const options = { tools: [act, ask], others: [helper] }
+    const before = open({ ...options, answers: [{ parts: both }, { parts: [{ text: 'Half' }, { hang: true }] }] })
+    const accepted = await before.start('q', { wireRunId: 'run-1', origin: 'reader' })
+    const stop = new AbortController()
+    for await (const batch of before.engine.follow(
+      { sessionId: accepted.session.id, runId: accepted.run.id, after: 0 },
+      stop.signal,
+    )) {
+      if (eventsOf(batch).some((event) => event.type === 'TEXT_MESSAGE_CONTENT' && event.delta === 'Half')) break
+    }
+
+    const after = reopen({ ...options, answers: [{ parts: [{ text: 'Whole.' }] }] })
+    await after.engine.recover()
+
+    const snapshot = (await after.events(accepted)).find((event) => event.type === 'MESSAGES_SNAPSHOT')
+    const shown = snapshot?.messages ?? []
+    expect(shown.map(({ role }) => role).toSorted()).toEqual(
+      ['user', 'assistant', 'activity', 'assistant', 'tool', 'tool', 'assistant'].toSorted(),
+    )
+    expect(shown.find(({ role }) => role === 'activity')).toMatchObject({ content: { side: 'port' } })
+    expect(shown.find(({ subagentRunId }) => subagentRunId !== undefined)).toMatchObject({ content: 'Aye.' })
+    expect(snapshot?.metadata).toBeUndefined()
+  })
+
   test('a run goes on after its last finished step, and the half answer stays, closed and marked', async () => {
     const before = open({ answers: [{ parts: [{ text: 'Half ' }, { text: 'an' }, { hang: true }] }] })
     const accepted = await before.start('q', { wireRunId: 'run-1', origin: 'reader' })

@@ -14,7 +14,7 @@ import { type CallFate, fateRecords, notRun, readFates, tellFates } from './call
 import { ending, executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
-import { messagesSnapshot, SNAPSHOT_LIMIT } from './messages-snapshot.ts'
+import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from './messages-snapshot.ts'
 import type { Middleware } from './middleware/middleware.ts'
 import type { Presence } from './presence.ts'
 import { createPriceList } from './prices.ts'
@@ -282,8 +282,9 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
     for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
     await writer.commit({ messages: partial })
-    const history = await store.messages(session.id, READ_BATCH, undefined, SNAPSHOT_LIMIT)
-    const isWhole = history.length < READ_BATCH && history.length >= session.messageCount
+    const history = shownMessages(await store.messages(session.id, READ_BATCH, undefined, SNAPSHOT_LIMIT, true))
+    const said = history.filter(({ lane }) => lane === undefined).length
+    const isWhole = said < READ_BATCH && said >= session.messageCount
     const total = isWhole ? history.length : session.messageCount
     writer.emit(messagesSnapshot(history, total, now))
     await writer.flush()

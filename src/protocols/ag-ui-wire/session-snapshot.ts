@@ -2,7 +2,7 @@ import type { RunEventOf } from '../../domain/event.ts'
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { messagesSnapshot, SNAPSHOT_LIMIT } from '../../engine/messages-snapshot.ts'
+import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../../engine/messages-snapshot.ts'
 import type { Reply } from '../../http/route.ts'
 
 export interface SnapshotOptions {
@@ -16,7 +16,7 @@ export interface SnapshotOptions {
 }
 
 export interface SessionSnapshot {
-  event: RunEventOf<'MESSAGES_SNAPSHOT'>
+  event: Snapshot
   /** It has been sent. */
   leaveRoom: () => void
 }
@@ -42,20 +42,23 @@ export async function sessionSnapshot(
     for (const { content } of page) chars += textOf(content).length
     // More text than that fits in no snapshot, so that nothing older needs to be read.
   } while (page.length > 0 && chars <= SNAPSHOT_LIMIT)
-  const messages = pages.flat().filter((message) => !isQuestion(message) && !omit(message))
+  const messages = shownMessages(pages.flat()).filter((message) => !omit(message))
   const total = page.length > 0 ? session.messageCount : messages.length
   const event = messagesSnapshot(messages, total, timestamp)
-  const shown = event.messages.map((message) => withFileUrls(message, fileUrl))
-  return { event: { ...event, messages: shown }, leaveRoom: leaveRoom ?? (() => {}) }
+  return { event: withFileUrls(event, fileUrl), leaveRoom: leaveRoom ?? (() => {}) }
 }
 
-/** What a sub-agent was asked is in the call; nobody has seen it as a message. */
-const isQuestion = ({ role, lane }: StoredMessage): boolean => lane !== undefined && role === 'user'
-
-type Message = RunEventOf<'MESSAGES_SNAPSHOT'>['messages'][number]
+type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
 
 /** No client shows a `file` source, and 0.x rejects the whole snapshot for one. */
-function withFileUrls(message: Message, fileUrl: SnapshotOptions['fileUrl']): Message {
+export const withFileUrls = (snapshot: Snapshot, fileUrl: SnapshotOptions['fileUrl']): Snapshot => ({
+  ...snapshot,
+  messages: snapshot.messages.map((message) => messageWithUrls(message, fileUrl)),
+})
+
+type Message = Snapshot['messages'][number]
+
+function messageWithUrls(message: Message, fileUrl: SnapshotOptions['fileUrl']): Message {
   if (message.role !== 'user' || typeof message.content === 'string') return message
   const content = message.content.map((part) => {
     if (part.type === 'text' || part.source.type !== 'file') return part

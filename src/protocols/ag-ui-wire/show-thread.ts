@@ -1,5 +1,6 @@
 // A thread as it is now, for a client that comes back: what was said, what it waits for, and the run that is under way, live.
 
+import type { Entry } from '../../domain/entry.ts'
 import { AG_UI_VERSION, type RunEvent } from '../../domain/event.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
@@ -10,7 +11,7 @@ import type { FileLinks } from '../request/file-links.ts'
 import { hydrationEvents } from './hydration.ts'
 import { type EventReader, openEventStream } from './open-event-stream.ts'
 import type { Reader } from './protocol-version.ts'
-import { sessionSnapshot } from './session-snapshot.ts'
+import { sessionSnapshot, withFileUrls } from './session-snapshot.ts'
 import { beforeFirst, type StreamDeps, streamRun } from './stream-run.ts'
 import { behindFirst } from './stream-warnings.ts'
 import { waitingOutcome } from './waiting-outcome.ts'
@@ -115,11 +116,24 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
   for (let run: RunRecord | null = first; run !== null; run = await nextOf(engine, session, run)) {
     const shown = run
     const follow: Engine['follow'] = (target, until) =>
-      behindFirst(engine.follow(target, until), () => tellThread(shown), 'replaced')
+      behindFirst(withLinks(engine.follow(target, until), fileUrl), () => tellThread(shown), 'replaced')
     await streamRun({ clock, engine: { ...engine, follow } }, run, beforeFirst(run), reader)
     if (reader.signal.aborted) return
   }
 }
+
+/** A run that went on after a crash has a snapshot of its own. As it is stored, it would take away the files that this reader just got. */
+async function* withLinks(
+  source: AsyncIterable<readonly Entry[]>,
+  fileUrl: Followed['fileUrl'],
+): AsyncGenerator<readonly Entry[]> {
+  const linked = (entry: Entry): Entry =>
+    isSnapshot(entry) ? { ...entry, data: JSON.stringify(withFileUrls(JSON.parse(entry.data), fileUrl)) } : entry
+  for await (const batch of source) yield batch.some(isSnapshot) ? batch.map(linked) : batch
+}
+
+const isSnapshot = ({ kind, data }: Entry): boolean =>
+  kind === 'event' && data.startsWith('{"type":"MESSAGES_SNAPSHOT"')
 
 /** The run that is at work or about to be. One that waits for a person is neither. */
 async function underWay(engine: Engine, { id }: SessionRecord): Promise<RunRecord | null> {

@@ -1,7 +1,12 @@
-import { describe, expect, test } from 'vitest'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ModelRequest } from '../../models/model.ts'
+import { createGatedModel, text as says, stop } from '../testing/gated-model.ts'
 import { eventsOf, openDoors, refusalOf } from '../testing/open-doors.ts'
 import { base64, PNG } from '../testing/open-engine-with-files.ts'
+import { readSse } from '../testing/sse-reader.ts'
 
 type Part = Record<string, unknown>
 
@@ -116,6 +121,30 @@ describe('content parts', () => {
       expect([picture.status, Buffer.from(await picture.arrayBuffer())]).toEqual([200, PNG])
     },
   )
+
+  test('are there after a reload in a run that went on after a crash, in its own snapshot too', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const [first, second] = [createGatedModel(), createGatedModel()]
+    const input = { protocolVersion: '1.0', threadId: 'thread', runId: 'run-1' }
+    const content = [text, { type: 'image', source: data(PNG, 'image/png'), metadata: { filename: 'dot.png' } }]
+    await using before = await openDoors({ path: join(folder, 'first', 'test.db'), model: first })
+    const seen = readSse(await before.post('/', { ...input, messages: [{ id: 'm1', role: 'user', content }] }))
+    first.say(says('Half'))
+    await seen.until('Half')
+    await cp(join(folder, 'first'), join(folder, 'second'), { recursive: true })
+    await seen.close()
+
+    await using doors = await openDoors({ path: join(folder, 'second', 'test.db'), model: second })
+    await doors.engine.recover()
+    const reader = readSse(await doors.post('/', { ...input, runId: 'h', messages: [] }))
+    second.say(says('Whole.'), stop)
+    const events = eventsOf(await reader.rest())
+
+    const snapshots = events.filter((event) => event.type === 'MESSAGES_SNAPSHOT')
+    const shown = [text, linked('image', 'image/png', 'dot.png')]
+    expect(snapshots.map(({ messages }) => messages[0]?.content)).toEqual([shown, shown])
+  })
 
   test('are kept when a client sends the address again with an edited message', async () => {
     await using doors = await open()
