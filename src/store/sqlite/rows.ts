@@ -45,10 +45,8 @@ export function toSession(row: Row): SessionRecord {
   }
 }
 
-/** A run's row joined with its session's id as `session_id`. */
-export const toRun = (row: Row): RunRecord => ({ ...toRunSummary(row), input: json(row.input) })
-
-export function toRunSummary(row: Row): RunSummary {
+/** A run's row joined with its session's id as `session_id`. The order of the keys is that of archives. */
+export function toRun(row: Row): RunRecord {
   return {
     id: text(row.id),
     sessionId: text(row.session_id),
@@ -58,6 +56,7 @@ export function toRunSummary(row: Row): RunSummary {
     parentRunId: textOrNull(row.parent_run_id),
     status: text(row.status) as RunRecord['status'],
     origin: text(row.origin) as RunRecord['origin'],
+    input: json(row.input),
     createdAt: Number(row.created_at),
     startedAt: numberOrNull(row.started_at),
     finishedAt: numberOrNull(row.finished_at),
@@ -69,6 +68,12 @@ export function toRunSummary(row: Row): RunSummary {
     fence: Number(row.fence),
     leaseOwner: textOrNull(row.lease_owner),
   }
+}
+
+/** Of a row that was read without its input. */
+export function toRunSummary(row: Row): RunSummary {
+  const { input, ...summary } = toRun(row)
+  return summary
 }
 
 export const toMark = (row: Row): MessageMark => ({
