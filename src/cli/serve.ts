@@ -14,6 +14,7 @@ import { shownUrl } from './shown-url.ts'
 import type { RunningApp, StartApp } from './start-app.ts'
 import { unlessStopped, untilStopped } from './stop.ts'
 import { styleFor } from './style.ts'
+import type { TerminalLogOptions } from './terminal-log.ts'
 import { type Started, watchAndRestart } from './watch.ts'
 import { recordReading, watchTargets } from './watch-targets.ts'
 
@@ -68,10 +69,10 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   const began = io.clock.mono()
   let read: string[] = []
   const warned = new Set<string>()
-  let answerUrl: string | null = null
+  let answerUrl: TerminalLogOptions['answerUrl'] = () => null
   let log: Logger = silentLogger
   const logOf = (config: LoadedConfig) =>
-    createServerLog(config, io, { verbose: request.verbose === true, answerUrl: () => answerUrl })
+    createServerLog(config, io, { verbose: request.verbose === true, answerUrl: (sessionId) => answerUrl(sessionId) })
   function load(): LoadedConfig {
     const reading = recordReading()
     try {
@@ -100,7 +101,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       throw isPortInUse(error) ? await portInUse(hosts, port) : error
     })
     const url = shownUrl(app.url, networkInterfaces())
-    answerUrl = app.doors.includes('ag-ui') ? `${url}/` : `${url}/approvals`
+    answerUrl = (sessionId) => (app.doors.includes('ag-ui') ? `${url}/#thread=${sessionId}` : `${url}/approvals`)
     return { app, config, url, reload }
   }
 

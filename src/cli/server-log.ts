@@ -4,14 +4,14 @@ import { createLogger } from '../http/logger.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { styleFor } from './style.ts'
-import { createTerminalLog } from './terminal-log.ts'
+import { createTerminalLog, type TerminalLogOptions } from './terminal-log.ts'
 import { toolSecrets, urlSecrets } from './tool-secrets.ts'
 
 export interface ServerLogOptions {
   /** At a terminal: every line, with its ids. */
   verbose?: boolean
-  /** Where a person answers what waits; null while that is not known. */
-  answerUrl?: () => string | null
+  /** Where a person answers what waits in a session; null while that is not known. */
+  answerUrl?: TerminalLogOptions['answerUrl']
 }
 
 /** The server's log goes to stderr: stdout is for what the person asked for. */

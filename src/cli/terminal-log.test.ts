@@ -14,7 +14,7 @@ function setUp({ width = 200, terminal = false } = {}) {
     secrets: ['a-secret-key'],
     now: () => 0,
     write: (line) => void lines.push(line.replace(/\d\d:\d\d:\d\d/, 'TIME')),
-    render: createTerminalLog({ style, width: () => width, answerUrl: () => 'http://127.0.0.1:8000/' }),
+    render: createTerminalLog({ style, width: () => width, answerUrl: (id) => `http://127.0.0.1:8000/#thread=${id}` }),
   })
   const ids = { correlation_id: 'c', session_id: 's', run_id: 'r', agent: 'clerk' }
   return { log: log.with(ids), lines }
@@ -40,7 +40,7 @@ describe('the log at a terminal', () => {
     log.info('run', { outcome: 'waiting', approvals: ['send_mail', 'send_mail', 'pay'], latency_ms: 1 })
     log.info('run', { outcome: 'waiting', client_calls: ['pick_date'], latency_ms: 1 })
     expect(lines).toEqual([
-      'TIME  clerk waits for approval of send_mail, pay → http://127.0.0.1:8000/\n',
+      'TIME  clerk waits for approval of send_mail, pay → http://127.0.0.1:8000/#thread=s\n',
       'TIME  clerk waits for the client: pick_date\n',
     ])
   })
@@ -106,7 +106,7 @@ describe('the log at a terminal', () => {
     const narrow = setUp({ width: 30 })
     narrow.log.info('run', { outcome: 'waiting', approvals: ['send_mail'], latency_ms: 1 })
     expect(narrow.lines).toEqual([
-      'TIME  clerk waits for\n          approval of\n          send_mail →\n          http://127.0.0.1:8000/\n',
+      'TIME  clerk waits for\n          approval of\n          send_mail →\n          http://127.0.0.1:8000/#thread=s\n',
     ])
     const { log, lines } = setUp({ terminal: true })
     log.warn('run', { outcome: 'failed', reason: 'No.', latency_ms: 1 })

@@ -10,8 +10,8 @@ export interface TerminalLogOptions {
   style: Style
   /** Characters in a line of the terminal. */
   width: () => number
-  /** Where a person answers what waits; null until the server has an address. */
-  answerUrl: () => string | null
+  /** Where a person answers what waits in a session; null until the server has an address. */
+  answerUrl: (sessionId: string) => string | null
 }
 
 /** Null: a person does not need the line. */
@@ -25,7 +25,7 @@ export function createTerminalLog({
   return (record) => {
     if (record.message === 'tool call' && record.call_id === thrown) return null
     if (record.message === 'a tool threw') thrown = record.call_id
-    const said = wordsOf(record, answerUrl())
+    const said = wordsOf(record, answerUrl)
     if (said === null) return null
     const time = new Date(record.time).toTimeString().slice(0, 8)
     const line = wrapText(`${time}  ${oneLine(said.text)}`, width(), INDENT)
@@ -59,7 +59,7 @@ function paint(style: Style, tone: Tone): (text: string) => string {
   }
 }
 
-function wordsOf(record: LogRecord, answerUrl: string | null): Said | null {
+function wordsOf(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']): Said | null {
   switch (record.message) {
     case 'run':
       return runWords(record, answerUrl)
@@ -88,14 +88,15 @@ function wordsOf(record: LogRecord, answerUrl: string | null): Said | null {
   }
 }
 
-function runWords(record: LogRecord, answerUrl: string | null): Said {
+function runWords(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']): Said {
   const { agent, outcome, reason } = record
   switch (outcome) {
     case 'waiting': {
       const approvals = namesIn(record.approvals)
       if (approvals === '')
         return { text: `${agent} waits for the client: ${namesIn(record.client_calls)}`, tone: 'plain' }
-      const where = answerUrl === null ? '' : ` → ${answerUrl}`
+      const url = answerUrl(String(record.session_id))
+      const where = url === null ? '' : ` → ${url}`
       return { text: `${agent} waits for approval of ${approvals}${where}`, tone: 'waits' }
     }
     case 'completed':
