@@ -79,6 +79,11 @@ function drawSoon(item) {
 
 const talk = createTalk({
   changed: drawSoon,
+  dropped(item) {
+    due.delete(item)
+    boxes.get(item.id)?.closest('article').remove()
+    boxes.delete(item.id)
+  },
   cleared() {
     due.clear()
     boxes.clear()
@@ -86,6 +91,8 @@ const talk = createTalk({
     refreshSoon()
   },
   moved() {
+    // What is written here is new. Another client can also edit, or ask for another answer.
+    if (talk.run !== null && talk.run !== awaited && talk.runs > 1) mayHaveBranched = true
     if (talk.run === awaited) awaited = null
     showState()
     refreshSoon()
@@ -96,6 +103,7 @@ let problem = ''
 let isSending = false
 /** The run of a message that was sent and has not begun: it waits for the one before it. */
 let awaited = null
+let mayHaveBranched = false
 
 function showState() {
   const waits = log.querySelector('.approval.open') !== null
@@ -132,6 +140,8 @@ function refreshSoon() {
 }
 
 async function refresh() {
+  // It is tried again with the next one.
+  if (mayHaveBranched) await leaveBranches().catch(() => {})
   const query = new URLSearchParams({ session_id: kept.thread, status: 'all', limit: '100' })
   const response = await call(`approvals?${query}`).catch((error) => {
     // Nothing has been said yet.
@@ -142,12 +152,46 @@ async function refresh() {
   drawDue()
   let asked
   keepPlace(() => {
-    const added = approvals.toReversed().filter(showApproval)
+    const isLeft = ({ status, tool_call_id: call }) => status !== 'pending' && talk.hasLeft(call)
+    for (const approval of approvals.filter(isLeft)) {
+      boxes.get(idOf(approval))?.box.remove()
+      boxes.delete(idOf(approval))
+    }
+    const shown = approvals.filter((approval) => !isLeft(approval))
+    const added = shown.toReversed().filter(showApproval)
     asked = added.map(boxOf).find((box) => box.classList.contains('open'))
   })
   // A long question is read from its beginning: at its end stand the buttons, which count only once they have been seen.
   if (asked !== undefined && topOf(asked) < topOf(log)) asked.scrollIntoView()
   showState()
+}
+
+async function leaveBranches() {
+  const begun = talk.runs
+  mayHaveBranched = false
+  try {
+    const snapshot = await readShown()
+    keepPlace(() => talk.keepShown(snapshot, begun))
+  } catch (error) {
+    mayHaveBranched = true
+    throw error
+  }
+}
+
+/** The messages that the session shows. */
+async function readShown() {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), SILENCE_MS)
+  const body = { threadId: kept.thread, runId: newId(), messages: [], protocolVersion: '1.0' }
+  try {
+    const response = await call('./', { body, signal: controller.signal })
+    for await (const { event } of eventsOf(response)) if (event.type === 'MESSAGES_SNAPSHOT') return event
+    throw new Error('The server did not say what it shows.')
+  } finally {
+    clearTimeout(timer)
+    // Behind the messages comes the run that is under way, which the log tells.
+    controller.abort()
+  }
 }
 
 const topOf = (box) => box.getBoundingClientRect().top
@@ -221,7 +265,8 @@ function closeLogin() {
 
 // ---- what comes
 
-async function* eventsOf(response, alive) {
+/** What has no id is said to this reader alone. */
+async function* eventsOf(response, alive = () => {}) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   let id = null
@@ -239,8 +284,7 @@ async function* eventsOf(response, alive) {
     for (const line of all) {
       if (line.startsWith('id: ')) id = line.slice(4)
       else if (line.startsWith('data: ')) {
-        // What has no id is said to this reader alone, about the connection.
-        if (id !== null) yield { id, event: JSON.parse(line.slice(6)) }
+        yield { id, event: JSON.parse(line.slice(6)) }
         id = null
       }
     }
@@ -276,6 +320,8 @@ async function follow() {
       if (attempt > 0) say('')
       refreshSoon()
       for await (const { id, event } of eventsOf(response, alive)) {
+        // It is about the connection.
+        if (id === null) continue
         attempt = 0
         lastId = id
         talk.take(event)

@@ -111,6 +111,16 @@ async function open(browser: Browser, url: string): Promise<Page> {
   return page
 }
 
+const post = (url: string, body: object, token: string | null = null) =>
+  fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  })
+
 // Without a Chromium on the machine only the answer over HTTP is tested, in `routes.test.ts`.
 describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_000 }, () => {
   let browser: Browser
@@ -271,14 +281,43 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     await page.until(`document.getElementById('why').textContent.startsWith('This needs the operator’s token.')`)
 
     const list = (await (await fetch(`${app.url}/approvals`)).json()) as { approvals: { approval_id: string }[] }
-    const answer = await fetch(`${app.url}/approvals/${list.approvals[0]?.approval_id}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${app.operatorToken}` },
-      body: JSON.stringify({ decision: 'reject', reason: 'No.' }),
-    })
+    const path = `/approvals/${list.approvals[0]?.approval_id}`
+    const answer = await post(`${app.url}${path}`, { decision: 'reject', reason: 'No.' }, app.operatorToken)
 
     expect(answer.status).toBe(200)
     await page.until(`${shows('Rejected by operator')} && ${shows('Done.')}`)
     expect(await page.value(`document.querySelectorAll('.approval button').length`)).toBe(0)
+  })
+
+  test('shows no more what another client left with a branch, nor what was decided there', async () => {
+    await using app = await startApp()
+    const page = await open(browser, app.url)
+    await page.type('Please look\n')
+    await page.until(`${shows('a sail')} && ${isReady}`)
+    await page.type('hide it\n')
+    await page.until(isOpenCard)
+    const list = (await (await fetch(`${app.url}/approvals`)).json()) as { approvals: { approval_id: string }[] }
+    const path = `/approvals/${list.approvals[0]?.approval_id}`
+    await post(`${app.url}${path}`, { decision: 'reject', reason: 'No.' }, app.operatorToken)
+    await page.until(`${shows('Rejected by operator')} && ${shows('Done.')} && ${isReady}`)
+
+    const threadId = await page.value('sessionStorage.thread')
+    const ask = async (runId: string, messages: unknown[]) =>
+      (await post(app.url, { threadId, runId, messages, protocolVersion: '1.0' })).text()
+    const [said] = /\{"id":"[^"]+","role":"user","content":"Please look"\}/.exec(await ask('look', [])) ?? []
+    await ask('edit', [JSON.parse(said ?? ''), { id: 'edited', role: 'user', content: 'format' }])
+
+    const isLeft = `${shows('Plan')} && !${shows('hide it')} && !${shows('Rejected')} && ${isReady}`
+    await page.until(isLeft)
+    const now = await page.value(conversation)
+    expect(now).toEqual([
+      ['user', 'Please look'],
+      ['user', 'format'],
+      ['assistant', expect.stringContaining('Plan')],
+    ])
+    await page.reload()
+    await page.until(isLeft)
+    expect(await page.value(conversation)).toEqual(now)
+    expect(page.complaints).toEqual([])
   })
 })

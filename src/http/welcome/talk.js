@@ -2,23 +2,28 @@
 
 /**
  * @typedef {'user' | 'assistant' | 'reasoning' | 'tool' | 'note' | 'error'} Kind
- * @typedef {{id: string, kind: Kind, text: string, result: string | null}} Item A tool's `text` is its call.
- * @typedef {{changed(item: Item): void, cleared(): void, moved(): void}} Listener
+ * @typedef {{id: string, kind: Kind, text: string, result: string | null, run: number}} Item
+ *   A tool's `text` is its call; `run` counts the runs up to the one that it came with.
+ * @typedef {{changed(item: Item): void, dropped(item: Item): void, cleared(): void, moved(): void}} Listener
  */
 
 /**
- * `changed` is called for what is new or has grown, `cleared` when everything begins anew, `moved` when a run begins or ends.
+ * `changed` is called for what is new or has grown, `dropped` for what stands in a branch that was left, `cleared` when everything
+ * begins anew, `moved` when a run begins or ends.
  * @param {Listener} listener
  */
-export function createTalk({ changed, cleared, moved }) {
+export function createTalk({ changed, dropped, cleared, moved }) {
   /** @type {Map<string, Item>} */
   const items = new Map()
   let run = null
   let waiting = null
   let notes = 0
+  let runs = 0
+  /** The ids of what is shown no more. */
+  const left = new Set()
 
   function write(id, kind, text, { anew = false } = {}) {
-    const item = items.get(id) ?? { id, kind, text: '', result: null }
+    const item = items.get(id) ?? { id, kind, text: '', result: null, run: runs }
     items.set(id, item)
     item.text = anew ? text : item.text + text
     changed(item)
@@ -60,13 +65,16 @@ export function createTalk({ changed, cleared, moved }) {
   const takes = {
     RUN_STARTED({ runId, input }) {
       run = runId
+      runs += 1
       waiting = null
       for (const message of input?.messages ?? []) writeMessage(message)
       moved()
     },
     MESSAGES_SNAPSHOT({ messages }) {
+      const before = [...items.keys()]
       clear()
       for (const message of messages) writeMessage(message)
+      for (const id of before) if (!items.has(id)) left.add(id)
     },
     TEXT_MESSAGE_START: ({ messageId }) => write(messageId, 'assistant', '', { anew: true }),
     TEXT_MESSAGE_CONTENT: ({ messageId, delta }) => write(messageId, 'assistant', delta),
@@ -101,10 +109,45 @@ export function createTalk({ changed, cleared, moved }) {
       takes[event.type]?.(event)
     },
     note,
+    /** How many runs have begun. */
+    get runs() {
+      return runs
+    },
+    /**
+     * An edit or another answer leaves a branch, and the log does not tell of it. Drops what the runs before the last of `begun` said
+     * and the session shows no more. A run is left from some message to its end: what stands before one that is shown stays.
+     * @param {{messages: object[], metadata?: object}} snapshot What the session shows. It was asked for when `begun` runs had begun.
+     */
+    keepShown({ messages, metadata }, begun) {
+      const shown = new Set(messages.flatMap(({ id, toolCalls = [] }) => [id, ...toolCalls.map((call) => call.id)]))
+      const told = [...items.values()]
+      const first = told.findIndex(({ id }) => shown.has(id))
+      // A long session shows its end: nothing is known of what is older.
+      const isCut = metadata?.quarterdeck?.truncated > 0
+      if (isCut && first === -1) return
+      const ends = new Map(told.flatMap(({ id, run }, place) => (shown.has(id) ? [[run, place]] : [])))
+      const broken = new Set(told.filter(({ kind }) => isEnd(kind)).map(({ run }) => run))
+      let isLeft = false
+      for (const [place, item] of told.entries()) {
+        if (item.run >= begun) return
+        if (isCut && place < first) continue
+        // What no session keeps goes the way of what stands before it.
+        const isUnfinished = item.kind === 'tool' && item.result === null && broken.has(item.run)
+        const isKept = !isEnd(item.kind) && !isUnfinished && item.text !== ''
+        if (isKept) isLeft = place > (ends.get(item.run) ?? -1)
+        if (!isLeft) continue
+        items.delete(item.id)
+        left.add(item.id)
+        dropped(item)
+      }
+    },
+    /** Whether this was shown and is no more, as in a branch that was left. */
+    hasLeft: (id) => left.has(id),
     /** Forgets everything; the log is read from its beginning. */
     forget() {
       run = null
       waiting = null
+      left.clear()
       clear()
       moved()
     },
@@ -113,3 +156,6 @@ export function createTalk({ changed, cleared, moved }) {
 
 const plainText = (content) =>
   typeof content === 'string' ? content : content.map((part) => part.text ?? `[${part.type}]`).join('\n')
+
+/** It says how a run ended. */
+const isEnd = (kind) => kind === 'note' || kind === 'error'

@@ -5,6 +5,7 @@ function open() {
   const heard: string[] = []
   const talk = createTalk({
     changed: ({ id }) => void heard.push(`changed ${id}`),
+    dropped: ({ id }) => void heard.push(`dropped ${id}`),
     cleared: () => void heard.push('cleared'),
     moved: () => void heard.push(`moved ${talk.run} ${talk.waiting}`),
   })
@@ -93,7 +94,70 @@ describe('a conversation', () => {
       ['tool', 'look {"a":1}', 'a ship'],
     ])
     expect(heard).toContain('cleared')
+    expect([talk.hasLeft('u1'), talk.hasLeft('c1')]).toEqual([true, false])
     talk.forget()
-    expect([told(), talk.run]).toEqual([[], null])
+    expect([told(), talk.run, talk.hasLeft('u1')]).toEqual([[], null, false])
+  })
+
+  describe('of which a branch was left', () => {
+    const said = (id: string) => ({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta: id }) as { type: string }
+    const called = (id: string) => ({ type: 'TOOL_CALL_START', toolCallId: id, toolCallName: id }) as { type: string }
+    const failed = (message: string) => ({ type: 'RUN_ERROR', message }) as { type: string }
+    const assistant = (id: string, ...calls: string[]) => ({
+      id,
+      role: 'assistant',
+      toolCalls: calls.map((call) => ({ id: call })),
+    })
+    const ids = (talk: ReturnType<typeof open>['talk']) => [...talk.items.keys()]
+
+    test('drops what an edit left, with its calls and how its runs ended', () => {
+      const { talk, take, heard } = open()
+      take(started('r1', user('u1', 'one')), said('aside'), said('a1'), failed('first'))
+      take(started('r2', user('u2', 'two')), called('c2'), said('a2'), failed('second'), started('r3'), failed('third'))
+      take(started('r4', user('u3', 'edited')), said('a3'))
+
+      talk.keepShown({ messages: [user('u1', ''), assistant('a1'), user('u3', '')] }, talk.runs)
+
+      // What the session does not keep stays where something that it shows follows in the same run.
+      expect(ids(talk)).toEqual(['u1', 'aside', 'a1', 'error 1', 'u3', 'a3'])
+      expect(heard.filter((one) => one.startsWith('dropped'))).toEqual(
+        ['u2', 'c2', 'a2', 'error 2', 'error 3'].map((id) => `dropped ${id}`),
+      )
+      expect([talk.hasLeft('c2'), talk.hasLeft('u1')]).toEqual([true, false])
+    })
+
+    test('drops an answer that was replaced, and keeps calls and what the runs since then said', () => {
+      const { talk, take } = open()
+      take(started('r1', user('u1', 'one')), called('c1'), said('a1'), started('r2'), called('c2'))
+      const begun = talk.runs
+      take(started('r3'), said('a3'))
+
+      talk.keepShown({ messages: [user('u1', '')] }, begun)
+      expect(ids(talk)).toEqual(['u1', 'c2', 'a3'])
+      talk.keepShown({ messages: [user('u1', ''), assistant('m2', 'c2')] }, talk.runs)
+      expect(ids(talk)).toEqual(['u1', 'c2', 'a3'])
+    })
+
+    test('keeps a call that broke off with its run, which no session keeps', () => {
+      const { talk, take } = open()
+      take(started('r1', user('u1', 'one')), called('c1'), failed('broken'), started('r2', user('u2', 'two')))
+
+      talk.keepShown({ messages: [user('u1', ''), user('u2', '')] }, talk.runs)
+      expect(ids(talk)).toEqual(['u1', 'c1', 'error 1', 'u2'])
+      take(started('r3', user('u3', 'edited')))
+      talk.keepShown({ messages: [user('u3', '')] }, talk.runs)
+      expect(ids(talk)).toEqual(['u3'])
+    })
+
+    test('keeps what is older than a session shows', () => {
+      const { talk, take } = open()
+      const metadata = { quarterdeck: { truncated: 2 } }
+      take(started('r1', user('u1', 'one')), said('a1'), started('r2', user('u2', 'two')), said('a2'), started('r3'))
+
+      talk.keepShown({ messages: [user('u9', '')], metadata }, talk.runs)
+      expect(ids(talk)).toEqual(['u1', 'a1', 'u2', 'a2'])
+      talk.keepShown({ messages: [user('u2', '')], metadata }, talk.runs)
+      expect(ids(talk)).toEqual(['u1', 'a1', 'u2'])
+    })
   })
 })
