@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { outline } from '../../engine/testing/open-engine.ts'
+import { outline, testTool } from '../../engine/testing/open-engine.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { eventsOf, refusalOf } from '../testing/open-doors.ts'
 import { calls, finished, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
-import type { Frame } from '../testing/sse-reader.ts'
+import { type Frame, readSse } from '../testing/sse-reader.ts'
 
 type Doors = Awaited<ReturnType<typeof openGatedDoors>>
 
@@ -120,6 +120,53 @@ describe('a tool that the client brings', () => {
 
     const late = await doors.run('/', input({ runId: 'run-3', messages: [result(call)] }))
     expect(outline(eventsOf(late))).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED success'])
+  })
+
+  describe('called while another message is in the queue', () => {
+    /** `run-1` waits for its client, and `run-2` with m2 stands behind it. */
+    async function openQueue() {
+      const { promise: isQueued, resolve: go } = Promise.withResolvers<void>()
+      const look = testTool({
+        name: 'look',
+        call: async () => {
+          await isQueued
+          return { content: 'Nothing there.', isError: false }
+        },
+      })
+      const answers = [calls(['look'], ['pick']), says('One.'), says('Two.')]
+      const doors = await openPage({ answers, tools: [look] })
+      const first = readSse(await doors.post('/', input()))
+      await first.until('RUN_STARTED')
+      const second = readSse(await doors.post('/', input({ runId: 'run-2', messages: [user('m2')] })))
+      go()
+      const [call = ''] = openCalls(await first.rest())
+      const lastTold = () => doors.requests.map((request) => told(request)?.at(-1))
+      return { ...doors, call, queued: () => second.rest(), lastTold }
+    }
+
+    test('is answered first: the page may have done already what it was asked', async () => {
+      await using doors = await openQueue()
+
+      await doors.run('/', input({ runId: 'run-3', messages: [result(doors.call)] }))
+
+      expect(outline(eventsOf(await doors.queued())).at(-1)).toBe('RUN_FINISHED success')
+      expect(doors.lastTold().slice(1)).toEqual([
+        ['tool', 'red'],
+        ['user', 'text of m2'],
+      ])
+    })
+
+    test.each([
+      ['a newer message', (doors: Doors) => doors.run('/', input({ runId: 'run-3', messages: [user('m3')] }))],
+      ['cancelling the run', (doors: Doors) => doors.post('/runs/run-1/cancel', undefined)],
+    ])('is given up by %s, and the message has its turn', async (_what, giveUp) => {
+      await using doors = await openQueue()
+
+      await giveUp(doors)
+
+      expect(outline(eventsOf(await doors.queued())).at(-1)).toBe('RUN_FINISHED success')
+      expect(doors.lastTold().at(-1)).toEqual(['user', 'text of m2'])
+    })
   })
 
   test('is named again to a client that comes back', async () => {
