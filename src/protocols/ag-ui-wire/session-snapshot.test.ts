@@ -36,8 +36,8 @@ function storing(all: StoredMessage[]) {
     messages: async (_session: string, limit: number, before?: string, maxChars = 0) => {
       const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
       let chars = 0
-      const start = all.slice(0, end).findLastIndex(({ content }, i) => {
-        chars += content.length
+      const start = all.slice(0, end).findLastIndex(({ content, toolCalls = [] }, i) => {
+        chars += content.length + JSON.stringify(toolCalls).length
         return chars >= maxChars || end - i === limit
       })
       seen.chars += chars
@@ -93,6 +93,22 @@ describe('the snapshot of a session', () => {
     expect(engine.seen.rooms).toEqual([8 * 1024 * 1024])
     leaveRoom()
     expect(engine.seen.left).toBe(1)
+  })
+
+  test('reads no more where the length is in the calls', async () => {
+    const call = { id: 'c', type: 'function' as const, function: { name: 'write', arguments: 'x'.repeat(20_000) } }
+    const all = Array.from({ length: 1_000 }, (_, i) => ({
+      ...message(i, ''),
+      role: 'assistant' as const,
+      toolCalls: [call],
+    }))
+    const engine = storing(all)
+
+    const { event } = await snapshot(engine, 1_000)
+
+    expect(event.metadata).toEqual({ quarterdeck: { truncated: 1_000 - ids(event).length } })
+    expect(engine.seen.chars).toBeLessThan(4.4 * 1024 * 1024)
+    expect(engine.seen.rooms).toEqual([8 * 1024 * 1024])
   })
 
   test('leaves out what it is told to', async () => {

@@ -39,13 +39,19 @@ export async function sessionSnapshot(
     if (chars >= PAGE_CHARS) leaveRoom ??= await makeRoom(2 * SNAPSHOT_LIMIT)
     page = await engine.messages(session.id, PAGE, pages[0]?.[0]?.id, PAGE_CHARS, true)
     pages.unshift(page)
-    for (const { content } of page) chars += textOf(content).length
+    for (const message of shownMessages(page)) chars += charsOf(message)
     // More text than that fits in no snapshot, so that nothing older needs to be read.
   } while (page.length > 0 && chars <= SNAPSHOT_LIMIT)
   const messages = shownMessages(pages.flat()).filter((message) => !omit(message))
   const total = page.length > 0 ? session.messageCount : messages.length
   const event = messagesSnapshot(messages, total, timestamp)
   return { event: withFileUrls(event, fileUrl), leaveRoom: leaveRoom ?? (() => {}) }
+}
+
+/** About what it takes in the snapshot. Calls and activities can be longer than all that was said. */
+function charsOf({ content, toolCalls, activity, metadata, encryptedValue = '' }: StoredMessage): number {
+  const objects = [toolCalls, activity, metadata].filter((object) => object !== undefined)
+  return textOf(content).length + encryptedValue.length + (objects.length === 0 ? 0 : JSON.stringify(objects).length)
 }
 
 type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
