@@ -16,6 +16,9 @@ import { beforeFirst, type StreamDeps, streamRun } from './stream-run.ts'
 import { behindFirst } from './stream-warnings.ts'
 import { waitingOutcome } from './waiting-outcome.ts'
 
+/** More than can be queued and be cancelled there, so that the last one that was at work is among them. */
+const LATEST = 20
+
 export interface ShowThreadDeps extends StreamDeps {
   engine: Engine
   links: FileLinks
@@ -141,10 +144,25 @@ async function underWay(engine: Engine, { id }: SessionRecord): Promise<RunRecor
   return run === undefined || run.status === 'waiting' ? null : run
 }
 
-/** What goes on where this run has ended; null when it has not: then its reader has been told why. */
+/**
+ * What goes on where this run has ended; null when it has not: then its reader has been told why. A run that came and ended while
+ * the reader was behind is the next as well: what it said is in no snapshot yet.
+ */
 async function nextOf(engine: Engine, session: SessionRecord, run: RunRecord): Promise<RunRecord | null> {
   const ended = await engine.getRun(session.owner, run.id).catch(() => null)
-  return ended !== null && isFinished(ended.status) ? underWay(engine, session) : null
+  if (ended === null || !isFinished(ended.status)) return null
+  return (await underWay(engine, session)) ?? lastAfter(engine, session, ended)
+}
+
+/** The last run that was at work after this one. Its snapshot has what was said in between. */
+async function lastAfter(engine: Engine, session: SessionRecord, { lastSeq }: RunRecord): Promise<RunRecord | null> {
+  const end = lastSeq ?? Number.POSITIVE_INFINITY
+  const later = (await engine.runs(session.id, LATEST)).filter(
+    // One that was cancelled in the queue has events, too, and said nothing.
+    ({ startedAt, firstSeq }) => startedAt !== null && firstSeq !== null && firstSeq > end,
+  )
+  const last = later.toSorted((a, b) => (b.firstSeq ?? 0) - (a.firstSeq ?? 0))[0]
+  return last === undefined ? null : engine.getRun(session.owner, last.id).catch(() => null)
 }
 
 /**

@@ -1,9 +1,11 @@
 // A page that was loaded anew asks with `messages: []`: it gets the thread, and the run that is under way goes on in front of it.
 
 import { describe, expect, test } from 'vitest'
+import type { Engine } from '../../engine/engine.ts'
 import { outline, scripted, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { createStaticToolbox } from '../../tools/static-toolbox.ts'
 import type { AgentTool } from '../../tools/tool.ts'
+import { showThread, type ThreadRequest } from '../ag-ui-wire/show-thread.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { eventsOf, openDoors } from '../testing/open-doors.ts'
 import { calls, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
@@ -185,4 +187,69 @@ test('a run that nobody reads but the page that was loaded anew is not stopped',
   model.say(text('Still here.'), stop)
 
   expect(outline(eventsOf(await reader.rest())).at(-1)).toBe('RUN_FINISHED success')
+})
+
+test('a run that was cancelled in the queue is not shown', async () => {
+  const model = createGatedModel()
+  await using doors = await openDoors({ model })
+  const first = readSse(await doors.post('/', input()))
+  model.say(text('One'))
+  await first.until('One')
+  const reader = readSse(await doors.post('/', reload()))
+  await reader.until('One')
+  const queued = readSse(await doors.post('/', input({ runId: 'run-2', messages: [user('m2')] })))
+  await doors.post('/runs/run-2/cancel', undefined)
+  await queued.rest()
+  model.say(stop)
+
+  expect(outline(eventsOf(await reader.rest()))).toEqual([
+    'TEXT_MESSAGE_END',
+    'STEP_FINISHED step_1',
+    'RUN_FINISHED success',
+  ])
+})
+
+test('a run that came and ended while the reader was behind is shown, too', async () => {
+  const model = createGatedModel()
+  await using doors = await openDoors({ model })
+  const first = readSse(await doors.post('/', input()))
+  model.say(text('One'))
+  await first.until('One')
+  const { engine, clock, links } = doors
+  const session = await engine.getSession('local_user', 'thread')
+  const written: string[] = []
+  let second: Promise<unknown> | null = null
+  const behind: Engine = {
+    ...engine,
+    // Asked for when the first has been sent.
+    async getRun(owner, id) {
+      second ??= doors.run('/', input({ runId: 'run-2', messages: [user('m2')] }))
+      await second
+      return engine.getRun(owner, id)
+    },
+  }
+  const stream = { write: (chunk: string) => void written.push(chunk), end() {}, drop() {} }
+  const request = { signal: new AbortController().signal, header: () => undefined, raw: { socket: {} } }
+  const reply = { note() {}, makeRoom: async () => () => {}, sse: () => stream }
+
+  const asked = { request, reply, threadId: 'thread', runId: 'look', reads: '1.x' } as unknown as ThreadRequest
+  const shown = showThread({ engine: behind, clock, links }, asked, session)
+  model.say(stop)
+  await expect.poll(() => written.join(''), { timeout: 20_000 }).toContain('RUN_FINISHED')
+  model.say(text('Two'), stop)
+  await shown
+
+  const events = written
+    .join('')
+    .split('\n')
+    .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []))
+  expect(events.findLast(({ type }) => type === 'MESSAGES_SNAPSHOT')).toMatchObject({
+    messages: [user('m1'), { content: 'One' }, user('m2')],
+  })
+  expect(outline(events).slice(-4)).toEqual([
+    'TEXT_MESSAGE_CONTENT Two',
+    'TEXT_MESSAGE_END',
+    'STEP_FINISHED step_1',
+    'RUN_FINISHED success',
+  ])
 })
