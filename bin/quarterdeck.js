@@ -2,7 +2,7 @@
 // The launcher. It must parse on Node 18, so it imports nothing of the app before it knows which Node is running:
 // a newer one is looked for beside the package (npm installs it with us) and this file is run again on it.
 
-import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, sep } from 'node:path'
@@ -132,8 +132,8 @@ function dieWithTheLauncher() {
 
 /**
  * npm and npx start us in a shell. A signal to npm ends npm, perhaps the shell, and never comes here: the server would go on and
- * hold its port. So `stop` is called once one of the two is gone. What was started in the background has lost the shell
- * before it looks, and a program that no npm has started is not watched: both may outlive whoever started them.
+ * hold its port. So `stop` is called once one of the two is gone. What was started in the background, and a program that no npm
+ * has started, is not watched: both may outlive whoever started them.
  */
 function endWithNpm(stop) {
   if (process.env.npm_execpath === undefined && process.env.npm_lifecycle_event === undefined) return
@@ -144,7 +144,7 @@ function endWithNpm(stop) {
     : above !== null && isNpm(above)
       ? () => process.ppid !== parent || parentOf(parent) !== above
       : null
-  if (isOrphan === null) return
+  if (isOrphan === null || isInBackgroundOf(parent)) return
   const timer = setInterval(() => {
     if (!isOrphan()) return
     clearInterval(timer)
@@ -153,12 +153,32 @@ function endWithNpm(stop) {
   timer.unref()
 }
 
+/** `setsid` makes a session of its own; a shell in a script gives what it does not wait for (`&`) nothing to read. */
+function isInBackgroundOf(parent) {
+  const [own, its] = [process.pid, parent].map((pid) => ({ session: statOf(pid)?.[3], input: inputOf(pid) }))
+  return own.session !== its.session || (own.input === '/dev/null' && its.input !== own.input)
+}
+
 /** Null where it cannot be told: the process is gone, or this is not Linux. */
 function parentOf(pid) {
+  const parent = statOf(pid)?.[1]
+  return parent === undefined ? null : Number(parent)
+}
+
+/** State, parent, group, session and so on. */
+function statOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // A name in parentheses comes first, and may hold anything.
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return null
+  }
+}
+
+function inputOf(pid) {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/0`)
   } catch {
     return null
   }

@@ -172,6 +172,36 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
   },
 )
 
+test.runIf(process.platform === 'linux').each(['"$@"', 'setsid "$@" <&3'])(
+  'what a script of npm starts in the background stays when the script ends: %s &',
+  async (command) => {
+    const folder = await tempFolder()
+    await cp(launcher, join(folder, 'bin', 'quarterdeck.js'))
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+    await mkdir(join(folder, 'dist', 'cli'), { recursive: true })
+    // It has been looked for the shell several times when it says that it is still there.
+    const program = `export function runProcess(process) {
+      const shell = process.ppid
+      const end = (word) => process.stdout.write(word, () => process.exit())
+      process.once('SIGTERM', () => end('stopped.'))
+      setInterval(() => process.ppid === shell || setTimeout(() => end('still here.'), 1000), 20)
+      process.stdout.write('up')
+    }`
+    await writeFile(join(folder, 'dist', 'cli', 'main.js'), program)
+    // The shell stays until the program runs.
+    const script = [`exec 3<&0; ${command} & read word`, 'sh', process.execPath, join(folder, 'bin', 'quarterdeck.js')]
+    const npm = join(folder, 'npm-cli.cjs')
+    const code = `const shell = require('node:child_process').spawn('sh', ['-c', ...${JSON.stringify(script)}])
+      shell.stdout.on('data', () => shell.stdin.end()).pipe(process.stdout)`
+    await writeFile(npm, code)
+
+    const started = start(process.execPath, [npm], folder, { env: { npm_execpath: npm } })
+    await started.until('.')
+
+    expect(started.text()).toBe('upstill here.')
+  },
+)
+
 test.runIf(oldNode !== null)('an old Node with no newer one beside it gets one clear line', async () => {
   const folder = await tempFolder()
   await cp(launcher, join(folder, 'bin', 'quarterdeck.js'))
