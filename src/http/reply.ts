@@ -234,12 +234,16 @@ export class HttpReply implements Reply {
   #head(status: number, own: readonly string[], headers: Record<string, string> | undefined): boolean {
     if (this.raw.destroyed || this.#hasFailed) return false
     if (this.raw.headersSent) throw new Error('a request was answered twice')
-    const list = [...own, ...COMMON_HEADERS, POLICY, headers?.[POLICY] ?? NOTHING_LOADS]
-    list.push('X-Correlation-ID', this.#context.correlationId, ...this.cors)
-    // Of two policies a browser follows both.
     const { basePath, isMounted } = this.#context
+    const list = [...own, ...COMMON_HEADERS, POLICY, NOTHING_LOADS]
+    const usual = list.length
+    list.push('X-Correlation-ID', this.#context.correlationId, ...this.cors)
     for (const name in headers) {
-      if (name !== POLICY) list.push(name, headerUnder(basePath, name, headers[name] ?? ''))
+      const value = headerUnder(basePath, name, headers[name] ?? '')
+      // In place of the usual one: of two policies a browser follows both.
+      const at = list.indexOf(name)
+      if (at >= 0 && at < usual) list[at + 1] = value
+      else list.push(name, value)
     }
     if (this.#services.isClosing() || this.#leavesBody()) list.push('Connection', 'close')
     this.onHead()

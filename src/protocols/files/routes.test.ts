@@ -275,6 +275,7 @@ describe('an address with a key', () => {
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'cross-origin',
+      'cache-control': 'no-store',
       'access-control-allow-origin': 'http://localhost:3000',
     })
     expect((await fetch(address, { method: 'HEAD' })).status).toBe(200)

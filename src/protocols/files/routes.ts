@@ -40,6 +40,8 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       const stream = reply.stream(file.mimeType, {
         'Content-Length': String(file.bytes),
         'Content-Disposition': disposition(file),
+        // A request with a key has no Authorization, so a cache on the way would take the answer for everybody's.
+        'Cache-Control': 'no-store',
         // Should a browser show it in spite of all that: no scripts, no forms, an origin of its own.
         'Content-Security-Policy': "sandbox; default-src 'none'",
         // The key was given to a page, which may be of another origin and may have shut others out.
