@@ -11,6 +11,8 @@ import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
 
 /** How many messages of sub-agents and activities are read at once beside a page of messages. */
 export const MOST_ASIDES = 500
+/** As many as fit in what a reader is shown at once. An activity alone may have a million. */
+export const MOST_ASIDE_CHARS = 4 * 1024 * 1024
 
 /**
  * Durable memory of sessions. Every implementation passes `store.contract.ts`.
@@ -61,7 +63,7 @@ export interface Store {
    * The newest `limit` messages before `before` (a message id), oldest first. Superseded ones and those of sub-agents are left out.
    * With `maxChars` no older one is added once there are that many characters: at least one message, and never all of a long
    * history at once. With `asides` also what stands between and behind them: messages of sub-agents and activities, the newest
-   * 500; they count neither as messages nor as characters.
+   * 500 and none older once there are 4 MiB of them; they count neither as messages nor as characters.
    */
   messages(
     sessionId: string,

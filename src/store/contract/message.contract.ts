@@ -259,6 +259,17 @@ export function describeMessages(open: OpenStore): void {
       }
     })
 
+    test('the newest are read, as many as a reader can be shown', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
+      const long = 'x'.repeat(1_500_000)
+      const messages = ['s1', 's2', 's3', 's4'].map((id) => newMessage(id, { content: long, lane: 'call' }))
+      await done(store, append(run, [text('x')], { messages }))
+
+      expect(idsOf(await store.messages(session.id, 10, undefined, undefined, true))).toEqual(['q', 's2', 's3', 's4'])
+    })
+
     test('an activity stays where it was first shown, as it is now, and replaces nothing else', async () => {
       const { store } = await openForTest(open)
       const session = newSession()

@@ -2,7 +2,7 @@
 
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import { MOST_ASIDES, type SessionQuery, type Store, type StoredEntry } from '../store.ts'
+import { MOST_ASIDE_CHARS, MOST_ASIDES, type SessionQuery, type Store, type StoredEntry } from '../store.ts'
 import { isGrantedAt } from './apply-wait.ts'
 import { headOf, isShown, type MemorySession, type MemoryState, nameOf, openRunsOf } from './memory-state.ts'
 
@@ -91,7 +91,13 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
       const [oldest] = found
       if (!asides || oldest === undefined) return found
       const since = all.slice(all.indexOf(oldest), end).filter(({ supersededBy }) => supersededBy === undefined)
-      const beside = new Set(since.filter((message) => !isShown(message)).slice(-MOST_ASIDES))
+      const newestAsides = since.filter((message) => !isShown(message)).slice(-MOST_ASIDES)
+      let asideChars = 0
+      const asideCut = newestAsides.findLastIndex((message) => {
+        asideChars += JSON.stringify(message).length
+        return asideChars >= MOST_ASIDE_CHARS
+      })
+      const beside = new Set(newestAsides.slice(Math.max(0, asideCut)))
       return since.filter((message) => isShown(message) || beside.has(message))
     },
 

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { isFinished } from '../../domain/run.ts'
-import { MOST_ASIDES, type SessionQuery, type Store, type StoredEntry } from '../store.ts'
+import { MOST_ASIDE_CHARS, MOST_ASIDES, type SessionQuery, type Store, type StoredEntry } from '../store.ts'
 import { createFileReads } from './file-reads.ts'
 import type { LiveState } from './live-sessions.ts'
 import { OPEN, type Row, toMark, toMessage, toRun, toRunSummary, toSession, unpackRow } from './rows.ts'
@@ -219,12 +219,17 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
       let chars = 0
       for (const row of statement.iterate(...values)) {
         found.push(row)
-        chars += String(row.content).length + String(row.extra ?? '').length
+        chars += charsOf(row)
         if (chars >= maxChars) break
       }
       const oldest = found.at(-1)
       if (withAsides && oldest !== undefined) {
-        found.push(...asides.all(id, Number(oldest.mid), before ?? null, MOST_ASIDES))
+        let asideChars = 0
+        for (const row of asides.iterate(id, Number(oldest.mid), before ?? null, MOST_ASIDES)) {
+          found.push(row)
+          asideChars += charsOf(row)
+          if (asideChars >= MOST_ASIDE_CHARS) break
+        }
         found.sort((a, b) => Number(b.mid) - Number(a.mid))
       }
       return found.reverse().map(toMessage)
@@ -247,3 +252,5 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     },
   }
 }
+
+const charsOf = ({ content, extra }: Row): number => String(content).length + String(extra ?? '').length
