@@ -1,8 +1,11 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const inBrowser = ['test/browser/**/*.test.ts']
 
 export default defineConfig({
+  // Examples import it as their readers do. The build may be missing, or older than the source.
+  resolve: { alias: [{ find: /^quarterdeck$/, replacement: join(import.meta.dirname, 'src/index.ts') }] },
   test: {
     pool: 'threads',
     isolate: false,

@@ -134,11 +134,13 @@ test('the package holds what it needs and nothing else, and works', { timeout: 3
     join(app, 'agent.yaml'),
     'name: clerk\nmodel: { provider: demo }\ninstructions: Help.\ntools: [{ type: function, name: greet, file: tools.ts }]\n',
   )
-  const validated = await run(process.execPath, [join(installed, 'bin/quarterdeck.js'), 'validate', 'agent.yaml'], {
+  cpSync(join(installed, 'examples/tools'), join(app, 'example'), { recursive: true })
+  const launcher = join(installed, 'bin/quarterdeck.js')
+  const validated = await run(process.execPath, [launcher, 'validate', 'agent.yaml', 'example'], {
     cwd: app,
     env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') },
   })
-  expect(validated.stdout).toContain('ok  clerk: demo/demo, 1 tool')
+  expect(validated.stdout).toMatch(/^ok {2}clerk: demo\/demo, 1 tool,.*\nok {2}tools: demo\/demo, 2 tools,/)
   await serves(installed, app)
   await readsFiles(installed, folder)
 })

@@ -1,10 +1,7 @@
 // Tools are functions. What they take is read from their parameters, or from a schema.
 
+import { defineTool, type ToolContext, ToolError } from 'quarterdeck'
 import { z } from 'zod'
-// In a project of your own: from 'quarterdeck'
-import { defineTool } from '../../src/tools/function/define-tool.ts'
-import type { ToolContext } from '../../src/tools/function/tool-context.ts'
-import { ToolError } from '../../src/tools/function/tool-error.ts'
 
 const climates: Readonly<Record<string, { sky: string; celsius: number }>> = {
   oslo: { sky: 'snow', celsius: -3 },

@@ -105,18 +105,19 @@ const OURS = /^(?:zod|quarterdeck)(?:\/|$)/
 
 /** Null: the project has its own, or nobody has it. */
 function ourPackage(specifier: string, context: ResolveHookContext, nextResolve: NextResolve): ResolveFnOutput | null {
+  // A checkout has its source, and maybe no build, or an older one.
+  const isSource = specifier === 'quarterdeck' && import.meta.url.endsWith('.ts')
   try {
-    nextResolve(specifier, context)
-    return null
+    const { url } = nextResolve(specifier, context)
+    if (!isSource || url !== new URL('../../../dist/index.js', import.meta.url).href) return null
   } catch {
-    // A checkout has its source, and maybe no build.
-    const isSource = specifier === 'quarterdeck' && import.meta.url.endsWith('.ts')
-    if (isSource) return { url: new URL('../../index.ts', import.meta.url).href, format: 'module-typescript' }
-    try {
-      return nextResolve(specifier, { ...context, parentURL: import.meta.url })
-    } catch {
-      return null
-    }
+    // Ours is taken.
+  }
+  if (isSource) return { url: new URL('../../index.ts', import.meta.url).href, format: 'module-typescript' }
+  try {
+    return nextResolve(specifier, { ...context, parentURL: import.meta.url })
+  } catch {
+    return null
   }
 }
 
