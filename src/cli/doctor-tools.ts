@@ -99,7 +99,7 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
     const mend = 'Correct the server in the agent file (`allow`, `tools`, `prefix`), or do without.'
     return [
       { name, status: 'ok', detail: `${shown}: ${tools} (${ms} ms)` },
-      ...warnings.map((detail): Check => ({ name, status: 'warn', detail: `${shown}: ${detail}`, mend })),
+      ...[...warnings].map((detail): Check => ({ name, status: 'warn', detail: `${shown}: ${detail}`, mend })),
     ]
   } catch (error) {
     const what = settings.connection.kind === 'stdio' ? 'command' : 'url'
@@ -123,14 +123,14 @@ function toolDeps(log: Logger, { version, proxyVariables, io }: ToolCheckDeps) {
   return { clock, log, version, processes, environment: env, connections: createConnections(), proxyVariables }
 }
 
-/** What is left out of a server's tools is said in the log alone. */
-function createWarnings(): { log: Logger; warnings: string[] } {
-  const warnings: string[] = []
+/** What is left out of a server's tools is said in the log alone, and again each time its list is read. */
+function createWarnings(): { log: Logger; warnings: Set<string> } {
+  const warnings = new Set<string>()
   const log: Logger = {
     ...silentLogger,
     warn(message, fields = {}) {
       const facts = [fields.tool, fields.reason, fields.problems].filter((fact) => fact !== undefined).map(String)
-      warnings.push([message, ...facts].join(' '))
+      warnings.add([message, ...facts].join(' '))
     },
     with: () => log,
   }

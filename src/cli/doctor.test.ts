@@ -196,6 +196,17 @@ describe('quarterdeck doctor with tools', () => {
     })
   })
 
+  test('says once what it finds again when a server has its list read anew', async () => {
+    const { checks } = await toolLines(
+      {},
+      `  - { type: mcp, name: fake, ${fakeServer('restless')}, allow: [pid, gone] }\n`,
+    )
+    expect(checks.map(({ detail }) => detail)).toEqual([
+      'fake of crow: 1 tool (N ms)',
+      'fake of crow: The configuration names a tool that the MCP server does not offer. gone',
+    ])
+  })
+
   test('names every one that is not there, with a mend', async () => {
     const mend = 'Correct the tool in the agent file, or the file that it names.'
     const closed = await startFakeServer(() => {})

@@ -111,6 +111,7 @@ async function answerTo({ method, params = {} }: Message): Promise<object | null
     case 'tools/list':
       listings += 1
       if (mode === 'list-silent' || (mode === 'lists-once' && listings > 1)) return null
+      if (mode === 'restless' && listings === 1) send({ method: 'notifications/tools/list_changed' })
       return page(Number(params.cursor ?? 0))
     case 'tools/call':
       return call(params.name ?? '', params._meta?.progressToken)
