@@ -101,6 +101,14 @@ test('messages: asides are found by the index of lanes, which most sessions have
 test('the newest runs of a session are read from its index, in its order', () => {
   const [plan = []] = [...plansOfStore()].filter(([sql]) => sql.includes('rid <')).map(([, found]) => found)
 
-  expect(plan.some((detail) => detail.includes('runs_session (sid=?'))).toBe(true)
+  expect(plan.some((detail) => detail.includes('runs_session (<expr>=?'))).toBe(true)
   expect(plan.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([])
+})
+
+test('the open runs of a session are found by their own index, however many have ended', () => {
+  const plans = [...plansOfStore()].filter(([sql]) => sql.includes("status IN ('queued', 'running', 'waiting')"))
+  const reads = plans.flatMap(([, plan]) => plan).filter((detail) => /\b(runs|before) USING/.test(detail))
+
+  expect(reads.length).toBeGreaterThan(3)
+  expect(reads.filter((detail) => !detail.includes('runs_open'))).toEqual([])
 })

@@ -71,7 +71,7 @@ export function createReads(db: DatabaseSync, state: LiveState): Omit<Store, 'co
     `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY rid`,
   )
   const latestRuns = db.prepare(
-    `SELECT ${SUMMARY_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?1)
+    `SELECT ${SUMMARY_COLUMNS} WHERE runs.sid + 0 = (SELECT sid + 0 FROM sessions WHERE id = ?1)
      AND (?2 IS NULL OR rid < (SELECT rid FROM runs WHERE id = ?2)) ORDER BY rid DESC LIMIT ?3`,
   )
   const openRuns = db.prepare(
