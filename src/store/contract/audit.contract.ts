@@ -103,7 +103,7 @@ export function describeAudit(open: OpenStore): void {
 
     test('survives a power cut once it is acknowledged, also where text in flight does not', async (context) => {
       const { store, powerCut } = await openForTest(open)
-      if (powerCut === undefined) return context.skip()
+      if (powerCut === undefined) return context.skip('this store cannot be cut off from its power')
       const run = await acceptedRun(store, accept(newSession()))
       await done(store, append(run, [], { audit: [newAudit('kept')] }))
       await done(store, { type: 'add_audit', audit: [newAudit('kept too')] })

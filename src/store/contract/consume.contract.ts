@@ -102,7 +102,7 @@ export function describeConsumption(open: OpenStore): void {
 
     test('survives a power cut once it is acknowledged, also without `sync`', async (context) => {
       const { store, powerCut, run, id } = await approved(open)
-      if (powerCut === undefined) return context.skip()
+      if (powerCut === undefined) return context.skip('this store cannot be cut off from its power')
       await done(store, append(run, [], { consume: [{ waitId: id, digest: 'digest of the call', at: NOW }] }))
 
       expect(await (await powerCut()).wait(id)).toMatchObject({ status: 'consumed' })
