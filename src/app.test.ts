@@ -13,8 +13,8 @@ import type { SettingFlags } from './config/settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'
 import { silentLogger } from './domain/logger.ts'
 import { testAgent } from './engine/testing/open-engine.ts'
-import { createLogger } from './http/logger.ts'
-import { collectLines, type LogLine } from './http/server.fixture.ts'
+import { createLogger } from './http/logging/logger.ts'
+import { collectLines, type LogLine } from './http/testing/server-fixture.ts'
 import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
 
 const agent: AgentDefinition = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }

@@ -10,7 +10,7 @@ import { createClient } from './client/client.ts'
 import { ConfigError } from './config/config-error.ts'
 import { createQuarterdeck, type Quarterdeck, type QuarterdeckOptions } from './create-quarterdeck.ts'
 import { silentLogger } from './domain/logger.ts'
-import { collectLines, type LogLine } from './http/server.fixture.ts'
+import { collectLines, type LogLine } from './http/testing/server-fixture.ts'
 import { codeTool } from './tools/function/code-tool.ts'
 
 const operator = 'the-token-of-the-operator'

@@ -25,7 +25,7 @@ import { type ErrorCode, errorCodes, ServerError } from '../src/domain/errors.ts
 import { silentLogger } from '../src/domain/logger.ts'
 import { problemOf, problemShape } from '../src/http/problem.ts'
 import type { Route } from '../src/http/route.ts'
-import { createRouter } from '../src/http/router.ts'
+import { createRouter } from '../src/http/server/router.ts'
 import { readScript } from '../src/models/scripted/script.ts'
 import { agentErrorShape } from '../src/protocols/agent/routes.ts'
 import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'

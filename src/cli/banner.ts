@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../domain/agent.ts'
-import type { MadeTokens } from '../http/tokens/tokens.ts'
+import type { MadeTokens } from '../http/auth/tokens/tokens.ts'
 import type { Io } from './io.ts'
 import { mayAsk } from './may-ask.ts'
 import { styleFor } from './style.ts'

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { isNoAddress } from '../http/listen.ts'
+import { isNoAddress } from '../http/server/listen.ts'
 
 /** On which of the addresses somebody listens, or null. What this machine does not have counts for the first one alone. */
 export async function takenHost(hosts: readonly string[], port: number): Promise<string | null> {

@@ -1,6 +1,6 @@
 import type { AgentDefinition, ModelSettings } from '../domain/agent.ts'
 import { type Logger, silentLogger } from '../domain/logger.ts'
-import { createLogger } from '../http/logger.ts'
+import { createLogger } from '../http/logging/logger.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { styleFor } from './style.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from '../domain/logger.ts'
-import type { MadeTokens } from '../http/tokens/tokens.ts'
+import type { MadeTokens } from '../http/auth/tokens/tokens.ts'
 import { giveMemoryBack } from './give-memory-back.ts'
 import type { Io } from './io.ts'
 import type { LoadedConfig } from './load-config.ts'

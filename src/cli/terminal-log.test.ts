@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLogger } from '../http/logger.ts'
+import { createLogger } from '../http/logging/logger.ts'
 import { styleFor } from './style.ts'
 import { createTerminalLog } from './terminal-log.ts'
 import { createTestIo } from './testing/test-io.ts'

@@ -2,7 +2,7 @@
 // of it all, is there with --verbose.
 
 import { visibleProse } from '../domain/visible-text.ts'
-import type { LogRecord } from '../http/logger.ts'
+import type { LogRecord } from '../http/logging/logger.ts'
 import type { Style } from './style.ts'
 import { wrapText } from './wrap-text.ts'
 

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { LOCAL_USER } from '../domain/session.ts'
-import { type TokenRole, tokenRoles } from '../http/tokens/token.ts'
+import { type TokenRole, tokenRoles } from '../http/auth/tokens/token.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io, Settle } from './io.ts'

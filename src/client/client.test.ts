@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type TestEngineOptions, testAgent } from '../engine/testing/open-engine.ts'
-import { startServer, until, userToken } from '../http/server.fixture.ts'
+import { startServer, until, userToken } from '../http/testing/server-fixture.ts'
 import { createAgentRoutes } from '../protocols/agent/routes.ts'
 import { openRoutes } from '../protocols/answer/testing/open-routes.ts'
 import { createSessionRoutes } from '../protocols/sessions/routes.ts'

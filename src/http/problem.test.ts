@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError, sessionNotFound } from '../domain/errors.ts'
 import { asServerError, problemHeaders, problemOf } from './problem.ts'
-import { collectLines, type LogLine } from './server.fixture.ts'
+import { collectLines, type LogLine } from './testing/server-fixture.ts'
 
 const request = { path: '/sessions/x', correlationId: 'c-1' }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../domain/logger.ts'
-import type { LongBodyLimits } from './long-json.ts'
-import type { MultipartLimits, MultipartPart } from './multipart.ts'
+import type { LongBodyLimits } from './body/long-json.ts'
+import type { MultipartLimits, MultipartPart } from './body/multipart.ts'
 import type { ErrorShape } from './problem.ts'
 import type { RouteDescription } from './route-description.ts'
 

@@ -16,7 +16,7 @@ import { serve as serveHono } from '../../examples/embedding/hono.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { createQuarterdeck } from '../../src/create-quarterdeck.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
-import { collectLines, type LogLine, until } from '../../src/http/server.fixture.ts'
+import { collectLines, type LogLine, until } from '../../src/http/testing/server-fixture.ts'
 
 const json = { 'content-type': 'application/json' }
 /** Far more words than a test has patience for. */

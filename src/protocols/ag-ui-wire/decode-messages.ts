@@ -11,7 +11,7 @@ import {
 } from '@ag-ui/core/schemas'
 import type { InputProblem } from '../../domain/errors.ts'
 import type { ContentPart } from '../../domain/message.ts'
-import { LongText } from '../../http/long-text.ts'
+import { LongText } from '../../http/body/long-text.ts'
 import { inputProblems, jsonPointer } from '../request/input-problems.ts'
 import { judge } from '../request/judge.ts'
 import { isLonger } from '../request/message-text.ts'

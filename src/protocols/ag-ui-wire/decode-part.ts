@@ -1,7 +1,7 @@
 // The content parts of a user's message that are no text. Pure. A run never fails for a part it cannot use, so there is a reason
 // in place of an error.
 
-import { LongText } from '../../http/long-text.ts'
+import { LongText } from '../../http/body/long-text.ts'
 import { type Base64, parseDataUrl } from '../request/sent-file.ts'
 import { dropNulls, isFields } from './drop-nulls.ts'
 

@@ -3,7 +3,7 @@ import type { Entry } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { ulidOf } from '../../domain/ids.ts'
 import type { RunRecord, RunStatus } from '../../domain/run.ts'
-import { collectLines, type LogLine } from '../../http/server.fixture.ts'
+import { collectLines, type LogLine } from '../../http/testing/server-fixture.ts'
 import { createSseEncoder } from './sse-encoder.ts'
 import { beforeFirst, isOver, streamRun } from './stream-run.ts'
 

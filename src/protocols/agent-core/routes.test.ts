@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { outline, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import { operatorToken, startServer, until } from '../../http/server.fixture.ts'
+import { operatorToken, startServer, until } from '../../http/testing/server-fixture.ts'
 import { operator, riskyWork } from '../answer/testing/asking-gate.ts'
 import { openRoutes } from '../answer/testing/open-routes.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'

@@ -1,5 +1,5 @@
 import { ServerError } from '../../domain/errors.ts'
-import type { MultipartFile, MultipartPart } from '../../http/multipart.ts'
+import type { MultipartFile, MultipartPart } from '../../http/body/multipart.ts'
 import { jsonPointer } from '../request/input-problems.ts'
 
 export interface ChatForm<T> {

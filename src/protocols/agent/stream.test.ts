@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseUuid, ulidOf } from '../../domain/ids.ts'
 import { type TestEngineOptions, testAgent } from '../../engine/testing/open-engine.ts'
-import { until } from '../../http/server.fixture.ts'
+import { until } from '../../http/testing/server-fixture.ts'
 import { compactEntries } from '../../log/compact.ts'
 import { serverTool } from '../../tools/server-tool.ts'
 import { type NamedEvent, namedEvents, takeEvents } from '../answer/testing/named-events.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseUuid } from '../../domain/ids.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import { until } from '../../http/server.fixture.ts'
+import { until } from '../../http/testing/server-fixture.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { operator, risky, riskyWork } from '../answer/testing/asking-gate.ts'
 import { namedEvents, takeEvents } from '../answer/testing/named-events.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { openRaw, problemOfText, until, userToken } from '../../http/server.fixture.ts'
-import { openApiDocument } from '../open-api/document.ts'
+import { openApiDocument } from '../../http/open-api/document.ts'
+import { openRaw, problemOfText, until, userToken } from '../../http/testing/server-fixture.ts'
 import { createFileRoutes } from './routes.ts'
 import { openFiles } from './testing/open-files.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type TestEngineOptions, testTool } from '../../engine/testing/open-engine.ts'
-import { until } from '../../http/server.fixture.ts'
+import { until } from '../../http/testing/server-fixture.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { operator, risky, riskyWork } from '../answer/testing/asking-gate.ts'
 import { ChatCompletionSchema } from './chat-schema.ts'

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
-import type { LongText } from '../../http/long-text.ts'
+import type { LongText } from '../../http/body/long-text.ts'
 import { jsonPointer } from '../request/input-problems.ts'
 import { isLonger } from '../request/message-text.ts'
 import { FileTextSchema, parseDataUrl, type SentFile } from '../request/sent-file.ts'

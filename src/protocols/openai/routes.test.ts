@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testAgent } from '../../engine/testing/open-engine.ts'
-import { until, userToken } from '../../http/server.fixture.ts'
+import { until, userToken } from '../../http/testing/server-fixture.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { serverTool } from '../../tools/server-tool.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'

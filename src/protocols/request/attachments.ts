@@ -5,8 +5,8 @@ import type { ModelInput } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { type FileRecord, fileLimits, isImage } from '../../domain/file.ts'
 import type { FileKeeper } from '../../files/file-keeper.ts'
+import type { MultipartFile } from '../../http/body/multipart.ts'
 import { ClientGone } from '../../http/client-gone.ts'
-import type { MultipartFile } from '../../http/multipart.ts'
 import { decodeBase64, decodedBytes, type SentFile } from './sent-file.ts'
 
 export interface Attachments {

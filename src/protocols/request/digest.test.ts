@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { LongText } from '../../http/long-text.ts'
+import { LongText } from '../../http/body/long-text.ts'
 import { digestOf } from './digest.ts'
 
 describe('digest of a JSON value', () => {

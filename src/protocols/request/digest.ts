@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { LONG_CHARS, LongText } from '../../http/long-text.ts'
+import { LONG_CHARS, LongText } from '../../http/body/long-text.ts'
 
 /**
  * SHA-256 of a JSON value; the order of an object's keys does not matter. Long texts are files. They stand for themselves by their

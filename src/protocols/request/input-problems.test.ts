@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { LongText } from '../../http/long-text.ts'
+import { LongText } from '../../http/body/long-text.ts'
 import { inputProblems, jsonPointer, longTextProblems } from './input-problems.ts'
 
 const problemsOf = (schema: z.ZodType, value: unknown) => {

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 import { type InputProblem, MAX_PROBLEMS } from '../../domain/errors.ts'
-import { LONG_CHARS, LongText } from '../../http/long-text.ts'
+import { LONG_CHARS, LongText } from '../../http/body/long-text.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openRaw } from '../../http/server.fixture.ts'
+import { openRaw } from '../../http/testing/server-fixture.ts'
 import { openDoors } from '../testing/open-doors.ts'
 
 const post = (port: string, more: string) =>

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LongText } from '../../http/long-text.ts'
+import { LongText } from '../../http/body/long-text.ts'
 import { type Base64, decodeBase64, decodedBytes, parseDataUrl } from './sent-file.ts'
 
 async function decode(base64: Base64): Promise<Buffer> {

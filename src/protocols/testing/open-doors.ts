@@ -2,7 +2,7 @@
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import { localToken, operatorToken, startServer, userToken } from '../../http/server.fixture.ts'
+import { localToken, operatorToken, startServer, userToken } from '../../http/testing/server-fixture.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
 import { createApprovalRoutes } from '../approvals/routes.ts'
 import { createCopilotKitRoutes } from '../copilotkit/routes.ts'

@@ -10,7 +10,7 @@ import { silentLogger } from '../../domain/logger.ts'
 import type { Files } from '../../engine/files-port.ts'
 import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { createFileKeeper } from '../../files/create-file-keeper.ts'
-import { createFileKeys } from '../../http/file-keys.ts'
+import { createFileKeys } from '../../http/auth/file-keys.ts'
 import { createAttachments } from '../request/attachments.ts'
 import { createFileLinks } from '../request/file-links.ts'
 

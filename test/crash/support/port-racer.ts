@@ -1,7 +1,7 @@
 // A process that listens when it is told to, says whether it could, and lets go when it is told again.
 
 import { createServer } from 'node:http'
-import { type Listening, listen } from '../../../src/http/listen.ts'
+import { type Listening, listen } from '../../../src/http/server/listen.ts'
 
 let letGo: (() => void) | null = null
 

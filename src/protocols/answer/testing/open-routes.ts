@@ -2,7 +2,7 @@
 
 import type { TestEngineOptions } from '../../../engine/testing/open-engine.ts'
 import type { Route } from '../../../http/route.ts'
-import { startServer } from '../../../http/server.fixture.ts'
+import { startServer } from '../../../http/testing/server-fixture.ts'
 import { openEngineWithFiles } from '../../testing/open-engine-with-files.ts'
 
 /** Ends with `await using`. */

@@ -2,7 +2,7 @@
 
 import type { TestEngineOptions } from '../../../engine/testing/open-engine.ts'
 import type { Door } from '../../../http/route.ts'
-import { startServer } from '../../../http/server.fixture.ts'
+import { startServer } from '../../../http/testing/server-fixture.ts'
 import { createAgUiRoutes } from '../../ag-ui/routes.ts'
 import { createChatRoutes } from '../../chat/routes.ts'
 import { createSessionRoutes } from '../../sessions/routes.ts'

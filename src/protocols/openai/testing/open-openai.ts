@@ -1,7 +1,7 @@
 // This door over a real socket, beside the AG-UI door, on a real engine and store.
 
 import type { TestEngineOptions } from '../../../engine/testing/open-engine.ts'
-import { startServer } from '../../../http/server.fixture.ts'
+import { startServer } from '../../../http/testing/server-fixture.ts'
 import { createAgUiRoutes } from '../../ag-ui/routes.ts'
 import { createSessionRoutes } from '../../sessions/routes.ts'
 import { openEngineWithFiles } from '../../testing/open-engine-with-files.ts'

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { ServerError } from '../../domain/errors.ts'
+import type { Role } from '../route.ts'
+import { createManualClock, knownToken, operatorToken, userToken } from '../testing/server-fixture.ts'
+import { type AuthOptions, createAuth } from './auth.ts'
+import type { Token } from './tokens/token.ts'
+
+function setUp(options: Partial<AuthOptions> = {}) {
+  const clock = createManualClock()
+  const auth = createAuth({ tokens: () => [userToken, operatorToken], tokenRequired: false, clock, ...options })
+  function ask(authorization: string | undefined, role: Role = 'user', address = '10.0.0.1'): unknown {
+    try {
+      return auth.authenticate(authorization, address, role).principal
+    } catch (error) {
+      return error instanceof ServerError ? { code: error.code, ...error.details } : error
+    }
+  }
+  return { clock, auth, ask }
+}
+
+const bearer = ({ token }: { token: string }) => `Bearer ${token}`
+const local = { owner: 'local_user', role: 'user', hasToken: false }
+const nobody = { owner: 'local_user', role: 'public', hasToken: false }
+const ada = { owner: 'ada', role: 'user', hasToken: true }
+const operator = { owner: 'local_user', role: 'operator', hasToken: true }
+const unauthorized = { code: 'unauthorized' }
+
+describe('who may do what', () => {
+  test.each([
+    // credential, then what a public, a user and an operator route make of it
+    ['no token on loopback', false, undefined, local, local, unauthorized],
+    ["a user's token on loopback", false, bearer(userToken), ada, ada, { code: 'forbidden' }],
+    ["the operator's token on loopback", false, bearer(operatorToken), operator, operator, operator],
+    ['a wrong token on loopback', false, 'Bearer wrong-token', nobody, unauthorized, unauthorized],
+    ['no token beyond', true, undefined, nobody, unauthorized, unauthorized],
+    ["a user's token beyond", true, bearer(userToken), ada, ada, { code: 'forbidden' }],
+    ["the operator's token beyond", true, bearer(operatorToken), operator, operator, operator],
+    ['a wrong token beyond', true, 'Bearer wrong-token', nobody, unauthorized, unauthorized],
+  ])('%s', (_name, tokenRequired, authorization, onPublic, onUser, onOperator) => {
+    const { ask } = setUp({ tokenRequired })
+
+    expect([ask(authorization, 'public'), ask(authorization, 'user'), ask(authorization, 'operator')]).toEqual([
+      onPublic,
+      onUser,
+      onOperator,
+    ])
+  })
+
+  test('whoever may come from another machine needs a token, unless the server is open to all', () => {
+    const from = (isLocal: boolean, insecure: boolean) => {
+      const { auth } = setUp({ insecure })
+      return () => auth.authenticate(undefined, '10.0.0.1', 'user', { isLocal }).principal
+    }
+    expect(from(true, false)()).toEqual(local)
+    expect(from(false, false)).toThrow('This route needs a token')
+    expect(from(false, true)()).toEqual(local)
+  })
+
+  test.each([
+    '',
+    'Bearer',
+    'Bearer ',
+    userToken.token,
+    `Basic ${userToken.token}`,
+    `Bearer ${userToken.token} x`,
+    `Bearer ${userToken.token.toUpperCase()}`,
+    `Bearer ${userToken.token.slice(0, -1)}`,
+    `Bearer ${userToken.token}, Bearer ${operatorToken.token}`,
+  ])('refuses the header %j', (authorization) => {
+    expect(setUp().ask(authorization)).toEqual(unauthorized)
+  })
+
+  test('the scheme may be written in any case', () => {
+    expect(setUp().ask(`bearer ${userToken.token}`)).toEqual(ada)
+  })
+
+  test('a changed table counts at once, and tells those who came in with the old one', () => {
+    let tokens: readonly Token[] = [userToken]
+    const { auth, ask } = setUp({ tokens: () => tokens })
+    const access = auth.authenticate(bearer(userToken), '10.0.0.1', 'user')
+
+    tokens = [{ ...userToken }]
+    expect(access.isValid()).toBe(true)
+    tokens = [{ ...userToken, role: 'operator' }]
+    expect(access.isValid()).toBe(false)
+    tokens = []
+    expect(access.isValid()).toBe(false)
+    expect(ask(bearer(userToken))).toEqual(unauthorized)
+  })
+})
+
+describe('failed logins', () => {
+  const limited = (seconds: number) => ({ code: 'rate_limited', retry_after_seconds: seconds })
+
+  test('the eleventh within a minute is turned away, from that address only', () => {
+    const { clock, ask } = setUp()
+
+    for (let i = 0; i < 10; i += 1) expect(ask(`Bearer wrong-${i}`)).toEqual(unauthorized)
+    expect(ask('Bearer wrong-10')).toEqual(limited(60))
+    expect(ask('Bearer wrong-10', 'user', '10.0.0.2')).toEqual(unauthorized)
+    expect(ask(undefined)).toEqual(local)
+    clock.advance(60_000)
+    expect(ask('Bearer wrong-11')).toEqual(unauthorized)
+  })
+
+  test('a right guess is not confirmed meanwhile, also not by a public route', () => {
+    const { ask } = setUp()
+    for (let i = 0; i < 10; i += 1) ask(`Bearer wrong-${i}`, 'public')
+
+    expect(ask(bearer(userToken))).toEqual(limited(60))
+    expect(ask(bearer(userToken), 'public')).toEqual(nobody)
+  })
+
+  test('a token too long to guess still passes, so that others behind the same proxy cannot lock its owner out', () => {
+    const long = knownToken('x'.repeat(32), 'bob', 'user')
+    const { ask } = setUp({ tokens: () => [long] })
+    for (let i = 0; i < 11; i += 1) ask(`Bearer wrong-${i}`)
+
+    expect(ask(bearer(long))).toEqual({ owner: 'bob', role: 'user', hasToken: true })
+  })
+})

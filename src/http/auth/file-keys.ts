@@ -1,0 +1,39 @@
+// Keys in the address of a file, for what cannot send a header: `<img src>`. A key is a signature over the file, its owner and
+// a time; it opens that file alone, to read, until then.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../domain/clock.ts'
+
+export interface FileKeys {
+  /** Valid for an hour. */
+  sign(fileId: string, owner: string): string
+  /** The owner that the key names; null when it was not made for this file, was changed or has expired. */
+  ownerOf(fileId: string, key: string): string | null
+}
+
+export interface FileKeysOptions {
+  /** Asked for when the first key is made or judged. */
+  secret: () => Uint8Array
+  clock: Pick<Clock, 'now'>
+}
+
+const VALID_MS = 60 * 60 * 1000
+const KEY = /^([0-9a-z]{1,11})\.(\w{1,64})\.([\w-]{43})$/
+
+export function createFileKeys({ secret, clock }: FileKeysOptions): FileKeys {
+  const macOf = (fileId: string, owner: string, until: string): Buffer =>
+    createHmac('sha256', secret())
+      .update(JSON.stringify(['file', fileId, owner, until]))
+      .digest()
+  return {
+    sign(fileId, owner) {
+      const until = (clock.now() + VALID_MS).toString(36)
+      return `${until}.${owner}.${macOf(fileId, owner, until).toString('base64url')}`
+    },
+    ownerOf(fileId, key) {
+      const [, until = '', owner = '', mac = ''] = KEY.exec(key) ?? []
+      if (until === '' || !timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(fileId, owner, until))) return null
+      return Number.parseInt(until, 36) > clock.now() ? owner : null
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { silentLogger } from '../../../domain/logger.ts'
+import { createFileSecret } from './file-secret.ts'
+
+function folders() {
+  const root = mkdtempSync(join(tmpdir(), 'quarterdeck-secret-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  const dataDir = join(root, 'data')
+  mkdirSync(dataDir)
+  return {
+    configDir: join(root, 'config'),
+    dataDir,
+    makeFolder: (path: string, mode: number) => void mkdirSync(path, { recursive: true, mode }),
+  }
+}
+
+test('the secret outlives a restart, in a file of the server alone', () => {
+  const options = folders()
+  const secret = createFileSecret(options, silentLogger)()
+
+  expect(secret).toHaveLength(32)
+  expect(Buffer.from(createFileSecret(options, silentLogger)())).toEqual(secret)
+  const [name = ''] = readdirSync(options.configDir)
+  expect(statSync(join(options.configDir, name)).mode & 0o777).toBe(0o600)
+  const other = join(options.dataDir, 'other')
+  mkdirSync(other)
+  expect(createFileSecret({ ...options, dataDir: other }, silentLogger)()).not.toEqual(secret)
+})
+
+test('what is damaged or open to others is not used', () => {
+  const options = folders()
+  const secret = createFileSecret(options, silentLogger)()
+  const path = join(options.configDir, readdirSync(options.configDir)[0] ?? '')
+
+  chmodSync(path, 0o644)
+  const second = createFileSecret(options, silentLogger)()
+  writeFileSync(path, '{')
+  const third = createFileSecret(options, silentLogger)()
+
+  expect(new Set([secret, second, third].map((one) => Buffer.from(one).toString('hex'))).size).toBe(3)
+})
+
+test('without a folder to keep it in it lives in memory', () => {
+  const secret = createFileSecret(null, silentLogger)
+
+  expect(secret()).toBe(secret())
+})

@@ -1,0 +1,68 @@
+// The tokens of one data directory, as hashes. Only whoever holds the lock of the data directory reads or writes them.
+
+import { z } from 'zod'
+import { ServerError } from '../../../domain/errors.ts'
+import { type ConfigFileOptions, createConfigFile } from './config-file.ts'
+import { checkTokens, type TokenRecord, tokenRoles } from './token.ts'
+
+export interface TokenFile {
+  readonly path: string
+  /** Null when there is none yet. Throws `config_invalid` when it cannot be trusted or read. */
+  read(): readonly TokenRecord[] | null
+  /** On disk when it returns; a crash leaves the old file or the new one. Throws `config_invalid` or `storage_full`. */
+  write(records: readonly TokenRecord[]): void
+}
+
+const MAX_BYTES = 1_000_000
+
+const ContentSchema = z.strictObject({
+  /** For people who look into the folder. */
+  data_dir: z.string(),
+  tokens: z.array(
+    z.strictObject({
+      id: z.string().min(1).max(64),
+      name: z.string().max(200),
+      user: z.string().regex(/^\w{1,64}$/),
+      role: z.enum(tokenRoles),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      created_at: z.iso.datetime(),
+    }),
+  ),
+})
+
+export function createTokenFile(options: ConfigFileOptions): TokenFile {
+  const file = createConfigFile('tokens', options)
+  const { path, dataDir } = file
+  return {
+    path,
+    read() {
+      const text = file.read({ maxBytes: MAX_BYTES, refuse: (why, cause) => unusable(path, why, cause) })
+      return text === null ? null : parse(path, text)
+    },
+    write: (tokens) => file.write(`${JSON.stringify({ data_dir: dataDir, tokens }, null, 2)}\n`),
+  }
+}
+
+function parse(path: string, text: string): readonly TokenRecord[] {
+  const repair = 'Restore it, or remove it and make new tokens: quarterdeck tokens create'
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    throw unusable(path, `it is not valid JSON. ${repair}`)
+  }
+  const parsed = ContentSchema.safeParse(content)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    const where = issue === undefined || issue.path.length === 0 ? '' : ` (${issue.path.join('.')})`
+    throw unusable(path, `it is not a token file of this version${where}. ${repair}`)
+  }
+  return checkTokens(parsed.data.tokens)
+}
+
+function unusable(path: string, why: string, cause?: unknown): ServerError {
+  return new ServerError('config_invalid', `The token file ${path} cannot be used: ${why}.`, {
+    details: { path },
+    cause,
+  })
+}

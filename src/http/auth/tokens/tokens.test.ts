@@ -1,0 +1,411 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AuditRecord } from '../../../domain/audit.ts'
+import { createIds } from '../../../domain/ids.ts'
+import { collectLines, createManualClock, type LogLine } from '../../testing/server-fixture.ts'
+import { digestOf } from './token.ts'
+import { readTokens, type TokensOptions } from './tokens.ts'
+
+function setUp() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-tokens-')))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const dataDir = join(folder, 'data')
+  const configDir = join(folder, 'config')
+  const oldPath = join(dataDir, 'tokens.json')
+  mkdirSync(dataDir)
+  const clock = createManualClock()
+  const ids = createIds(clock.now)
+  const lines: LogLine[] = []
+  const trail: AuditRecord[] = []
+  const makeFolder = (path: string, mode: number) => void mkdirSync(path, { recursive: true, mode })
+  const read = (more: Partial<TokensOptions> = {}) =>
+    readTokens({
+      dataDir,
+      kept: { configDir, makeFolder },
+      set: { user: null, operator: null },
+      clock,
+      ids,
+      log: collectLines(lines),
+      ...more,
+    })
+  const open = async (more: Partial<TokensOptions> & { make?: boolean; audit?: () => Promise<void> } = {}) => {
+    const { make = false, audit, ...options } = more
+    const tokens = read(options)
+    const made = await tokens.begin(audit ?? (async (record) => void trail.push(record)), { make })
+    return { tokens, made }
+  }
+  const valid = (tokens: { current(): readonly { sha256: string; user: string; role: string }[] }, token = '') => {
+    const found = tokens.current().find(({ sha256 }) => sha256 === digestOf(token))
+    return found === undefined ? null : `${found.role} ${found.user}`
+  }
+  const audited = () => trail.map(({ kind, by, details }) => `${kind} ${details.role} by ${by}`)
+  return { folder, dataDir, configDir, oldPath, lines, trail, read, open, valid, audited }
+}
+
+const OLD = {
+  token: 'user-of-an-older-version',
+  operator_token: 'operator-of-an-older-version',
+  tokens: [{ token: 'ada-of-an-older-version', user: 'ada', role: 'operator' }],
+}
+const writeOld = (path: string, content: unknown = OLD) => writeFileSync(path, JSON.stringify(content), { mode: 0o600 })
+
+describe('tokens that are kept', () => {
+  test('are made once, as hashes that only the user of the server can read, outside the data directory', async () => {
+    const { open, dataDir, configDir, valid, audited } = setUp()
+
+    const { tokens, made } = await open({ make: true })
+
+    const [name = ''] = readdirSync(configDir)
+    const path = join(configDir, name)
+    expect(tokens.path).toBe(path)
+    expect([statSync(path).mode & 0o777, statSync(configDir).mode & 0o777]).toEqual([0o600, 0o700])
+    const text = readFileSync(path, 'utf8')
+    const record = (role: 'user' | 'operator') => ({
+      id: expect.any(String),
+      name: 'first start',
+      user: 'local_user',
+      role,
+      sha256: digestOf(made?.[role] ?? ''),
+      created_at: '2027-01-15T08:00:00.000Z',
+    })
+    expect(JSON.parse(text)).toEqual({ data_dir: dataDir, tokens: [record('user'), record('operator')] })
+    expect([text.includes(made?.user ?? ''), text.includes(made?.operator ?? '')]).toEqual([false, false])
+    expect(readdirSync(dataDir)).toEqual([])
+    expect(audited()).toEqual(['token_created user by server', 'token_created operator by server'])
+
+    const second = await open({ make: true })
+    expect(second.made).toBe(null)
+    expect([valid(second.tokens, made?.user), valid(second.tokens, made?.operator)]).toEqual([
+      'user local_user',
+      'operator local_user',
+    ])
+  })
+
+  test('are not made for a role that a setting gives one for, nor where nobody sees them', async () => {
+    const { open, valid } = setUp()
+
+    expect((await open()).tokens.current()).toEqual([])
+    const { tokens, made } = await open({ make: true, set: { user: null, operator: 'operator-that-is-set' } })
+    expect(Object.keys(made ?? {})).toEqual(['user'])
+    expect([tokens.operatorToken, valid(tokens, 'operator-that-is-set')]).toEqual([
+      'operator-that-is-set',
+      'operator local_user',
+    ])
+  })
+
+  test('are created and revoked at once and for the next start, in the audit trail', async () => {
+    const { open, valid, trail } = setUp()
+    const { tokens } = await open()
+    const before = tokens.current()
+
+    const { record, token } = await tokens.create({ name: 'Ada’s', user: 'ada', role: 'user' }, 'bob')
+
+    expect([valid(tokens, token), tokens.current() === before, tokens.list()]).toEqual(['user ada', false, [record]])
+    expect(valid((await open()).tokens, token)).toBe('user ada')
+    await tokens.revoke(record.id, 'eve')
+    expect([valid(tokens, token), tokens.list()]).toEqual([null, []])
+    expect(valid((await open()).tokens, token)).toBe(null)
+    await expect(tokens.revoke(record.id, 'eve')).rejects.toMatchObject({ code: 'token_not_found' })
+    const about = { at: 1_800_000_000_000, session: null, run: null, agent: '', tool: '', call: null }
+    const details = { token: record.id, name: 'Ada’s', user: 'ada', role: 'user' }
+    expect(trail).toEqual([
+      { ...about, kind: 'token_created', by: 'bob', details },
+      { ...about, kind: 'token_revoked', by: 'eve', details },
+    ])
+  })
+
+  test('none works that the audit trail does not name', async () => {
+    const { open, configDir } = setUp()
+    const full = async () => {
+      throw new Error('the disk is full')
+    }
+    const { tokens } = await open({ audit: full })
+
+    await expect(tokens.create({ name: '', user: 'ada', role: 'operator' }, 'ada')).rejects.toThrow('the disk is full')
+
+    expect([tokens.current(), tokens.list()]).toEqual([[], []])
+    expect(readFileSync(join(configDir, readdirSync(configDir)[0] ?? ''), 'utf8')).not.toContain('sha256')
+  })
+
+  test('several at once are all kept', async () => {
+    const { open } = setUp()
+    const { tokens } = await open()
+    const names = Array.from({ length: 20 }, (_, i) => `token ${i}`)
+
+    const made = await Promise.all(names.map((name) => tokens.create({ name, user: 'ada', role: 'user' }, 'ada')))
+    await Promise.all(made.slice(5).map(({ record }) => tokens.revoke(record.id, 'ada')))
+
+    expect((await open()).tokens.list().map(({ name }) => name)).toEqual(names.slice(0, 5))
+  })
+
+  test('a file that somebody changes while the server runs does not count, and is overwritten', async () => {
+    const { open, valid } = setUp()
+    const { tokens } = await open()
+    const path = tokens.path ?? ''
+    const planted = { id: 'x', name: '', user: 'agent', role: 'operator', created_at: '2026-11-15T09:00:00.000Z' }
+    const content = { data_dir: '/', tokens: [{ ...planted, sha256: digestOf('planted-by-the-agent') }] }
+    writeFileSync(path, JSON.stringify(content))
+
+    expect(valid(tokens, 'planted-by-the-agent')).toBe(null)
+    await tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')
+    expect(valid((await open()).tokens, 'planted-by-the-agent')).toBe(null)
+  })
+
+  test('belong to one data directory, by its real path', async () => {
+    const { open, folder, dataDir, configDir, valid } = setUp()
+    const { made } = await open({ make: true })
+    const other = join(folder, 'other')
+    mkdirSync(other)
+    symlinkSync(dataDir, join(folder, 'link'))
+
+    expect((await open({ dataDir: other })).tokens.current()).toEqual([])
+    expect(readdirSync(configDir).length).toBe(2)
+    expect(valid((await open({ dataDir: join(folder, 'link') })).tokens, made?.operator)).toBe('operator local_user')
+    renameSync(dataDir, join(folder, 'moved'))
+    expect((await open({ dataDir: join(folder, 'moved') })).tokens.current()).toEqual([])
+  })
+
+  test('one token cannot be a user’s and an operator’s', async () => {
+    const { read, open, oldPath } = setUp()
+    const same = 'the-same-for-both'
+
+    expect(() => read({ set: { user: same, operator: same } })).toThrow('Two tokens are the same')
+    writeOld(oldPath, { tokens: [{ token: same, user: 'ada', role: 'user' }] })
+    await open()
+    expect(() => read({ set: { user: null, operator: same } })).toThrow('Two tokens are the same')
+  })
+
+  test.each(['', 'short', 'with space in between', 'ünïcödé-in-a-token'])('a setting cannot give %j', (token) => {
+    expect(() => setUp().read({ set: { user: token, operator: null } })).toThrow('must be 16 to 512 printable ASCII')
+  })
+})
+
+describe('tokens that live in memory alone', () => {
+  test('are one of the operator’s, and those that are created', async () => {
+    const { open, valid, folder } = setUp()
+    const { tokens, made } = await open({ kept: null, make: true })
+
+    expect([made, tokens.path, valid(tokens, tokens.operatorToken ?? '')]).toEqual([null, null, 'operator local_user'])
+    const { record, token } = await tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')
+    expect(valid(tokens, token)).toBe('user ada')
+    await tokens.revoke(record.id, 'ada')
+    expect(valid(tokens, token)).toBe(null)
+    expect(readdirSync(folder)).toEqual(['data'])
+  })
+})
+
+describe('tokens.json of an older version', () => {
+  test('is taken over once: hashed, moved, removed, still valid, one line', async () => {
+    const { open, oldPath, valid, lines, audited, configDir } = setUp()
+    writeOld(oldPath)
+
+    const { tokens, made } = await open({ make: true })
+
+    const all = ['user-of', 'operator-of', 'ada-of'].map((name) => valid(tokens, `${name}-an-older-version`))
+    expect([made, all, existsSync(oldPath)]).toEqual([
+      null,
+      ['user local_user', 'operator local_user', 'operator ada'],
+      false,
+    ])
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        message: 'the tokens of tokens.json were taken over and the file was removed; they stay valid',
+        tokens: 3,
+        token_file: tokens.path,
+      },
+    ])
+    expect(audited()).toEqual(['user', 'operator', 'operator'].map((role) => `token_created ${role} by tokens.json`))
+    expect(readFileSync(join(configDir, readdirSync(configDir)[0] ?? ''), 'utf8')).not.toContain('an-older-version')
+    expect(valid((await open()).tokens, 'ada-of-an-older-version')).toBe('operator ada')
+  })
+
+  test('one that a setting had replaced stays invalid', async () => {
+    const { open, oldPath, valid } = setUp()
+    writeOld(oldPath)
+
+    const { tokens } = await open({ set: { user: 'user-that-is-set', operator: 'operator-that-is-set' } })
+
+    expect(tokens.list().map(({ user }) => user)).toEqual(['ada'])
+    const later = (await open()).tokens
+    expect([valid(later, OLD.token), valid(later, OLD.operator_token)]).toEqual([null, null])
+  })
+
+  test('a crash before it was removed loses nothing and leaves nothing', async () => {
+    const { open, oldPath, valid, trail } = setUp()
+    writeOld(oldPath)
+    await open()
+    writeOld(oldPath)
+
+    const { tokens } = await open()
+
+    expect([existsSync(oldPath), tokens.list().length, valid(tokens, OLD.operator_token), trail.length]).toEqual([
+      false,
+      3,
+      'operator local_user',
+      3,
+    ])
+  })
+
+  test('a crash before the new file was written leaves the old one', async () => {
+    const { open, oldPath, configDir } = setUp()
+    writeOld(oldPath)
+    writeFileSync(configDir, 'no folder')
+
+    await expect(open()).rejects.toMatchObject({ code: 'config_invalid' })
+    expect(JSON.parse(readFileSync(oldPath, 'utf8'))).toEqual(OLD)
+  })
+
+  test('one that turns up later is not read: a tool that can write there could become an operator', async () => {
+    const { open, oldPath, lines } = setUp()
+    await open()
+    writeOld(oldPath)
+
+    const { tokens } = await open()
+
+    expect(tokens.current()).toEqual([])
+    expect(lines).toEqual([
+      {
+        level: 'warn',
+        message:
+          'tokens.json in the data directory is not read any more: remove it. `quarterdeck tokens` makes new tokens',
+        path: oldPath,
+        token_file: tokens.path,
+      },
+    ])
+  })
+
+  test('one that turns up later and cannot be used does not keep the server from starting', async () => {
+    const { open, oldPath, lines } = setUp()
+    await open()
+    for (const [text, mode] of [
+      ['no JSON', 0o600],
+      [JSON.stringify(OLD), 0o644],
+    ] as const) {
+      writeFileSync(oldPath, text)
+      chmodSync(oldPath, mode)
+      expect((await open()).tokens.current()).toEqual([])
+    }
+    expect(lines.map(({ level, path }) => [level, path])).toEqual([
+      ['warn', oldPath],
+      ['warn', oldPath],
+    ])
+  })
+
+  test.skipIf(process.platform === 'win32')('a pipe in its place does not hold the start', async () => {
+    const { open, oldPath } = setUp()
+    await open()
+    execFileSync('mkfifo', ['-m', '600', oldPath])
+
+    expect((await open()).tokens.current()).toEqual([])
+  })
+
+  test.each([
+    ['no JSON', 'it is not valid JSON'],
+    ['{"tokn": "secret-secret-secret"}', 'it is not what a token file holds'],
+    ['{"token": 7}', 'token is not what a token file holds'],
+    ['{"token": "short"}', 'must be 16 to 512 printable ASCII'],
+    ['{"tokens": [{"token": "token-of-somebody", "user": "x", "role": "admin"}]}', 'tokens.0.role is not what'],
+  ])('%s stops the start without repeating what is in it', (text, message) => {
+    const { read, oldPath } = setUp()
+    writeFileSync(oldPath, text, { mode: 0o600 })
+
+    expect(() => read()).toThrow(message)
+    expect(() => read()).not.toThrow(/secret-secret|no JSON/)
+  })
+
+  test.skipIf(process.platform === 'win32')('one that others can read stops the start', () => {
+    const { read, oldPath } = setUp()
+    writeOld(oldPath)
+    chmodSync(oldPath, 0o644)
+
+    expect(() => read()).toThrow(`other users can read or write it; run: chmod 600 ${oldPath}`)
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('a config folder that cannot be trusted', () => {
+  const refused = async (spoil: (paths: { configDir: string; path: string; folder: string }) => void) => {
+    const { open, read, configDir, folder } = setUp()
+    const { tokens } = await open({ make: true })
+    const path = tokens.path ?? ''
+    spoil({ configDir, path, folder })
+    try {
+      read()
+      return 'taken'
+    } catch (error) {
+      return String(error)
+        .replaceAll(path, 'FILE')
+        .replaceAll(configDir, 'FOLDER')
+        .replace(/^.*?: /, '')
+    }
+  }
+
+  test('says what is wrong and what helps', async () => {
+    const helps = 'QUARTERDECK_CONFIG_DIR can name another one.'
+    expect(await refused(({ path }) => chmodSync(path, 0o640))).toBe(
+      'The token file FILE cannot be used: other users can read or write it; run: chmod 600 FILE.',
+    )
+    expect(await refused(({ configDir }) => chmodSync(configDir, 0o755))).toBe(
+      `The config folder FOLDER cannot be used for tokens: other users can look into it; run: chmod 700 FOLDER. ${helps}`,
+    )
+    const linkFile = ({ path, folder }: { path: string; folder: string }) => {
+      renameSync(path, join(folder, 'elsewhere'))
+      symlinkSync(join(folder, 'elsewhere'), path)
+    }
+    expect(await refused(linkFile)).toBe('The token file FILE cannot be used: it is a symbolic link.')
+    const linkFolder = ({ configDir, folder }: { configDir: string; folder: string }) => {
+      renameSync(configDir, join(folder, 'elsewhere'))
+      symlinkSync(join(folder, 'elsewhere'), configDir)
+    }
+    expect(await refused(linkFolder)).toBe(
+      `The config folder FOLDER cannot be used for tokens: it is a symbolic link. ${helps}`,
+    )
+    expect(await refused(({ path }) => writeFileSync(path, '{"tokens": "no'))).toMatch(/^The token file FILE .*JSON/)
+    expect(await refused(({ path }) => writeFileSync(path, '{"data_dir": "/", "tokens": [{}]}'))).toMatch(
+      /^The token file FILE cannot be used: it is not a token file of this version \(tokens\.0\.id\)\./,
+    )
+  })
+
+  test('is not in the data directory', () => {
+    const { read, dataDir, folder } = setUp()
+    const at = (configDir: string) => read({ kept: { configDir, makeFolder: () => {} } })
+    symlinkSync(dataDir, join(folder, 'link'))
+
+    for (const path of [dataDir, join(dataDir, 'a', 'b'), join(folder, 'link', 'config')]) {
+      expect(() => at(path)).toThrow(`it lies in the data directory ${dataDir}`)
+    }
+    expect(at(join(folder, 'data2')).current()).toEqual([])
+  })
+
+  test('does not stop a server that has nothing to keep there', async () => {
+    const { open, folder } = setUp()
+    writeFileSync(join(folder, 'file'), '')
+    const makeFolder = (path: string) => void mkdirSync(path)
+    const kept = { configDir: join(folder, 'file', 'config'), makeFolder }
+
+    const { tokens } = await open({
+      kept,
+      make: true,
+      set: { user: 'user-that-is-set', operator: 'operator-set-here' },
+    })
+
+    expect(tokens.current().length).toBe(2)
+    await expect(tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')).rejects.toThrow('it cannot be made')
+  })
+})

@@ -1,0 +1,46 @@
+import type { Clock } from '../../domain/clock.ts'
+
+/** Counts per key in windows of fixed length, for limits of the kind "10 a minute". Holds a bounded number of keys. */
+export interface WindowCounter {
+  hit(key: string): void
+  /** Seconds until the key may go on, or null while it is within the limit. */
+  waitFor(key: string): number | null
+}
+
+export function createWindowCounter(options: {
+  limit: number
+  windowMs: number
+  clock: Clock
+  maxKeys?: number
+}): WindowCounter {
+  const { limit, windowMs, clock, maxKeys = 10_000 } = options
+  // Keys come from clients. In order of their windows' begin, so the first one is the oldest.
+  const windows = new Map<string, { count: number; endsAt: number }>()
+
+  function current(key: string) {
+    const window = windows.get(key)
+    if (window === undefined || clock.mono() < window.endsAt) return window
+    windows.delete(key)
+    return undefined
+  }
+
+  return {
+    hit(key) {
+      const window = current(key)
+      if (window !== undefined) {
+        window.count += 1
+        return
+      }
+      if (windows.size >= maxKeys) {
+        const oldest = windows.keys().next()
+        if (!oldest.done) windows.delete(oldest.value)
+      }
+      windows.set(key, { count: 1, endsAt: clock.mono() + windowMs })
+    },
+    waitFor(key) {
+      const window = current(key)
+      if (window === undefined || window.count < limit) return null
+      return Math.max(1, Math.ceil((window.endsAt - clock.mono()) / 1000))
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { ClientGone } from '../client-gone.ts'
+
+/** How fast a long body must come. Only time in which we wait for the client counts. */
+export interface Pace {
+  windowMs: number
+  /** In each window, on average. */
+  minBytesPerSecond: number
+}
+
+export interface ChunkLimits {
+  maxBytes: number
+  /** Says that it is more. */
+  tooLarge: () => ServerError
+  pace: Pace
+  clock: Clock
+}
+
+/** A body as it arrives, read no faster than it is asked for. */
+export interface Chunks {
+  /** Null at the end. Throws what `tooLarge` says, `request_timeout` when it comes too slowly, `ClientGone`. */
+  next(): Promise<Buffer | null>
+  /** No more is wanted: the rest is not read, and whoever waits for `next` is told that it is over. */
+  stop(): void
+}
+
+export function readChunks(request: IncomingMessage, { maxBytes, tooLarge, pace, clock }: ChunkLimits): Chunks {
+  const chunks: Buffer[] = []
+  let isOver = request.readableEnded
+  let failure: Error | null = request.destroyed && !isOver ? new ClientGone() : null
+  let size = 0
+  let sizeInWindow = 0
+  let waitedInWindow = 0
+  let wake = () => {}
+
+  function onData(chunk: Buffer): void {
+    request.pause()
+    size += chunk.length
+    sizeInWindow += chunk.length
+    if (size > maxBytes) failure = tooLarge()
+    else chunks.push(chunk)
+    wake()
+  }
+
+  function onEnd(): void {
+    isOver = true
+    wake()
+  }
+
+  function onGone(): void {
+    if (!isOver) failure ??= new ClientGone()
+    wake()
+  }
+
+  function detach(): void {
+    request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
+  }
+
+  async function wait(): Promise<void> {
+    const startedAt = clock.mono()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = clock.after(Math.max(0, pace.windowMs - waitedInWindow), resolve)
+    wake = resolve
+    request.resume()
+    await promise
+    cancel()
+    wake = () => {}
+    waitedInWindow += clock.mono() - startedAt
+    if (waitedInWindow >= pace.windowMs) endWindow()
+  }
+
+  function endWindow(): void {
+    if (!isOver && sizeInWindow < (pace.minBytesPerSecond * pace.windowMs) / 1000) {
+      failure ??= new ServerError('request_timeout', 'The body came too slowly; send it again on a faster connection.')
+    }
+    waitedInWindow = 0
+    sizeInWindow = 0
+  }
+
+  request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
+  // Listening for data lets it flow.
+  request.pause()
+
+  return {
+    async next() {
+      for (;;) {
+        if (failure !== null) {
+          detach()
+          throw failure
+        }
+        const chunk = chunks.shift()
+        if (chunk !== undefined) return chunk
+        if (isOver) return null
+        await wait()
+      }
+    },
+    stop() {
+      detach()
+      chunks.length = 0
+      if (!isOver) request.pause()
+      onEnd()
+    },
+  }
+}

@@ -1,0 +1,173 @@
+// A JSON body with files in it that is too large to be held. Its long texts go to disk while it arrives; the rest is read as every
+// body is.
+
+import type { IncomingMessage } from 'node:http'
+import { ServerError } from '../../domain/errors.ts'
+import { type BodyReader, checkMediaType, decodeUtf8, tooLarge } from './body.ts'
+import { readChunks } from './body-chunks.ts'
+import { JsonMeter } from './json-meter.ts'
+import { type Cut, type CutLimits, LongStringCutter } from './long-string-cutter.ts'
+import { LONG_CHARS, LongText } from './long-text.ts'
+import { malformed, parseJson } from './parse-json.ts'
+import type { Spool, SpoolFolder } from './spool.ts'
+
+export interface LongBodyLimits extends Pick<CutLimits, 'maxTextChars' | 'textTooLong'> {
+  /** Of the whole body, as it is announced. */
+  maxBytes: number
+}
+
+export interface LongBodyReader extends BodyReader {
+  long: LongBodyLimits
+  spool: SpoolFolder
+  /** Something new that nobody can guess: letters and digits. */
+  secret: () => string
+}
+
+export interface LongBody {
+  value: unknown
+  /** What the `LongText`s in it are read from; null: there are none. */
+  spool: Spool | null
+}
+
+/**
+ * Throws what `readJson` throws; `file_too_large` as soon as a text is, `invalid_request` for a long text that is base64 only at
+ * first, `storage_full`, `storage_failed`. The limits of an ordinary body hold for all but its long texts.
+ */
+export async function readLongJson(
+  request: IncomingMessage,
+  declared: number,
+  reader: LongBodyReader,
+): Promise<LongBody> {
+  const { long, limits, budget, pace, clock } = reader
+  checkMediaType(request)
+  if (declared > long.maxBytes) throw tooLarge(long.maxBytes)
+  reader.onBegin?.()
+  const mark = reader.secret()
+  const aside = createAside(reader)
+  const cutter = new LongStringCutter({
+    ...long,
+    maxBytes: limits.maxBytes,
+    longChars: LONG_CHARS,
+    mark,
+    aside: (bytes) => aside.add(bytes),
+  })
+  const chunks = readChunks(request, { maxBytes: declared, tooLarge: () => tooLarge(declared), pace, clock })
+  const meter = new JsonMeter()
+  let metered = 0
+  let counted = 0
+
+  function count(bytes: number): void {
+    budget.used += bytes - counted
+    counted = bytes
+  }
+
+  try {
+    for (;;) {
+      const chunk = await chunks.next()
+      if (chunk === null) break
+      cutter.take(chunk)
+      meter.take(cutter.rest.subarray(metered, cutter.settled))
+      metered = cutter.settled
+      count(cutter.rest.length + aside.size)
+      if (budget.used > budget.max) throw new ServerError('rate_limited', 'Too many large bodies at once; try again.')
+      if (aside.size >= WRITE_BYTES) await aside.write()
+    }
+    if (aside.size > 0) await aside.write()
+    count(0)
+    if (cutter.isCutting) throw malformed('The body is not valid JSON: it ends inside of a text.')
+    const { cuts } = cutter
+    const text = decodeUtf8(cutter.rest)
+    const value = parseJson(text, (position) => sentPosition(position, text, cuts))
+    const { spool } = aside
+    return { value: spool === null ? value : withLongTexts(value, mark, cuts, spool), spool }
+  } catch (error) {
+    await aside.spool?.close()
+    throw error
+  } finally {
+    count(0)
+    chunks.stop()
+  }
+}
+
+/** What goes to disk at once. */
+const WRITE_BYTES = 256 * 1024
+
+/** Collects what is to be set aside, and writes it to a file of its own when there is enough of it. */
+function createAside({ spool: folder, secret }: Pick<LongBodyReader, 'spool' | 'secret'>) {
+  const held: Buffer[] = []
+  let size = 0
+  let spool: Spool | null = null
+  return {
+    /** Not written yet. */
+    get size(): number {
+      return size
+    },
+    get spool(): Spool | null {
+      return spool
+    },
+    add(bytes: Buffer): void {
+      held.push(bytes)
+      size += bytes.length
+    },
+    async write(): Promise<void> {
+      const bytes = Buffer.concat(held, size)
+      held.length = 0
+      size = 0
+      spool ??= await folder.begin(secret())
+      await spool.write(bytes)
+    },
+  }
+}
+
+/** Where in the body it was. */
+function sentPosition(position: number, text: string, cuts: readonly Cut[]): number {
+  let sent = position
+  let at = 0
+  for (const { placeholder, sentChars } of cuts) {
+    at = text.indexOf(placeholder, at)
+    if (at >= position) break
+    sent += sentChars - placeholder.length
+  }
+  return sent
+}
+
+/** The same value with the texts where their placeholders are. Throws `malformed_json` where one is a key. */
+function withLongTexts(root: unknown, mark: string, cuts: readonly Cut[], spool: Spool): unknown {
+  const texts = new Map(cuts.map((cut) => [cut.placeholder, longTextOf(cut, spool)]))
+  const textFor = (value: unknown): LongText | undefined =>
+    typeof value === 'string' && value.startsWith(mark) ? texts.get(value) : undefined
+  const open: object[] = []
+  let missing = cuts.length
+
+  /** What is to stand where `value` stands. */
+  function placed(value: unknown): unknown {
+    if (typeof value === 'object' && value !== null) open.push(value)
+    const text = textFor(value)
+    if (text === undefined) return value
+    missing -= 1
+    return text
+  }
+
+  const value = placed(root)
+  // Of two members of one name the parser has dropped one, so that some may stay missing.
+  for (let next = open.pop(); next !== undefined && missing > 0; next = open.pop()) {
+    if (Array.isArray(next)) for (let i = 0; i < next.length; i += 1) next[i] = placed(next[i])
+    else {
+      for (const [key, member] of Object.entries(next)) {
+        if (key.startsWith(mark)) throw malformed(`A key of the body is longer than ${LONG_CHARS} characters.`)
+        const now = placed(member)
+        if (now !== member) Reflect.set(next, key, now)
+      }
+    }
+  }
+  return value
+}
+
+const longTextOf = ({ start, chars, head, ending, sha256 }: Cut, spool: Spool): LongText =>
+  new LongText({
+    chars,
+    head,
+    ending,
+    sha256,
+    fill: (position, bytes) => spool.fill(start + position, bytes),
+  })

@@ -1,0 +1,214 @@
+// Forms with files (`multipart/form-data`, RFC 7578), part by part as they arrive: nothing of a file is held but what is on its
+// way to whoever reads it.
+
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { fileLimits } from '../../domain/file.ts'
+import { declaredLength, refuseEncoding } from './body.ts'
+import { type Pace, readChunks } from './body-chunks.ts'
+import { parseHeader } from './header-parameters.ts'
+import { malformed, type RawPart, splitMultipart } from './multipart-split.ts'
+
+export type MultipartPart = MultipartField | MultipartFile
+
+export interface MultipartField {
+  kind: 'field'
+  name: string
+  value: string
+}
+
+export interface MultipartFile {
+  kind: 'file'
+  name: string
+  /** As the client wrote it; null: it gave none. */
+  filename: string | null
+  /** Without parameters; null: the client did not say. */
+  mimeType: string | null
+  /** To be read before the next part is asked for; what is left of it then is skipped. */
+  content: AsyncIterable<Uint8Array>
+}
+
+export interface MultipartLimits {
+  files: number
+  /** Of all files together. */
+  totalBytes: number
+  fields: number
+  /** Of one field. */
+  fieldBytes: number
+}
+
+export const defaultMultipartLimits: MultipartLimits = {
+  files: fileLimits.files,
+  totalBytes: fileLimits.totalBytes,
+  fields: 50,
+  fieldBytes: 500_000,
+}
+
+export interface MultipartReader {
+  limits: MultipartLimits
+  pace: Pace
+  clock: Clock
+  /** As in `BodyReader`. */
+  onBegin?: () => void
+}
+
+/** What the body may have besides the contents of its files: boundaries, headers, fields. */
+const OVERHEAD_BYTES = 1_000_000
+
+/** Of any kind: file fields that were left empty count neither as files nor as fields. */
+const MAX_PARTS = 200
+
+export const isMultipart = (contentType: string | undefined): boolean =>
+  contentType !== undefined && parseHeader(contentType).value === 'multipart/form-data'
+
+/**
+ * Throws `unsupported_media_type`, `invalid_request` for what is no form, `too_many_files`, `file_too_large` for all files
+ * together, `body_too_large` for a field, `request_timeout`, `ClientGone`: each as soon as it is known, without reading on.
+ */
+export async function* readMultipart(request: IncomingMessage, reader: MultipartReader): AsyncGenerator<MultipartPart> {
+  const { limits, pace, clock } = reader
+  const boundary = boundaryOf(request)
+  refuseEncoding(request)
+  const maxBytes = limits.totalBytes + OVERHEAD_BYTES
+  const tooLarge = () => filesTooLarge(limits.totalBytes)
+  if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge()
+  reader.onBegin?.()
+
+  let parts = 0
+  let files = 0
+  let fields = 0
+  let bytes = 0
+
+  async function* counted(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of content) {
+      bytes += chunk.length
+      if (bytes > limits.totalBytes) throw tooLarge()
+      yield chunk
+    }
+  }
+
+  for await (const part of splitMultipart(readChunks(request, { maxBytes, tooLarge, pace, clock }), boundary)) {
+    parts += 1
+    if (parts > MAX_PARTS) throw malformed(`It has more than ${MAX_PARTS} parts.`)
+    const { name, filename } = dispositionOf(part)
+    if (filename === undefined) {
+      fields += 1
+      if (fields > limits.fields) throw malformed(`It has more than ${limits.fields} fields.`)
+      yield { kind: 'field', name, value: await textOf(part, name, limits.fieldBytes) }
+      continue
+    }
+    const content = await filledContent(counted(part.content), filename)
+    if (content === null) continue
+    files += 1
+    if (files > limits.files) throw tooManyFiles(limits.files)
+    yield { kind: 'file', name, filename: filename === '' ? null : filename, mimeType: mimeTypeOf(part), content }
+  }
+}
+
+function boundaryOf({ headers }: IncomingMessage): string {
+  const type = headers['content-type'] ?? ''
+  const { value, parameters } = parseHeader(type)
+  if (value !== 'multipart/form-data') {
+    throw new ServerError(
+      'unsupported_media_type',
+      type === ''
+        ? 'The request has no Content-Type; send multipart/form-data.'
+        : `Content-Type ${JSON.stringify(type)} is not read here; send multipart/form-data.`,
+    )
+  }
+  const boundary = parameters.get('boundary') ?? ''
+  // RFC 2046 says 70; some send more.
+  if (!/^[ -~]{1,200}$/.test(boundary)) {
+    throw malformed('Its Content-Type must name a boundary of 1 to 200 characters; leave that to your HTTP library.')
+  }
+  return boundary
+}
+
+/** `filename` is undefined where the part is no file. */
+function dispositionOf({ headers }: RawPart): { name: string; filename: string | undefined } {
+  const { value, parameters } = parseHeader(headers.get('content-disposition') ?? '')
+  const name = parameters.get('name')
+  if (value !== 'form-data' || name === undefined) {
+    throw malformed('A part has no Content-Disposition that names it: form-data; name="…".')
+  }
+  const encoding = headers.get('content-transfer-encoding')?.trim().toLowerCase() ?? 'binary'
+  if (!['binary', '7bit', '8bit'].includes(encoding)) {
+    throw malformed(`A part is encoded as ${JSON.stringify(encoding.slice(0, 40))}; send it as it is.`)
+  }
+  const filename = parameters.get('filename')
+  return {
+    name: fromBytes(name),
+    filename: extendedName(parameters.get('filename*')) ?? (filename === undefined ? undefined : fromBytes(filename)),
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A name as browsers write it: in UTF-8, with quotes and line breaks, and nothing else, percent-encoded. */
+function fromBytes(text: string): string {
+  const bytes = text.replaceAll(/%(22|0D|0A)/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  try {
+    return utf8.decode(Buffer.from(bytes, 'latin1'))
+  } catch {
+    return bytes
+  }
+}
+
+/** `UTF-8''na%C3%AFve.txt`: not allowed in forms, and sent all the same. */
+function extendedName(text: string | undefined): string | undefined {
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(text ?? '')?.[1]
+  if (encoded === undefined) return undefined
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return undefined
+  }
+}
+
+function mimeTypeOf({ headers }: RawPart): string | null {
+  const type = headers.get('content-type')
+  return type === undefined ? null : parseHeader(type).value || null
+}
+
+/** Null for what browsers send for a file field that was left empty: no name and no content. */
+async function filledContent(content: AsyncIterable<Buffer>, filename: string): Promise<AsyncIterable<Buffer> | null> {
+  if (filename !== '') return content
+  const iterator = content[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  if (first.done) return null
+  return (async function* () {
+    yield first.value
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  })()
+}
+
+async function textOf({ content }: RawPart, name: string, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of content) {
+    size += chunk.length
+    if (size > maxBytes) {
+      const shown = JSON.stringify(name.slice(0, 100))
+      throw new ServerError('body_too_large', `The field ${shown} is larger than ${maxBytes} bytes.`, {
+        details: { max_bytes: maxBytes },
+      })
+    }
+    chunks.push(chunk)
+  }
+  try {
+    return utf8.decode(Buffer.concat(chunks, size))
+  } catch {
+    throw malformed(`The field ${JSON.stringify(name.slice(0, 100))} is not valid UTF-8.`)
+  }
+}
+
+const filesTooLarge = (maxBytes: number): ServerError =>
+  new ServerError('file_too_large', `The files are larger than ${maxBytes / 1_000_000} MB together.`, {
+    details: { max_bytes: maxBytes },
+  })
+
+const tooManyFiles = (max: number): ServerError =>
+  new ServerError('too_many_files', `These are more than ${max} files; send them with several requests.`, {
+    details: { max_files: max },
+  })

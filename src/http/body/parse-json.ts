@@ -1,0 +1,63 @@
+// JSON from strangers. What JSON.parse accepts but the rest of the server must never meet is refused here. The checks are
+// ordered by cost: an ordinary body pays for a few native searches of its text. How large and how deep it is was measured while it
+// was read (`json-meter.ts`).
+
+import { ServerError } from '../../domain/errors.ts'
+
+/** Throws `malformed_json`. `placeOf` says where in the body a character of the text is, should something be wrong with it. */
+export function parseJson(text: string, placeOf: (position: number) => number = (position) => position): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw malformed(`The body is not valid JSON${positionOf(error, placeOf)}.`)
+  }
+  if (isSuspicious(text)) checkTree(value)
+  return value
+}
+
+export const malformed = (detail: string): ServerError => new ServerError('malformed_json', detail)
+
+// V8 quotes the text around the fault in its message; only the position goes back.
+function positionOf(error: unknown, placeOf: (position: number) => number): string {
+  const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
+  return position === undefined ? '' : ` (character ${placeOf(Number(position))})`
+}
+
+// The decoded body is well-formed, so a lone surrogate can only come from an escape (`\ud…`); any character of a
+// forbidden key can be escaped, too (`\u00…`).
+function isSuspicious(text: string): boolean {
+  return (
+    text.includes('__proto__') ||
+    text.includes('"constructor"') ||
+    text.includes('\\u00') ||
+    text.includes('\\ud') ||
+    text.includes('\\uD')
+  )
+}
+
+function checkTree(root: unknown): void {
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === 'string') checkString(value)
+    else if (Array.isArray(value)) for (const item of value) open.push(item)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, member] of Object.entries(value)) {
+        checkString(key)
+        if (key === '__proto__' || (key === 'constructor' && hasPrototype(member))) {
+          throw malformed(`The body holds the key ${JSON.stringify(key)}, which is not allowed.`)
+        }
+        open.push(member)
+      }
+    }
+  }
+}
+
+function hasPrototype(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
+}
+
+function checkString(text: string): void {
+  if (!text.isWellFormed()) throw malformed('A string of the body holds half a character (a lone surrogate).')
+}

@@ -1,0 +1,81 @@
+// What the health routes and the metrics answer, for the document.
+
+import { z } from 'zod'
+import type { RouteDescription } from '../route-description.ts'
+
+const tag = 'Operations'
+
+const CheckSchema = z.strictObject({
+  status: z.enum(['up', 'down']),
+  latency_ms: z.number().optional(),
+  error: z.string().optional(),
+})
+
+const HealthSchema = z
+  .strictObject({
+    status: z.enum(['healthy', 'degraded', 'unhealthy']),
+    version: z.string().optional(),
+    uptime_seconds: z.int().optional(),
+    agent_name: z.string().optional(),
+    agent_ready: z.boolean().optional(),
+    active_sessions: z.int().optional(),
+    thread_count: z.int().optional(),
+    checks: z.record(z.string(), CheckSchema).optional(),
+    insecure: z.literal(true).optional(),
+  })
+  .meta({ id: 'Health' })
+
+const healthContent = {
+  'application/json': {
+    schema: HealthSchema,
+    example: {
+      status: 'healthy',
+      version: '0.1.0',
+      uptime_seconds: 12,
+      agent_name: 'assistant',
+      agent_ready: true,
+      active_sessions: 3,
+      thread_count: 3,
+      checks: { storage: { status: 'up', latency_ms: 1 }, model: { status: 'up', latency_ms: 84 } },
+    },
+  },
+  'text/plain; charset=utf-8': { schema: z.string(), example: 'ok' },
+}
+
+export const describeHealth: RouteDescription = {
+  tag,
+  description: 'Without a token, where one is needed elsewhere, only `status`. `Accept: text/plain` gets one word.',
+  responses: {
+    200: {
+      description: 'It works; `degraded` when the model or an MCP server cannot be reached.',
+      content: healthContent,
+    },
+    503: { description: 'Nothing can be stored.', content: healthContent },
+  },
+  errors: [],
+}
+
+const readyContent = (ready: boolean) => ({
+  'application/json': {
+    schema: z.strictObject({
+      ready: z.literal(ready),
+      state: z.enum(['initializing', 'ready', 'running', 'shutting_down', 'stopped']).optional(),
+    }),
+    example: { ready, state: ready ? 'running' : 'shutting_down' },
+  },
+})
+
+export const describeReady: RouteDescription = {
+  tag,
+  responses: {
+    200: { description: 'It takes work.', content: readyContent(true) },
+    503: { description: 'It does not: it starts, stops, or cannot store.', content: readyContent(false) },
+  },
+  errors: [],
+}
+
+export const describeMetrics = (contentType: string): RouteDescription => ({
+  tag,
+  responses: { 200: { description: 'All metrics.', content: { [contentType]: { schema: z.string() } } } },
+  errors: [],
+})

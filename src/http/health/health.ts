@@ -1,0 +1,157 @@
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { createMask } from '../logging/mask.ts'
+import type { Reply, Request, Route } from '../route.ts'
+import type { ServerState } from '../server-state.ts'
+import { createCached } from './cached.ts'
+import { describeHealth, describeReady } from './health-description.ts'
+
+/** Resolves when the part works. A `ServerError` says why it does not; any other error is logged and called a failure. */
+export type HealthCheck = (signal: AbortSignal) => Promise<void>
+
+export interface HealthOptions {
+  version: string
+  agentName: string
+  /** Of the agent's model. */
+  provider: string
+  /** Without storage the server is unhealthy; without any other part it is degraded. */
+  checks: { storage: HealthCheck; model: HealthCheck } & Record<string, HealthCheck>
+  /** What else the agents need, as it is now; `trouble` is null where it works. The server is degraded without one of them. */
+  servers: () => readonly { name: string; trouble: string | null }[]
+  /** Sessions within their TTL. */
+  activeSessions: () => Promise<number>
+  /** The server takes anybody's requests from anywhere. */
+  insecure: boolean
+  state: ServerState
+  clock: Clock
+  log: Logger
+}
+
+interface CheckResult {
+  status: 'up' | 'down'
+  latency_ms?: number
+  error?: string
+}
+
+const MAX_AGE_MS = 5_000
+const CHECK_TIMEOUT_MS = 3_000
+/** How long an answer waits for results that are due; then it gives the last ones. */
+const WAIT_MS = 20
+/** What a server says of itself may repeat the key that it was given. */
+const masked = createMask([])
+
+export function healthRoutes(options: HealthOptions): Route[] {
+  const { version, agentName, provider, insecure, state, clock, log } = options
+  const startedAt = clock.mono()
+  const cache = { clock, maxAgeMs: MAX_AGE_MS }
+  const sessions = createCached(countSessions, cache)
+  const checks = Object.entries(options.checks).map(([name, check]) => ({
+    name,
+    result: createCached(() => run(name, check, clock, log), cache),
+  }))
+
+  async function countSessions(): Promise<number> {
+    try {
+      return await options.activeSessions()
+    } catch (error) {
+      log.error('the sessions cannot be counted', { error })
+      throw error
+    }
+  }
+
+  /** As every other answer has it while the server starts. */
+  const headers = () => (state.current === 'initializing' ? { 'Retry-After': '1' } : undefined)
+
+  async function results(): Promise<Record<string, CheckResult>> {
+    // Until it has started there is nothing to check, and what would be found out counts for seconds.
+    const isStarting = state.current === 'initializing'
+    const read = checks.map(async ({ name, result }): Promise<[string, CheckResult]> => {
+      const known = isStarting ? undefined : await result.read(WAIT_MS)
+      return [name, known ?? { status: 'down', error: isStarting ? 'the server is starting' : 'not checked yet' }]
+    })
+    const servers = options.servers().map(({ name, trouble }): [string, CheckResult] => {
+      return [name, trouble === null ? { status: 'up' } : { status: 'down', error: masked(trouble) }]
+    })
+    const all: Record<string, CheckResult> = Object.fromEntries([...(await Promise.all(read)), ...servers])
+    return provider === 'google' && all.model !== undefined ? { ...all, gemini_api: all.model } : all
+  }
+
+  async function answerHealth(request: Request, reply: Reply): Promise<void> {
+    const count = state.current === 'initializing' ? undefined : sessions.read(WAIT_MS)
+    const [all, active = 0] = await Promise.all([results(), count])
+    const status = statusOfAll(all)
+    const code = status === 'unhealthy' ? 503 : 200
+    if (prefersText(request.header('accept'))) {
+      reply.text(code, status === 'unhealthy' ? status : 'ok', 'text/plain; charset=utf-8', headers())
+      return
+    }
+    // Strangers learn no more than a load balancer needs.
+    if (request.principal.role === 'public') return reply.json(code, { status }, headers())
+    const body = {
+      status,
+      version,
+      uptime_seconds: Math.floor((clock.mono() - startedAt) / 1000),
+      agent_name: agentName,
+      agent_ready: state.takesWork,
+      active_sessions: active,
+      thread_count: active,
+      checks: all,
+      ...(insecure ? { insecure: true } : {}),
+    }
+    reply.json(code, body, headers())
+  }
+
+  async function answerReady(request: Request, reply: Reply): Promise<void> {
+    const { storage } = await results()
+    const ready = state.takesWork && storage?.status === 'up'
+    const stranger = request.principal.role === 'public'
+    reply.json(ready ? 200 : 503, stranger ? { ready } : { ready, state: state.current }, headers())
+  }
+
+  const shared = { method: 'GET', door: null, role: 'public', body: 'none', anytime: true } as const
+  const health = { ...shared, describe: describeHealth, handle: answerHealth }
+  return [
+    { ...health, path: '/health', summary: 'Whether the server and what it depends on work.' },
+    { ...health, path: '/health/agent', summary: 'Whether the agent can answer.' },
+    {
+      ...shared,
+      path: '/ready',
+      summary: 'Whether the server takes work.',
+      describe: describeReady,
+      handle: answerReady,
+    },
+  ]
+}
+
+async function run(name: string, check: HealthCheck, clock: Clock, log: Logger): Promise<CheckResult> {
+  const startedAt = clock.mono()
+  const abort = new AbortController()
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
+  const cancel = clock.after(CHECK_TIMEOUT_MS, () => {
+    reject(new ServerError('request_timeout', `no answer within ${CHECK_TIMEOUT_MS / 1000} s`))
+    abort.abort()
+  })
+  try {
+    await Promise.race([check(abort.signal), timeout])
+    return { status: 'up', latency_ms: Math.round(clock.mono() - startedAt) }
+  } catch (error) {
+    if (error instanceof ServerError) return { status: 'down', error: error.message }
+    log.error('health check failed', { check: name, error })
+    return { status: 'down', error: 'the check failed; the log says why' }
+  } finally {
+    cancel()
+  }
+}
+
+function statusOfAll(checks: Record<string, CheckResult>): 'healthy' | 'degraded' | 'unhealthy' {
+  if (checks.storage?.status === 'down') return 'unhealthy'
+  return Object.values(checks).some(({ status }) => status === 'down') ? 'degraded' : 'healthy'
+}
+
+/** `curl` and browsers get JSON; who names text first gets text. */
+function prefersText(accept: string | undefined): boolean {
+  if (accept === undefined) return false
+  const types = accept.split(',').map((type) => type.split(';', 1)[0]?.trim().toLowerCase())
+  return types.find((type) => type === 'text/plain' || type === 'application/json') === 'text/plain'
+}

@@ -1,0 +1,122 @@
+// One line for each call, JSON for machines or text for a terminal. Nothing that goes in can forge a second line, paint the
+// terminal, or carry a secret out.
+
+import type { LogFields, Logger } from '../../domain/logger.ts'
+import { visibleJson } from '../../domain/visible-text.ts'
+import { createMask, MASKED } from './mask.ts'
+
+const LEVELS = { debug: 10, info: 20, warn: 30, error: 40 } as const
+
+export type LogLevel = keyof typeof LEVELS
+
+export interface LoggerOptions {
+  level: LogLevel
+  format: 'json' | 'text'
+  /** In the place of `format`: a line for people, or null where they need none. Of fields it gets what may be told. */
+  render?: (record: LogRecord) => string | null
+  /** Takes one line with its LF. */
+  write: (line: string) => void
+  now: () => number
+  /** Also log what people and models said (the fields named `content`). */
+  content: boolean
+  /** Masked wherever they appear. */
+  secrets: readonly string[]
+  /** Of text lines. */
+  colors?: boolean
+}
+
+const MAX_TEXT = 4_096
+const MAX_LINE = 32_768
+const SECRET_KEY = /^(?:authorization|cookie|set-cookie|password|secret|.*api[_-]?key|.*[_-]?token)$/i
+
+export function createLogger(options: LoggerOptions): Logger {
+  const threshold = LEVELS[options.level]
+  const toJson = createLineWriter(options)
+  const { render } = options
+  const toLine =
+    render !== undefined
+      ? (record: LogRecord) => render(JSON.parse(toJson(record)))
+      : options.format === 'json'
+        ? toJson
+        : (record: LogRecord) => readable(toJson(record), options.colors)
+
+  function create(bound: LogFields): Logger {
+    function log(level: LogLevel, message: string, fields: LogFields | undefined): void {
+      if (LEVELS[level] < threshold) return
+      const head = { time: new Date(options.now()).toISOString(), level, message }
+      // First for their place in the line, last because no field may replace them.
+      const line = toLine({ ...head, ...bound, ...fields, ...head })
+      if (line !== null) options.write(`${line}\n`)
+    }
+    return {
+      debug: (message, fields) => log('debug', message, fields),
+      info: (message, fields) => log('info', message, fields),
+      warn: (message, fields) => log('warn', message, fields),
+      error: (message, fields) => log('error', message, fields),
+      with: (fields) => create({ ...bound, ...fields }),
+    }
+  }
+
+  return create({})
+}
+
+export type LogRecord = LogFields & { time: string; level: LogLevel; message: string }
+
+function createLineWriter({ level, content, secrets }: LoggerOptions): (record: LogRecord) => string {
+  const mask = createMask(secrets)
+  const withStack = level === 'debug'
+
+  function safe(key: string, value: unknown): unknown {
+    if (key === 'content' && !content) return undefined
+    if (typeof value === 'string') {
+      if (SECRET_KEY.test(key)) return MASKED
+      const masked = mask(value)
+      return masked.length > MAX_TEXT ? `${masked.slice(0, MAX_TEXT)}… (${masked.length} characters)` : masked
+    }
+    if (value instanceof Error) return describe(value, withStack)
+    return typeof value === 'bigint' ? String(value) : value
+  }
+
+  return (record) => {
+    const { time, level, message, correlation_id } = record
+    let line: string
+    try {
+      line = JSON.stringify(record, safe)
+    } catch {
+      line = JSON.stringify({ time, level, message, correlation_id, log_error: 'fields are no JSON' }, safe)
+    }
+    if (line.length > MAX_LINE) {
+      line = JSON.stringify({ time, level, message, correlation_id, log_error: `${line.length} characters` }, safe)
+    }
+    // JSON leaves as they are what a terminal obeys, and what nobody sees.
+    return visibleJson(line)
+  }
+}
+
+function describe(error: Error, withStack: boolean): Record<string, unknown> {
+  const { name, message, cause } = error
+  return {
+    name,
+    message,
+    ...('code' in error ? { code: error.code } : {}),
+    ...(cause instanceof Error ? { cause: `${cause.name}: ${cause.message}` } : {}),
+    ...(withStack ? { stack: error.stack } : {}),
+  }
+}
+
+const PAINT: Record<string, string> = { debug: '\x1b[2m', warn: '\x1b[33m', error: '\x1b[31m' }
+
+/** The same line for people: `12:30:00.123 INFO  message key=value`. */
+function readable(json: string, colors = false): string {
+  const { time, level, message, ...fields }: LogRecord = JSON.parse(json)
+  const values = Object.entries(fields).map(([key, value]) => ` ${key}=${valueText(value)}`)
+  const text = `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${quoted(message).slice(1, -1)}${values.join('')}`
+  const paint = colors ? PAINT[level] : undefined
+  return paint === undefined ? text : `${paint}${text}\x1b[0m`
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : quoted(value)
+}
+
+const quoted = (value: unknown): string => visibleJson(JSON.stringify(value))

@@ -1,0 +1,141 @@
+// OpenAPI 3.1 from the route table. Pure: the same routes give the same document.
+
+import type { Route } from '../route.ts'
+import { type DescribedErrors, errorResponses, sharedErrors } from './error-responses.ts'
+import { type Operation, operationOf, templateOf } from './operation.ts'
+import { createSchemaBook, type JsonSchema } from './schema-book.ts'
+
+export interface DocumentOptions {
+  title: string
+  version: string
+  description?: string
+  /** In front of every path. */
+  basePath?: string
+  /**
+   * The families, by the tag of their routes, that do not answer failures as problems with the common statuses. A family has
+   * several where its failures come in several shapes.
+   */
+  errors?: Readonly<Record<string, readonly DescribedErrors[]>>
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.1'
+  info: Record<string, unknown>
+  servers: unknown[]
+  security: unknown[]
+  tags: { name: string }[]
+  paths: Record<string, Record<string, unknown>>
+  components: { schemas: Readonly<Record<string, JsonSchema>>; examples: Record<string, unknown> } & Record<
+    string,
+    unknown
+  >
+}
+
+/** Throws when a route has no description. */
+export function openApiDocument(routes: readonly Route[], options: DocumentOptions): OpenApiDocument {
+  const { title, version, description } = options
+  const book = createSchemaBook()
+  const examples: Record<string, unknown> = {}
+  const shared = createSharedResponses()
+  const tags = new Set<string>()
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const route of routes) {
+    const { describe, method, path } = route
+    if (describe === undefined) throw new Error(`${method} ${path} has no description`)
+    tags.add(describe.tag)
+    const operation = operationOf(route, describe, book)
+    const codes = [...describe.errors, ...sharedErrors(route)]
+    const failures = errorResponses(codes, options.errors?.[describe.tag] ?? [], book, examples)
+    const template = templateOf(path)
+    paths[template] = {
+      ...paths[template],
+      [method.toLowerCase()]: { ...operation, responses: withFailures(operation.responses, failures, shared) },
+    }
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title, version, ...(description === undefined ? {} : { description }), license },
+    servers: [{ url: options.basePath || '/', description: 'The server that this document came from.' }],
+    security: [{ token: [] }, {}],
+    tags: [...tags].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: book.components,
+      responses: shared.components,
+      examples,
+      parameters: { CorrelationId: correlationParameter },
+      headers: { CorrelationId: correlationHeader },
+      securitySchemes: { token: tokenScheme },
+    },
+  }
+}
+
+const license = { name: 'MIT', identifier: 'MIT' }
+
+const correlationParameter = {
+  name: 'X-Correlation-ID',
+  in: 'header',
+  required: false,
+  description: 'Is found again in the answer and in the log of the server. One that is no plain word is replaced.',
+  schema: { type: 'string' },
+}
+
+const correlationHeader = {
+  description: 'The id of this request in the log of the server.',
+  schema: { type: 'string' },
+}
+
+const tokenScheme = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'The token of the data directory, or of `auth.token`. On loopback a server asks for none, unless it was told to.',
+}
+
+type Failures = ReturnType<typeof errorResponses>
+
+interface SharedResponses {
+  readonly components: Record<string, unknown>
+  /** The reference to it; the same response stands in the document once. */
+  refer(status: string, response: unknown): { $ref: string }
+}
+
+function createSharedResponses(): SharedResponses {
+  const components: Record<string, unknown> = {}
+  const nameOfText = new Map<string, string>()
+  return {
+    components,
+    refer(status, response) {
+      const text = `${status} ${JSON.stringify(response)}`
+      let name = nameOfText.get(text)
+      if (name === undefined) {
+        name = `Error${status}`
+        for (let n = 2; components[name] !== undefined; n += 1) name = `Error${status}_${n}`
+        nameOfText.set(text, name)
+        components[name] = response
+      }
+      return { $ref: `#/components/responses/${name}` }
+    },
+  }
+}
+
+/** A status that a route describes itself and that also stands for failures says both. */
+function withFailures(
+  described: Operation['responses'],
+  failures: Failures,
+  shared: SharedResponses,
+): Record<string, unknown> {
+  const responses: Record<string, unknown> = { ...described }
+  for (const [status, failure] of Object.entries(failures)) {
+    const own = described[status]
+    responses[status] =
+      own === undefined
+        ? shared.refer(status, failure)
+        : {
+            ...own,
+            description: `${own.description} ${failure.description}`,
+            content: { ...failure.content, ...own.content },
+          }
+  }
+  return responses
+}

@@ -1,0 +1,134 @@
+// The failures of an operation, by status. The statuses and shapes are those of the very functions that answer.
+
+import { z } from 'zod'
+import { type ErrorCode, ServerError } from '../../domain/errors.ts'
+import { type ErrorShape, problemOf, problemShape } from '../problem.ts'
+import type { Route } from '../route.ts'
+import { titleOf } from '../status.ts'
+import type { SchemaBook } from './schema-book.ts'
+
+/** How a family of routes answers failures: its shape, and the schema of the body where that is no problem of RFC 9457. */
+export interface DescribedErrors {
+  shape: ErrorShape
+  schema?: z.ZodType
+}
+
+export const ProblemSchema = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string().optional(),
+    code: z.string(),
+    correlation_id: z.string(),
+    errors: z.array(z.strictObject({ pointer: z.string(), detail: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem', description: 'A failure, as RFC 9457 has it. `code` is for programs, `detail` for people.' })
+
+const plain: DescribedErrors = { shape: problemShape }
+
+interface ErrorResponse {
+  description: string
+  content: Record<string, { schema: unknown; examples: Record<string, unknown> }>
+}
+
+/** What every route of its kind can answer, besides what its description names. */
+export function sharedErrors({ role, door, anytime, method, path, body, describe }: Route): ErrorCode[] {
+  return [
+    ...(role === 'public' ? [] : (['unauthorized'] as const)),
+    ...(role === 'operator' ? (['forbidden'] as const) : []),
+    'origin_not_allowed',
+    'host_not_allowed',
+    'header_too_large',
+    ...(path.includes(':') ? (['invalid_request'] as const) : []),
+    ...(door === null ? [] : (['door_closed'] as const)),
+    ...(method === 'POST' || isStream(describe) ? (['rate_limited'] as const) : []),
+    ...(describe?.body === undefined ? [] : (['malformed_json', 'unsupported_media_type', 'request_timeout'] as const)),
+    ...(body === 'none' ? [] : (['body_too_large'] as const)),
+    ...(describe?.form === undefined ? [] : FORM_ERRORS),
+    'internal_error',
+    ...(anytime ? [] : (['not_ready', 'shutting_down'] as const)),
+  ]
+}
+
+const FORM_ERRORS = [
+  'invalid_request',
+  'unsupported_media_type',
+  'too_many_files',
+  'file_too_large',
+  'file_unreadable',
+  'request_timeout',
+] as const
+
+const isStream = (describe: Route['describe']): boolean =>
+  Object.values(describe?.responses ?? {}).some(({ content }) => content?.['text/event-stream'] !== undefined)
+
+export function errorResponses(
+  codes: readonly ErrorCode[],
+  families: readonly DescribedErrors[],
+  book: SchemaBook,
+  examples: Record<string, unknown>,
+): Record<string, ErrorResponse> {
+  const found = new Map<number, { codes: Set<ErrorCode>; types: Map<string, Entry> }>()
+  for (const code of new Set(codes)) {
+    // What fails before the route's own code runs has the common status, unless the family has a shape for all.
+    for (const { shape, schema } of families.length === 0 ? [plain] : families) {
+      const { status, contentType, body } = shape(sampleOf(code))
+      const at = found.get(status) ?? { codes: new Set(), types: new Map<string, Entry>() }
+      const entry = at.types.get(contentType) ?? { schemas: new Set<z.ZodType>(), examples: {} }
+      entry.schemas.add(schema ?? ProblemSchema)
+      if (entry.examples[code] === undefined) {
+        const name = exampleName(code, body, examples)
+        examples[name] = { summary: titleOf(code), value: body }
+        entry.examples[code] = { $ref: `#/components/examples/${name}` }
+      }
+      at.codes.add(code)
+      at.types.set(contentType, entry)
+      found.set(status, at)
+    }
+  }
+  return Object.fromEntries(
+    [...found]
+      .sort(([a], [b]) => a - b)
+      .map(([status, { codes, types }]) => [
+        String(status),
+        {
+          description: `${[...codes].map(titleOf).join('. ')}.`,
+          content: Object.fromEntries(
+            [...types].map(([type, entry]) => [
+              type,
+              { schema: schemaOf(entry, codes, book), examples: entry.examples },
+            ]),
+          ),
+        },
+      ]),
+  )
+}
+
+interface Entry {
+  schemas: Set<z.ZodType>
+  examples: Record<string, unknown>
+}
+
+function schemaOf({ schemas }: Entry, codes: ReadonlySet<ErrorCode>, book: SchemaBook): unknown {
+  const all = [...schemas].map((schema) =>
+    schema === ProblemSchema
+      ? { allOf: [book.add(schema, 'output', 'Problem'), { properties: { code: { enum: [...codes] } } }] }
+      : book.add(schema, 'output', 'ErrorBody'),
+  )
+  return all.length === 1 ? all[0] : { anyOf: all }
+}
+
+function sampleOf(code: ErrorCode) {
+  const error = new ServerError(code, `${titleOf(code)}.`)
+  return problemOf(error, { path: '/', correlationId: '0192f3a1-7b2c-7def-8abc-0123456789ab' })
+}
+
+/** One example for all families that say the same of a code. */
+function exampleName(code: ErrorCode, body: unknown, examples: Record<string, unknown>): string {
+  const text = JSON.stringify({ summary: titleOf(code), value: body })
+  let name: string = code
+  for (let n = 2; examples[name] !== undefined && JSON.stringify(examples[name]) !== text; n += 1) name = `${code}_${n}`
+  return name
+}

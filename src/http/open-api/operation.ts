@@ -1,0 +1,158 @@
+// One route as an OpenAPI operation.
+
+import type { z } from 'zod'
+import type { Route } from '../route.ts'
+import type { ResponseDescription, RouteDescription } from '../route-description.ts'
+import type { JsonSchema, SchemaBook } from './schema-book.ts'
+
+export interface Operation {
+  operationId: string
+  tags: string[]
+  summary: string
+  description?: string
+  security?: unknown[]
+  parameters: unknown[]
+  requestBody?: unknown
+  responses: Record<string, OperationResponse>
+}
+
+export interface OperationResponse {
+  description: string
+  headers: Record<string, unknown>
+  content?: Record<string, unknown>
+}
+
+/** Without the failures. */
+export function operationOf(route: Route, describe: RouteDescription, book: SchemaBook): Operation {
+  const operationId = operationIdOf(route)
+  const { description } = describe
+  return {
+    operationId,
+    tags: [describe.tag],
+    summary: route.summary,
+    ...(description === undefined ? {} : { description }),
+    ...(route.role === 'public' ? { security: [{}, { token: [] }] } : {}),
+    parameters: parametersOf(route, describe, book),
+    ...requestBodyOf(describe, operationId, book),
+    responses: Object.fromEntries(
+      Object.entries(describe.responses).map(([status, response]) => [
+        status,
+        responseOf(response, `${pascal(operationId)}${status === '200' ? '' : status}`, book),
+      ]),
+    ),
+  }
+}
+
+function requestBodyOf({ body, form }: RouteDescription, operationId: string, book: SchemaBook): object {
+  if (body === undefined && form === undefined) return {}
+  const json = body && {
+    schema: book.add(body.schema, 'input', `${pascal(operationId)}Body`),
+    examples: namedExamples(body.examples),
+  }
+  const parts = form && { schema: book.add(form.schema, 'input', `${pascal(operationId)}Form`) }
+  return {
+    requestBody: {
+      // An empty body is what the schema's `undefined` stands for.
+      required: body?.schema.safeParse(undefined).success !== true,
+      content: {
+        ...(json === undefined ? {} : { 'application/json': json }),
+        ...(parts === undefined ? {} : { 'multipart/form-data': parts }),
+      },
+    },
+  }
+}
+
+/** `POST /sessions/:id/messages` → `postSessionsIdMessages`. */
+export function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  return [
+    method.toLowerCase(),
+    ...path
+      .split(/[^A-Za-z0-9]+/)
+      .filter((word) => word !== '')
+      .map(pascal),
+  ].join('')
+}
+
+/** `/runs/:id` → `/runs/{id}`. */
+export const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
+
+const pascal = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+function parametersOf({ path }: Route, { params, query, headers }: RouteDescription, book: SchemaBook): unknown[] {
+  const parameter = (place: string, name: string, schema: z.ZodType | undefined) => {
+    const { description, ...rest }: JsonSchema =
+      schema === undefined ? { type: 'string' } : book.add(schema, 'input', name)
+    return {
+      name,
+      in: place,
+      // A path has no optional part.
+      required: place === 'path' || (schema !== undefined && !schema.safeParse(undefined).success),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    }
+  }
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  return [
+    ...names.map((name) => parameter('path', name, params?.[name])),
+    ...Object.entries(query ?? {}).map(([name, schema]) => parameter('query', name, schema)),
+    ...Object.entries(headers ?? {}).map(([name, schema]) => parameter('header', name, schema)),
+    { $ref: '#/components/parameters/CorrelationId' },
+  ]
+}
+
+function responseOf(
+  { description, content, headers }: ResponseDescription,
+  name: string,
+  book: SchemaBook,
+): OperationResponse {
+  const described = Object.entries(content ?? {}).map(([type, one]) => {
+    const { schema, example } = one
+    if (type === 'text/event-stream') return [type, eventStreamOf(one, name, book)]
+    const own = type === 'application/json' ? book.add(schema, 'output', `${name}Answer`) : { type: 'string' }
+    return [type, { schema: own, ...(example === undefined ? {} : { example }) }]
+  })
+  const ownHeaders = Object.entries(headers ?? {}).map(([header, text]) => [
+    header,
+    { description: text, schema: { type: 'string' } },
+  ])
+  return {
+    description,
+    headers: { ...Object.fromEntries(ownHeaders), 'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' } },
+    ...(described.length === 0 ? {} : { content: Object.fromEntries(described) }),
+  }
+}
+
+type Content = NonNullable<ResponseDescription['content']>[string]
+
+/** OpenAPI 3.1 has no word for a stream of events: `contentSchema` is that of one `data:`, `x-events` goes by `event:`. */
+function eventStreamOf({ schema, example, events }: Content, name: string, book: SchemaBook): unknown {
+  const byName = Object.entries(events ?? {}).map(([event, one]) => [
+    event,
+    book.add(one, 'output', `${name}${wordsOf(event)}`),
+  ])
+  return {
+    schema: {
+      type: 'string',
+      description: 'Server-sent events. `contentSchema` is the schema of what stands behind one `data:`.',
+      contentMediaType: 'text/event-stream',
+      ...(byName.length > 0
+        ? { contentSchema: { anyOf: byName.map(([, one]) => one) }, 'x-events': Object.fromEntries(byName) }
+        : { contentSchema: book.add(schema, 'output', `${name}Event`) }),
+    },
+    ...(example === undefined ? {} : { example: `data: ${JSON.stringify(example)}\n\n` }),
+  }
+}
+
+const wordsOf = (event: string): string =>
+  event
+    .split(/[^A-Za-z0-9]+/)
+    .map(pascal)
+    .join('')
+
+const namedExamples = (
+  examples: Readonly<Record<string, unknown>>,
+): Record<string, { value: unknown; summary?: string }> =>
+  Object.fromEntries(
+    // A key of `examples` must be a name; what people read goes into the summary.
+    Object.entries(examples).map(([name, value]) => [name.replace(/[^A-Za-z0-9._-]+/g, '-'), { summary: name, value }]),
+  )

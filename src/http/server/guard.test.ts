@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import {
+  openRaw,
+  problemOfText,
+  route,
+  startServer,
+  statusOfText,
+  type TestServerOptions,
+} from '../testing/server-fixture.ts'
+import { isLoopback } from './guard.ts'
+
+const hello = route('GET /hello', (_request, reply) => reply.json(200, 'hello'))
+
+async function ask(
+  options: Partial<TestServerOptions>,
+  headers: (port: number) => string[],
+  line = 'GET /hello HTTP/1.1',
+) {
+  await using server = await startServer({ routes: [hello], ...options })
+  const client = await openRaw(server.port)
+  client.send([line, ...headers(server.port), 'Connection: close', '', ''].join('\r\n'))
+  const text = await client.closed()
+  return { text, status: statusOfText(text), cors: text.match(/^(?:access-control|vary)[^\r]*/gim) ?? [] }
+}
+
+describe('Host', () => {
+  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])(
+    'answers for %s with the port it listens on',
+    async (name) => {
+      expect(await ask({}, (port) => [`Host: ${name}:${port}`])).toMatchObject({ status: 200 })
+    },
+  )
+
+  test.each([
+    'evil.example',
+    'localhost.',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '127.0.0.2',
+    '0.0.0.0',
+    '[::2]',
+    'a@localhost',
+    '',
+  ])('does not answer for %j', async (name) => {
+    const { status, text } = await ask({}, (port) => [`Host: ${name}:${port}`])
+
+    expect(status).toBe(421)
+    expect(problemOfText(text)).toMatchObject({ code: 'host_not_allowed', instance: '/hello' })
+  })
+
+  test('another port is another host', async () => {
+    expect(await ask({}, (port) => [`Host: localhost:${port + 1}`])).toMatchObject({ status: 421 })
+    expect(await ask({}, () => ['Host: localhost'])).toMatchObject({ status: 421 })
+  })
+
+  test('there must be exactly one', async () => {
+    expect(await ask({}, (port) => [`Host: localhost:${port}`, 'Host: evil.example'])).toMatchObject({ status: 400 })
+    expect(await ask({}, () => [])).toMatchObject({ status: 400 })
+  })
+
+  test('HTTP/1.0 needs none', async () => {
+    expect(await ask({}, () => [], 'GET /hello HTTP/1.0')).toMatchObject({ status: 200 })
+  })
+
+  test('an absolute target is held to the same rule', async () => {
+    const host = (port: number) => [`Host: localhost:${port}`]
+
+    expect(await ask({}, host, 'GET http://evil.example/hello HTTP/1.1')).toMatchObject({ status: 421 })
+    const allowedHosts = ['proxied.example']
+    expect(await ask({ guard: { allowedHosts } }, host, 'GET http://proxied.example/hello HTTP/1.1')).toMatchObject({
+      status: 200,
+    })
+  })
+
+  test('listed hosts are answered for, with any port unless one is given', async () => {
+    const guard = { allowedHosts: ['agents.example', 'Other.example:8443'] }
+
+    expect(await ask({ guard }, () => ['Host: agents.example'])).toMatchObject({ status: 200 })
+    expect(await ask({ guard }, () => ['Host: agents.example:99'])).toMatchObject({ status: 200 })
+    expect(await ask({ guard }, () => ['Host: other.example:8443'])).toMatchObject({ status: 200 })
+    expect(await ask({ guard }, () => ['Host: other.example'])).toMatchObject({ status: 421 })
+  })
+
+  test('beyond loopback the address that was reached is a host, names are not', async () => {
+    const guard = { loopbackOnly: false, host: '0.0.0.0' }
+
+    expect(await ask({ guard }, (port) => [`Host: 127.0.0.1:${port}`])).toMatchObject({ status: 200 })
+    expect(await ask({ guard }, (port) => [`Host: 192.0.2.1:${port}`])).toMatchObject({ status: 421 })
+    expect(await ask({ guard }, (port) => [`Host: 0.0.0.0:${port}`])).toMatchObject({ status: 421 })
+    expect(await ask({ guard }, (port) => [`Host: rebound.example:${port}`])).toMatchObject({ status: 421 })
+  })
+
+  test('the name it was told to listen on is a host', async () => {
+    const guard = { host: 'My-Laptop.local' }
+
+    expect(await ask({ guard }, (port) => [`Host: my-laptop.local:${port}`])).toMatchObject({ status: 200 })
+  })
+
+  test('loopback is what only this machine can reach', () => {
+    expect(['127.0.0.1', '127.9.9.9', 'localhost', '::1', '[::1]'].map(isLoopback)).not.toContain(false)
+    expect(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example', 'localhost.example', ''].map(isLoopback)).not.toContain(
+      true,
+    )
+  })
+
+  test('"*" needs a token', async () => {
+    await expect(ask({ guard: { allowedHosts: ['*'] } }, () => [])).rejects.toThrow('only where every request needs')
+  })
+})
+
+describe('Origin', () => {
+  const from = (origin: string) => (port: number) => [`Host: localhost:${port}`, `Origin: ${origin}`]
+  const granted = (origin: string) => [
+    `Access-Control-Allow-Origin: ${origin}`,
+    ...(origin === '*' ? [] : ['Vary: Origin']),
+    'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, Retry-After',
+  ]
+
+  test.each(['http://localhost:3000', 'https://localhost', 'http://127.0.0.1:5173', 'http://[::1]:80'])(
+    'pages of this machine may ask: %s',
+    async (origin) => {
+      expect(await ask({}, from(origin))).toMatchObject({ status: 200, cors: granted(origin) })
+    },
+  )
+
+  test.each([
+    'https://evil.example',
+    'null',
+    'http://localhost.evil.example',
+    'http://localhost:3000.evil.example',
+    'http://localhost:80@evil.example',
+    'file://',
+    'http://127.0.0.1:5173/path',
+  ])('others may not, and get no grant: %s', async (origin) => {
+    const { status, cors, text } = await ask({}, from(origin))
+
+    expect({ status, cors }).toEqual({ status: 403, cors: [] })
+    expect(problemOfText(text)).toMatchObject({ code: 'origin_not_allowed' })
+  })
+
+  test('a list replaces the pages of this machine', async () => {
+    const guard = { origins: ['https://app.example'] }
+
+    expect(await ask({ guard }, from('https://app.example'))).toMatchObject({
+      status: 200,
+      cors: granted('https://app.example'),
+    })
+    expect(await ask({ guard }, from('http://localhost:3000'))).toMatchObject({ status: 403, cors: [] })
+  })
+
+  test('a list may hold "local" to keep them', async () => {
+    const guard = { origins: ['local', 'https://app.example'] }
+
+    expect(await ask({ guard }, from('https://app.example'))).toMatchObject({ status: 200 })
+    expect(await ask({ guard }, from('http://localhost:3000'))).toMatchObject({ status: 200 })
+    expect(await ask({ guard }, from('https://evil.example'))).toMatchObject({ status: 403 })
+    expect(await ask({ guard }, from('local'))).toMatchObject({ status: 403 })
+  })
+
+  test('pages of the server itself may always ask', async () => {
+    const guard = { allowedHosts: ['agents.example'], origins: [] }
+    const own = () => ['Host: agents.example', 'Origin: https://agents.example']
+
+    expect(await ask({ guard }, own)).toMatchObject({ status: 200 })
+  })
+
+  test('"*" is granted literally, and only where a token is required', async () => {
+    const token = (port: number) => [
+      ...from('https://any.example')(port),
+      'Authorization: Bearer user-token-of-these-tests',
+    ]
+    const auth = { tokenRequired: true }
+
+    expect(await ask({ auth, guard: { origins: '*' } }, token)).toMatchObject({ status: 200, cors: granted('*') })
+    await expect(ask({ guard: { origins: '*' } }, token)).rejects.toThrow('only where every request needs a token')
+    await expect(ask({ guard: { origins: ['*'] } }, token)).rejects.toThrow('only where every request needs a token')
+  })
+
+  test('a refusal for another reason still tells an allowed page why', async () => {
+    expect(await ask({ auth: { tokenRequired: true } }, from('http://localhost:3000'))).toMatchObject({
+      status: 401,
+      cors: granted('http://localhost:3000'),
+    })
+  })
+})
+
+describe('preflight', () => {
+  const preflight = (origin: string) => (port: number) => [
+    `Host: localhost:${port}`,
+    `Origin: ${origin}`,
+    'Access-Control-Request-Method: POST',
+    'Access-Control-Request-Headers: content-type, X-CopilotKit-Runtime-Client-GQL-Version, traceparent, no name, x-ü, ',
+    'Access-Control-Request-Private-Network: true',
+  ]
+
+  test('needs no token and lists what may be sent, without credentials or private networks', async () => {
+    const auth = { tokenRequired: true }
+
+    const { status, cors } = await ask({ auth }, preflight('http://localhost:3000'), 'OPTIONS /hello HTTP/1.1')
+
+    expect(status).toBe(204)
+    expect(cors).toEqual([
+      'Access-Control-Allow-Origin: http://localhost:3000',
+      'Vary: Origin',
+      'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, Retry-After',
+      'Access-Control-Allow-Methods: GET, HEAD, POST, DELETE, OPTIONS',
+      'Access-Control-Allow-Headers: authorization, content-type, accept, last-event-id, idempotency-key, x-on-busy, ' +
+        'x-correlation-id, x-session-id, x-copilotkit-runtime-client-gql-version, traceparent',
+      'Access-Control-Max-Age: 600',
+    ])
+  })
+
+  test('of a foreign page is refused', async () => {
+    expect(await ask({}, preflight('https://evil.example'), 'OPTIONS /hello HTTP/1.1')).toMatchObject({
+      status: 403,
+      cors: [],
+    })
+  })
+})

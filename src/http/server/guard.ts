@@ -1,0 +1,163 @@
+// Which pages may talk to this server. A browser tells the name it asked for (Host) and the page that asks (Origin); a
+// name that is not ours is DNS rebinding, an origin that is not allowed is somebody else's page.
+
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+import { ServerError } from '../../domain/errors.ts'
+
+export interface GuardOptions {
+  /** The address or name the server was told to listen on. */
+  host: string
+  /** True when `host` is reached from this machine only. */
+  loopbackOnly: boolean
+  tokenRequired: boolean
+  /** Further names, `name` (any port) or `name:port`; `*` for any, only where a token is required. */
+  allowedHosts: readonly string[]
+  /** `local`, also within a list: pages of this machine, any port. `*` only where a token is required. */
+  origins: 'local' | '*' | readonly string[]
+}
+
+export interface Guard {
+  /** Headers for the answer, as a flat list of names and values. Throws `host_not_allowed`, `origin_not_allowed` or `invalid_request`. */
+  check(request: IncomingMessage, authority: string | null): readonly string[]
+  /** Further headers that answer a preflight; null when the request is none. */
+  preflight(request: IncomingMessage): readonly string[] | null
+}
+
+const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]'])
+// Browsers take these for this machine, so a page could ask for them although nobody serves pages there.
+const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
+const LOCAL_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/
+const EXPOSED = ['Access-Control-Expose-Headers', 'X-Correlation-ID, Location, Link, Retry-After']
+const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS'
+const REQUEST_HEADERS = [
+  'authorization',
+  'content-type',
+  'accept',
+  'last-event-id',
+  'idempotency-key',
+  'x-on-busy',
+  'x-correlation-id',
+  'x-session-id',
+]
+/** A name as RFC 9110 writes it; what is written otherwise must not get into a header of ours. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/
+const MAX_ASKED = 64
+
+/** True for addresses and names that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+}
+
+export function createGuard(options: GuardOptions): Guard {
+  const { loopbackOnly, tokenRequired, origins } = options
+  const allowedHosts = new Set(options.allowedHosts.map((name) => name.toLowerCase()))
+  const allowedOrigins = new Set(
+    (typeof origins === 'string' ? [origins] : origins).map((origin) => origin.toLowerCase()),
+  )
+  // Without a token the guard is all that stands between a web page and the agent.
+  if (!tokenRequired && allowedOrigins.has('*')) throw needsToken('cors.origins')
+  if (!tokenRequired && allowedHosts.has('*')) throw needsToken('allowed hosts')
+  const ownName = bareAddress(options.host.toLowerCase())
+  const anyOrigin = allowedOrigins.has('*')
+
+  function isAllowedHost(host: string, request: IncomingMessage): boolean {
+    const { name, port } = splitHost(host, request.socket instanceof TLSSocket ? 443 : 80)
+    if (name === '') return false
+    if (allowedHosts.has('*') || allowedHosts.has(name) || allowedHosts.has(`${name}:${port}`)) return true
+    const { localPort, localAddress = '' } = request.socket
+    if (port !== localPort) return false
+    const address = bareAddress(name)
+    if (LOOPBACK_NAMES.has(name) || (address === ownName && !ANY_ADDRESS.has(address))) return true
+    // Only names can be rebound: a page that asks for the very address it reached was loaded from there.
+    return !loopbackOnly && address === bareAddress(localAddress)
+  }
+
+  function checkHost(request: IncomingMessage, authority: string | null): void {
+    const count = countHeader(request, 'host')
+    const host = request.headers.host
+    if (count > 1) throw new ServerError('invalid_request', 'The request has more than one Host header.')
+    if (host === undefined) {
+      // Old health checkers; a browser always sends one.
+      if (request.httpVersion === '1.0') return
+      throw new ServerError('invalid_request', 'The request has no Host header.')
+    }
+    if (!isAllowedHost(host, request)) throw hostNotAllowed(host)
+    if (authority !== null && !isAllowedHost(authority, request)) throw hostNotAllowed(authority)
+  }
+
+  function isAllowedOrigin(origin: string, host: string | undefined): boolean {
+    if (anyOrigin || (origin !== 'local' && allowedOrigins.has(origin))) return true
+    if (allowedOrigins.has('local') && LOCAL_ORIGIN.test(origin)) return true
+    // A page of this very server. Behind a proxy the scheme is the proxy's, so only the host is compared.
+    return host !== undefined && /^https?:\/\/(.+)$/.exec(origin)?.[1] === host.toLowerCase()
+  }
+
+  return {
+    check(request, authority) {
+      checkHost(request, authority)
+      const { origin, host } = request.headers
+      if (origin === undefined) return []
+      if (countHeader(request, 'origin') > 1 || !isAllowedOrigin(origin.toLowerCase(), host)) {
+        throw originNotAllowed(origin)
+      }
+      if (anyOrigin) return ['Access-Control-Allow-Origin', '*', ...EXPOSED]
+      return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...EXPOSED]
+    },
+    preflight(request) {
+      if (request.method !== 'OPTIONS' || request.headers.origin === undefined) return null
+      if (request.headers['access-control-request-method'] === undefined) return null
+      return [
+        'Access-Control-Allow-Methods',
+        METHODS,
+        'Access-Control-Allow-Headers',
+        [...new Set([...REQUEST_HEADERS, ...askedHeaders(request)])].join(', '),
+        'Access-Control-Max-Age',
+        '600',
+      ]
+    },
+  }
+}
+
+/** Pages and their clients send headers of their own (traces, tenants). A page that may talk at all may send them. */
+function askedHeaders(request: IncomingMessage): string[] {
+  const asked = request.headers['access-control-request-headers'] ?? ''
+  const names = asked.toLowerCase().split(',', MAX_ASKED)
+  return names.map((name) => name.trim()).filter((name) => HEADER_NAME.test(name))
+}
+
+function splitHost(host: string, defaultPort: number): { name: string; port: number } {
+  const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/.exec(host.toLowerCase())
+  return { name: match?.[1] ?? '', port: Number(match?.[2] ?? defaultPort) }
+}
+
+const bareAddress = (address: string): string => address.replace(/^\[|\]$/g, '').replace(/^::ffff:/, '')
+
+// Node keeps the first of several and says nothing; whoever sits in front of us may have looked at the last.
+function countHeader(request: IncomingMessage, name: string): number {
+  let count = 0
+  const { rawHeaders } = request
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const candidate = rawHeaders[i]
+    if (candidate?.length === name.length && candidate.toLowerCase() === name) count += 1
+  }
+  return count
+}
+
+function hostNotAllowed(host: string): ServerError {
+  return new ServerError(
+    'host_not_allowed',
+    `This server does not answer for the host ${JSON.stringify(host.slice(0, 255))}. Add it to the allowed hosts if it should.`,
+  )
+}
+
+function originNotAllowed(origin: string): ServerError {
+  return new ServerError(
+    'origin_not_allowed',
+    `Pages of ${JSON.stringify(origin.slice(0, 255))} may not use this server. Start it with --cors-origins to allow them.`,
+  )
+}
+
+function needsToken(setting: string): ServerError {
+  return new ServerError('config_invalid', `"*" in ${setting} is possible only where every request needs a token.`)
+}

@@ -1,0 +1,45 @@
+import type { Route } from '../route.ts'
+
+const MAX_PATH = 64
+const MAX_HINTS = 3
+
+/** Up to three routes, as `METHOD /path`, that someone who asked for this may have meant. */
+export function nearRoutes(method: string, path: string, routes: readonly Route[]): string[] {
+  // The path comes from anyone, and the comparison below takes the product of both lengths.
+  if (path.length > MAX_PATH) return []
+  const asked = path.toLowerCase().split('/').filter(Boolean)
+  return routes
+    .map((route) => {
+      const pattern = route.path.toLowerCase().split('/').filter(Boolean)
+      // `/api/chat`: many servers put something in front.
+      return { route, distance: Math.min(distanceOf(asked, pattern), distanceOf(asked.slice(1), pattern) + 1) }
+    })
+    .filter(({ distance }) => distance <= 2)
+    .sort((a, b) => a.distance - b.distance || rank(a.route, method) - rank(b.route, method))
+    .slice(0, MAX_HINTS)
+    .map(({ route }) => `${route.method} ${route.path}`)
+}
+
+const rank = (route: Route, method: string): number => (route.method === method ? 0 : 1)
+
+/** Typing errors between two paths of the same length; a parameter fits anything. Infinite when a word is another word. */
+function distanceOf(asked: readonly string[], pattern: readonly string[]): number {
+  if (asked.length === 0 || asked.length !== pattern.length) return Number.POSITIVE_INFINITY
+  const edits = pattern.map((word, i) => (word.startsWith(':') ? 0 : editDistance(asked[i] ?? '', word)))
+  const isOther = pattern.some((word, i) => (edits[i] ?? 0) * 2 > word.length)
+  return isOther ? Number.POSITIVE_INFINITY : edits.reduce((sum, count) => sum + count, 0)
+}
+
+/** Levenshtein's distance. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  for (const [i, a] of [...from].entries()) {
+    const next = [i + 1]
+    for (const [j, b] of [...to].entries()) {
+      const replaced = (row[j] ?? 0) + (a === b ? 0 : 1)
+      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, replaced))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

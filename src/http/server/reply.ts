@@ -1,0 +1,263 @@
+import type { ServerResponse } from 'node:http'
+import type { ByteBudget } from '../../domain/byte-budget.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { ClientGone, rejectAsGone } from '../client-gone.ts'
+import { asServerError, type ErrorShape, problemHeaders, problemOf, problemShape } from '../problem.ts'
+import type { ByteStream, Reply } from '../route.ts'
+import { sseComment } from '../sse.ts'
+import { statusOf } from '../status.ts'
+import { headerUnder } from './base-path.ts'
+import { ResponseStream } from './byte-stream.ts'
+import { finishAfterRest, hasUnwantedBody } from './linger.ts'
+import { type StreamWatch, watchUntilSent } from './stream-watch.ts'
+
+/** What all replies of a server share. */
+export interface ReplyServices {
+  clock: Clock
+  watch: StreamWatch
+  /** Error shapes of doors that have their own, by the first segment of their paths (`v1`). */
+  errorShapes: ReadonlyMap<string, ErrorShape>
+  /** What large answers hold in memory, all together. */
+  room: ByteBudget
+  /** True while the server stops: connections are then not kept. */
+  isClosing: () => boolean
+}
+
+export interface ReplyContext {
+  response: ServerResponse
+  /** As the routes know it. */
+  path: string
+  /** As it was asked for. */
+  instance: string
+  basePath: string
+  /** Another program's server has taken the request. */
+  isMounted: boolean
+  correlationId: string
+  log: Logger
+  /** What each line of the log says of the request. */
+  notes: Record<string, string>
+}
+
+const COMMON_HEADERS = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer']
+const POLICY = 'Content-Security-Policy'
+/** Of every answer that does not say otherwise: none of them is a page. */
+const NOTHING_LOADS = "default-src 'none'"
+const STREAM_HEADERS = ['Cache-Control', 'no-cache', 'X-Accel-Buffering', 'no']
+/** A compression in front of us would hold events back until it has enough of them. */
+const MOUNTED_STREAM_HEADERS = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no']
+const LARGE_CHARS = 64 * 1024
+const OPENING_COMMENT = sseComment('ok')
+const KEEP_ALIVE_COMMENT = sseComment('keep-alive')
+
+/** A HEAD request has asked for the headers of a stream; there is nobody to read it. */
+const UNREAD_STREAM: ByteStream = { write: rejectAsGone, end() {}, drop() {} }
+
+/** An object as JSON, cut between the items of its lists. */
+function* piecesOf(body: object): Generator<string, undefined> {
+  let text = '{'
+  for (const [n, [key, value]] of Object.entries(body).entries()) {
+    text += `${n === 0 ? '' : ','}${JSON.stringify(key)}:`
+    if (!Array.isArray(value)) {
+      text += JSON.stringify(value)
+      continue
+    }
+    text += '['
+    for (const [i, item] of value.entries()) {
+      text += `${i === 0 ? '' : ','}${JSON.stringify(item)}`
+      if (text.length < LARGE_CHARS) continue
+      yield text
+      text = ''
+    }
+    text += ']'
+  }
+  yield `${text}}`
+}
+
+/** One by one: Next takes a flat list in `writeHead` for pairs, and sends the letters of its names. */
+function setHeaders(response: ServerResponse, list: readonly string[]): ServerResponse {
+  for (let i = 0; i < list.length; i += 2) response.removeHeader(list[i] ?? '')
+  for (let i = 0; i < list.length; i += 2) response.appendHeader(list[i] ?? '', list[i + 1] ?? '')
+  return response
+}
+
+export class HttpReply implements Reply {
+  readonly raw: ServerResponse
+  /** Headers the guard grants this caller; none until it has looked. */
+  cors: readonly string[] = []
+  /** False once the caller's credential has been revoked. */
+  isAllowed: () => boolean = () => true
+  /** The caller, once it is known. */
+  owner = ''
+  /** Called before a stream opens; throws when the caller has too many. */
+  onStream: () => void = () => {}
+  /** Called when the headers of the answer leave. */
+  onHead: () => void = () => {}
+  readonly #context: ReplyContext
+  readonly #services: ReplyServices
+  #opened: ResponseStream | null = null
+  /** The rest of the request will not come, so nothing can follow on this connection. */
+  #mustClose = false
+  /** A problem has been sent. It may come from the connection while the handler is at work, whose answer is then dropped. */
+  #hasFailed = false
+
+  constructor(context: ReplyContext, services: ReplyServices) {
+    this.raw = context.response
+    this.#context = context
+    this.#services = services
+  }
+
+  note(fields: Record<string, string>): void {
+    Object.assign(this.#context.notes, fields)
+  }
+
+  json(status: number, body: unknown, headers?: Record<string, string>): void {
+    this.text(status, JSON.stringify(body), 'application/json', headers)
+  }
+
+  async jsonPieces(status: number, body: object, headers?: Record<string, string>): Promise<void> {
+    const pieces = piecesOf(body)
+    const first = pieces.next()
+    const second = pieces.next()
+    const start = first.value ?? ''
+    if (second.done === true) return this.text(status, start, 'application/json', headers)
+    const own = ['Content-Type', 'application/json', 'Cache-Control', 'no-store']
+    if (!this.#head(status, own, headers)) return
+    if (this.raw.req.method === 'HEAD') return void this.raw.end()
+    const stream = this.#open(null)
+    await stream.write(start)
+    await stream.write(second.value)
+    for (const piece of pieces) await stream.write(piece)
+    stream.end()
+  }
+
+  async makeRoom(bytes: number): Promise<() => void> {
+    const onOverdue = () => void this.raw.req.socket.destroy()
+    const leave = await this.#services.room.take(bytes, { owner: this.owner, onOverdue })
+    this.raw.once('close', leave)
+    if (!this.raw.destroyed) await this.#services.room.turn()
+    if (this.raw.destroyed) {
+      leave()
+      throw new ClientGone()
+    }
+    return leave
+  }
+
+  text(status: number, body: string, contentType: string, headers?: Record<string, string>): void {
+    const length = String(Buffer.byteLength(body))
+    const own = ['Content-Type', contentType, 'Content-Length', length, 'Cache-Control', 'no-store']
+    if (!this.#head(status, own, headers)) return
+    const { watch, clock } = this.#services
+    if (body.length > LARGE_CHARS) {
+      const stream = this.#open(null)
+      stream.write(body)
+      stream.end()
+    } else if (this.#leavesBody()) {
+      this.raw.write(body)
+      finishAfterRest(this.raw, clock)
+    } else {
+      this.raw.end(body)
+      if (this.raw.writableLength > 0) watchUntilSent(this.raw, watch, clock)
+    }
+  }
+
+  empty(status: number, headers?: Record<string, string>): void {
+    const own = status === 204 ? [] : ['Content-Length', '0']
+    if (this.#head(status, [...own, 'Cache-Control', 'no-store'], headers)) this.raw.end()
+  }
+
+  fail(error: unknown, shape: ErrorShape = this.#ownShape()): void {
+    if (error instanceof ClientGone) return
+    const { instance, correlationId, log } = this.#context
+    const failure = asServerError(error, log)
+    if (this.#hasFailed) return
+    if (failure.code === 'request_timeout') this.#mustClose = true
+    // What the caller cannot mend is for whoever runs the server.
+    if (error instanceof ServerError && (statusOf[error.code] >= 500 || this.raw.headersSent)) {
+      log.warn('request failed', { error })
+    }
+    this.note({ code: failure.code })
+    if (this.raw.headersSent) {
+      // A stream that cannot be ended in good order must not look complete.
+      if (!this.raw.writableEnded) this.raw.req.socket.destroy()
+      return
+    }
+    const problem = problemOf(failure, { path: instance, correlationId })
+    const { status, contentType, body } = shape(problem)
+    this.text(status, JSON.stringify(body), contentType, problemHeaders(problem))
+    this.#hasFailed = true
+  }
+
+  sse(headers?: Record<string, string>): ByteStream {
+    return this.#start('text/event-stream', KEEP_ALIVE_COMMENT, OPENING_COMMENT, headers)
+  }
+
+  stream(contentType: string, headers?: Record<string, string>): ByteStream {
+    return this.#start(contentType, null, null, headers)
+  }
+
+  /** The handler is done: ends what it left open, and answers where it forgot to. */
+  settle(): void {
+    if (this.#opened !== null) this.#opened.end()
+    else if (!this.raw.headersSent && !this.raw.destroyed) this.fail(new Error('the handler gave no answer'))
+  }
+
+  #start(
+    contentType: string,
+    keepAlive: string | null,
+    opening: string | null,
+    headers?: Record<string, string>,
+  ): ByteStream {
+    this.onStream()
+    const shared = this.#context.isMounted ? MOUNTED_STREAM_HEADERS : STREAM_HEADERS
+    if (!this.#head(200, ['Content-Type', contentType, ...shared], headers)) return UNREAD_STREAM
+    if (this.raw.req.method === 'HEAD') {
+      this.raw.end()
+      return UNREAD_STREAM
+    }
+    const stream = this.#open(keepAlive)
+    if (opening === null) this.raw.flushHeaders()
+    else stream.write(opening)
+    return stream
+  }
+
+  #open(keepAlive: string | null): ResponseStream {
+    const { watch, clock } = this.#services
+    const { isMounted } = this.#context
+    const isAllowed = () => this.isAllowed()
+    this.#opened = new ResponseStream({ response: this.raw, watch, clock, keepAlive, isAllowed, isMounted })
+    return this.#opened
+  }
+
+  /** False when the client has gone and nothing more is to be sent. */
+  #head(status: number, own: readonly string[], headers: Record<string, string> | undefined): boolean {
+    if (this.raw.destroyed || this.#hasFailed) return false
+    if (this.raw.headersSent) throw new Error('a request was answered twice')
+    const { basePath, isMounted } = this.#context
+    const list = [...own, ...COMMON_HEADERS, POLICY, NOTHING_LOADS]
+    const usual = list.length
+    list.push('X-Correlation-ID', this.#context.correlationId, ...this.cors)
+    for (const name in headers) {
+      const value = headerUnder(basePath, name, headers[name] ?? '')
+      // In place of the usual one: of two policies a browser follows both.
+      const at = list.indexOf(name)
+      if (at >= 0 && at < usual) list[at + 1] = value
+      else list.push(name, value)
+    }
+    if (this.#services.isClosing() || this.#leavesBody()) list.push('Connection', 'close')
+    this.onHead()
+    if (isMounted) setHeaders(this.raw, list).writeHead(status)
+    else this.raw.writeHead(status, list)
+    return true
+  }
+
+  #leavesBody(): boolean {
+    return this.#mustClose || hasUnwantedBody(this.raw.req)
+  }
+
+  #ownShape(): ErrorShape {
+    const first = this.#context.path.split('/', 2)[1] ?? ''
+    return this.#services.errorShapes.get(first) ?? problemShape
+  }
+}

@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ServerError } from '../../domain/errors.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { declaredLength, readJson } from '../body/body.ts'
+import { type LongBody, type LongBodyLimits, type LongBodyReader, readLongJson } from '../body/long-json.ts'
+import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readMultipart } from '../body/multipart.ts'
+import type { Spool } from '../body/spool.ts'
+import type { Principal, Request } from '../route.ts'
+
+export interface RequestContext {
+  raw: IncomingMessage
+  response: ServerResponse
+  path: string
+  query: string
+  params: Readonly<Record<string, string>>
+  principal: Principal
+  correlationId: string
+  log: Logger
+  body: Omit<LongBodyReader, 'long' | 'onBegin'>
+  /** False once the caller's credential has been revoked. */
+  isAllowed: () => boolean
+  /** It comes from the server of another program. */
+  isMounted: boolean
+}
+
+/** What few handlers ask for (query, signal, body) is made when it is first asked for. */
+export class HttpRequest implements Request {
+  readonly raw: IncomingMessage
+  readonly method: string
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly principal: Principal
+  readonly correlationId: string
+  readonly log: Logger
+  readonly #context: RequestContext
+  #query: URLSearchParams | null = null
+  #abort: AbortController | null = null
+  #body: Promise<unknown> | null = null
+  #gone = false
+  #spool: Spool | null = null
+  #isLetGo = false
+
+  constructor(context: RequestContext) {
+    this.raw = context.raw
+    this.method = context.raw.method ?? ''
+    this.path = context.path
+    this.params = context.params
+    this.principal = context.principal
+    this.correlationId = context.correlationId
+    this.log = context.log
+    this.#context = context
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.#context.query)
+    return this.#query
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === null) {
+      this.#abort = new AbortController()
+      if (this.#gone) this.#abort.abort()
+    }
+    return this.#abort.signal
+  }
+
+  header(name: string): string | undefined {
+    const value = this.raw.headers[name.toLowerCase()]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  json(options: { long?: LongBodyLimits } = {}): Promise<unknown> {
+    this.#body ??= this.#read(options.long).then((body) => this.#ifAllowed(body))
+    return this.#body
+  }
+
+  letGo(): void {
+    this.#isLetGo = true
+    void this.#spool?.close()
+  }
+
+  multipart(limits: Partial<MultipartLimits> = {}): AsyncIterable<MultipartPart> {
+    const { body, raw } = this.#context
+    refuseRead(raw)
+    const onBegin = this.#onBegin()
+    const parts = readMultipart(raw, {
+      limits: { ...defaultMultipartLimits, ...limits },
+      pace: body.pace,
+      clock: body.clock,
+      ...(onBegin === null ? {} : { onBegin }),
+    })
+    return this.#whileAllowed(parts)
+  }
+
+  /** The client has gone. */
+  abort(): void {
+    this.#gone = true
+    this.#abort?.abort()
+  }
+
+  async #read(long: LongBodyLimits | undefined): Promise<unknown> {
+    const { body, raw } = this.#context
+    refuseRead(raw)
+    const onBegin = this.#onBegin()
+    const reader = { ...body, ...(onBegin === null ? {} : { onBegin }) }
+    const declared = long === undefined ? null : declaredLength(raw)
+    if (long === undefined || declared === null) return readJson(raw, reader)
+    if (declared > body.limits.maxBytes) {
+      return readLongJson(raw, declared, { ...reader, long }).then((read) => this.#holdSpool(read))
+    }
+    // What may be large has as long as it needs, if it keeps coming.
+    return readJson(raw, { ...reader, limits: { ...body.limits, totalMs: Number.POSITIVE_INFINITY } })
+  }
+
+  /** A body may take its time, and a token be revoked meanwhile: what it still sends must not count. */
+  #ifAllowed<T>(body: T): T {
+    if (this.#context.isAllowed()) return body
+    throw new ServerError('unauthorized', 'The token was revoked while the request was being sent.')
+  }
+
+  async *#whileAllowed(parts: AsyncIterable<MultipartPart>): AsyncGenerator<MultipartPart> {
+    for await (const part of parts) yield this.#ifAllowed(part)
+    this.#ifAllowed(null)
+  }
+
+  #holdSpool({ value, spool }: LongBody): unknown {
+    this.#spool = spool
+    // Whoever asked for the body did not wait for it.
+    if (this.#isLetGo) void spool?.close()
+    return value
+  }
+
+  /** What to do when the body is wanted: some clients wait to be told. */
+  #onBegin(): (() => void) | null {
+    const { raw, response, isMounted } = this.#context
+    // Another program's server has told it already.
+    const waitsForUs = !isMounted && raw.httpVersion === '1.1' && raw.headers.expect?.toLowerCase() === '100-continue'
+    return waitsForUs ? () => response.writeContinue() : null
+  }
+}
+
+/** Only another program can have done that: its handlers run before ours. */
+function refuseRead(raw: IncomingMessage): void {
+  if (!raw.readableDidRead) return
+  throw new ServerError(
+    'config_invalid',
+    'The body of this request was read before Quarterdeck got it. Mount Quarterdeck before express.json() and whatever else reads bodies.',
+  )
+}

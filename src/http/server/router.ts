@@ -1,0 +1,145 @@
+// The route table, compiled once. Paths without parameters are found by a Map, the others by their segments.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { Door, Route } from '../route.ts'
+import { nearRoutes } from './near-routes.ts'
+
+export interface Router {
+  /** Throws `route_not_found`, `method_not_allowed`, `door_closed`, or `invalid_request` for a path that cannot be decoded. */
+  find(method: string, path: string): Match
+  /** The methods a path answers, or none. `*` is the server as a whole. */
+  methods(path: string): string[]
+}
+
+export interface Match {
+  route: Route
+  params: Readonly<Record<string, string>>
+}
+
+interface Place {
+  /** Null takes any one segment. */
+  segments: readonly (string | null)[]
+  names: readonly string[]
+  routes: Map<string, Route>
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
+
+export function createRouter(routes: readonly Route[], openDoors: ReadonlySet<Door>): Router {
+  const places = new Map<string, Place>()
+  for (const route of routes) addRoute(places, route)
+  const fixed = new Map([...places].filter(([, place]) => place.names.length === 0))
+  // Fixed segments before parameters, so that `/agents/info` is not taken for the agent "info" of `/agents/:name`.
+  const open = [...places.values()].filter((place) => place.names.length > 0).sort(byFixedSegments)
+  const isOpen = (route: Route) => route.door === null || openDoors.has(route.door)
+  const openRoutes = routes.filter(isOpen)
+
+  function locate(path: string): { place: Place; segments: readonly string[] } | undefined {
+    const exact = fixed.get(path)
+    if (exact !== undefined) return { place: exact, segments: [] }
+    // One trailing slash is forgiven: clients build paths from a base URL, and a redirect would lose bodies.
+    const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+    const forgiven = fixed.get(plain)
+    if (forgiven !== undefined) return { place: forgiven, segments: [] }
+    const segments = plain.split('/')
+    const place = open.find((candidate) => fits(candidate.segments, segments))
+    return place && { place, segments }
+  }
+
+  return {
+    find(method, path) {
+      const found = locate(path)
+      if (found === undefined) throw routeNotFound(method, path, openRoutes)
+      // HEAD is GET without the body, which node leaves out by itself.
+      const route = found.place.routes.get(method === 'HEAD' ? 'GET' : method)
+      if (route !== undefined && isOpen(route)) return { route, params: paramsOf(found.place, found.segments) }
+      const allow = methodsOf(found.place, isOpen)
+      const closed = route ?? found.place.routes.values().next().value
+      if ((route !== undefined || allow.length === 0) && closed?.door) throw doorClosed(closed.door)
+      throw methodNotAllowed(method, path, allow)
+    },
+    methods(path) {
+      if (path === '*') return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']
+      const found = locate(path)
+      return found === undefined ? [] : methodsOf(found.place, isOpen)
+    },
+  }
+}
+
+function addRoute(places: Map<string, Place>, route: Route): void {
+  if (!route.path.startsWith('/')) throw new Error(`the path ${route.path} must begin with "/"`)
+  const parts = route.path.split('/')
+  const names = parts.filter((part) => part.startsWith(':')).map((part) => part.slice(1))
+  const segments = parts.map((part) => (part.startsWith(':') ? null : part))
+  const key = segments.map((segment) => segment ?? ':').join('/')
+  const place = places.get(key) ?? { segments, names, routes: new Map<string, Route>() }
+  if (place.routes.has(route.method)) throw new Error(`two routes answer ${route.method} ${route.path}`)
+  if (place.names.join() !== names.join()) throw new Error(`${route.path} names its parameters otherwise elsewhere`)
+  place.routes.set(route.method, route)
+  places.set(key, place)
+}
+
+function byFixedSegments(a: Place, b: Place): number {
+  const index = a.segments.findIndex((segment, i) => (segment === null) !== (b.segments[i] === null))
+  return index < 0 ? 0 : a.segments[index] === null ? 1 : -1
+}
+
+// A parameter takes a segment that is not empty, so `//` fits no route.
+function fits(pattern: readonly (string | null)[], segments: readonly string[]): boolean {
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, i) => (part === null ? segments[i] !== '' : part === segments[i]))
+  )
+}
+
+function paramsOf(place: Place, segments: readonly string[]): Readonly<Record<string, string>> {
+  if (place.names.length === 0) return NO_PARAMS
+  const values = segments.filter((_, i) => place.segments[i] === null).map(decodeSegment)
+  return Object.fromEntries(place.names.map((name, i) => [name, values[i] ?? '']))
+}
+
+function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment
+  let text: string
+  try {
+    text = decodeURIComponent(segment)
+  } catch {
+    throw new ServerError('invalid_request', 'The path is not valid percent-encoded UTF-8.')
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  if (/[\0-\x1f\x7f]/.test(text)) throw new ServerError('invalid_request', 'The path holds a control character.')
+  return text
+}
+
+function methodsOf(place: Place, isOpen: (route: Route) => boolean): string[] {
+  const methods = [...place.routes.values()].filter(isOpen).flatMap((route) => {
+    return route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
+  })
+  return methods.length === 0 ? [] : [...methods, 'OPTIONS']
+}
+
+function routeNotFound(method: string, path: string, routes: readonly Route[]): ServerError {
+  const near = nearRoutes(method, path, routes)
+  const hint = near.length === 0 ? 'docs/http.md lists what there is.' : `Did you mean ${near.join(' or ')}?`
+  return new ServerError(
+    'route_not_found',
+    `There is no route ${method} ${JSON.stringify(path.slice(0, 200))}. ${hint}`,
+    {
+      details: { near },
+    },
+  )
+}
+
+function methodNotAllowed(method: string, path: string, allow: string[]): ServerError {
+  return new ServerError('method_not_allowed', `${path} does not answer ${method}; it answers ${allow.join(', ')}.`, {
+    details: { allow },
+  })
+}
+
+function doorClosed(door: Door): ServerError {
+  return new ServerError(
+    'door_closed',
+    `The protocol "${door}" is closed on this server. Start it with --protocol ${door}, or with none to open all.`,
+    { details: { door } },
+  )
+}

@@ -1,0 +1,69 @@
+// One timer for all open streams, whatever their number. It runs only while there are any.
+
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../domain/clock.ts'
+
+export interface Watched {
+  /** Called about once a second with the clock's monotonic time. */
+  tick(now: number): void
+  /** Ends it in good order: the server stops. */
+  end(): void
+}
+
+export interface StreamWatch {
+  add(stream: Watched): void
+  remove(stream: Watched): void
+  endAll(): void
+  readonly size: number
+}
+
+export const TICK_MS = 1_000
+export const STALL_MS = 30_000
+
+export function createStreamWatch(clock: Clock): StreamWatch {
+  const streams = new Set<Watched>()
+  let cancel: (() => void) | null = null
+
+  function tick(): void {
+    cancel = null
+    const now = clock.mono()
+    for (const stream of streams) stream.tick(now)
+    arm()
+  }
+
+  function arm(): void {
+    if (cancel === null && streams.size > 0) cancel = clock.after(TICK_MS, tick)
+  }
+
+  return {
+    add(stream) {
+      streams.add(stream)
+      arm()
+    },
+    remove(stream) {
+      streams.delete(stream)
+      if (streams.size > 0) return
+      cancel?.()
+      cancel = null
+    },
+    endAll() {
+      for (const stream of [...streams]) stream.end()
+    },
+    get size() {
+      return streams.size
+    },
+  }
+}
+
+/** Drops the connection when an answer that was handed over whole has not left after 30 s. */
+export function watchUntilSent(response: ServerResponse, watch: StreamWatch, clock: Clock): void {
+  const since = clock.mono()
+  const stuck: Watched = {
+    tick(now) {
+      if (now - since >= STALL_MS) response.req.socket.destroy()
+    },
+    end() {},
+  }
+  watch.add(stuck)
+  response.once('close', () => watch.remove(stuck))
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { ServerError } from '../../domain/errors.ts'
+
+/** A certificate, with those between it and its root behind it, and its private key. Both are PEM text. */
+export interface TlsPair {
+  cert: string
+  key: string
+}
+
+/** Reads the two files. Throws `config_invalid` when one cannot be read or they are no pair. */
+export function readTlsPair(paths: TlsPair): TlsPair {
+  const pair = { cert: read('tls.cert', paths.cert), key: read('tls.key', paths.key) }
+  try {
+    createSecureContext(pair)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ServerError(
+      'config_invalid',
+      `tls.cert ${paths.cert} and tls.key ${paths.key} cannot be used together: ${reason}. ` +
+        'Both must be PEM files, and the key must be the one the certificate was made for.',
+      { details: { ...paths }, cause },
+    )
+  }
+  return pair
+}
+
+function read(setting: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    throw new ServerError('config_invalid', `${setting}: ${path} cannot be read (${reason}). Name a PEM file.`, {
+      details: { setting, path, reason },
+      cause,
+    })
+  }
+}

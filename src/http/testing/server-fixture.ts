@@ -1,0 +1,237 @@
+// For tests: a server on a free port of this machine, a clock that stands still, and a client that speaks bytes.
+
+import { randomUUID } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Clock, createSystemClock } from '../../domain/clock.ts'
+import { createIds } from '../../domain/ids.ts'
+import type { LogFields, Logger } from '../../domain/logger.ts'
+import { type AuthOptions, createAuth } from '../auth/auth.ts'
+import { digestOf, type Token } from '../auth/tokens/token.ts'
+import { createSpoolFolder, type SpoolFolder } from '../body/spool.ts'
+import { createMetrics, type Metrics } from '../metrics/metrics.ts'
+import type { Door, Reply, Request, Route } from '../route.ts'
+import { createGuard, type GuardOptions } from '../server/guard.ts'
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server/server.ts'
+import { createServerState, type ServerState } from '../server-state.ts'
+import { countSpools } from './count-spools.ts'
+
+/** A token with the text that nobody keeps. */
+export const knownToken = (token: string, user: string, role: Token['role']): Token & { token: string } => ({
+  id: null,
+  token,
+  user,
+  role,
+  sha256: digestOf(token),
+})
+
+export const userToken = knownToken('user-token-of-these-tests', 'ada', 'user')
+/** Names the user that whoever comes without a token is taken for. */
+export const localToken = knownToken('local-token-of-these-tests', 'local_user', 'user')
+export const operatorToken = knownToken('operator-token-of-these-tests', 'local_user', 'operator')
+
+export interface TestServer extends AsyncDisposable {
+  server: HttpServer
+  state: ServerState
+  metrics: Metrics
+  port: number
+  url: string
+  lines: LogLine[]
+  /** What lies in the folder for large bodies, and how many files in it were begun and are open. */
+  spooled(): Promise<{ names: string[]; begun: number; open: number }>
+}
+
+export interface LogLine extends LogFields {
+  level: string
+  message: string
+}
+
+export interface TestServerOptions
+  extends Partial<Pick<HttpServerOptions, 'limits' | 'errorShapes' | 'clock' | 'metrics' | 'tls' | 'room'>> {
+  routes: readonly Route[]
+  doors?: readonly Door[]
+  auth?: Partial<AuthOptions>
+  guard?: Partial<GuardOptions>
+  /** False leaves it `initializing`. */
+  ready?: boolean
+  spool?: SpoolFolder
+}
+
+const ALL_DOORS: Door[] = ['ag-ui', 'rest', 'threads', 'openai', 'mcp']
+
+/** Ends with `await using`. */
+export async function startServer(options: TestServerOptions): Promise<TestServer> {
+  const clock = options.clock ?? createSystemClock()
+  const lines: LogLine[] = []
+  const log = collectLines(lines)
+  const state = createServerState(log)
+  const metrics = options.metrics ?? createMetrics()
+  const spoolDir = join(tmpdir(), `quarterdeck-spool-${randomUUID()}`)
+  const spools = countSpools(options.spool ?? createSpoolFolder(spoolDir))
+  const tokenRequired = options.auth?.tokenRequired ?? false
+  const server = createHttpServer({
+    routes: options.routes,
+    auth: createAuth({ tokens: () => TOKENS, tokenRequired, clock, ...options.auth }),
+    guard: createGuard({
+      host: '127.0.0.1',
+      loopbackOnly: true,
+      tokenRequired,
+      allowedHosts: [],
+      origins: 'local',
+      ...options.guard,
+    }),
+    log,
+    clock,
+    ids: createIds(() => Date.now()),
+    metrics,
+    doors: options.doors ?? ALL_DOORS,
+    state,
+    spool: spools.folder,
+    ...(options.limits ? { limits: options.limits } : {}),
+    ...(options.errorShapes ? { errorShapes: options.errorShapes } : {}),
+    ...(options.tls ? { tls: options.tls } : {}),
+    ...(options.room ? { room: options.room } : {}),
+  })
+  const { port } = await server.listen({ hosts: ['127.0.0.1'], port: 0 })
+  if (options.ready !== false) state.advance('ready')
+  const stop = async () => {
+    await server.close({ drainMs: 0 })
+    await rm(spoolDir, { recursive: true, force: true })
+  }
+  const spooled = async () => ({ names: await readdir(spoolDir).catch(() => []), ...spools.count })
+  const url = `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`
+  return { server, state, metrics, port, url, lines, spooled, [Symbol.asyncDispose]: stop }
+}
+
+const TOKENS = [userToken, localToken, operatorToken]
+
+export function collectLines(lines: LogLine[], bound: LogFields = {}): Logger {
+  const log = (level: string) => (message: string, fields?: LogFields) => {
+    lines.push({ ...bound, ...fields, level, message })
+  }
+  return {
+    debug: log('debug'),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+    with: (fields) => collectLines(lines, { ...bound, ...fields }),
+  }
+}
+
+export function route(
+  line: string,
+  handle: (request: Request, reply: Reply) => void | Promise<void>,
+  more: Partial<Route> = {},
+): Route {
+  const [method, path = '/'] = line.split(' ')
+  if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') throw new Error(`no method: ${line}`)
+  const body = method === 'POST' ? 'files' : 'none'
+  const own = { method, path, door: null, role: 'user', body, summary: line } as const
+  return { ...own, ...more, handle: async (...args) => handle(...args) }
+}
+
+/** Answers with what the handler was given. */
+export const echo = (line: string, more: Partial<Route> = {}): Route =>
+  route(line, async (request, reply) => reply.json(200, { body: await request.json() }), more)
+
+export interface ManualClock extends Clock {
+  /** Lets time pass and fires what is due, in order. */
+  advance(ms: number): void
+}
+
+export function createManualClock(): ManualClock {
+  let time = 0
+  const timers = new Set<{ at: number; fire: () => void }>()
+  return {
+    now: () => 1_800_000_000_000 + time,
+    mono: () => time,
+    after(ms, fire) {
+      const timer = { at: time + ms, fire }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+    soon: (fire) => void setImmediate(fire),
+    advance(ms) {
+      const until = time + ms
+      for (;;) {
+        const [next] = [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)
+        if (next === undefined) break
+        timers.delete(next)
+        time = Math.max(time, next.at)
+        next.fire()
+      }
+      time = until
+    },
+  }
+}
+
+/** A connection that sends exactly what it is told. */
+export interface RawClient {
+  socket: Socket
+  send(text: string | Uint8Array): void
+  /** All that has come so far. */
+  received(): string
+  /** Resolves with what has come once it fits. */
+  until(pattern: RegExp): Promise<string>
+  /** Resolves with all that came when the server has closed. */
+  closed(): Promise<string>
+}
+
+export async function openRaw(port: number): Promise<RawClient> {
+  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+  let text = ''
+  let onChange = () => {}
+  const isClosed = Promise.withResolvers<string>()
+  socket.setEncoding('latin1')
+  socket.on('data', (chunk) => {
+    text += chunk
+    onChange()
+  })
+  // A reset is one way for a server to close.
+  socket.on('error', () => {})
+  socket.on('end', () => socket.end())
+  socket.on('close', () => {
+    isClosed.resolve(text)
+    onChange()
+  })
+  await new Promise<void>((resolve) => socket.once('connect', () => resolve()))
+  return {
+    socket,
+    send: (bytes) => void socket.write(bytes),
+    received: () => text,
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        onChange = () => {
+          if (pattern.test(text)) resolve(text)
+          else if (socket.closed) reject(new Error(`closed after ${JSON.stringify(text)}`))
+        }
+        onChange()
+      }),
+    closed: () => isClosed.promise,
+  }
+}
+
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Resolves when the condition holds; the test's own time limit ends the wait for one that never does. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turn()
+}
+
+/** Sends one request and returns all that came until the server closed. */
+export async function exchange(port: number, request: string | Uint8Array): Promise<string> {
+  const client = await openRaw(port)
+  client.send(request)
+  return client.closed()
+}
+
+export const statusOfText = (text: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1])
+
+/** The problem in the body of a raw answer. */
+export function problemOfText(text: string): Record<string, unknown> {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  if (!/^content-type: application\/problem\+json$/im.test(head)) throw new Error(`no problem: ${text}`)
+  return JSON.parse(body)
+}
