@@ -2,7 +2,7 @@
 // value is skipped by every validator, so that the schema would silently allow more than it seems to.
 
 import { ServerError } from '../domain/errors.ts'
-import { createJsonCheck } from '../domain/json-schema.ts'
+import { createJsonCheck } from '../json/json-schema.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { describe } from './explain-issues.ts'
 import type { Path } from './json-schema-node.ts'

@@ -4,8 +4,8 @@
 
 import type { AgentDefinition } from '../domain/agent.ts'
 import { ServerError } from '../domain/errors.ts'
-import { createJsonCheck } from '../domain/json-schema.ts'
 import { type StoredMessage, type ToolCall, textOf } from '../domain/message.ts'
+import { createJsonCheck } from '../json/json-schema.ts'
 import type { ModelRequest } from '../models/model.ts'
 import type { Budget } from './budget.ts'
 import { buildRequest, hasAttachments } from './build-request.ts'

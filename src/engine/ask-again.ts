@@ -1,12 +1,12 @@
 // Questions whose tool or rules have changed since they were asked. Nobody can answer such a one: the same question about what is
 // there now takes its place.
 
-import { callDigest } from '../domain/digest.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
-import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Approval } from '../domain/wait.ts'
+import { callDigest } from '../json/digest.ts'
+import { createJsonCheck } from '../json/json-schema.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { BoundTool } from '../tools/tool.ts'

@@ -2,8 +2,8 @@
 
 import { sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
-import { jsonProblem } from '../domain/json-limits.ts'
 import type { ToolCall } from '../domain/message.ts'
+import { jsonProblem } from '../json/json-limits.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
 

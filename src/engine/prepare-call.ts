@@ -1,9 +1,9 @@
 // What becomes of one call before anything runs: is it a tool of this agent, do the arguments fit, who has to allow it?
 
-import { callDigest, isSameTool } from '../domain/digest.ts'
-import { createJsonCheck } from '../domain/json-schema.ts'
 import type { ToolCall } from '../domain/message.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../domain/wait.ts'
+import { callDigest, isSameTool } from '../json/digest.ts'
+import { createJsonCheck } from '../json/json-schema.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../tools/tool.ts'
 import { logAskedAgain } from './ask-again.ts'
 import type { GatedCall, Verdict } from './gate.ts'

@@ -1,10 +1,10 @@
 // After a start: what people were asked and what they allowed once and for all, held against the tools that are there now.
 
-import { isOutdatedVersion } from '../domain/digest.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Approval } from '../domain/wait.ts'
+import { isOutdatedVersion } from '../json/digest.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { AskAgain } from './ask-again.ts'

@@ -2,7 +2,7 @@
 
 import { ServerError } from '../domain/errors.ts'
 import type { JsonPatchOperation } from '../domain/event.ts'
-import { jsonLimits, jsonProblem } from '../domain/json-limits.ts'
+import { jsonLimits, jsonProblem } from '../json/json-limits.ts'
 import type { RunWriter } from './run-writer.ts'
 
 export interface SharedState {

@@ -3,11 +3,11 @@
 
 import type { AuditRecord } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
-import { canonicalJson, sha256 } from '../domain/digest.ts'
 import type { Fact } from '../domain/entry.ts'
 import type { StoredMessage, ToolCall } from '../domain/message.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Wait } from '../domain/wait.ts'
+import { canonicalJson, sha256 } from '../json/digest.ts'
 import type { AgentTool, ServerTool, Tool, ToolOutcome } from '../tools/tool.ts'
 import { boundedResult } from './bounded-result.ts'
 import { callTool } from './call-tool.ts'

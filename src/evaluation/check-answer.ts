@@ -1,7 +1,7 @@
 import { ServerError } from '../domain/errors.ts'
-import { createJsonCheck } from '../domain/json-schema.ts'
 import type { TestCheck } from '../domain/test-case.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import { createJsonCheck } from '../json/json-schema.ts'
 import type { Finding } from './case-result.ts'
 import type { Judge } from './judge.ts'
 import { similarity } from './similarity.ts'

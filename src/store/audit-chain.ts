@@ -3,7 +3,7 @@
 // noted its number and hash elsewhere.
 
 import type { AuditEntry } from '../domain/audit.ts'
-import { sha256 } from '../domain/digest.ts'
+import { sha256 } from '../json/digest.ts'
 
 /** What the first entry names as the hash before it. */
 export const GENESIS = '0'.repeat(64)

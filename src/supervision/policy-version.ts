@@ -1,6 +1,6 @@
 import type { ApprovalSettings } from '../domain/approval-rule.ts'
-import { policyVersionOf } from '../domain/digest.ts'
 import type { GatedCall } from '../engine/gate.ts'
+import { policyVersionOf } from '../json/digest.ts'
 
 type RuledTool = Pick<GatedCall['tool'], 'approval' | 'risk' | 'effect' | 'description' | 'parameters' | 'binding'>
 

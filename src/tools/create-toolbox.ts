@@ -2,10 +2,10 @@
 
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
-import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { FunctionToolSettings, McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import { createJsonCheck } from '../json/json-schema.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
 import type { KnownAgent } from './agent/agent-makeup.ts'

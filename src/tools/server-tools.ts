@@ -2,9 +2,9 @@
 
 import { type Clock, sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
-import { createJsonCheck } from '../domain/json-schema.ts'
 import type { Logger } from '../domain/logger.ts'
-import { createSchemaBudget, type SchemaBudget } from '../domain/schema/budget.ts'
+import { createJsonCheck } from '../json/json-schema.ts'
+import { createSchemaBudget, type SchemaBudget } from '../json/schema/budget.ts'
 import { PATIENCE_MS } from './mcp/mcp-server.ts'
 import { safeName } from './mcp/tool-names.ts'
 import { untilAborted } from './mcp/until-aborted.ts'

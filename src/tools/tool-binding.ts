@@ -1,5 +1,5 @@
-import { canonicalJson, sha256 } from '../domain/digest.ts'
 import type { ToolType } from '../domain/tool-settings.ts'
+import { canonicalJson, sha256 } from '../json/digest.ts'
 
 /**
  * Names what a tool does, as it is loaded. `made` is plain data: whatever decides what a call does belongs in it, and names of

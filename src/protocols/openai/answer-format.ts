@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
-import { createJsonCheck } from '../../domain/json-schema.ts'
 import type { JsonSchema } from '../../domain/tool-settings.ts'
+import { createJsonCheck } from '../../json/json-schema.ts'
 import { longTextProblems } from '../request/input-problems.ts'
 
 const schemaShape = {

@@ -1,8 +1,8 @@
 // GET /v1/responses/{id}: a response as it stands, made from the run behind it.
 
 import type { RunRecord } from '../../domain/run.ts'
-import { isObject } from '../../domain/schema/json.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { isObject } from '../../json/schema/json.ts'
 import { clientCalls } from '../answer/client-calls.ts'
 import { readAnswer } from '../answer/read-answer.ts'
 import { finalMessage } from './final-message.ts'

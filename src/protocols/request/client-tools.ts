@@ -1,10 +1,10 @@
 // Tools that a caller brings along. They run at the caller, so all we need is that a model can be told of them.
 
 import { ServerError } from '../../domain/errors.ts'
-import { createJsonCheck } from '../../domain/json-schema.ts'
 import type { RunInput } from '../../domain/run.ts'
-import { createSchemaBudget, MAX_CHARS, MAX_VALUES, type SchemaBudget } from '../../domain/schema/budget.ts'
 import type { JsonSchema } from '../../domain/tool-settings.ts'
+import { createJsonCheck } from '../../json/json-schema.ts'
+import { createSchemaBudget, MAX_CHARS, MAX_VALUES, type SchemaBudget } from '../../json/schema/budget.ts'
 import { longTextProblems } from './input-problems.ts'
 
 export interface BroughtTool {

@@ -1,4 +1,4 @@
-import { jsonProblem } from '../../domain/json-limits.ts'
+import { jsonProblem } from '../../json/json-limits.ts'
 
 /** What a tool gave as the JSON value that it is. What is no JSON stays a text, as does what nobody could read as a value. */
 export function resultValue(text: string): unknown {

@@ -3,11 +3,11 @@
 import type { Entry, EntryKind } from '../../domain/entry.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
-import { jsonLimits } from '../../domain/json-limits.ts'
 import type { MessageMark, StoredMessage } from '../../domain/message.ts'
 import type { RunRecord, RunSummary } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait } from '../../domain/wait.ts'
+import { jsonLimits } from '../../json/json-limits.ts'
 import type { NewEntry, StoredEntry } from '../store.ts'
 
 /** In the very words of the partial index `runs_open`: only then does SQLite use it. */

@@ -1,6 +1,6 @@
 // One call of a user's function: arguments in, text out.
 
-import { NotJson } from '../../domain/bounded-json.ts'
+import { NotJson } from '../../json/bounded-json.ts'
 import type { ServerTool, ToolCallRequest, ToolOutcome } from '../tool.ts'
 import { resultText } from './result-text.ts'
 import type { Order } from './source/read-parameters.ts'

@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { ServerError } from '../../domain/errors.ts'
-import { createJsonCheck } from '../../domain/json-schema.ts'
 import type { FunctionToolSettings, JsonSchema } from '../../domain/tool-settings.ts'
+import { createJsonCheck } from '../../json/json-schema.ts'
 import type { ServerTool } from '../tool.ts'
 import { toolBinding } from '../tool-binding.ts'
 import { createFunctionCall } from './function-call.ts'

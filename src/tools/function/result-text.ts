@@ -1,4 +1,4 @@
-import { boundedJson, NotJson } from '../../domain/bounded-json.ts'
+import { boundedJson, NotJson } from '../../json/bounded-json.ts'
 import type { ToolOutcome } from '../tool.ts'
 
 /**

@@ -1,8 +1,8 @@
 // What a server answers with -> the text a model reads. Pure.
 
 import type { ContentBlock, EmbeddedResource } from '@modelcontextprotocol/client'
-import { boundedJson } from '../../domain/bounded-json.ts'
 import { unreachable } from '../../domain/unreachable.ts'
+import { boundedJson } from '../../json/bounded-json.ts'
 
 export const MAX_RESULT_CHARS = 1_000_000
 

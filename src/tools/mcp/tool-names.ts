@@ -1,7 +1,7 @@
 // A server's names of its tools, made fit for every model and every rule of ours. The same list gives the same names in whichever
 // order it comes: approvals and policies hang on them.
 
-import { sha256 } from '../../domain/digest.ts'
+import { sha256 } from '../../json/digest.ts'
 
 const MAX_LENGTH = 64
 

@@ -1,7 +1,7 @@
 // P8, P9, P10: what may not run unasked ran only as a person allowed it; the first answer won, and whoever was told so did win.
 
-import { callDigest } from '../../../src/domain/digest.ts'
 import type { Approval } from '../../../src/domain/wait.ts'
+import { callDigest } from '../../../src/json/digest.ts'
 import type { Checker, Evidence } from '../evidence.ts'
 import type { ToolStart } from '../history.ts'
 import { gatedTools } from '../sim-tools.ts'

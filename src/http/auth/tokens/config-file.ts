@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sha256 } from '../../../domain/digest.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isWithin } from '../../../domain/is-within.ts'
+import { sha256 } from '../../../json/digest.ts'
 import { isForeign, isOpenToOthers, type PrivateFileOptions, readPrivateFile, reasonOf } from './private-file.ts'
 
 export interface ConfigFile {

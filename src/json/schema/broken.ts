@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts'
+import { ServerError } from '../../domain/errors.ts'
 
 /** A schema that is none. */
 export const broken = (pointer: string, detail: string): ServerError =>
