@@ -1,5 +1,5 @@
 import { visibleJson, visibleText } from '../domain/visible-text.ts'
-import { shownArguments } from '../supervision/shown-arguments.ts'
+import { shownArguments } from '../supervision/approvals/shown-arguments.ts'
 import { type ApprovalAnswer, fields, type PendingApproval } from './chat-approval.ts'
 import type { Io } from './io.ts'
 import { styleFor } from './style.ts'

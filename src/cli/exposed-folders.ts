@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../domain/agent.ts'
 import { isWithin } from '../domain/is-within.ts'
 import type { McpServerSettings } from '../domain/tool-settings.ts'
-import { createRealPath } from '../supervision/real-path.ts'
+import { createRealPath } from '../supervision/policy/real-path.ts'
 
 export interface Secrets {
   dataDir: string

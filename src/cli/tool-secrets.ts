@@ -1,5 +1,5 @@
 import type { ToolSettings } from '../domain/tool-settings.ts'
-import { looksSecret } from '../supervision/shown-arguments.ts'
+import { looksSecret } from '../supervision/approvals/shown-arguments.ts'
 
 /** Shorter ones are words and numbers that a log is full of. */
 const MIN_LENGTH = 8

@@ -10,12 +10,12 @@ import type { Approval, ClientCall, Wait, WaitAnswer } from '../domain/wait.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { AcceptRun, Store, WaitQuery } from '../store/store.ts'
 import type { AskAgain } from './ask-again.ts'
-import { boundedResult } from './bounded-result.ts'
 import { alreadyDecided, type Decided, decideOn, decisionRecord, refuseWithoutStanding, tooLate } from './decisions.ts'
 import type { AcceptedRun, Decision, Engine, Standing, StartRequest } from './engine.ts'
 import type { Gate } from './gate.ts'
-import { refusal } from './prepare-call.ts'
-import type { AgentParts } from './run-scope.ts'
+import { boundedResult } from './run/bounded-result.ts'
+import { refusal } from './run/prepare-call.ts'
+import type { AgentParts } from './run/run-scope.ts'
 
 export interface AnswerDesk
   extends Pick<

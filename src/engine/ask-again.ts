@@ -13,8 +13,8 @@ import type { BoundTool } from '../tools/tool.ts'
 import { decisionRecord } from './decisions.ts'
 import type { Decision } from './engine.ts'
 import type { Gate } from './gate.ts'
-import type { AgentParts } from './run-scope.ts'
-import { askedRecord } from './waiting-end.ts'
+import type { AgentParts } from './run/run-scope.ts'
+import { askedRecord } from './run/waiting-end.ts'
 
 export interface AskAgainDeps {
   store: Pick<Store, 'waits'>

@@ -9,7 +9,7 @@ import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { AskAgain } from './ask-again.ts'
 import type { Gate } from './gate.ts'
-import type { AgentParts } from './run-scope.ts'
+import type { AgentParts } from './run/run-scope.ts'
 
 export interface ReviewDeps {
   store: Pick<Store, 'grants' | 'waits'>

@@ -6,7 +6,7 @@ import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'
-import type { Pen } from '../run-writer.ts'
+import type { Pen } from '../run/run-writer.ts'
 import { withDistinctNames } from './distinct-names.ts'
 import type { FilePart } from './file-parts.ts'
 

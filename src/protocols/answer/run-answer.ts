@@ -3,7 +3,7 @@
 import type { RunEvent, RunEventOf, RunEventType, TokenUsage } from '../../domain/event.ts'
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunError } from '../../domain/run.ts'
-import { CUT_BY_LENGTH } from '../../engine/execute-run.ts'
+import { CUT_BY_LENGTH } from '../../engine/run/execute-run.ts'
 
 export type AnswerOutcome = 'completed' | 'failed' | 'cancelled' | 'interrupted' | 'waiting'
 

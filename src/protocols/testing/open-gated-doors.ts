@@ -4,7 +4,7 @@ import { createSystemClock } from '../../domain/clock.ts'
 import type { RunEventOf } from '../../domain/event.ts'
 import { type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { createGate } from '../../supervision/create-gate.ts'
+import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { asLocalUser, eventsOf, openDoors } from './open-doors.ts'
 import { type Frame, readSse } from './sse-reader.ts'
 

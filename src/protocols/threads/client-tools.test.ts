@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
-import { createJanitor } from '../../engine/janitor.ts'
+import { createJanitor } from '../../engine/sessions/janitor.ts'
 import { scripted, type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { until } from '../../http/testing/server-fixture.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { PathSense } from '../path-conditions.ts'
+import type { PathSense } from '../policy/path-conditions.ts'
 
 /** Paths of a disk without links, taken from `/srv/agent`. */
 export const pathSense: PathSense = {

@@ -1,7 +1,7 @@
 // P7: the ledger of what really began against what the log says about it.
 
 import type { RunRecord } from '../../../src/domain/run.ts'
-import { MOST_DEATHS } from '../../../src/engine/death-count.ts'
+import { MOST_DEATHS } from '../../../src/engine/recovery/death-count.ts'
 import { type Checker, type Evidence, entriesOf, eventsIn, factsIn } from '../evidence.ts'
 import type { ToolStart } from '../history.ts'
 

@@ -1,0 +1,119 @@
+// What a crash left of a run, read back from its entries: what is open on the wire, what was finished, what is in doubt.
+
+import type { Entry, Fact } from '../../domain/entry.ts'
+import type { RunEvent, TokenUsage } from '../../domain/event.ts'
+import type { StoredMessage } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import { createDeathCount, MOST_DEATHS } from './death-count.ts'
+
+export type Intent = Extract<Fact, { fact: 'tool_intent' }>
+
+export interface RunRemains {
+  events: RunEvent[]
+  /** Timestamp of the last event: the wall clock may have stepped back since. */
+  writtenUntil: number | null
+  stepsDone: number
+  usage: TokenUsage[]
+  /** Text of the steps that were not finished, by message id. It is kept, marked as broken off. */
+  unfinishedText: Map<string, { text: string; lane: string | null }>
+  /** Calls that may have begun and have no result. */
+  unanswered: Intent[]
+  /** Those of them that were under way at every one of the deaths that are too many. */
+  deadly: Intent[]
+  /** The agents whose step was. */
+  deadlySteps: { subagent: string | null }[]
+}
+
+/** `entries` end with the fact that it was recovered. */
+export function readRemains(entries: readonly Pick<Entry, 'kind' | 'data'>[]): RunRemains {
+  const events: RunEvent[] = []
+  const unfinishedText: RunRemains['unfinishedText'] = new Map()
+  /** The conversations of sub-agents, by what their events carry. */
+  const lanes = new Map<string, string>()
+  const laneOf = (subagentRunId: string | undefined) =>
+    subagentRunId === undefined ? null : (lanes.get(subagentRunId) ?? null)
+  const intents = new Map<string, Intent>()
+  const deaths = createDeathCount()
+  let stepsDone = 0
+  let usage: TokenUsage[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'fact') {
+      const fact: Fact = JSON.parse(entry.data)
+      deaths.see(fact)
+      if (fact.fact === 'tool_intent') intents.set(fact.call, fact)
+      if (fact.fact === 'step_finished') {
+        const lane = fact.lane ?? null
+        if (lane === null) stepsDone = fact.step
+        usage = fact.usage
+        for (const [id, text] of unfinishedText) if (text.lane === lane) unfinishedText.delete(id)
+      }
+      continue
+    }
+    const event: RunEvent = JSON.parse(entry.data)
+    events.push(event)
+    deaths.see(event)
+    if (event.type === 'SUBAGENT_STARTED') lanes.set(event.subagentRunId, event.parentToolCallId ?? '')
+    if (event.type === 'SUBAGENT_FINISHED') {
+      const lane = laneOf(event.subagentRunId)
+      for (const [id, text] of unfinishedText) if (text.lane === lane) unfinishedText.delete(id)
+    }
+    if (event.type === 'TEXT_MESSAGE_CONTENT') {
+      const before = unfinishedText.get(event.messageId)?.text ?? ''
+      unfinishedText.set(event.messageId, { text: before + event.delta, lane: laneOf(event.subagentRunId) })
+    }
+    if (event.type === 'TOOL_CALL_RESULT') intents.delete(event.toolCallId)
+  }
+  const writtenUntil = events.at(-1)?.timestamp ?? null
+  const unanswered = [...intents.values()]
+  return {
+    events,
+    writtenUntil,
+    stepsDone,
+    usage,
+    unfinishedText,
+    unanswered,
+    deadly: unanswered.filter(({ call }) => deaths.ofCall(call) >= MOST_DEATHS),
+    deadlySteps: deaths.ofSteps().filter((step) => step.deaths >= MOST_DEATHS),
+  }
+}
+
+export function brokenOffMessages(remains: RunRemains, run: RunRecord, createdAt: number): StoredMessage[] {
+  return [...remains.unfinishedText].map(([id, { text, lane }]) => ({
+    id,
+    role: 'assistant',
+    content: text,
+    ...(lane === null ? {} : { lane }),
+    runId: run.id,
+    createdAt,
+    agentName: run.agent,
+    brokenOff: true,
+  }))
+}
+
+/** Why a run must not go on by itself; null: it may. */
+export function reviewNeeded({ unanswered, deadly, deadlySteps, stepsDone }: RunRemains): string | null {
+  const inDoubt = unanswered.filter(({ effect }) => effect === 'once')
+  const repeatable = deadly.filter(({ effect }) => effect !== 'once')
+  const reasons: string[] = []
+  if (inDoubt.length > 0) {
+    const [were, they] = inDoubt.length === 1 ? ['was', 'it'] : ['were', 'they']
+    reasons.push(
+      `The server stopped while ${named(inDoubt)} ${were} running. Whether ${they} took effect is not known, so ${they} ${were} not repeated; check, then ask again.`,
+    )
+  }
+  if (repeatable.length > 0) {
+    const [were, they] = repeatable.length === 1 ? ['was', 'it'] : ['were', 'they']
+    reasons.push(
+      `The server died ${MOST_DEATHS} times while ${named(repeatable)} ${were} running, so ${they} ${were} not started again. Fix the tool, then ask again.`,
+    )
+  }
+  for (const { subagent } of deadlySteps) {
+    const step = subagent === null ? `step_${stepsDone + 1}` : `a step of ${subagent}`
+    reasons.push(
+      `The server died ${MOST_DEATHS} times while the model was answering in ${step}, so it was not asked again. Look at the server's log, then ask again.`,
+    )
+  }
+  return reasons.length === 0 ? null : reasons.join(' ')
+}
+
+const named = (calls: readonly Intent[]): string => calls.map(({ tool, call }) => `${tool} (${call})`).join(', ')

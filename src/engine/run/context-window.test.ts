@@ -1,0 +1,210 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AgentDefinition } from '../../domain/agent.ts'
+import type { StoredMessage } from '../../domain/message.ts'
+import { anthropicRequest } from '../../models/anthropic/request.ts'
+import { googleRequest } from '../../models/google/request.ts'
+import type { HttpRequest } from '../../models/http-stream.ts'
+import { isObject, type JsonObject } from '../../models/json.ts'
+import type { ModelMessage, ModelRequest } from '../../models/model.ts'
+import { openAiRequest } from '../../models/openai/request.ts'
+import { anthropicProblem, googleProblem, openAiProblem } from '../../models/testing/provider-rules.ts'
+import { testAgent } from '../testing/open-engine.ts'
+import { buildRequest } from './build-request.ts'
+import { selectWindow } from './context-window.ts'
+
+const user = (content: string): ModelMessage => ({ role: 'user', content })
+const says = (content: string): ModelMessage => ({ role: 'assistant', content, toolCalls: [] })
+const step = (id: string, result = 'ok'): ModelMessage[] => [
+  { role: 'assistant', content: '', toolCalls: [{ id, name: 'look', arguments: '{}' }] },
+  { role: 'tool', toolCallId: id, toolName: 'look', content: result, isError: false },
+]
+const roomy = { maxMessages: 100, budget: 100_000, correction: 1 }
+const note = (what: string) =>
+  `[Note from the server: ${what} left out here, with calls and results, because the conversation is too long.]`
+
+describe('the context window', () => {
+  const talk = [user('a'), says('1'), user('b'), ...step('x'), says('2'), user('c')]
+
+  test.each([
+    [100, talk],
+    [6, talk.slice(2)],
+    [5, talk.slice(2)],
+    [4, talk.slice(6)],
+    [1, talk.slice(6)],
+  ])('of %i messages holds whole exchanges, the newest ones', (maxMessages, expected) => {
+    expect(selectWindow(talk, { ...roomy, maxMessages })).toEqual(expected)
+  })
+
+  test('drops by tokens as it does by count, with the correction', () => {
+    const long = [user('a'), says('x'.repeat(4_000)), user('b'), says('y'), user('c')]
+
+    expect(selectWindow(long, { ...roomy, budget: 1_100 })).toEqual(long)
+    expect(selectWindow(long, { ...roomy, budget: 900 })).toEqual(long.slice(2))
+    expect(selectWindow(long, { ...roomy, budget: 1_100, correction: 2 })).toEqual(long.slice(2))
+  })
+
+  test('keeps the newest question and leaves out its oldest steps, and says how many', () => {
+    const work = [user('old'), says('yes'), user('go'), ...step('1'), ...step('2'), ...step('3')]
+
+    expect(selectWindow(work, { ...roomy, maxMessages: 5 })).toEqual([
+      user(`go\n\n${note('1 earlier step was')}`),
+      ...step('2'),
+      ...step('3'),
+    ])
+    expect(selectWindow(work, { ...roomy, maxMessages: 1 })).toEqual([
+      user(`go\n\n${note('2 earlier steps were')}`),
+      ...step('3'),
+    ])
+    expect(selectWindow([user('go'), ...step('1', 'x'.repeat(9_000))], { ...roomy, budget: 10 })).toHaveLength(3)
+  })
+
+  test('begins with a user turn also where the history does not', () => {
+    expect(selectWindow([says('Welcome.'), user('a')], roomy)).toEqual([user('a')])
+    expect(selectWindow(step('1'), roomy)).toEqual([user('[The conversation begins here.]'), ...step('1')])
+    expect(selectWindow([...step('1').slice(1), user('a')], roomy)).toEqual([user('a')])
+    expect(selectWindow([], roomy)).toEqual([])
+  })
+})
+
+describe('a request', () => {
+  const text = fc.constantFrom('', ' ', 'Hello.', 'x'.repeat(300))
+  const call = fc.record({ result: fc.option(fc.record({ content: text, isError: fc.boolean() })), args: text })
+  const answer = fc.record({
+    thought: fc.option(fc.record({ text, signature: fc.option(fc.constantFrom('anthropic:x', 'plain')) })),
+    content: text,
+    calls: fc.array(call, { maxLength: 3 }),
+    brokenOff: fc.boolean(),
+  })
+  const exchange = fc.record({ question: text, hasFile: fc.boolean(), answers: fc.array(answer, { maxLength: 4 }) })
+  const talk = fc.record({
+    exchanges: fc.array(exchange, { minLength: 1, maxLength: 8 }),
+    /** How much of the newest the store was asked for. */
+    read: fc.integer({ min: 1, max: 60 }),
+    maxMessages: fc.integer({ min: 1, max: 30 }),
+    contextWindow: fc.constantFrom(200, 1_000, 100_000),
+    resultsReversed: fc.boolean(),
+  })
+
+  /** As the engine stores them: the results of a step in the order they came, unfinished answers marked. */
+  function stored({ exchanges, resultsReversed }: typeof talk extends fc.Arbitrary<infer T> ? T : never) {
+    let last = 0
+    const base = () => {
+      last += 1
+      return { id: `m${last}`, runId: 'r', createdAt: last }
+    }
+    const messages: StoredMessage[] = []
+    const files = new Map<string, { text: string; attachments: [] | [typeof picture] }>()
+    for (const { question, hasFile, answers } of exchanges) {
+      const asked: StoredMessage = { ...base(), role: 'user', content: question }
+      messages.push(asked)
+      if (hasFile) files.set(asked.id, { text: '', attachments: [picture] })
+      for (const { thought, content, calls, brokenOff } of answers) {
+        const broken = brokenOff ? { brokenOff } : {}
+        if (thought !== null) {
+          const { text, signature } = thought
+          const proof = signature === null ? {} : { encryptedValue: signature }
+          messages.push({ ...base(), role: 'reasoning', content: text, ...proof, ...broken })
+        }
+        const made = brokenOff ? [] : calls.map((one) => ({ ...one, id: `call_${base().id.padStart(36, '0')}` }))
+        const toolCalls = made.map(({ id, args }) => ({
+          id,
+          type: 'function' as const,
+          function: { name: 'look', arguments: args },
+        }))
+        messages.push({
+          ...base(),
+          role: 'assistant',
+          content,
+          ...broken,
+          ...(toolCalls.length === 0 ? {} : { toolCalls }),
+        })
+        const results = made.flatMap(({ id, result }): StoredMessage[] =>
+          result === null
+            ? []
+            : [
+                {
+                  ...base(),
+                  role: 'tool',
+                  content: result.content,
+                  toolCallId: id,
+                  ...(result.isError ? { error: result.content } : {}),
+                },
+              ],
+        )
+        messages.push(...(resultsReversed ? results.reverse() : results))
+      }
+    }
+    // The model is asked when somebody has said something, or a call has its result.
+    const end = messages.findLastIndex(({ role }) => role === 'user' || role === 'tool')
+    return { messages: messages.slice(0, end + 1), files }
+  }
+  const picture = { type: 'image', mimeType: 'image/png', data: 'AAAA', name: 'a.png', tokens: 20 } as const
+
+  const settings = (provider: string): AgentDefinition['model'] => ({
+    ...testAgent.model,
+    provider: provider as AgentDefinition['model']['provider'],
+    apiKey: 'none',
+  })
+  const sent = ({ body }: HttpRequest): JsonObject => (isObject(body) ? body : {})
+  const problems = (request: ModelRequest) => [
+    anthropicProblem(sent(anthropicRequest(request, settings('anthropic')))),
+    googleProblem(sent(googleRequest(request, settings('google')))),
+    openAiProblem(sent(openAiRequest(request, settings('openai')))),
+  ]
+
+  test('of any history fits what Anthropic, Gemini and OpenAI take', () => {
+    fc.assert(
+      fc.property(talk, (sample) => {
+        const { messages, files } = stored(sample)
+        // At least back to the last user turn, as the loop reads it.
+        const newest = messages.findLastIndex(({ role }) => role === 'user')
+        const history = messages.slice(Math.min(newest, Math.max(0, messages.length - sample.read)))
+        const agent = {
+          ...testAgent,
+          context: { maxMessages: sample.maxMessages },
+          model: { ...testAgent.model, contextWindow: sample.contextWindow },
+        }
+        const { request } = buildRequest(
+          agent,
+          history,
+          { instructions: [], context: [] },
+          [],
+          's'.repeat(100),
+          1,
+          files,
+        )
+
+        expect(problems(request)).toEqual([null, null, null])
+        const last = history.findLast(({ role }) => role === 'user')
+        const asked = request.messages.filter(({ role }) => role === 'user')
+        expect(asked.at(-1)?.content).toContain(String(last?.content).trim())
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('is estimated as the window counts it, arguments of calls included', () => {
+    const call = { id: 'c', type: 'function' as const, function: { name: 'look', arguments: 'x'.repeat(4_000) } }
+    const base = { runId: 'r', createdAt: 1 }
+    const history: StoredMessage[] = [
+      { ...base, id: 'u', role: 'user', content: 'go' },
+      { ...base, id: 'a', role: 'assistant', content: '', toolCalls: [call] },
+      { ...base, id: 't', role: 'tool', content: 'ok', toolCallId: 'c' },
+    ]
+    const { estimated } = buildRequest(testAgent, history, { instructions: [], context: [] }, [], 's', 1)
+    expect(estimated).toBeGreaterThan(1_000)
+  })
+
+  test('the stand-ins refuse what the providers do', () => {
+    const ask = (...messages: ModelMessage[]) =>
+      problems({ system: '', messages, tools: [], responseFormat: null, sessionId: 's' }).map((one) => one !== null)
+
+    expect(ask(user('a'))).toEqual([false, false, false])
+    expect(ask(user('a'), ...step('1'))).toEqual([false, false, false])
+    expect(ask(says('1'), user('a'))).toEqual([true, true, false])
+    expect(ask(...step('1'), user('a'))).toEqual([true, true, false])
+    expect(ask(...step('1').slice(1), user('a'))).toEqual([true, true, true])
+    expect(ask(user('a'), ...step('1').slice(0, 1), user('b'))).toEqual([true, true, true])
+  })
+})

@@ -1,0 +1,77 @@
+// Stored messages as AG-UI messages, for hydration and recovery.
+
+import type { Message } from '@ag-ui/core'
+import type { RunEventOf } from '../../domain/event.ts'
+import { ACTIVITIES, type StoredMessage, textOf } from '../../domain/message.ts'
+
+/** A snapshot is one event, and clients stop reading an event at 10 MiB. */
+export const SNAPSHOT_LIMIT = 4 * 1024 * 1024
+
+/** The newest messages up to the limit; says how many older ones were left out. */
+export function messagesSnapshot(
+  messages: readonly StoredMessage[],
+  total: number,
+  timestamp: number,
+): RunEventOf<'MESSAGES_SNAPSHOT'> {
+  const shown: Message[] = []
+  let size = 0
+  for (const message of messages.toReversed()) {
+    const wire = toWireMessage(message)
+    size += Buffer.byteLength(JSON.stringify(wire))
+    if (size > SNAPSHOT_LIMIT && shown.length > 0) break
+    shown.push(wire)
+  }
+  const truncated = Math.max(total, messages.length) - shown.length
+  return {
+    type: 'MESSAGES_SNAPSHOT',
+    messages: shown.reverse(),
+    ...(truncated > 0 ? { metadata: { quarterdeck: { truncated } } } : {}),
+    timestamp,
+  }
+}
+
+/** What a reader may see of messages with their asides. What a sub-agent was asked is in the call; nobody has seen it as a message. */
+export const shownMessages = (messages: readonly StoredMessage[]): StoredMessage[] =>
+  messages.filter(({ role, lane }) => lane === undefined || role !== 'user')
+
+export function toWireMessage(message: StoredMessage): Message {
+  const { id, role, content } = message
+  const metadata =
+    message.brokenOff === true ? { ...message.metadata, quarterdeck: { brokenOff: true } } : message.metadata
+  // A sub-agent has a new id each time it goes on; the call that it works for stays the same.
+  const isSubagents = message.lane !== undefined && message.lane !== ACTIVITIES
+  const shared = {
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(isSubagents ? { subagentRunId: message.lane } : {}),
+  }
+  const encrypted = message.encryptedValue === undefined ? {} : { encryptedValue: message.encryptedValue }
+  switch (role) {
+    case 'user':
+      return { id, role, content, ...shared }
+    case 'assistant':
+      return {
+        id,
+        role,
+        content: textOf(content),
+        ...(message.toolCalls === undefined ? {} : { toolCalls: message.toolCalls }),
+        ...shared,
+      }
+    case 'tool':
+      return {
+        id,
+        role,
+        content,
+        toolCallId: message.toolCallId ?? '',
+        ...(message.error === undefined ? {} : { error: message.error }),
+        ...shared,
+      }
+    case 'reasoning':
+      return { id, role, content: textOf(content), ...encrypted, ...shared }
+    case 'activity': {
+      const { type: activityType, content: object } = message.activity ?? { type: '', content: {} }
+      return { id, role, activityType, content: object, ...shared }
+    }
+    default:
+      return { id, role, content: textOf(content), ...shared }
+  }
+}

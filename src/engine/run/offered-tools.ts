@@ -1,0 +1,101 @@
+import type { PredictState, ToolRules } from '../../domain/tool-settings.ts'
+import type { ModelTool } from '../../models/model.ts'
+import type { AgentTool, ClientTool, Tool } from '../../tools/tool.ts'
+import type { AgentParts, Lane, RunScope } from './run-scope.ts'
+
+/** Gives the conversation back to the agent that handed it on. */
+export const HAND_BACK = 'hand_back'
+
+const harmless: ToolRules = {
+  effect: 'read',
+  risk: 'low',
+  timeoutMs: 30_000,
+  retries: 0,
+  approval: { ask: 'never' },
+  predictState: [],
+}
+
+/** The agent's own tools, those the caller brings, and the way back after a handoff. A name of the agent's own wins. */
+export async function offeredTools(scope: RunScope, lane: Lane, agent: AgentParts): Promise<ReadonlyMap<string, Tool>> {
+  const { input } = scope.run
+  const own = await agent.toolbox.tools(scope.signal)
+  const canAnswer = (input.clientAnswers ?? 'none') !== 'none'
+  const isHanded = lane.id === null && agent !== scope.root
+  const brought = lane.id === null && canAnswer ? input.clientTools : []
+  const knowsOwn = canAnswer && input.onlyBroughtTools !== true
+  const hides = !knowsOwn && own.values().some((tool) => tool.location === 'client')
+  if (!hides && !isHanded && brought.length === 0) return own
+
+  const offered = new Map([...own].filter(([, tool]) => knowsOwn || tool.location !== 'client'))
+  for (const { name, description, parameters } of brought) {
+    if (offered.has(name)) continue
+    offered.set(name, {
+      ...harmless,
+      location: 'client',
+      name,
+      description,
+      parameters,
+      returns: null,
+      // What it does is the caller's own.
+      binding: 'client',
+    } satisfies ClientTool)
+  }
+  if (isHanded && !offered.has(HAND_BACK)) offered.set(HAND_BACK, handBack(scope.root.definition.name))
+  return offered
+}
+
+const handBack = (agent: string): AgentTool => ({
+  ...harmless,
+  location: 'agent',
+  name: HAND_BACK,
+  description: `Gives the conversation back to ${agent}. Use it when the user wants something that is not your task.`,
+  parameters: { type: 'object', properties: { reason: { type: 'string' } }, additionalProperties: false },
+  returns: null,
+  binding: HAND_BACK,
+  agent,
+  handoff: true,
+})
+
+const MOST_NAMES = 20
+
+/** Told to the model, so that it neither calls what is missing nor claims that it never had it. */
+export const missingToolNotes = ({ toolbox }: AgentParts): string[] =>
+  toolbox.servers().flatMap(({ name, trouble, tools }) => {
+    if (trouble === null) return []
+    const shown = tools.slice(0, MOST_NAMES).join(', ')
+    const which = shown === '' ? '' : ` (${shown}${tools.length > MOST_NAMES ? ', …' : ''})`
+    return [
+      `[Note from the server: the MCP server ${JSON.stringify(name)} cannot be reached now, so its tools${which} are missing. ` +
+        'Do without them, and say so where they are needed.]',
+    ]
+  })
+
+/** Why a tool that the model has called is not among those it was offered. */
+export function whyMissing({ toolbox }: AgentParts, tool: string, tools: ReadonlyMap<string, Tool>): string {
+  const away = toolbox.servers().filter(({ trouble }) => trouble !== null)
+  const its = away.find((server) => server.tools.includes(tool))
+  if (its !== undefined) {
+    return (
+      `The MCP server ${JSON.stringify(its.name)} cannot be reached now, so its tool ${tool} was not run. ` +
+      'Try again later, or go on without it.'
+    )
+  }
+  const names = away.map(({ name }) => JSON.stringify(name)).join(', ')
+  const hint = names === '' ? '' : ` These MCP servers cannot be reached now, and it may be a tool of theirs: ${names}.`
+  return `There is no tool ${tool}. Tools: ${[...tools.keys()].join(', ') || 'none'}.${hint}`
+}
+
+/** What the model is told of them. */
+export const modelTools = (tools: ReadonlyMap<string, Tool>): ModelTool[] =>
+  [...tools.values()].map(({ name, description, parameters }) => ({ name, description, parameters }))
+
+/** In the shape that AG-UI clients know. */
+export function predictedState(tools: ReadonlyMap<string, Tool>) {
+  return [...tools.values()].flatMap((tool) =>
+    tool.predictState.map(({ stateKey, toolArgument }: PredictState) => ({
+      state_key: stateKey,
+      tool: tool.name,
+      ...(toolArgument === null ? {} : { tool_argument: toolArgument }),
+    })),
+  )
+}

@@ -1,0 +1,15 @@
+import type { StoredMessage, ToolCall } from '../../domain/message.ts'
+
+export interface OpenCalls {
+  /** Everything the agent has said since the user's last word; what broke off is left out. */
+  answers: StoredMessage[]
+  /** Those of the last answer that have no result yet. */
+  calls: ToolCall[]
+}
+
+export function openCalls(history: readonly StoredMessage[]): OpenCalls {
+  const since = history.slice(history.findLastIndex((message) => message.role === 'user') + 1)
+  const answered = new Set(since.flatMap((message) => (message.toolCallId === undefined ? [] : [message.toolCallId])))
+  const answers = since.filter((message) => message.role === 'assistant' && message.brokenOff !== true)
+  return { answers, calls: (answers.at(-1)?.toolCalls ?? []).filter((call) => !answered.has(call.id)) }
+}

@@ -1,0 +1,100 @@
+// What an AG-UI run has opened and not closed yet. The client rejects a run that finishes with something open, so whoever ends
+// a run early (cancel, failure, recovery) closes it from here.
+
+import type { RunEvent } from '../../domain/event.ts'
+
+export interface OpenItems {
+  see(event: RunEvent): void
+  /**
+   * The events that close everything, in the order the protocol wants. `mark` is put on a message that broke off. With
+   * `owner`, only what that sub-agent has opened, and not the sub-agent itself.
+   */
+  closing(timestamp: number, mark?: Record<string, unknown>, owner?: string): RunEvent[]
+}
+
+/** What is open, and the sub-agent that opened it. */
+type Open = Map<string, string | undefined>
+
+export function createOpenItems(): OpenItems {
+  const text: Open = new Map()
+  const toolCalls: Open = new Map()
+  const reasoningMessages: Open = new Map()
+  const reasoning: Open = new Map()
+  /** By owner and name: sub-agents number their steps for themselves. */
+  const steps = new Map<string, { stepName: string; subagentRunId?: string }>()
+  const subagents = new Set<string>()
+  return {
+    see(event) {
+      switch (event.type) {
+        case 'TEXT_MESSAGE_START':
+          text.set(event.messageId, event.subagentRunId)
+          break
+        case 'TEXT_MESSAGE_END':
+          text.delete(event.messageId)
+          break
+        case 'TOOL_CALL_START':
+          toolCalls.set(event.toolCallId, event.subagentRunId)
+          break
+        case 'TOOL_CALL_END':
+          toolCalls.delete(event.toolCallId)
+          break
+        case 'REASONING_START':
+          reasoning.set(event.messageId, event.subagentRunId)
+          break
+        case 'REASONING_END':
+          reasoning.delete(event.messageId)
+          break
+        case 'REASONING_MESSAGE_START':
+          reasoningMessages.set(event.messageId, event.subagentRunId)
+          break
+        case 'REASONING_MESSAGE_END':
+          reasoningMessages.delete(event.messageId)
+          break
+        case 'STEP_STARTED':
+          steps.set(stepKey(event), {
+            stepName: event.stepName,
+            ...(event.subagentRunId === undefined ? {} : { subagentRunId: event.subagentRunId }),
+          })
+          break
+        case 'STEP_FINISHED':
+          steps.delete(stepKey(event))
+          break
+        case 'SUBAGENT_STARTED':
+          subagents.add(event.subagentRunId)
+          break
+        case 'SUBAGENT_FINISHED':
+        case 'SUBAGENT_ERROR':
+          subagents.delete(event.subagentRunId)
+          break
+        default:
+          break
+      }
+    },
+    closing(timestamp, mark, owner) {
+      const metadata = mark === undefined ? {} : { metadata: mark }
+      const idsIn = (open: Open): string[] =>
+        [...open].flatMap(([id, of]) => (owner === undefined || of === owner ? [id] : []))
+      return [
+        ...idsIn(reasoningMessages).map(
+          (messageId) => ({ type: 'REASONING_MESSAGE_END', messageId, timestamp }) as const,
+        ),
+        ...idsIn(reasoning).map((messageId) => ({ type: 'REASONING_END', messageId, timestamp }) as const),
+        ...idsIn(text).map((messageId) => ({ type: 'TEXT_MESSAGE_END', messageId, timestamp, ...metadata }) as const),
+        ...idsIn(toolCalls).map(
+          (toolCallId) => ({ type: 'TOOL_CALL_END', toolCallId, timestamp, ...metadata }) as const,
+        ),
+        ...[...steps.values()]
+          .filter((step) => owner === undefined || step.subagentRunId === owner)
+          .map((step) => ({ type: 'STEP_FINISHED', ...step, timestamp }) as const),
+        // The inner ones began last and end first.
+        ...(owner === undefined ? [...subagents].reverse() : []).map(
+          (subagentRunId) =>
+            ({ type: 'SUBAGENT_ERROR', subagentRunId, message: 'It was broken off.', timestamp }) as const,
+        ),
+      ]
+    },
+  }
+}
+
+const stepKey = ({ stepName, subagentRunId = '' }: { stepName: string; subagentRunId?: string }): string =>
+  `${subagentRunId} ${stepName}`

@@ -1,0 +1,97 @@
+// The line that a run leaves in the log when it ends: who answered, with which tools, what it cost, and how it ended.
+
+import type { TokenUsage } from '../../domain/event.ts'
+import { loggedReason } from '../../domain/logged-reason.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { RunError, RunRecord } from '../../domain/run.ts'
+import type { Outcome } from './execute-run.ts'
+import type { Pending } from './run-scope.ts'
+
+/** What all lines of a run are found by. */
+export const runLogger = (logger: Logger, { id, sessionId, input }: RunRecord): Logger =>
+  logger.with({
+    ...(input.correlationId === undefined ? {} : { correlation_id: input.correlationId }),
+    session_id: sessionId,
+    run_id: id,
+  })
+
+export interface RunFacts {
+  agent: string
+  outcome: Outcome
+  usage: readonly TokenUsage[]
+  /** Null: no price is known for some of the tokens. */
+  cost: number | null
+  latencyMs: number
+  /** The names of what it called, in order. */
+  tools: readonly string[]
+  /** What it waits for. */
+  pending?: readonly Pending[]
+  error?: RunError | null
+  /** Who asked it to stop. */
+  stoppedBy?: string | null
+}
+
+/** `log` is the run's own. */
+export function logRun(log: Logger, facts: RunFacts): void {
+  const { agent, outcome, usage, cost, latencyMs, tools, pending = [], error = null, stoppedBy = null } = facts
+  const tokens =
+    usage.length === 0 ? {} : { input_tokens: sum(usage, 'inputTokens'), output_tokens: sum(usage, 'outputTokens') }
+  const approvals = pending.filter(({ wait }) => wait.wait === 'approval').map(({ wait }) => wait.tool)
+  const clientCalls = pending.filter(({ wait }) => wait.wait === 'client_call').map(({ wait }) => wait.tool)
+  const fields = {
+    agent,
+    outcome,
+    ...(tools.length === 0 ? {} : { tools: counted(tools) }),
+    ...tokens,
+    ...(cost === null ? {} : { cost }),
+    latency_ms: Math.round(latencyMs),
+    ...(approvals.length === 0 ? {} : { approvals }),
+    ...(clientCalls.length === 0 ? {} : { client_calls: clientCalls }),
+    ...(stoppedBy === null ? {} : { stopped_by: stoppedBy }),
+    ...(error === null ? {} : loggedReason(error)),
+  }
+  if (error === null) log.info('run', fields)
+  else log.warn('run', fields)
+}
+
+/** The end of a run that did nothing here. */
+export function logEndOfIdle(
+  logger: Logger,
+  run: RunRecord,
+  outcome: Outcome,
+  more: Pick<RunFacts, 'error' | 'stoppedBy'>,
+): void {
+  const facts = { agent: run.agent, outcome, usage: [], cost: null, latencyMs: 0, tools: [], ...more }
+  logRun(runLogger(logger, run), facts)
+}
+
+/** One line for each question that this run has just asked. */
+export function logWaits(log: Logger, agent: string, pending: readonly Pending[]): void {
+  for (const { wait, isNew } of pending) {
+    if (!isNew) continue
+    const { id, tool, callId } = wait
+    if (wait.wait === 'approval') {
+      const { risk, answerableBy } = wait
+      log.info('waiting for a person', {
+        agent,
+        tool,
+        call_id: callId,
+        approval_id: id,
+        risk,
+        answerable_by: answerableBy,
+      })
+    } else {
+      log.info('waiting for the client', { agent, tool, call_id: callId, wait_id: id })
+    }
+  }
+}
+
+const sum = (usage: readonly TokenUsage[], key: 'inputTokens' | 'outputTokens'): number =>
+  usage.reduce((total, one) => total + (one[key] ?? 0), 0)
+
+/** Names come from models: an object's own keys might mean something else. */
+function counted(names: readonly string[]): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return Object.fromEntries(counts)
+}

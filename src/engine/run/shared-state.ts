@@ -1,0 +1,87 @@
+// The state that a session shares with its clients: tools change it, clients are sent the difference.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { JsonPatchOperation } from '../../domain/event.ts'
+import { jsonLimits, jsonProblem } from '../../json/json-limits.ts'
+import type { RunWriter } from './run-writer.ts'
+
+export interface SharedState {
+  read(): unknown
+  /** Clients see it with the next flush, and it is stored in the same commit. Throws `tool_failed` when it is too large. */
+  replace(next: unknown): void
+}
+
+/** Beyond that the whole state is shorter to send, and quicker to apply. */
+const MOST_OPERATIONS = 1_000
+
+/** `initial` has been shown to the run's readers already; undefined: there is no state yet. */
+export function createSharedState(
+  writer: Pick<RunWriter, 'emit' | 'timestamp' | 'keepState'>,
+  initial: unknown,
+): SharedState {
+  let current = initial
+  return {
+    read: () => structuredClone(current),
+    replace(next) {
+      const problem = jsonProblem(next)
+      if (problem !== null) {
+        throw new ServerError(
+          'tool_failed',
+          `The shared state was not changed, because it would be too large. ${problem}`,
+        )
+      }
+      const value: unknown = JSON.parse(JSON.stringify(next) ?? 'null')
+      const timestamp = writer.timestamp()
+      // A patch needs something to apply to: some readers start from nothing.
+      const delta = current === undefined ? null : difference(current, value, MOST_OPERATIONS)
+      if (delta?.length === 0) return
+      if (delta === null) writer.emit({ type: 'STATE_SNAPSHOT', snapshot: value, timestamp })
+      else writer.emit({ type: 'STATE_DELTA', delta, timestamp })
+      current = value
+      writer.keepState(value)
+    },
+  }
+}
+
+/**
+ * RFC 6902. Lists of the same length are compared item by item; one that grew or shrank is replaced. Null when it takes more than
+ * `most` operations, or paths that are as long as a state may be: a long key stands in the path of everything below it.
+ */
+export function difference(
+  before: unknown,
+  after: unknown,
+  most = Number.POSITIVE_INFINITY,
+): JsonPatchOperation[] | null {
+  const operations: JsonPatchOperation[] = []
+  let pathCharacters = 0
+  const add = (operation: JsonPatchOperation): boolean => {
+    operations.push(operation)
+    pathCharacters += operation.path.length
+    return operations.length <= most && pathCharacters <= jsonLimits.bytes
+  }
+  /** False: it is too much. */
+  function compare(old: unknown, now: unknown, path: string): boolean {
+    if (Array.isArray(old) && Array.isArray(now) && old.length === now.length) {
+      return old.every((item, index) => Object.is(item, now[index]) || compare(item, now[index], `${path}/${index}`))
+    }
+    if (isObject(old) && isObject(now)) {
+      const place = (key: string): string => `${path}/${escapeKey(key)}`
+      const removed = Object.keys(old).filter((key) => !Object.hasOwn(now, key))
+      return (
+        removed.every((key) => add({ op: 'remove', path: place(key) })) &&
+        Object.entries(now).every(([key, value]) => {
+          if (!Object.hasOwn(old, key)) return add({ op: 'add', path: place(key), value })
+          // Most of a large state stays as it is. To write down where each of it stands would take the most time.
+          return Object.is(old[key], value) || compare(old[key], value, place(key))
+        })
+      )
+    }
+    return Object.is(old, now) || add({ op: 'replace', path, value: now })
+  }
+  return compare(before, after, '') ? operations : null
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

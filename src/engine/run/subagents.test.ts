@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest'
+import type { AgentDefinition } from '../../domain/agent.ts'
+import type { RunEvent } from '../../domain/event.ts'
+import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import type { AgentTool, Tool } from '../../tools/tool.ts'
+import type { Standing } from '../engine.ts'
+import type { Gate } from '../gate.ts'
+import {
+  eventsOf,
+  openEngine,
+  outline,
+  scripted,
+  type TestEngineOptions,
+  testAgent,
+  testTool,
+} from '../testing/open-engine.ts'
+
+const operator: Standing = { user: 'ada', role: 'operator' }
+
+const agentTool = (agent: string, handoff = false): AgentTool => {
+  const { call: _call, ...rules } = testTool({
+    name: `ask_${agent}`,
+    call: async () => ({ content: '', isError: false }),
+  })
+  return { ...rules, location: 'agent', agent, handoff }
+}
+
+const definition = (name: string): AgentDefinition => ({ ...testAgent, name, default: false, internal: true })
+
+const tutor = (answers: Parameters<typeof scripted>[0], tools: readonly Tool[] = []) => ({
+  definition: definition('tutor'),
+  model: scripted(answers),
+  toolbox: createStaticToolbox(tools),
+})
+
+const askTutor = { parts: [{ tool_call: { name: 'ask_tutor', arguments: { message: 'What is 2 + 2?' } } }] }
+
+const open = (options: TestEngineOptions) =>
+  openEngine({ tools: [agentTool('tutor')], answers: [askTutor, { parts: [{ text: 'It is 4.' }] }], ...options })
+
+const askAboutHighRisk: Gate = {
+  judge: async (call) =>
+    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askAboutHighRisk.question(call) },
+  question: ({ tool, now }) => ({
+    policyVersion: 'v1',
+    risk: tool.risk,
+    answerableBy: 'operator',
+    expiresAt: now + 60_000,
+    title: 'Call send',
+    description: '',
+  }),
+  grant: () => {
+    throw new Error('not asked for')
+  },
+}
+
+const laneOf = (event: RunEvent) => ('subagentRunId' in event ? event.subagentRunId : undefined)
+
+describe('a sub-agent that is called like a tool', () => {
+  test('works in a conversation of its own, and its events are told apart', async () => {
+    const server = open({ others: [tutor([{ parts: [{ text: 'Four.' }] }])] })
+    const accepted = await server.start('go')
+    const seen = await server.events(accepted)
+    const started = seen.find((event) => event.type === 'SUBAGENT_STARTED')
+    expect(started).toMatchObject({ name: 'tutor' })
+    const inside = seen.filter((event) => laneOf(event) !== undefined)
+    expect(outline(inside)).toEqual([
+      'SUBAGENT_STARTED',
+      'STEP_STARTED step_1',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT Four.',
+      'TEXT_MESSAGE_END',
+      'STEP_FINISHED step_1',
+      'SUBAGENT_FINISHED',
+    ])
+    expect(new Set(inside.map(laneOf)).size).toBe(1)
+    expect(outline(seen).filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual(['TOOL_CALL_RESULT Four.'])
+    const stored = await server.engine.messages(accepted.session.id, 10)
+    expect(stored.map(({ role, content }) => [role, content])).toEqual([
+      ['user', 'go'],
+      ['assistant', ''],
+      ['tool', 'Four.'],
+      ['assistant', 'It is 4.'],
+    ])
+    expect((await server.engine.getSession('local_user', 'thread')).messageCount).toBe(4)
+    await server.close()
+  })
+
+  test('that fails is an error the caller can go on after, with everything closed', async () => {
+    const server = open({ others: [tutor([{ parts: [{ text: 'Fo' }, { error: { code: 'model_failed' } }] }])] })
+    const seen = await server.events(await server.start('go'))
+    expect(outline(seen).filter((line) => /SUBAGENT|RESULT|RUN_F/.test(line))).toEqual([
+      'SUBAGENT_STARTED',
+      'SUBAGENT_ERROR',
+      expect.stringContaining('TOOL_CALL_RESULT tutor could not answer'),
+      'RUN_FINISHED success',
+    ])
+    await server.close()
+  })
+
+  test('counts against the limits of the run that called it', async () => {
+    const again = { parts: [{ tool_call: { name: 'look', arguments: {} } }] }
+    const look = testTool({ name: 'look', call: async () => ({ content: 'Nothing.', isError: false }) })
+    const server = open({
+      agent: { limits: { ...testAgent.limits, toolCalls: 3, identicalCalls: 99 } },
+      others: [tutor([again], [look])],
+    })
+    const seen = await server.events(await server.start('go'))
+    expect(seen.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'budget_exceeded' })
+    await server.close()
+  })
+
+  test('uses tokens of the run that called it, whose next step does not begin beyond its limit', async () => {
+    const requests: unknown[] = []
+    const server = open({
+      agent: { limits: { ...testAgent.limits, tokens: 100 } },
+      onRequest: (request) => requests.push(request),
+      others: [tutor([{ parts: [{ text: 'Four.' }, { usage: { input: 90, output: 20 } }] }])],
+    })
+    const seen = await server.events(await server.start('go'))
+    expect(seen.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'budget_exceeded' })
+    expect(requests).toHaveLength(1)
+    await server.close()
+  })
+
+  test('is not charged for what the run had used before', async () => {
+    const tutorLimits = { ...testAgent.limits, tokens: 50 }
+    const server = open({
+      answers: [
+        { parts: [...askTutor.parts, { usage: { input: 90, output: 10 } }] },
+        { parts: [{ text: 'It is 4.' }] },
+      ],
+      others: [
+        { ...tutor([{ parts: [{ text: 'Four.' }] }]), definition: { ...definition('tutor'), limits: tutorLimits } },
+      ],
+    })
+    const seen = outline(await server.events(await server.start('go')))
+    expect(seen.filter((line) => /RESULT|RUN_F/.test(line))).toEqual(['TOOL_CALL_RESULT Four.', 'RUN_FINISHED success'])
+    await server.close()
+  })
+
+  test('keeps what it had said when the run is stopped, beside another one', async () => {
+    const server = open({
+      answers: [{ parts: [...askTutor.parts, ...askTutor.parts] }],
+      others: [tutor([{ parts: [{ text: 'Fo' }, { hang: true }] }])],
+    })
+    const accepted = await server.start('go')
+    const texts: RunEvent[] = []
+    const target = { sessionId: accepted.session.id, runId: accepted.run.id, after: 0 }
+    for await (const batch of server.engine.follow(target, new AbortController().signal)) {
+      texts.push(...eventsOf(batch).filter((event) => event.type === 'TEXT_MESSAGE_CONTENT'))
+      if (texts.length === 2) await server.engine.cancel(accepted.run, 'me')
+    }
+    const said = (await server.store.allMessages(accepted.session.id)).filter(({ content }) => content === 'Fo')
+    expect(said.map(({ brokenOff }) => brokenOff)).toEqual([true, true])
+    expect(new Set(said.map(({ lane }) => lane)).size).toBe(2)
+    await server.close()
+  })
+
+  test('that a person allowed is not asked about again when it waits for another yes', async () => {
+    const ran: string[] = []
+    const send = testTool({
+      name: 'send',
+      risk: 'high',
+      effect: 'once',
+      call: async () => {
+        ran.push('send')
+        return { content: 'Sent.', isError: false }
+      },
+    })
+    const server = open({
+      gate: askAboutHighRisk,
+      tools: [{ ...agentTool('tutor'), risk: 'high' }],
+      others: [
+        tutor([{ parts: [{ tool_call: { name: 'send', arguments: {} } }] }, { parts: [{ text: 'Done.' }] }], [send]),
+      ],
+    })
+    let accepted = await server.start('go')
+    const asked: string[] = []
+    for (;;) {
+      const last = (await server.events(accepted)).at(-1)
+      const [approval] = await server.engine.approvals({ by: operator, status: 'pending', limit: 10 })
+      if (approval === undefined) {
+        expect(last).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+        break
+      }
+      asked.push(approval.tool)
+      const { run } = await server.engine.decide(operator, approval.id, { decision: 'approve' })
+      accepted = { ...accepted, run }
+    }
+    expect([asked, ran]).toEqual([['ask_tutor', 'send'], ['send']])
+    await server.close()
+  })
+
+  test('that needs a person is suspended with the run, and goes on where it was', async () => {
+    const sent: unknown[] = []
+    const send = testTool({
+      name: 'send',
+      risk: 'high',
+      effect: 'once',
+      call: async ({ arguments: args }) => {
+        sent.push(args)
+        return { content: 'Sent.', isError: false }
+      },
+    })
+    const steps = [
+      { parts: [{ tool_call: { name: 'send', arguments: { to: 'bob' } } }] },
+      { parts: [{ text: 'Told him.' }] },
+    ]
+    const server = open({ gate: askAboutHighRisk, others: [tutor(steps, [send])] })
+    const accepted = await server.start('go')
+    const first = await server.events(accepted)
+    expect(first.find((event) => event.type === 'SUBAGENT_FINISHED')).toMatchObject({ outcome: { type: 'suspended' } })
+    expect(first.at(-1)).toMatchObject({ outcome: { type: 'interrupt' } })
+    const [approval] = await server.engine.approvals({ by: operator, limit: 10 })
+    expect(approval?.agent).toBe('tutor')
+
+    const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const seen = outline(await server.events({ ...accepted, run }))
+    expect(seen.filter((line) => /SUBAGENT|RESULT|RUN_F|CONTENT/.test(line))).toEqual([
+      'SUBAGENT_STARTED',
+      'TOOL_CALL_RESULT Sent.',
+      'TEXT_MESSAGE_CONTENT Told him.',
+      'SUBAGENT_FINISHED',
+      'TOOL_CALL_RESULT Told him.',
+      'TEXT_MESSAGE_CONTENT It is 4.',
+      'RUN_FINISHED success',
+    ])
+    expect(sent).toEqual([{ to: 'bob' }])
+    await server.close()
+  })
+})
+
+describe('a handoff', () => {
+  test('gives the conversation to the other agent, also for what comes next, until it gives it back', async () => {
+    const handBack = { parts: [{ tool_call: { name: 'hand_back', arguments: {} } }] }
+    const server = open({
+      tools: [agentTool('tutor', true)],
+      answers: [askTutor, { parts: [{ text: 'Supervisor again.' }] }],
+      others: [tutor([{ parts: [{ text: 'Tutor here.' }] }, { parts: [{ text: 'Still the tutor.' }] }, handBack])],
+    })
+    const accepted = await server.start('one')
+    const first = await server.events(accepted)
+    expect(first.find((event) => event.type === 'TEXT_MESSAGE_START')).toMatchObject({ name: 'tutor' })
+    for (const text of ['two', 'three']) await server.events(await server.start(text))
+    const stored = await server.engine.messages(accepted.session.id, 20)
+    const said = stored.filter(({ role, content }) => role === 'assistant' && content !== '')
+    expect(said.map(({ agentName, content }) => [agentName, content])).toEqual([
+      ['tutor', 'Tutor here.'],
+      ['tutor', 'Still the tutor.'],
+      ['tester', 'Supervisor again.'],
+    ])
+    expect((await server.engine.getSession('local_user', 'thread')).activeAgent).toBe(null)
+    await server.close()
+  })
+
+  test('does not make the other agent answer at a door of its own', async () => {
+    const server = open({ others: [tutor([])] })
+    expect(() => server.engine.agent('tutor')).toThrow('There is no agent')
+    expect(server.engine.agents.map(({ name }) => name)).toEqual(['tester'])
+    await server.close()
+  })
+})

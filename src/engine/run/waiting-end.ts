@@ -1,0 +1,98 @@
+// How a run ends that has to wait: on the wire it is over, in the store it waits for its answers.
+
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { Interrupt, TerminalEvent, TokenUsage } from '../../domain/event.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import { isoTime } from '../../domain/time.ts'
+import type { Approval } from '../../domain/wait.ts'
+import type { Pending } from './run-scope.ts'
+import type { RunEnd } from './run-writer.ts'
+
+export function waitingEnd(
+  run: RunRecord,
+  session: SessionRecord,
+  usage: TokenUsage[],
+  pending: readonly Pending[],
+  timestamp: number,
+): RunEnd {
+  const interrupts = pending.flatMap(({ wait, subagentRunId }) =>
+    wait.wait === 'approval' ? [interruptOf(wait, subagentRunId)] : [],
+  )
+  const pendingToolCallIds = pending.map(({ wait }) => wait.callId)
+  const terminal: TerminalEvent = {
+    type: 'RUN_FINISHED',
+    threadId: threadIdOf(run, session),
+    runId: run.wireId,
+    outcome: interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success', pendingToolCallIds },
+    ...(usage.length === 0 ? {} : { usage }),
+    timestamp,
+  }
+  const isNew = pending.filter((one) => one.isNew).map(({ wait }) => wait)
+  return {
+    status: 'waiting',
+    terminal,
+    messages: [],
+    usage,
+    error: null,
+    audit: isNew.flatMap((wait) => (wait.wait === 'approval' ? [askedRecord(wait)] : [])),
+    waiting: {
+      waits: isNew,
+      stillPending: pending.filter((one) => !one.isNew).map(({ wait }) => wait.id),
+    },
+  }
+}
+
+export const threadIdOf = (run: RunRecord, session: SessionRecord): string =>
+  run.input.wireThreadId ?? session.alias ?? session.id
+
+/** What a client may send back as the payload of its answer. */
+const responseSchema = {
+  type: 'object',
+  properties: {
+    approved: { type: 'boolean', description: 'Whether the call may run.' },
+    reason: { type: 'string', description: 'Told to the model when it may not.' },
+    editedArgs: { type: 'object', description: 'Replace the arguments whole.' },
+    digest: { type: 'string', description: 'That of what was shown: `metadata.quarterdeck.digest`.' },
+  },
+  required: ['approved'],
+}
+
+export function interruptOf(wait: Approval, subagentRunId: string | null): Interrupt {
+  return {
+    id: wait.id,
+    reason: 'tool_call',
+    message: wait.description === '' ? wait.title : `${wait.title}\n${wait.description}`,
+    toolCallId: wait.callId,
+    responseSchema,
+    ...(wait.expiresAt === null ? {} : { expiresAt: isoTime(wait.expiresAt) }),
+    ...(subagentRunId === null ? {} : { subagentRunId }),
+    metadata: {
+      quarterdeck: {
+        tool: wait.tool,
+        arguments: JSON.parse(wait.arguments),
+        risk: wait.risk,
+        answerableBy: wait.answerableBy,
+        digest: wait.digest,
+      },
+    },
+  }
+}
+
+export const askedRecord = (wait: Approval): AuditRecord => ({
+  at: wait.createdAt,
+  kind: 'approval_asked',
+  by: wait.agent,
+  session: wait.sessionId,
+  run: wait.runId,
+  agent: wait.agent,
+  tool: wait.tool,
+  call: wait.callId,
+  details: {
+    approval: wait.id,
+    risk: wait.risk,
+    digest: wait.digest,
+    policy: wait.policyVersion,
+    answerable_by: wait.answerableBy,
+  },
+})

@@ -1,0 +1,87 @@
+// Reading a session or one run of it: first what is in the log, then what is added, each entry once.
+
+import type { Entry } from '../../domain/entry.ts'
+import { runNotFound, ServerError } from '../../domain/errors.ts'
+import { isTerminalText } from '../../domain/event.ts'
+import { isFinished } from '../../domain/run.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { Store } from '../../store/store.ts'
+import type { FollowTarget } from '../engine.ts'
+import type { Runner } from '../run/runner.ts'
+import type { Presence } from './presence.ts'
+
+export interface FollowDeps {
+  store: Store
+  log: SessionLog
+  presence: Presence
+  runner: Runner
+}
+
+export async function* followEntries(
+  { store, log, presence, runner }: FollowDeps,
+  target: FollowTarget,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Entry[]> {
+  const { sessionId, runId } = target
+  let after = target.after
+  const start = runId === undefined ? 0 : (target.firstSeq ?? 0)
+  const fromStart = after < start
+  if (fromStart) after = start - 1
+  else if (after > 0) await assertKnown(store, sessionId, after)
+  if (runId !== undefined && !fromStart) {
+    const run = await store.run(runId)
+    if (run === null) throw runNotFound(runId)
+    if (isFinished(run.status) && run.lastSeq !== null && after >= run.lastSeq) return
+    after = Math.max(after, run.firstSeq === null ? await store.head(sessionId) : run.firstSeq - 1)
+    // It may have begun between the two reads.
+    const again = run.firstSeq === null ? await store.run(runId) : run
+    if (run.firstSeq === null && again?.firstSeq != null) after = Math.min(after, again.firstSeq - 1)
+  }
+
+  const leave = presence.arrive(sessionId, runId)
+  const watcher = log.watch(sessionId, after, target.holder)
+  const close = () => watcher.close()
+  signal.addEventListener('abort', close)
+  runner.ended.addEventListener('abort', close)
+  if (signal.aborted || runner.ended.aborted) close()
+  try {
+    // From here on a deletion ends the stream; one that came before it did not know of it.
+    if ((await store.session(sessionId))?.status === 'terminated') return
+    for (let batch = await watcher.next(); batch !== null; batch = await watcher.next()) {
+      if (runId === undefined) {
+        yield batch
+        continue
+      }
+      let own = batch.every((entry) => entry.runId === runId) ? batch : batch.filter((entry) => entry.runId === runId)
+      if (own.length > 0) yield own
+      if (hasEnd(own)) return
+      // It may be large, and would stay in memory for as long as this waits for the next one.
+      own = []
+    }
+  } finally {
+    signal.removeEventListener('abort', close)
+    runner.ended.removeEventListener('abort', close)
+    watcher.close()
+    leave()
+  }
+}
+
+/** Facts may follow the end: a run that waited can be cancelled. */
+function hasEnd(entries: readonly Entry[]): boolean {
+  const last = entries.findLast(({ kind }) => kind === 'event')
+  return last !== undefined && isTerminalText(last.data)
+}
+
+/** Throws `events_gone` for a seq that the log does not have: purged, lost in a power cut, or never given out. */
+async function assertKnown(store: Store, sessionId: string, seq: number): Promise<void> {
+  // Compaction joins only neighbours, so the next entry is the one or holds it.
+  const [entry] = await store.entries(sessionId, seq - 1, 1)
+  if (entry?.seq === seq || entry?.spans?.some(([merged]) => merged === seq)) return
+  throw new ServerError(
+    'events_gone',
+    `Event ${seq} of this session is no longer in the log. Read the session anew from its start.`,
+    {
+      details: { snapshot: `/sessions/${sessionId}/events?after=0` },
+    },
+  )
+}

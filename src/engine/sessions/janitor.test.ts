@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import type { FileRecord } from '../../domain/file.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import { createManualClock } from '../../models/testing/manual-clock.ts'
+import { openEngine, outline, testAgent } from '../testing/open-engine.ts'
+import { createJanitor, type JanitorDeps } from './janitor.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Time stands still in these tests, so what waits for it is moved on by hand. */
+async function openHouse(agent: Parameters<typeof openEngine>[0] = {}, more: Partial<JanitorDeps> = {}) {
+  const clock = createManualClock()
+  const house = openEngine({ clock, answers: [{ parts: [{ text: 'tick ', repeat: 50 }] }], ...agent })
+  const sessions = { ttlSeconds: 1_800, retentionDays: 30 }
+  const janitor = createJanitor({ ...house, logger: silentLogger, sessions, ...more })
+  const settle = async <T>(work: Promise<T>): Promise<T> => {
+    let done = false
+    void work.finally(() => {
+      done = true
+    })
+    while (!done) await clock.advance(5)
+    return work
+  }
+  return { ...house, clock, settle, sweep: () => settle(janitor.sweep()) }
+}
+
+test('a session that was idle past its time is compacted to one delta a message, and reads the same', async () => {
+  const { engine, start, events, sweep, settle, clock, close } = await openHouse()
+  const accepted = await settle(start('go'))
+  const before = await settle(events(accepted))
+  await clock.advance(HOUR)
+  await sweep()
+
+  const after = await settle(events(accepted))
+  expect(outline(after)).toEqual([
+    'RUN_STARTED',
+    'STEP_STARTED step_1',
+    'TEXT_MESSAGE_START',
+    `TEXT_MESSAGE_CONTENT ${'tick '.repeat(50)}`,
+    'TEXT_MESSAGE_END',
+    'STEP_FINISHED step_1',
+    'RUN_FINISHED success',
+  ])
+  expect(outline(before)).toHaveLength(after.length + 49)
+
+  // A reader that was in the middle sees the rest of the text once.
+  const entries = await engine.entries(accepted.session.id, 0, 10)
+  const seq = entries[4]?.spans?.[19]?.[0] ?? 0
+  expect(outline(await settle(events(accepted, seq)))[0]).toBe(`TEXT_MESSAGE_CONTENT ${'tick '.repeat(30)}`)
+  await settle(close())
+})
+
+test('sessions are kept for as long as their agent says', async () => {
+  const agent = { sessions: { ...testAgent.sessions, retentionDays: 7 } }
+  const { engine, start, events, sweep, settle, clock, close } = await openHouse({ agent })
+  await settle(events(await settle(start('go', { session: { create: { alias: 'old' } } }))))
+  await clock.advance(5 * DAY)
+  await settle(events(await settle(start('go', { session: { create: { alias: 'new' } } }))))
+  await clock.advance(3 * DAY)
+  await sweep()
+  const left = await Promise.all(
+    ['old', 'new'].map(async (alias) => (await engine.findSession('local_user', alias)) !== null),
+  )
+  expect(left).toEqual([false, true])
+  await settle(close())
+})
+
+test.each<[string, Partial<JanitorDeps>, number]>([
+  ['for a day', {}, DAY],
+  ['for as long as is set', { unsentFileSeconds: 3 * 3_600 }, 3 * HOUR],
+])('a file that is never sent is kept %s, then its bytes are swept up', async (_how, more, kept) => {
+  let swept = 0
+  const files = {
+    async sweep() {
+      swept += 1
+    },
+  }
+  const { store, log, ids, sweep, settle, clock, close } = await openHouse({}, { files, ...more })
+  const file: FileRecord = {
+    id: ids.uuid(),
+    owner: 'local_user',
+    sessionId: null,
+    name: 'a.txt',
+    mimeType: 'text/plain',
+    bytes: 1,
+    sha256: 'f'.repeat(64),
+    createdAt: clock.now(),
+  }
+  await settle(log.commit({ type: 'add_file', file }))
+  await clock.advance(kept - HOUR)
+  await sweep()
+  expect([await store.file(file.id), swept]).toEqual([file, 1])
+  await clock.advance(HOUR + 1_000)
+  await sweep()
+  expect([await store.file(file.id), swept]).toEqual([null, 2])
+  await settle(close())
+})

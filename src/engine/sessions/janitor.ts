@@ -1,0 +1,156 @@
+// What time does to sessions: idle ones are compacted, old ones purged, abandoned runs taken over, unanswered questions ended.
+
+import type { SessionSettings } from '../../domain/agent.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { compactEntries } from '../../log/compact.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { Store, StoredEntry } from '../../store/store.ts'
+import type { Engine } from '../engine.ts'
+import type { Files } from '../files-port.ts'
+import { createSteadyTime } from '../run/steady-time.ts'
+
+export interface Janitor {
+  /** One round of everything that is due. */
+  sweep(): Promise<void>
+  start(): void
+  stop(): void
+}
+
+export interface JanitorDeps {
+  engine: Pick<Engine, 'recover' | 'agents' | 'expire'>
+  /** Null: this server keeps no files. */
+  files?: Pick<Files, 'sweep'> | null
+  store: Store
+  log: SessionLog
+  clock: Clock
+  logger: Logger
+  /** For sessions of agents that are no longer served; an agent's own settings go first. */
+  sessions: Pick<SessionSettings, 'ttlSeconds' | 'retentionDays'>
+  /** How long a file is kept that was uploaded and not sent. Left out: a day. */
+  unsentFileSeconds?: number
+}
+
+const SWEEP_MS = 10_000
+const PURGE_EVERY_MS = 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
+const SESSIONS_PER_SWEEP = 50
+const PURGE_BATCH = 200
+const READ_BATCH = 1_000
+const WAITS_PER_SWEEP = 200
+
+export function createJanitor(deps: JanitorDeps): Janitor {
+  const { engine, files = null, store, log, clock, logger, sessions, unsentFileSeconds = DAY_MS / 1_000 } = deps
+  let stopTimer = () => {}
+  let stopped = false
+  let nextPurge = clock.mono()
+
+  const ttls = [...engine.agents.map((agent) => agent.sessions.ttlSeconds), sessions.ttlSeconds]
+  const longest = Math.max(...ttls, ...engine.agents.map((agent) => agent.approval.expiresSeconds))
+  const steadyTime = createSteadyTime(clock, 1_000 * longest)
+  const ttlOf = (agent: string): number =>
+    1_000 * (engine.agents.find((one) => one.name === agent)?.sessions ?? sessions).ttlSeconds
+
+  async function compactIdle(): Promise<void> {
+    const now = steadyTime()
+    for (const id of await store.sessionsToCompact(now - 1_000 * Math.min(...ttls), SESSIONS_PER_SWEEP)) {
+      const session = await store.session(id)
+      if (session === null || session.lastActivity >= now - ttlOf(session.agent)) continue
+      await compact(id)
+    }
+  }
+
+  async function compact(sessionId: string): Promise<void> {
+    const entries: StoredEntry[] = []
+    for (;;) {
+      const page = await store.entries(sessionId, entries.at(-1)?.seq ?? 0, READ_BATCH)
+      entries.push(...page)
+      if (page.length < READ_BATCH) break
+    }
+    const head = entries.at(-1)?.seq ?? 0
+    try {
+      await log.commit({ type: 'compact_session', sessionId, head, entries: compactEntries(entries) })
+    } catch (error) {
+      // It was used again in the meantime; its turn comes when it is idle.
+      if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+    }
+  }
+
+  async function purge(): Promise<void> {
+    let count = 0
+    for (const agent of engine.agents) count += await purgeWith(agent.sessions.retentionDays, agent.name)
+    // What is left are agents that are not served any more: the server's own rule.
+    const longest = Math.max(...engine.agents.map((agent) => agent.sessions.retentionDays), sessions.retentionDays)
+    const keepsAll = engine.agents.some((agent) => agent.sessions.retentionDays === 0) || sessions.retentionDays === 0
+    if (!keepsAll) count += await purgeWith(longest)
+    if (count > 0) logger.info('purged sessions past their retention', { count })
+  }
+
+  /** 0 days: for ever, but for unlisted sessions. */
+  async function purgeWith(days: number, agent?: string): Promise<number> {
+    const now = clock.now()
+    const command = {
+      type: 'purge_sessions',
+      before: days === 0 ? null : now - days * DAY_MS,
+      unlistedBefore: now - DAY_MS,
+      unsentBefore: now - unsentFileSeconds * 1_000,
+      now,
+      limit: PURGE_BATCH,
+      ...(agent === undefined ? {} : { agent }),
+    } as const
+    let total = 0
+    for (;;) {
+      const { count = 0 } = await log.commit(command)
+      total += count
+      if (count < PURGE_BATCH) return total
+    }
+  }
+
+  /** No answer means no. */
+  async function expireWaits(): Promise<void> {
+    for (const wait of await store.expiredWaits(steadyTime(), WAITS_PER_SWEEP)) {
+      try {
+        await engine.expire(wait)
+      } catch (error) {
+        logger.warn('a wait could not be ended yet', {
+          wait_id: wait.id,
+          session_id: wait.sessionId,
+          run_id: wait.runId,
+          error,
+        })
+      }
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    await engine.recover()
+    await expireWaits()
+    await compactIdle()
+    if (clock.mono() >= nextPurge) {
+      nextPurge = clock.mono() + PURGE_EVERY_MS
+      await purge()
+      await files?.sweep?.()
+    }
+  }
+
+  function schedule(): void {
+    stopTimer = clock.after(SWEEP_MS, async () => {
+      try {
+        await sweep()
+      } catch (error) {
+        logger.warn('housekeeping failed; it is tried again', { error })
+      }
+      if (!stopped) schedule()
+    })
+  }
+
+  return {
+    sweep,
+    start: schedule,
+    stop() {
+      stopped = true
+      stopTimer()
+    },
+  }
+}

@@ -1,0 +1,186 @@
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { ApprovalRule } from '../../domain/approval-rule.ts'
+import type { Grant } from '../../domain/grant.ts'
+import type { GatedCall } from '../../engine/gate.ts'
+import { policyVersion } from '../policy/policy-version.ts'
+import { gatedCall, policyRule } from '../testing/gated-call.ts'
+import { createGate } from './create-gate.ts'
+
+const versionOf = ({ agent, tool }: GatedCall) => policyVersion(agent.approval, tool)
+
+const grant: Grant = {
+  id: 'g1',
+  agent: 'helper',
+  tool: 'send_email',
+  where: { to: { matches: '*@example.com' } },
+  sessionId: null,
+  grantedBy: 'olga',
+  approvalId: 'a1',
+  policyVersion: versionOf(gatedCall()),
+  createdAt: 0,
+  expiresAt: null,
+}
+
+const gateWith = (...grants: Grant[]) => createGate({ grantsFor: async () => grants })
+
+describe('the gate', () => {
+  test('asks by the rule of the agent where the tool has none, and says what is asked', async () => {
+    const call = gatedCall({ arguments: { to: 'ann@example.com', text: 'Hi' }, now: 5_000 })
+    expect(await gateWith().judge(call)).toEqual({
+      verdict: 'ask',
+      policyVersion: policyVersion(call.agent.approval, call.tool),
+      risk: 'high',
+      answerableBy: 'operator',
+      expiresAt: 3_605_000,
+      title: 'Call send_email',
+      description: 'to: ann@example.com\ntext: Hi',
+    })
+  })
+
+  test("takes the tool's own rule before the agent's", async () => {
+    const never = gatedCall({ tool: { approval: { ask: 'never' } }, approval: { default: { ask: 'always' } } })
+    expect(await gateWith().judge(never)).toEqual({ verdict: 'run', grant: null })
+    const always = gatedCall({
+      tool: { approval: { ask: 'always' }, risk: 'low' },
+      approval: { default: { ask: 'never' } },
+    })
+    expect(await gateWith().judge(always)).toMatchObject({ verdict: 'ask' })
+  })
+
+  test('tells the model what the policy refuses, whatever was granted', async () => {
+    const call = gatedCall({
+      approval: { default: { ask: 'policy' }, policy: [policyRule(['send_*'], null, 'refuse')] },
+    })
+    expect(await gateWith(grant).judge(call)).toEqual({
+      verdict: 'refuse',
+      reason: 'the policy of helper refuses send_email with these arguments.',
+    })
+  })
+
+  test.each([
+    ['low', 'owner', 'owner'],
+    ['low', 'operator', 'operator'],
+    ['high', 'owner', 'owner'],
+    ['high', 'operator', 'operator'],
+    ['critical', 'owner', 'operator'],
+  ] as const)('at risk %s, where the agent says %s, answerable by %s', async (risk, by, answerableBy) => {
+    const call = gatedCall({ tool: { risk, approval: { ask: 'always' } }, approval: { by } })
+    expect(await gateWith().judge(call)).toMatchObject({ verdict: 'ask', answerableBy })
+  })
+})
+
+describe('a call with characters that nobody sees', () => {
+  const hidden = { to: 'ann@example.com', text: 'Hi\u202e' }
+
+  test('is of risk critical: an operator is asked, and no grant allows it', async () => {
+    const call = gatedCall({ tool: { risk: 'low' }, approval: { by: 'owner' }, arguments: hidden })
+    expect(await gateWith({ ...grant, where: {}, policyVersion: versionOf(call) }).judge(call)).toMatchObject({
+      verdict: 'ask',
+      risk: 'critical',
+      answerableBy: 'operator',
+      description: 'to: ann@example.com\ntext: Hi\\u{202e}',
+    })
+  })
+
+  test('runs where the rule says so', async () => {
+    const call = gatedCall({ tool: { approval: { ask: 'never' } }, arguments: hidden })
+    expect(await gateWith().judge(call)).toEqual({ verdict: 'run', grant: null })
+  })
+
+  test('line breaks, spaces and emoji hide nothing', async () => {
+    const call = gatedCall({ tool: { risk: 'low' }, arguments: { text: 'Dear Ann,\n\tthanks\u00a0! ❤️ 👩‍💻' } })
+    expect(await gateWith().judge(call)).toEqual({ verdict: 'run', grant: null })
+  })
+})
+
+describe('paths', () => {
+  const isSecret: ApprovalRule = { ask: 'when', any: [{ path: { matches: '*.env' } }], otherwise: 'run' }
+  const links: Record<string, string> = { '/data/notes/plain.txt': '/data/conf/x.env' }
+  const gate = createGate({
+    grantsFor: async () => [{ ...grant, where: { path: { matches: 'notes/*' } } }],
+    realPath: (path) => links[resolve(path)] ?? resolve(path),
+  })
+  const judge = async (path: unknown, tool: Partial<GatedCall['tool']> = {}) =>
+    (await gate.judge(gatedCall({ tool: { roots: ['/data'], ...tool }, arguments: { path } }))).verdict
+
+  test.each([
+    'x.env',
+    './x.env',
+    'conf/x.env',
+    'conf/../x.env',
+    '/etc/x.env',
+    'notes/plain.txt',
+    '~/x.env',
+    ['a', 'x.env'],
+  ])('the rule about *.env asks about %j', async (path) => {
+    expect(await judge(path, { approval: isSecret, risk: 'low' })).toBe('ask')
+  })
+
+  test('what the rule is not about runs', async () => {
+    expect(await judge('conf/x.txt', { approval: isSecret })).toBe('run')
+  })
+
+  test("begin in the tool's own folders, and without any in the agent's", async () => {
+    const approval: ApprovalRule = { ask: 'when', any: [{ path: { matches: '/data/**' } }], otherwise: 'run' }
+    expect([
+      await judge('x', { approval }),
+      (await gate.judge(gatedCall({ tool: { approval }, arguments: { path: 'x' } }))).verdict,
+    ]).toEqual(['ask', 'run'])
+  })
+
+  test('a grant for a folder allows what leads there, and nothing else', async () => {
+    const verdicts: string[] = []
+    for (const path of [
+      'notes/a',
+      './notes/../notes/a',
+      'notes/plain.txt',
+      'notes/../conf/a',
+      '/notes/a',
+      'notes/~?',
+    ]) {
+      verdicts.push(await judge(path))
+    }
+    expect(verdicts).toEqual(['run', 'run', 'ask', 'ask', 'ask', 'ask'])
+  })
+})
+
+describe('a grant', () => {
+  test('lets a call like it run, and is named', async () => {
+    expect(await gateWith(grant).judge(gatedCall())).toEqual({ verdict: 'run', grant: 'g1' })
+    expect(await gateWith({ ...grant, sessionId: 's1', expiresAt: 1_001 }).judge(gatedCall())).toEqual({
+      verdict: 'run',
+      grant: 'g1',
+    })
+  })
+
+  test.each<[string, Partial<Grant>]>([
+    ['other arguments', { where: { to: { equals: 'bob@example.com' } } }],
+    ['another tool', { tool: 'send_fax' }],
+    ['another agent', { agent: 'other' }],
+    ['another session', { sessionId: 's2' }],
+    ['a time that is over', { expiresAt: 1_000 }],
+    ['a tool that has changed since', { policyVersion: 'another' }],
+    ['a condition nobody can read', { where: JSON.parse('{"to":{"resembles":"x"}}') }],
+  ])('for %s allows nothing', async (_, change) => {
+    expect(await gateWith({ ...grant, ...change }).judge(gatedCall())).toMatchObject({ verdict: 'ask' })
+  })
+
+  test('never allows what is critical', async () => {
+    const call = gatedCall({ tool: { risk: 'critical' } })
+    expect(await gateWith({ ...grant, where: {} }).judge(call)).toMatchObject({ verdict: 'ask' })
+  })
+
+  test('is looked up for the agent, the session and the time of the call', async () => {
+    const asked: unknown[] = []
+    const gate = createGate({
+      grantsFor: async (...query) => {
+        asked.push(query)
+        return []
+      },
+    })
+    await gate.judge(gatedCall({ sessionId: 's7', now: 9 }))
+    await gate.judge(gatedCall({ tool: { approval: { ask: 'never' } } }))
+    expect(asked).toEqual([['helper', 's7', 9]])
+  })
+})

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import type { Approval } from '../../domain/wait.ts'
+import type { GrantRequest } from '../../engine/gate.ts'
+import { fits } from '../policy/argument-conditions.ts'
+import { pathSense } from '../testing/path-sense.ts'
+import { grantOf } from './grant-of.ts'
+
+const approval: Approval = {
+  wait: 'approval',
+  id: 'a1',
+  sessionId: 's1',
+  owner: 'ann',
+  agent: 'helper',
+  runId: 'r1',
+  callId: 'c1',
+  tool: 'send_email',
+  arguments: '{}',
+  lane: null,
+  createdAt: 0,
+  expiresAt: 10,
+  continuationRunId: null,
+  status: 'pending',
+  kind: 'tool_call',
+  title: 'Call send_email',
+  description: '',
+  risk: 'high',
+  digest: 'd',
+  policyVersion: 'v',
+  answerableBy: 'operator',
+  beforeHash: null,
+  afterHash: null,
+  messageRefs: {},
+  decidedAt: null,
+  decidedBy: null,
+  reason: null,
+  editedArguments: null,
+  consumedAt: null,
+}
+
+const args = { to: ['ann@example.com'], text: 'Hi', options: { urgent: true, tags: [] } }
+
+const request = (change: Partial<GrantRequest> = {}): GrantRequest => ({
+  id: 'g1',
+  approval,
+  arguments: args,
+  remember: { scope: 'session' },
+  by: { user: 'olga', role: 'operator' },
+  now: 5_000,
+  ...change,
+})
+
+const refusal = (change: Partial<GrantRequest>) => {
+  try {
+    grantOf(request(change))
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+describe('a standing yes', () => {
+  test('is for these very arguments in this session for 15 minutes, unless something else is said', () => {
+    expect(grantOf(request())).toEqual({
+      id: 'g1',
+      agent: 'helper',
+      tool: 'send_email',
+      where: {
+        '#': { equals: 3 },
+        'to.#': { equals: 1 },
+        'to.0': { equals: 'ann@example.com' },
+        text: { equals: 'Hi' },
+        'options.#': { equals: 2 },
+        'options.urgent': { equals: true },
+        'options.tags.#': { equals: 0 },
+      },
+      sessionId: 's1',
+      grantedBy: 'olga',
+      approvalId: 'a1',
+      policyVersion: expect.any(String),
+      createdAt: 5_000,
+      expiresAt: 905_000,
+    })
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['another recipient', { ...args, to: ['ann@example.com', 'eve@example.com'] }],
+    ['one argument more', { ...args, bcc: 'eve@example.com' }],
+    ['one argument less', { to: args.to, options: args.options }],
+    ['a list that is no longer empty', { ...args, options: { urgent: true, tags: ['x'] } }],
+    ['another type', { ...args, text: ['Hi'] }],
+    ['one more deep inside', { ...args, options: { urgent: true, tags: [], cc: 'eve' } }],
+  ])('is none for %s', (_, other) => {
+    const { where } = grantOf(request())
+    expect([
+      fits(where, args, pathSense, 'narrow'),
+      fits(where, structuredClone(args), pathSense, 'narrow'),
+      fits(where, other, pathSense, 'narrow'),
+    ]).toEqual([true, true, false])
+  })
+
+  test('for always holds in every session until it is revoked', () => {
+    expect(grantOf(request({ remember: { scope: 'always' } }))).toMatchObject({ sessionId: null, expiresAt: null })
+  })
+
+  test('holds for as long and as far as it is said', () => {
+    const where = { text: { matches: '*' } }
+    const remember = { scope: 'always', where, seconds: 60 } as const
+    expect(grantOf(request({ remember }))).toMatchObject({ where, sessionId: null, expiresAt: 65_000 })
+    expect(grantOf(request({ remember: { scope: 'session', seconds: null } }))).toMatchObject({ expiresAt: null })
+    expect(grantOf(request({ remember: { scope: 'session', where: {} } }))).toMatchObject({ where: {} })
+  })
+
+  test.each<[string, Partial<GrantRequest>, string]>([
+    [
+      'for what is critical',
+      { approval: { ...approval, risk: 'critical' } },
+      'send_email is of risk critical: each call is asked about. Answer without `remember`.',
+    ],
+    [
+      'for always by somebody who is no operator',
+      { remember: { scope: 'always' }, by: { user: 'ann', role: 'user' } },
+      'Only an operator can say yes for every session. Answer with `remember: session`, or without it.',
+    ],
+    [
+      'with conditions that the call does not fit',
+      { remember: { scope: 'session', where: { text: { equals: 'Bye' } } } },
+      'The call itself does not fit `where`. Change the conditions so that they cover what is approved.',
+    ],
+    [
+      'with conditions that are none',
+      { remember: { scope: 'session', where: JSON.parse('{"text":{"like":"x"}}') } },
+      '`where` has a condition that is none: use equals, oneOf, matches, path, above, below or not.',
+    ],
+    [
+      'for no time at all',
+      { remember: { scope: 'session', seconds: 0 } },
+      '`seconds` must be more than 0, or null for a yes that holds until it is revoked.',
+    ],
+    [
+      'for names that conditions cannot name',
+      { arguments: { 'a.b': 1 } },
+      'The argument "a.b" cannot be remembered. Say with `where` which of them matter.',
+    ],
+    [
+      'for arguments without end',
+      { arguments: { list: Array.from({ length: 500 }, (_, i) => i) } },
+      'These arguments are too many to remember. Say with `where` which of them matter.',
+    ],
+  ])('%s is refused', (_, change, message) => {
+    expect(refusal(change)).toMatchObject({ code: 'invalid_request', message })
+  })
+
+  test('in a session may be given by its owner', () => {
+    expect(grantOf(request({ by: { user: 'ann', role: 'user' } }))).toMatchObject({ grantedBy: 'ann', sessionId: 's1' })
+  })
+})

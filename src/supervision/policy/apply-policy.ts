@@ -1,0 +1,60 @@
+// What the rules say about a call: pure, and in doubt it asks.
+
+import type { ApprovalRule, PolicyRule } from '../../domain/approval-rule.ts'
+import { globMatches } from '../../domain/glob.ts'
+import { isAtLeast, type Risk, risks } from '../../domain/tool-settings.ts'
+import { fits } from './argument-conditions.ts'
+import type { PathSense } from './path-conditions.ts'
+
+export interface RuledCall {
+  /** The tool's own, or the agent's for all. */
+  rule: ApprovalRule
+  /** The agent's for all, which a tool's own `when` adds to. */
+  agentRule: ApprovalRule
+  policy: readonly PolicyRule[]
+  tool: string
+  risk: Risk
+  arguments: Record<string, unknown>
+  paths: PathSense
+}
+
+export type Ruling = 'run' | 'ask' | 'refuse'
+
+export function applyPolicy(call: RuledCall): Ruling {
+  try {
+    return ruling(call)
+  } catch {
+    // A later version may have written a rule that cannot be read here. Neither that nor a path that cannot be resolved may let
+    // a call through.
+    return 'ask'
+  }
+}
+
+const byRisk: ApprovalRule = { ask: 'risk', atLeast: 'high' }
+
+function ruling(call: RuledCall): Ruling {
+  const { rule, agentRule, policy, tool, risk, arguments: args, paths } = call
+  switch (rule.ask) {
+    case 'never':
+      return 'run'
+    case 'risk':
+      return risks.includes(risk) && !isAtLeast(risk, rule.atLeast) ? 'run' : 'ask'
+    case 'when': {
+      const rest = rule === agentRule ? byRisk : agentRule
+      const base = rule.otherwise === 'run' ? 'run' : ruling({ ...call, rule: rest })
+      if (base !== 'run') return base
+      return rule.any.some((conditions) => fits(conditions, args, paths, 'wide')) ? 'ask' : 'run'
+    }
+    case 'policy': {
+      const first = policy.find(
+        (one) =>
+          one.tools.some((name) => globMatches(name, tool)) &&
+          (one.where === null || fits(one.where, args, paths, one.then === 'allow' ? 'narrow' : 'wide')),
+      )
+      if (first?.then === 'allow') return 'run'
+      return first?.then === 'refuse' ? 'refuse' : 'ask'
+    }
+    default:
+      return 'ask'
+  }
+}
