@@ -23,17 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
   operators: ['domain', 'supervision', 'engine'],
   http: ['domain', 'json'],
-  protocols: [
-    'domain',
-    'json',
-    'engine',
-    'supervision',
-    'http',
-    'files/file-keeper.ts',
-    'protocols/ag-ui-wire',
-    'protocols/answer',
-    'protocols/request',
-  ],
+  protocols: ['domain', 'json', 'engine', 'supervision', 'http', 'files/file-keeper.ts', 'protocols/shared'],
 }
 
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })

@@ -8,8 +8,8 @@ import type { RunEvent as ServerEvent } from '../domain/event.ts'
 import { silentLogger } from '../domain/logger.ts'
 import type { RunStatus as ServerRunStatus } from '../domain/run.ts'
 import type { ApprovalStatus as ServerApprovalStatus } from '../domain/wait.ts'
-import type { approvalView, grantView } from '../protocols/approvals/encode.ts'
-import type { fileView } from '../protocols/files/encode.ts'
+import type { approvalView, grantView } from '../protocols/manage/approvals/encode.ts'
+import type { fileView } from '../protocols/manage/files/encode.ts'
 import {
   type Approval,
   type ApprovalStatus,

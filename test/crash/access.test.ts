@@ -109,7 +109,7 @@ describe('without a credential', () => {
     expect(await answerOf(server, { path: `/runs/x?token=${tokens.user}&access_token=${tokens.user}` })).toBe(
       '401 unauthorized',
     )
-    // The one exception is a signed address of a file (`src/protocols/files/routes.test.ts`): another key opens nothing.
+    // The one exception is a signed address of a file (`src/protocols/manage/files/routes.test.ts`): another key opens nothing.
     expect(await answerOf(server, { path: `/files/x?key=${tokens.user}` })).toBe('403 forbidden')
     expect(await answerOf(server, { path: `/runs/x?key=${tokens.user}` })).toBe('401 unauthorized')
     // Strangers learn no more than that it lives.

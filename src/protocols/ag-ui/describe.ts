@@ -3,9 +3,9 @@
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
 import type { RouteDescription } from '../../http/route-description.ts'
-import { eventStream, nothingMore, runInputBody } from '../ag-ui-wire/describe.ts'
-import { startErrors } from '../answer/error-lists.ts'
-import { startHeaderSchemas } from '../request/start-header-schemas.ts'
+import { startErrors } from '../shared/answer/error-lists.ts'
+import { eventStream, nothingMore, runInputBody } from '../shared/events/describe-events.ts'
+import { startHeaderSchemas } from '../shared/request/start-header-schemas.ts'
 
 const tag = 'AG-UI'
 const params = { name: z.string().describe('The name of the agent.') }

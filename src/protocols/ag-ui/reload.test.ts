@@ -5,11 +5,11 @@ import type { Engine } from '../../engine/engine.ts'
 import { outline, scripted, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { createStaticToolbox } from '../../tools/static-toolbox.ts'
 import type { AgentTool } from '../../tools/tool.ts'
-import { showThread, type ThreadRequest } from '../ag-ui-wire/show-thread.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { eventsOf, openDoors } from '../testing/open-doors.ts'
 import { calls, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
 import { readSse } from '../testing/sse-reader.ts'
+import { showThread, type ThreadRequest } from './wire/show-thread.ts'
 
 const user = (id: string) => ({ id, role: 'user', content: `text of ${id}` })
 const versions = [

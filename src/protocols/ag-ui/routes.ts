@@ -1,9 +1,9 @@
 // AG-UI: a RunAgentInput in, events out. What happens in between is in `ag-ui-wire/run-door.ts`.
 
 import type { Reply, Request, Route } from '../../http/route.ts'
-import { capabilitiesOf } from '../ag-ui-wire/capabilities.ts'
-import { createRunDoor, type RunDoorDeps } from '../ag-ui-wire/run-door.ts'
 import { describeAgentCapabilities, describeAgentRun, describeCapabilities, describeRun } from './describe.ts'
+import { capabilitiesOf } from './wire/capabilities.ts'
+import { createRunDoor, type RunDoorDeps } from './wire/run-input.ts'
 
 export interface AgUiRoutesDeps extends RunDoorDeps {
   /** Of this server. */

@@ -1,7 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
-import { inputProblems } from '../request/input-problems.ts'
-import { judge } from '../request/judge.ts'
-import { type SentFile, sentFiles } from '../request/sent-file.ts'
+import { inputProblems } from '../shared/request/input-problems.ts'
+import { type SentFile, sentFiles } from '../shared/request/sent-file.ts'
+import { judge } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatMessage {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../../models/model.ts'
-import { openRoutes } from '../answer/testing/open-routes.ts'
+import { openRoutes } from '../shared/answer/testing/open-routes.ts'
 import { asAda } from '../testing/open-doors.ts'
 import { base64, PNG } from '../testing/open-engine-with-files.ts'
 import { createAgentRoutes } from './routes.ts'

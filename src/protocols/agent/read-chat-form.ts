@@ -1,6 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { MultipartFile, MultipartPart } from '../../http/body/multipart.ts'
-import { jsonPointer } from '../request/input-problems.ts'
+import { jsonPointer } from '../shared/request/input-problems.ts'
 
 export interface ChatForm<T> {
   /** By name, to be judged like a JSON body. */

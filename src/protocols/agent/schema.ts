@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { fileLimits } from '../../domain/file.ts'
-import { MessageSchema } from '../request/message-schema.ts'
-import { SentFilesSchema } from '../request/sent-file.ts'
+import { MessageSchema } from '../shared/request/message-schema.ts'
+import { SentFilesSchema } from '../shared/request/sent-file.ts'
 
 export const ChatRequestSchema = z.strictObject({
   message: MessageSchema,

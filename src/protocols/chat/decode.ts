@@ -1,6 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
-import { inputProblems } from '../request/input-problems.ts'
-import { judge } from '../request/judge.ts'
+import { inputProblems } from '../shared/request/input-problems.ts'
+import { judge } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatRequest {

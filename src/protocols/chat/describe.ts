@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import type { RouteDescription } from '../../http/route-description.ts'
-import { runErrors, startErrors } from '../answer/error-lists.ts'
-import { startHeaderSchemas } from '../request/start-header-schemas.ts'
+import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
+import { startHeaderSchemas } from '../shared/request/start-header-schemas.ts'
 import {
   ChatRequestSchema,
   ChatResponseSchema,

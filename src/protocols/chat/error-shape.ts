@@ -1,4 +1,4 @@
-import { problemShapeWith } from '../answer/answer-failure.ts'
+import { problemShapeWith } from '../shared/answer/answer-failure.ts'
 
 /**
  * This family answers 422 to what is not valid, 503 when the model could not be reached or may answer later, and 500 to every

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MessageSchema } from '../request/message-schema.ts'
+import { MessageSchema } from '../shared/request/message-schema.ts'
 
 export const UserIdSchema = z
   .string()

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import type { RunInput } from '../../domain/run.ts'
-import { type BroughtTool, decodeClientTools } from '../request/client-tools.ts'
+import { type BroughtTool, decodeClientTools } from '../shared/request/client-tools.ts'
 
 const functionShape = {
   name: z.string(),

@@ -1,8 +1,8 @@
 // The body of POST /v1/responses. Pure.
 
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
-import { inputProblems, longTextProblems } from '../request/input-problems.ts'
-import { judge } from '../request/judge.ts'
+import { inputProblems, longTextProblems } from '../shared/request/input-problems.ts'
+import { judge } from '../shared/request/validate.ts'
 import { type AnswerFormat, decodeFormat } from './answer-format.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { decodeContent, metadataProblems, textOfContent } from './content-schema.ts'

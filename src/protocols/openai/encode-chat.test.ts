@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/event.ts'
 import type { ClientCall } from '../../domain/wait.ts'
-import { foldRun } from '../answer/run-answer.ts'
+import { foldRun } from '../shared/answer/run-answer.ts'
 import { ChatChunkSchema, ChatCompletionSchema } from './chat-schema.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 

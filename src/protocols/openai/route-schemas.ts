@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { ErrorCode } from '../../domain/errors.ts'
-import { fileErrors, runErrors, startErrors } from '../answer/error-lists.ts'
+import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
 
 export const ErrorBodySchema = z.object({
   error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() }),

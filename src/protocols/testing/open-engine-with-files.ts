@@ -11,8 +11,8 @@ import type { Files } from '../../engine/files-port.ts'
 import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { createFileKeeper } from '../../files/create-file-keeper.ts'
 import { createFileKeys } from '../../http/auth/file-keys.ts'
-import { createAttachments } from '../request/attachments.ts'
-import { createFileLinks } from '../request/file-links.ts'
+import { createAttachments } from '../shared/request/attachments.ts'
+import { createFileLinks } from '../shared/request/file-links.ts'
 
 export function openEngineWithFiles(options: TestEngineOptions = {}) {
   async function read(file: FileRecord): Promise<Extract> {

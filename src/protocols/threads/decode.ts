@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
-import { inputProblems } from '../request/input-problems.ts'
-import { judge } from '../request/judge.ts'
+import { inputProblems } from '../shared/request/input-problems.ts'
+import { judge } from '../shared/request/validate.ts'
 import { ThreadChatSchema, ToolResultSchema } from './schema.ts'
 
 export interface ThreadChat {

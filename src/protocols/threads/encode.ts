@@ -18,8 +18,8 @@ import {
   type RunAnswer,
   type ToolResult,
   waitsFor,
-} from '../answer/run-answer.ts'
-import type { AnswerEncoder } from '../answer/stream-answer.ts'
+} from '../shared/answer/run-answer.ts'
+import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { answerMessage, isoTime, requestMetadata } from './chat-message.ts'
 import { errorKind } from './error-type.ts'
 import { resultValue } from './result-value.ts'

@@ -1,5 +1,5 @@
 import type { ErrorShape } from '../../http/problem.ts'
-import { problemShapeWith, type StatusOverrides } from '../answer/answer-failure.ts'
+import { problemShapeWith, type StatusOverrides } from '../shared/answer/answer-failure.ts'
 
 /** To this family every failure inside a run is 500. */
 const statuses: StatusOverrides = {

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts'
-import { isErrorCode } from '../answer/answer-failure.ts'
+import { isErrorCode } from '../shared/answer/answer-failure.ts'
 import type { ErrorType } from './schema.ts'
 
 export interface ErrorKind {

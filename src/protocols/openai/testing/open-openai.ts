@@ -3,7 +3,7 @@
 import type { TestEngineOptions } from '../../../engine/testing/open-engine.ts'
 import { startServer } from '../../../http/testing/server-fixture.ts'
 import { createAgUiRoutes } from '../../ag-ui/routes.ts'
-import { createSessionRoutes } from '../../sessions/routes.ts'
+import { createSessionRoutes } from '../../manage/sessions/routes.ts'
 import { openEngineWithFiles } from '../../testing/open-engine-with-files.ts'
 import { openAiErrorShape } from '../error-shape.ts'
 import { createOpenAiRoutes } from '../routes.ts'

@@ -1,0 +1,52 @@
+import type { AgentCapabilities } from '@ag-ui/core'
+import type { Engine } from '../../../engine/engine.ts'
+import { capabilitiesOf } from '../wire/capabilities.ts'
+
+/** The name CopilotKit's components use when they are told none. */
+const DEFAULT_AGENT = 'default'
+
+/** What CopilotKit's client reads from `/info` (`RuntimeInfo` of `@copilotkit/shared` 1.75). */
+export interface RuntimeInfo {
+  version: string
+  agents: Record<string, AgentInfo>
+  mode: 'sse'
+  threadEndpoints: { list: boolean; inspect: boolean; mutations: boolean; realtimeMetadata: boolean }
+  suggestions: boolean
+  audioFileTranscriptionEnabled: boolean
+  a2uiEnabled: boolean
+  openGenerativeUIEnabled: boolean
+  telemetryDisabled: boolean
+}
+
+interface AgentInfo {
+  name: string
+  className: string
+  description: string
+  capabilities: AgentCapabilities
+}
+
+export function runtimeInfo({ agents, agent }: Pick<Engine, 'agents' | 'agent'>, version: string): RuntimeInfo {
+  const named = [[DEFAULT_AGENT, agent(null)] as const, ...agents.map((one) => [one.name, one] as const)]
+  return {
+    version,
+    // A later entry of the same name wins: an agent that is called `default` is that one.
+    agents: Object.fromEntries(
+      named.map(([name, one]) => [
+        name,
+        { name, className: 'Quarterdeck', description: one.description, capabilities: capabilitiesOf(one, version) },
+      ]),
+    ),
+    mode: 'sse',
+    threadEndpoints: { list: true, inspect: false, mutations: false, realtimeMetadata: false },
+    suggestions: false,
+    audioFileTranscriptionEnabled: false,
+    a2uiEnabled: false,
+    openGenerativeUIEnabled: false,
+    telemetryDisabled: true,
+  }
+}
+
+/** Our name for the agent that CopilotKit asks for; null is the default agent. */
+export function agentNamed({ agents }: Pick<Engine, 'agents'>, name: string): string | null {
+  return name === DEFAULT_AGENT && !agents.some((one) => one.name === name) ? null : name
+}

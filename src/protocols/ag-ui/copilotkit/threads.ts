@@ -1,0 +1,72 @@
+// The list of threads, in the shape that CopilotKit's client reads (`ThreadRecord` of `@copilotkit/core` 1.75).
+
+import { ServerError } from '../../../domain/errors.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import { isoTime } from '../../../domain/time.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { Request } from '../../../http/route.ts'
+import { decodePage, type Page, queryProblem } from '../../shared/request/decode-page.ts'
+import { listSessions } from '../../shared/request/list-sessions.ts'
+import { agentNamed } from './info.ts'
+
+export interface ThreadList {
+  threads: Thread[]
+  nextCursor: string | null
+}
+
+interface Thread {
+  id: string
+  organizationId: string
+  agentId: string
+  createdById: string
+  name: string | null
+  archived: boolean
+  createdAt: string
+  updatedAt: string
+  lastRunAt: string
+}
+
+const LIMITS = { max: 200, fallback: 50 }
+/** Sessions of other agents are passed over; a list of many others ends early and has a cursor. */
+const MOST_PAGES = 20
+
+/** A page of the caller's threads with the agent, newest first. Throws `agent_not_found` and `invalid_request`. */
+export async function listThreads(
+  engine: Pick<Engine, 'agents' | 'agent' | 'sessions'>,
+  { principal: { owner }, query }: Pick<Request, 'principal' | 'query'>,
+): Promise<ThreadList> {
+  const agentId = query.get('agentId')
+  const agent = agentId === null ? null : engine.agent(agentNamed(engine, agentId)).name
+  const { limit } = decodePage({ query }, LIMITS)
+  const threads: Thread[] = []
+  let cursor = query.get('cursor')
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const page: Page = { limit: limit - threads.length, ...(cursor === null ? {} : { before: cursor }) }
+    const { sessions, next } = await listSessions(engine, { owner }, page).catch((error: unknown) => {
+      if (!(error instanceof ServerError) || error.code !== 'invalid_request') throw error
+      throw queryProblem({ pointer: 'cursor', detail: 'Send the nextCursor of the page before.' })
+    })
+    for (const session of sessions) {
+      if (agent === null || session.agent === agent) threads.push(threadOf(session, agentId ?? session.agent))
+    }
+    cursor = next
+    if (cursor === null || threads.length >= limit) break
+  }
+  return { threads, nextCursor: cursor }
+}
+
+function threadOf({ id, alias, owner, createdAt, lastActivity }: SessionRecord, agentId: string): Thread {
+  const used = isoTime(lastActivity)
+  return {
+    id: alias ?? id,
+    // CopilotKit's cloud has organizations. Here a thread belongs to its owner alone.
+    organizationId: '',
+    agentId,
+    createdById: owner,
+    name: null,
+    archived: false,
+    createdAt: isoTime(createdAt),
+    updatedAt: used,
+    lastRunAt: used,
+  }
+}

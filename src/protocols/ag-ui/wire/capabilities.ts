@@ -1,0 +1,32 @@
+import type { AgentCapabilities } from '@ag-ui/core'
+import type { AgentDefinition } from '../../../domain/agent.ts'
+import type { Engine } from '../../../engine/engine.ts'
+
+type Tools = Awaited<ReturnType<Engine['tools']>>
+
+/** What an agent of this server can do, in AG-UI's shape. Only what works today says so. `tools`: listed where they are known. */
+export function capabilitiesOf(agent: AgentDefinition, version: string, tools?: Tools): AgentCapabilities {
+  return {
+    identity: { name: agent.name, type: 'quarterdeck', description: agent.description, version },
+    transport: { streaming: true, websocket: false, httpBinary: true, pushNotifications: false, resumable: true },
+    tools: { supported: true, ...(tools === undefined ? {} : { items: itemsOf(tools) }), clientProvided: true },
+    output: { structuredOutput: agent.responseFormat !== null },
+    state: { snapshots: true, deltas: true, memory: false, persistentState: true },
+    multiAgent: { supported: agent.tools.some(({ type }) => type === 'agent') },
+    // Without the setting it depends on the model, which we do not claim to know.
+    ...(agent.model.reasoning === undefined ? {} : { reasoning: { supported: true, streaming: true } }),
+    multimodal: { input: { image: true, audio: false, video: false, pdf: true, file: true } },
+    execution: {
+      codeExecution: false,
+      maxIterations: agent.limits.steps,
+      maxExecutionTime: agent.limits.durationMs,
+    },
+    humanInTheLoop: { supported: true, approvals: true, interrupts: true },
+  }
+}
+
+/** What the page is to run is not the agent's own. */
+const itemsOf = (tools: Tools) =>
+  tools.flatMap(({ name, description, parameters, location }) =>
+    location === 'client' ? [] : [{ name, description, parameters }],
+  )

@@ -1,0 +1,129 @@
+// RunAgentInput as a client sent it -> what a run needs of it. Pure. Tolerant as AG-UI asks: what we do not know is left out
+// with a warning, a `null` counts as absent, and only a known field with a wrong value is an error.
+
+import { RunAgentInputSchema } from '@ag-ui/core/schemas'
+import { type InputProblem, ServerError } from '../../../domain/errors.ts'
+import { isClientId } from '../../../domain/ids.ts'
+import type { RunInput } from '../../../domain/run.ts'
+import { jsonLimits, jsonProblem } from '../../../json/json-limits.ts'
+import { type Reader, readerOf } from '../../shared/events/protocol-version.ts'
+import { decodeClientTools } from '../../shared/request/client-tools.ts'
+import { inputProblems, longTextProblems } from '../../shared/request/input-problems.ts'
+import { judge } from '../../shared/request/validate.ts'
+import { decodeMessages, type InputMessage } from './decode-messages.ts'
+import { type Answer, decodeResume } from './decode-resume.ts'
+import { dropNullsEach, isFields } from './drop-nulls.ts'
+import { createWarnings, type Warnings } from './warnings.ts'
+
+export interface AgUiInput {
+  threadId: string
+  runId: string
+  parentRunId?: string
+  reader: Reader
+  messages: InputMessage[]
+  /** What the run takes over as it is. */
+  shared: Pick<RunInput, 'context' | 'clientTools' | 'clientAnswers' | 'forwardedProps' | 'state'>
+  /** Answers to interrupts. */
+  answers: Answer[]
+  /** What was left out, for the log. */
+  warnings: readonly string[]
+}
+
+/** All of an input but its messages, which are judged one by one. */
+const EnvelopeSchema = RunAgentInputSchema.omit({ messages: true })
+const KNOWN_FIELDS = RunAgentInputSchema.shape
+const LISTS = ['tools', 'context', 'resume'] as const
+
+/** Throws `invalid_request`, `malformed_id` or, for the state, `body_too_large`. */
+export function decodeRunAgentInput(body: unknown): AgUiInput {
+  const warnings = createWarnings()
+  if (!isFields(body)) {
+    throw invalid([{ pointer: '', detail: 'Send a RunAgentInput: an object with threadId, runId and messages.' }])
+  }
+  const { messages: sent, ...envelope } = knownFields(body)
+  for (const list of LISTS) {
+    if (envelope[list] !== undefined) envelope[list] = dropNullsEach(envelope[list])
+  }
+  const parsed = judge(EnvelopeSchema, envelope)
+  const problems = parsed.success ? longTextsIn(parsed.data) : inputProblems(parsed.issues, envelope)
+  const messages = decodeMessages(sent, problems, warnings)
+  if (!parsed.success || problems.length > 0) throw invalid(problems)
+  warnUnknownFields(body, warnings)
+
+  const { threadId, runId, parentRunId, protocolVersion, state, tools, context, forwardedProps, resume } = parsed.data
+  for (const [field, id] of Object.entries({ threadId, runId, parentRunId })) checkId(id, `/${field}`)
+  // Only these are stored under their ids; what else a client shows may be called as it likes.
+  for (const { id, role, index } of messages) {
+    if (role === 'user' || role === 'tool') checkId(id, `/messages/${index}/id`)
+  }
+  checkState(state)
+  const reader = readerOf(protocolVersion)
+  return {
+    threadId,
+    runId,
+    ...(parentRunId === undefined ? {} : { parentRunId }),
+    reader,
+    messages,
+    shared: {
+      context: context.map(({ description, value }) => ({ description, value })),
+      clientTools: decodeClientTools(
+        tools,
+        (detail, index) => warnings.add(detail, ['tools', index]),
+        (what, index) => warnings.add(what, ['tools', index]),
+      ),
+      clientAnswers: 'next_request',
+      ...(forwardedProps === undefined ? {} : { forwardedProps }),
+      ...(isNothing(state) ? {} : { state }),
+    },
+    answers: decodeResume(resume ?? []),
+    warnings: warnings.list,
+  }
+}
+
+// AG-UI reads an absent state as {}, and its clients send {} before they have heard of any state: a second tab must not wipe
+// what the first one built.
+function isNothing(state: unknown): boolean {
+  if (state === undefined) return true
+  return typeof state === 'object' && state !== null && !Array.isArray(state) && Object.keys(state).length === 0
+}
+
+/** Of what a client may fill as it likes and the run keeps. */
+const longTextsIn = (input: { state?: unknown; forwardedProps?: unknown; resume?: unknown }): InputProblem[] =>
+  (['state', 'forwardedProps', 'resume'] as const).flatMap((field) => longTextProblems(input[field], [field]))
+
+function checkState(state: unknown): void {
+  const problem = jsonProblem(state)
+  if (problem === null) return
+  throw new ServerError(
+    'body_too_large',
+    `The state is too large. ${problem} Keep what is large elsewhere and refer to it.`,
+    {
+      details: { max_bytes: jsonLimits.bytes },
+      problems: [{ pointer: '/state', detail: problem }],
+    },
+  )
+}
+
+function checkId(id: string | undefined, pointer: string): void {
+  if (id === undefined || isClientId(id)) return
+  const detail = 'An id has 1 to 128 printable characters.'
+  throw new ServerError('malformed_id', `The id at ${pointer} cannot be used. ${detail}`, {
+    problems: [{ pointer, detail }],
+  })
+}
+
+/** Without the others: there can be 100,000, and to copy and judge them all takes long. */
+function knownFields(body: Record<string, unknown>): Record<string, unknown> {
+  const known = Object.keys(KNOWN_FIELDS).filter((key) => Object.hasOwn(body, key) && body[key] !== null)
+  return Object.fromEntries(known.map((key) => [key, body[key]]))
+}
+
+function warnUnknownFields(body: Record<string, unknown>, warnings: Warnings): void {
+  for (const key in body) {
+    if (!Object.hasOwn(KNOWN_FIELDS, key) && body[key] !== null) warnings.add('unknown field', [key])
+    if (warnings.isFull) return
+  }
+}
+
+const invalid = (problems: InputProblem[]): ServerError =>
+  new ServerError('invalid_request', 'The body is no valid RunAgentInput.', { problems })

@@ -1,0 +1,80 @@
+// A call that waits to be approved, shown to a client that comes back. Some clients bind an interrupt to the message that the run's own
+// events have made, and know of none when the snapshot already ends with it: so this message comes as events, as it first did.
+
+import type { RunEvent, RunEventOf } from '../../../domain/event.ts'
+import type { Outcome } from './waiting-outcome.ts'
+
+type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
+type Message = Snapshot['messages'][number]
+
+/**
+ * The snapshot up to the message whose call waits, then that message and its results as events. What has no events of its own or
+ * would be doubled by them stays in the snapshot: a client keeps the thoughts that it knows, and appends to them.
+ */
+export function withWaitingCalls(snapshot: Snapshot, outcome: Outcome): RunEvent[] {
+  const waiting = new Set(outcome.type === 'interrupt' ? outcome.interrupts.map(({ toolCallId }) => toolCallId) : [])
+  const first = snapshot.messages.findIndex(
+    (message) => message.role === 'assistant' && message.toolCalls?.some(({ id }) => waiting.has(id)),
+  )
+  if (first < 0) return [snapshot]
+  const kept: Message[] = []
+  const told: RunEvent[] = []
+  for (const [index, message] of snapshot.messages.entries()) {
+    const events = index < first ? null : eventsOf(message, snapshot.timestamp)
+    if (events === null) kept.push(message)
+    else told.push(...events)
+  }
+  return [{ ...snapshot, messages: kept }, ...told]
+}
+
+function eventsOf(message: Message, timestamp: number | undefined): RunEvent[] | null {
+  const shared = {
+    ...(message.subagentRunId === undefined ? {} : { subagentRunId: message.subagentRunId }),
+    ...(timestamp === undefined ? {} : { timestamp }),
+  }
+  const metadata = message.metadata === undefined ? {} : { metadata: message.metadata }
+  const { id: messageId } = message
+  switch (message.role) {
+    case 'assistant': {
+      const { content = '', toolCalls = [] } = message
+      const text: RunEvent[] = [
+        { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', ...metadata, ...shared },
+        { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: content, ...shared },
+        { type: 'TEXT_MESSAGE_END', messageId, ...shared },
+      ]
+      return [...(content === '' ? [] : text), ...toolCalls.flatMap((call) => callEvents(call, messageId, shared))]
+    }
+    case 'tool': {
+      const { toolCallId, content } = message
+      return [{ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool', ...metadata, ...shared }]
+    }
+    case 'activity': {
+      const { activityType, content } = message
+      return [{ type: 'ACTIVITY_SNAPSHOT', messageId, activityType, content, ...metadata, ...shared }]
+    }
+    default:
+      return null
+  }
+}
+
+type Call = NonNullable<Extract<Message, { role: 'assistant' }>['toolCalls']>[number]
+
+function callEvents(
+  call: Call,
+  parentMessageId: string,
+  shared: { subagentRunId?: string; timestamp?: number },
+): RunEvent[] {
+  const { id: toolCallId, encryptedValue } = call
+  const { name: toolCallName, arguments: delta } = call.function
+  const args: RunEvent[] = delta === '' ? [] : [{ type: 'TOOL_CALL_ARGS', toolCallId, delta, ...shared }]
+  const proof: RunEvent[] =
+    encryptedValue === undefined
+      ? []
+      : [{ type: 'REASONING_ENCRYPTED_VALUE', subtype: 'tool-call', entityId: toolCallId, encryptedValue, ...shared }]
+  return [
+    { type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId, ...shared },
+    ...args,
+    { type: 'TOOL_CALL_END', toolCallId, ...shared },
+    ...proof,
+  ]
+}

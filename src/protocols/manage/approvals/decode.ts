@@ -1,0 +1,80 @@
+import type { ArgumentCondition, ArgumentConditions } from '../../../domain/approval-rule.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { type ApprovalStatus, approvalStatuses } from '../../../domain/wait.ts'
+import type { Decision } from '../../../engine/engine.ts'
+import type { Request } from '../../../http/route.ts'
+import { queryProblem } from '../../shared/request/decode-page.ts'
+import { inputProblems } from '../../shared/request/input-problems.ts'
+import { judge } from '../../shared/request/validate.ts'
+import { type Condition, DecisionSchema } from './schema.ts'
+
+/** More than the arguments of any tool, and few enough that each can be judged. */
+const MAX_CONDITIONS = 100
+
+/** Throws `invalid_request`. */
+export function decodeDecision(body: unknown): Decision {
+  if (conditionCount(body) > MAX_CONDITIONS) {
+    throw problem('/grant/where', `A grant has at most ${MAX_CONDITIONS} conditions.`)
+  }
+  const parsed = judge(DecisionSchema, body)
+  if (!parsed.success) {
+    throw new ServerError('invalid_request', 'The body is no valid decision.', {
+      problems: inputProblems(parsed.issues),
+    })
+  }
+  const { decision, digest, reason, arguments: edited, remember, grant } = parsed.data
+  if (decision === 'reject' && (edited !== undefined || remember !== undefined)) {
+    throw problem('/decision', 'A rejected call has no arguments to edit and nothing to remember.')
+  }
+  if (grant !== undefined && remember === undefined) {
+    throw problem('/grant', 'Say with `remember` where the grant holds: session or always.')
+  }
+  const { where, seconds } = grant ?? {}
+  return {
+    decision,
+    ...(digest === undefined ? {} : { digest }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(edited === undefined ? {} : { arguments: edited }),
+    ...(remember === undefined
+      ? {}
+      : {
+          remember: {
+            scope: remember,
+            ...(where === undefined ? {} : { where: conditions(where) }),
+            ...(seconds === undefined ? {} : { seconds }),
+          },
+        }),
+  }
+}
+
+function conditionCount(body: unknown): number {
+  const where = memberOf(memberOf(body, 'grant'), 'where')
+  return typeof where === 'object' && where !== null ? Object.keys(where).length : 0
+}
+
+const memberOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+
+const conditions = (given: Record<string, Condition>): ArgumentConditions =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, condition(value)]))
+
+function condition(value: Condition): ArgumentCondition {
+  if (Array.isArray(value)) return { oneOf: value }
+  if (typeof value === 'string') return /[*?]/.test(value) ? { matches: value } : { equals: value }
+  if (typeof value !== 'object' || value === null) return { equals: value }
+  if ('one_of' in value) return { oneOf: value.one_of }
+  if ('not' in value) return { not: condition(value.not) }
+  return value
+}
+
+/** `?status=`: one state, or `all`; what waits when nothing is said. */
+export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus | null {
+  const text = query.get('status') ?? 'pending'
+  if (text === 'all') return null
+  const status = approvalStatuses.find((one) => one === text)
+  if (status !== undefined) return status
+  throw queryProblem({ pointer: 'status', detail: `Send one of ${approvalStatuses.join(', ')}, or all.` })
+}
+
+const problem = (pointer: string, detail: string): ServerError =>
+  new ServerError('invalid_request', 'The body is no valid decision.', { problems: [{ pointer, detail }] })

@@ -1,0 +1,159 @@
+// What the routes of this family take and answer, for the document.
+
+import { z } from 'zod'
+import { approvalStatuses } from '../../../domain/wait.ts'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import { ApprovalSchema, DecisionSchema, GrantSchema } from './schema.ts'
+
+const tag = 'Approvals'
+const approvalId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const params = { id: z.string().describe('Of the approval: a UUID or a ULID.') }
+
+const approval = {
+  approval_id: approvalId,
+  status: 'pending',
+  kind: 'tool_call',
+  title: 'Call send_email',
+  description: 'to: bob@example.com',
+  risk: 'high',
+  tool: 'send_email',
+  arguments: { to: 'bob@example.com' },
+  edited_arguments: null,
+  agent: 'assistant',
+  session_id: '0192f3a1-7b2c-7def-8abc-0123456789ac',
+  run_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
+  continuation_run_id: null,
+  tool_call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ae',
+  answerable_by: 'operator',
+  digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  policy_version:
+    '2-60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752-9b74c9897bac770ffc029102a200c5de4f8f26f66e6e8a1c2c3a7c9a0a0b6d11',
+  before_hash: null,
+  after_hash: null,
+  created_at: '2026-11-15T09:00:00.000Z',
+  expires_at: '2026-11-15T10:00:00.000Z',
+  decided_at: null,
+  decided_by: null,
+  reason: null,
+  consumed_at: null,
+}
+
+const oneApproval = (description: string, example: object) => ({
+  description,
+  content: { 'application/json': { schema: ApprovalSchema, example } },
+})
+
+export const describeList: RouteDescription = {
+  tag,
+  description: 'An operator sees all, anybody else those of their own sessions. Newest first.',
+  query: {
+    status: z
+      .enum([...approvalStatuses, 'all'])
+      .optional()
+      .describe('`pending` when left out.'),
+    session_id: z.string().optional(),
+    limit: z.coerce.number().int().min(1).max(100).optional().describe('50 when left out.'),
+    before: z.string().optional().describe('`approval_id` of the last one of the page before.'),
+  },
+  responses: {
+    200: {
+      description: 'What waits for a person.',
+      headers: { Link: 'The next page, if there is one.' },
+      content: {
+        'application/json': {
+          schema: z.strictObject({ approvals: z.array(ApprovalSchema) }),
+          example: { approvals: [approval] },
+        },
+      },
+    },
+  },
+  errors: ['invalid_request', 'session_not_found', 'malformed_id', 'storage_failed'],
+}
+
+export const describeShow: RouteDescription = {
+  tag,
+  params,
+  responses: { 200: oneApproval('The approval.', approval) },
+  errors: ['approval_not_found', 'storage_failed'],
+}
+
+export const describeDecide: RouteDescription = {
+  tag,
+  description:
+    'The first answer counts; a later one is told who decided what and when. An approved call runs at most once. What goes on runs by itself: `continuation_run_id`.',
+  params,
+  body: {
+    schema: DecisionSchema.meta({ id: 'Decision' }),
+    examples: {
+      approve: { decision: 'approve' },
+      reject: { decision: 'reject', reason: 'Not on a Friday.' },
+      'with other arguments': { decision: 'approve', arguments: { to: 'eve@example.com' } },
+      'and remember': {
+        decision: 'approve',
+        remember: 'session',
+        grant: { where: { to: '*@example.com' }, seconds: 900 },
+      },
+    },
+  },
+  responses: {
+    200: oneApproval('It is decided.', {
+      ...approval,
+      status: 'approved',
+      continuation_run_id: '0192f3a1-7b2c-7def-8abc-0123456789b0',
+      decided_at: '2026-11-15T09:01:00.000Z',
+      decided_by: 'operator',
+    }),
+  },
+  errors: [
+    'invalid_request',
+    'forbidden',
+    'approval_not_found',
+    'approval_expired',
+    'approval_decided',
+    'approval_changed',
+    'tool_unavailable',
+    'shutting_down',
+    'storage_full',
+    'storage_failed',
+  ],
+}
+
+export const describeGrants: RouteDescription = {
+  tag,
+  description: 'What is allowed without asking because somebody said so once.',
+  query: { agent: z.string().optional(), session_id: z.string().optional() },
+  responses: {
+    200: {
+      description: 'Those that have not expired, oldest first.',
+      content: {
+        'application/json': {
+          schema: z.strictObject({ grants: z.array(GrantSchema) }),
+          example: {
+            grants: [
+              {
+                grant_id: '0192f3a1-7b2c-7def-8abc-0123456789af',
+                agent: 'assistant',
+                tool: 'send_email',
+                where: { to: { matches: '*@example.com' } },
+                session_id: approval.session_id,
+                granted_by: 'operator',
+                approval_id: approvalId,
+                created_at: '2026-11-15T09:01:00.000Z',
+                expires_at: '2026-11-15T09:16:00.000Z',
+              },
+            ],
+          },
+        },
+      },
+    },
+  },
+  errors: ['malformed_id', 'storage_failed'],
+}
+
+export const describeRevoke: RouteDescription = {
+  tag,
+  description: 'The next call is asked about again.',
+  params: { id: z.string().describe('Of the grant.') },
+  responses: { 204: { description: 'It is revoked.' } },
+  errors: ['grant_not_found', 'storage_full', 'storage_failed'],
+}

@@ -1,0 +1,57 @@
+import type { ArgumentCondition } from '../../../domain/approval-rule.ts'
+import type { Grant } from '../../../domain/grant.ts'
+import { isoTime } from '../../../domain/time.ts'
+import type { Approval } from '../../../domain/wait.ts'
+
+const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+
+export function approvalView(approval: Approval) {
+  return {
+    approval_id: approval.id,
+    status: approval.status,
+    kind: approval.kind,
+    title: approval.title,
+    description: approval.description,
+    risk: approval.risk,
+    tool: approval.tool,
+    arguments: JSON.parse(approval.arguments),
+    edited_arguments: approval.editedArguments === null ? null : JSON.parse(approval.editedArguments),
+    agent: approval.agent,
+    session_id: approval.sessionId,
+    run_id: approval.runId,
+    continuation_run_id: approval.continuationRunId,
+    tool_call_id: approval.callId,
+    answerable_by: approval.answerableBy,
+    digest: approval.digest,
+    policy_version: approval.policyVersion,
+    before_hash: approval.beforeHash,
+    after_hash: approval.afterHash,
+    created_at: isoTime(approval.createdAt),
+    expires_at: time(approval.expiresAt),
+    decided_at: time(approval.decidedAt),
+    decided_by: approval.decidedBy,
+    reason: approval.reason,
+    consumed_at: time(approval.consumedAt),
+  }
+}
+
+export function grantView(grant: Grant) {
+  return {
+    grant_id: grant.id,
+    agent: grant.agent,
+    tool: grant.tool,
+    where: Object.fromEntries(Object.entries(grant.where).map(([name, value]) => [name, conditionView(value)])),
+    session_id: grant.sessionId,
+    granted_by: grant.grantedBy,
+    approval_id: grant.approvalId,
+    created_at: isoTime(grant.createdAt),
+    expires_at: time(grant.expiresAt),
+  }
+}
+
+/** As it is written in a request. */
+function conditionView(condition: ArgumentCondition): unknown {
+  if ('oneOf' in condition) return { one_of: condition.oneOf }
+  if ('not' in condition) return { not: conditionView(condition.not) }
+  return condition
+}

@@ -1,0 +1,134 @@
+// What waits for a person, and the answer; and the standing answers.
+
+import { ServerError } from '../../../domain/errors.ts'
+import { parseUuid } from '../../../domain/ids.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import { decodePage, queryProblem } from '../../shared/request/decode-page.ts'
+import { nextLink } from '../../shared/request/next-link.ts'
+import { standingOf } from '../../shared/request/standing.ts'
+import { decodeDecision, decodeStatus } from './decode.ts'
+import { describeDecide, describeGrants, describeList, describeRevoke, describeShow } from './describe.ts'
+import { approvalView, grantView } from './encode.ts'
+
+const PAGE = { max: 100, fallback: 50 }
+
+export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
+  /** An operator may name any session by its id; everybody else their own, by its name too. */
+  async function sessionIn(request: Request): Promise<string | null> {
+    const reference = request.query.get('session_id')
+    if (reference === null) return null
+    const id = parseUuid(reference)
+    if (id !== null && request.principal.role === 'operator') return id
+    return (await engine.getSession(request.principal.owner, reference)).id
+  }
+
+  async function list(request: Request, reply: Reply): Promise<void> {
+    const by = standingOf(request.principal)
+    const status = decodeStatus(request)
+    const { limit, before } = decodePage(request, PAGE)
+    const sessionId = await sessionIn(request)
+    const place = before === undefined ? null : await engine.approval(by, before).catch(notThere)
+    const found = await engine.approvals({
+      by,
+      limit: limit + 1,
+      ...(status === null ? {} : { status }),
+      ...(sessionId === null ? {} : { sessionId }),
+      ...(place === null ? {} : { before: place }),
+    })
+    const shown = found.slice(0, limit)
+    const next = found.length > limit ? (shown.at(-1)?.id ?? null) : null
+    reply.json(200, { approvals: shown.map(approvalView) }, nextLink('/approvals', request.query, next))
+  }
+
+  async function show(request: Request, reply: Reply): Promise<void> {
+    const approval = await engine.approval(standingOf(request.principal), request.params.id ?? '')
+    reply.note({ session_id: approval.sessionId })
+    reply.json(200, approvalView(approval))
+  }
+
+  async function decide(request: Request, reply: Reply): Promise<void> {
+    const by = standingOf(request.principal)
+    const id = request.params.id ?? ''
+    // Before the body is read: it is not worth reading where there is nothing to decide.
+    const { sessionId } = await engine.approval(by, id)
+    reply.note({ session_id: sessionId })
+    const { approval, run } = await engine.decide(by, id, decodeDecision(await request.json()), request.correlationId)
+    reply.note({ session_id: approval.sessionId, run_id: run.id })
+    reply.json(200, approvalView(approval))
+  }
+
+  async function grants(request: Request, reply: Reply): Promise<void> {
+    const agent = request.query.get('agent')
+    const sessionId = await sessionIn(request)
+    const found = await engine.grants({
+      ...(agent === null ? {} : { agent }),
+      ...(sessionId === null ? {} : { sessionId }),
+    })
+    reply.json(200, { grants: found.map(grantView) })
+  }
+
+  async function revoke(request: Request, reply: Reply): Promise<void> {
+    await engine.revokeGrant(standingOf(request.principal), request.params.id ?? '')
+    reply.empty(204)
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/approvals',
+      door: null,
+      role: 'user',
+      body: 'none',
+      summary: 'What waits for a person',
+      describe: describeList,
+      handle: list,
+    },
+    {
+      method: 'GET',
+      path: '/approvals/:id',
+      door: null,
+      role: 'user',
+      body: 'none',
+      summary: 'One approval',
+      describe: describeShow,
+      handle: show,
+    },
+    {
+      method: 'POST',
+      path: '/approvals/:id',
+      door: null,
+      // Whose answer counts is the approval's to say. Without a token nobody's does.
+      role: 'user',
+      body: 'control',
+      summary: 'Approve or reject',
+      describe: describeDecide,
+      handle: decide,
+    },
+    {
+      method: 'GET',
+      path: '/grants',
+      door: null,
+      role: 'operator',
+      body: 'none',
+      summary: 'What is allowed without asking',
+      describe: describeGrants,
+      handle: grants,
+    },
+    {
+      method: 'DELETE',
+      path: '/grants/:id',
+      door: null,
+      role: 'operator',
+      body: 'none',
+      summary: 'Take a grant back',
+      describe: describeRevoke,
+      handle: revoke,
+    },
+  ]
+}
+
+function notThere(error: unknown): never {
+  if (!(error instanceof ServerError) || error.code !== 'approval_not_found') throw error
+  throw queryProblem({ pointer: 'before', detail: 'Send the approval_id of the last one of the page before.' })
+}

@@ -1,0 +1,19 @@
+import { type FileRecord, isImage } from '../../../domain/file.ts'
+
+export const fileView = ({ id, mimeType, bytes, sha256, name }: FileRecord) => ({
+  file_id: id,
+  mime_type: mimeType,
+  bytes,
+  sha256,
+  name,
+})
+
+/**
+ * A header that makes browsers save the file under its name (RFC 6266), in plain letters for those that know no others. Pictures
+ * may be shown: they cannot carry scripts.
+ */
+export function disposition({ name, mimeType }: Pick<FileRecord, 'name' | 'mimeType'>): string {
+  const plain = name.replaceAll(/[^ !#$&-[\]-~]/g, '_')
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  return `${isImage(mimeType) ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,112 @@
+// Uploads that any door can refer to, and the way back to their bytes.
+
+import { type FileHandle, open } from 'node:fs/promises'
+import { fileNotFound, ServerError } from '../../../domain/errors.ts'
+import { type FileRecord, fileLimits } from '../../../domain/file.ts'
+import type { FileKeeper } from '../../../files/file-keeper.ts'
+import type { FileKeys } from '../../../http/auth/file-keys.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import { describeDownload, describeUpload } from './describe.ts'
+import { disposition, fileView } from './encode.ts'
+
+export interface FileRoutesDeps {
+  files: Pick<FileKeeper, 'add' | 'find' | 'pathOf'>
+  keys: Pick<FileKeys, 'ownerOf'>
+}
+
+const PART_NAMES = ['file', 'files']
+const CHUNK_BYTES = 64 * 1024
+
+export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
+  async function upload(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const kept: FileRecord[] = []
+    for await (const part of request.multipart()) {
+      if (part.kind !== 'file' || !PART_NAMES.includes(part.name)) throw unknownPart(part.name)
+      const { filename: name, mimeType, content } = part
+      kept.push(await files.add({ owner, name, mimeType, content, maxBytes: fileLimits.multipartBytes }))
+    }
+    const [first, ...others] = kept
+    if (first === undefined)
+      throw new ServerError('invalid_request', 'There is no file; send one in a part named "file".')
+    if (others.length > 0) reply.json(201, { files: kept.map(fileView) })
+    else reply.json(201, fileView(first), { Location: `/files/${first.id}` })
+  }
+
+  async function download(request: Request, reply: Reply): Promise<void> {
+    const file = await files.find(request.principal.owner, request.params.id ?? '')
+    const handle = await openBytes(files.pathOf(file), file)
+    try {
+      const stream = reply.stream(file.mimeType, {
+        'Content-Length': String(file.bytes),
+        'Content-Disposition': disposition(file),
+        // A request with a key has no Authorization, so a cache on the way would take the answer for everybody's.
+        'Cache-Control': 'no-store',
+        // Should a browser show it in spite of all that: no scripts, no forms, an origin of its own.
+        'Content-Security-Policy': "sandbox; default-src 'none'",
+        // The key was given to a page, which may be of another origin and may have shut others out.
+        ...(request.query.has('key') ? { 'Cross-Origin-Resource-Policy': 'cross-origin' } : {}),
+      })
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES)
+        if (bytesRead === 0) break
+        await stream.write(buffer.subarray(0, bytesRead))
+      }
+      stream.end()
+    } finally {
+      await handle.close()
+    }
+  }
+
+  const shared = { door: null, role: 'user' } as const
+  return [
+    {
+      ...shared,
+      method: 'POST',
+      path: '/files',
+      body: 'files',
+      summary: 'Upload files, to be sent with a message later',
+      describe: describeUpload,
+      handle: upload,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/files/:id',
+      body: 'none',
+      summary: 'The bytes of a file',
+      signedOwner({ params, query }) {
+        const key = query.get('key')
+        if (key === null) return null
+        const owner = keys.ownerOf(params.id ?? '', key)
+        if (owner === null) throw wrongKey()
+        return owner
+      },
+      describe: describeDownload,
+      handle: download,
+    },
+  ]
+}
+
+async function openBytes(path: string, file: FileRecord): Promise<FileHandle> {
+  try {
+    return await open(path)
+  } catch (cause) {
+    // A data directory that was copied without its files has records of them all the same.
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') throw fileNotFound(file.id)
+    throw new ServerError('storage_failed', 'The bytes of the file cannot be read.', { cause })
+  }
+}
+
+const wrongKey = (): ServerError =>
+  new ServerError(
+    'forbidden',
+    'The key in this address has expired or is not for this file. Load the conversation again, or send your token.',
+  )
+
+const unknownPart = (name: string): ServerError =>
+  new ServerError(
+    'invalid_request',
+    `The form has a part ${JSON.stringify(name.slice(0, 100))}, which is not known here; send files in parts named "file".`,
+    { problems: [{ pointer: `/${name.slice(0, 100)}`, detail: 'not known here' }] },
+  )

@@ -1,0 +1,23 @@
+import { ServerError } from '../../../domain/errors.ts'
+import { inputProblems } from '../../shared/request/input-problems.ts'
+import { type SentFile, sentFiles } from '../../shared/request/sent-file.ts'
+import { judge } from '../../shared/request/validate.ts'
+import { NewMessageSchema } from './schema.ts'
+
+export interface PostedMessage {
+  message: string
+  agent: string | null
+  files: SentFile[]
+}
+
+/** Throws `invalid_request`. */
+export function decodeNewMessage(body: unknown): PostedMessage {
+  const parsed = judge(NewMessageSchema, body)
+  if (!parsed.success) {
+    throw new ServerError('invalid_request', 'The body is no valid message.', {
+      problems: inputProblems(parsed.issues, body),
+    })
+  }
+  const { message, files, agent } = parsed.data
+  return { message, agent: agent ?? null, files: sentFiles(files) }
+}

@@ -1,0 +1,171 @@
+// What the routes of this family take and answer, for the document.
+
+import { z } from 'zod'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import { fileErrors, startErrors } from '../../shared/answer/error-lists.ts'
+import { eventStream } from '../../shared/events/describe-events.ts'
+import { startHeaderSchemas } from '../../shared/request/start-header-schemas.ts'
+import { NewMessageSchema } from './schema.ts'
+
+const tag = 'Sessions and runs'
+const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const session = { id: z.string().describe('UUID, ULID, or the name its client gave it.') }
+const run = { id: z.string().describe('The id of the run: UUID, ULID, or the one its client chose.') }
+const { 'Last-Event-ID': lastEventId, ...newRunHeaders } = startHeaderSchemas
+const cursor = {
+  query: { after: z.string().optional().describe('The `id:` of an event, or its number: only what follows is sent.') },
+  headers: { 'Last-Event-ID': lastEventId.describe('As `after`, before which it counts. An EventSource sends it.') },
+}
+const time = z.iso.datetime().nullable()
+
+const RunSchema = z
+  .strictObject({
+    run_id: z.string(),
+    session_id: z.string(),
+    parent_run_id: z.string().nullable(),
+    status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'interrupted']),
+    created_at: time,
+    started_at: time,
+    finished_at: time,
+    usage: z.array(
+      z.strictObject({
+        provider: z.string().optional(),
+        model: z.string().optional(),
+        input_tokens: z.number().optional(),
+        output_tokens: z.number().optional(),
+        total_tokens: z.number().optional(),
+        reasoning_tokens: z.number().optional(),
+        cached_input_tokens: z.number().optional(),
+        cache_write_input_tokens: z.number().optional(),
+      }),
+    ),
+    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  })
+  .meta({ id: 'Run' })
+
+const example = {
+  run_id: id,
+  session_id: 'holiday',
+  parent_run_id: null,
+  status: 'completed',
+  created_at: '2026-11-15T09:00:00.000Z',
+  started_at: '2026-11-15T09:00:00.004Z',
+  finished_at: '2026-11-15T09:00:02.125Z',
+  usage: [{ provider: 'openai', model: 'gpt-5-mini', input_tokens: 21, output_tokens: 9, total_tokens: 30 }],
+  error: null,
+}
+
+const runAnswer = {
+  description: 'The run.',
+  content: { 'application/json': { schema: RunSchema, example } },
+}
+
+const AnsweredRunSchema = RunSchema.extend({
+  answer: z
+    .string()
+    .nullable()
+    .describe(
+      'All that the agent said, also in the runs that went on from this one after an approval. Null until it is complete, and for a run that did not complete.',
+    ),
+}).meta({ id: 'AnsweredRun' })
+
+export const describePost: RouteDescription = {
+  tag,
+  description: 'A name or a well-formed id that nobody uses yet begins a session. The run goes on without a reader.',
+  params: session,
+  headers: newRunHeaders,
+  body: {
+    schema: NewMessageSchema.meta({ id: 'NewMessage' }),
+    examples: {
+      text: { message: 'Where to in May?' },
+      'to one agent': { message: 'Hello!', agent: 'assistant' },
+      'with an uploaded file': { message: 'What does it say?', files: [{ file_id: id }] },
+    },
+  },
+  responses: {
+    202: {
+      description: 'The message is kept and its run accepted.',
+      headers: { Location: 'Of the run.' },
+      content: {
+        'application/json': {
+          schema: z.strictObject({ run_id: z.string(), message_id: z.string() }),
+          example: { run_id: id, message_id: '0192f3a1-7b2c-7def-8abc-0123456789ac' },
+        },
+      },
+    },
+  },
+  errors: [...startErrors, ...fileErrors],
+}
+
+export const describeSessionEvents: RouteDescription = {
+  tag,
+  description: 'The stream has no end: it goes on with the events of the runs to come.',
+  params: session,
+  ...cursor,
+  responses: { 200: eventStream('All events of the session, run after run.') },
+  errors: ['malformed_id', 'session_not_found', 'events_gone', 'storage_failed'],
+}
+
+export const describeRemove: RouteDescription = {
+  tag,
+  description: 'Stops what runs and deletes the session with all that it holds. One that is not there is gone, too.',
+  params: session,
+  responses: { 204: { description: 'It is gone.' } },
+  errors: ['malformed_id', 'storage_full', 'storage_failed'],
+}
+
+export const describeRun: RouteDescription = {
+  tag,
+  params: run,
+  responses: {
+    200: {
+      description: 'The run.',
+      content: {
+        'application/json': { schema: AnsweredRunSchema, example: { ...example, answer: 'To the sea.' } },
+      },
+    },
+  },
+  errors: ['malformed_id', 'run_not_found', 'storage_failed'],
+}
+
+export const describeRuns: RouteDescription = {
+  tag,
+  description: 'Without their answers: `GET /runs/{id}` has those.',
+  params: session,
+  query: {
+    limit: z.int().min(1).max(100).default(20),
+    before: z
+      .string()
+      .optional()
+      .describe('The `run_id` of the last run of the page before; comes in the Link header.'),
+  },
+  responses: {
+    200: {
+      description: 'A page of runs, newest first.',
+      headers: { Link: 'Older runs, as `rel="next"`; absent when there are none.' },
+      content: {
+        'application/json': { schema: z.strictObject({ runs: z.array(RunSchema) }), example: { runs: [example] } },
+      },
+    },
+  },
+  errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
+}
+
+export const describeRunEvents: RouteDescription = {
+  tag,
+  params: run,
+  ...cursor,
+  responses: {
+    200: eventStream('The events of the run, up to RUN_FINISHED or RUN_ERROR.'),
+    204: { description: 'The reader has seen all of the run.' },
+  },
+  errors: ['malformed_id', 'run_not_found', 'session_not_found', 'events_gone', 'storage_failed'],
+}
+
+export const describeCancel: RouteDescription = {
+  tag,
+  description: 'May be asked again; a run that is over stays as it is.',
+  params: run,
+  responses: { 200: runAnswer },
+  errors: ['malformed_id', 'run_not_found', 'storage_full', 'storage_failed'],
+}

@@ -1,0 +1,29 @@
+import type { RunSummary } from '../../../domain/run.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+
+/** A run as a list shows it. Ids are the client's own where it chose them. */
+export function runView(run: RunSummary, session: SessionRecord | null) {
+  return {
+    run_id: run.wireId,
+    session_id: session?.alias ?? run.sessionId,
+    parent_run_id: run.parentRunId,
+    status: run.status,
+    created_at: isoTime(run.createdAt),
+    started_at: isoTime(run.startedAt),
+    // On the wire a waiting run has ended; what it is about has not.
+    finished_at: run.status === 'waiting' ? null : isoTime(run.finishedAt),
+    usage: run.usage.map((usage) => ({
+      provider: usage.provider,
+      model: usage.model,
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      total_tokens: usage.totalTokens,
+      reasoning_tokens: usage.reasoningTokens,
+      cached_input_tokens: usage.cachedInputTokens,
+      cache_write_input_tokens: usage.cacheWriteInputTokens,
+    })),
+    error: run.error,
+  }
+}
+
+const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -1,0 +1,255 @@
+// Our own routes around sessions and runs: background runs, their status, their events, their end.
+
+import type { Clock } from '../../../domain/clock.ts'
+import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
+import { isTerminalText } from '../../../domain/event.ts'
+import { contentWith } from '../../../domain/file-part.ts'
+import { type Ids, isClientId, parseUuid } from '../../../domain/ids.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import { readAnswer } from '../../shared/answer/read-answer.ts'
+import { entryAt } from '../../shared/events/entry-at.ts'
+import { type EventId, parseCursor } from '../../shared/events/event-id.ts'
+import { openEventStream } from '../../shared/events/open-event-stream.ts'
+import { beforeFirst, isEndOf, isOver, streamRun } from '../../shared/events/stream-run.ts'
+import { streamSession } from '../../shared/events/stream-session.ts'
+import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
+import { decodePage, queryProblem } from '../../shared/request/decode-page.ts'
+import { jsonWithFiles } from '../../shared/request/json-with-files.ts'
+import { nextLink } from '../../shared/request/next-link.ts'
+import { idempotencyOf, onBusyOf } from '../../shared/request/start-headers.ts'
+import { decodeNewMessage } from './decode.ts'
+import {
+  describeCancel,
+  describePost,
+  describeRemove,
+  describeRun,
+  describeRunEvents,
+  describeRuns,
+  describeSessionEvents,
+} from './describe.ts'
+import { runView } from './encode.ts'
+
+export interface SessionRoutesDeps {
+  engine: Engine
+  clock: Pick<Clock, 'now'>
+  attachments: Attachments
+  ids: Ids
+}
+
+const RUNS = { max: 100, fallback: 20 }
+
+export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
+  const { engine, ids, attachments } = deps
+
+  async function postMessage(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const reference = idOf(request)
+    const onBusy = onBusyOf(request)
+    const body = await jsonWithFiles(request)
+    const idempotency = idempotencyOf(request, body)
+    const { message, agent, files: sent } = decodeNewMessage(body)
+    const session = await engine.findSession(owner, reference)
+    if (session !== null) reply.note({ session_id: session.id })
+    const { model } = engine.agent(agent ?? session?.agent ?? null)
+    const files = await attachments.take(owner, sent)
+    await attachments.check(files, model.input, request.signal)
+    const { run } = await engine.start({
+      correlationId: request.correlationId,
+      owner,
+      agent,
+      session: session === null ? { create: named(reference) } : { existing: session },
+      input: {
+        messages: [{ id: ids.uuid(), role: 'user', content: contentWith(message, files) }],
+        instructions: [],
+        context: [],
+        clientTools: [],
+      },
+      origin: 'background',
+      ...startFiles(files),
+      ...(onBusy === undefined ? {} : { onBusy }),
+      ...(idempotency === undefined ? {} : { idempotency }),
+    })
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const answer = { run_id: run.id, message_id: run.input.messages[0]?.id }
+    reply.json(202, answer, { Location: `/runs/${run.id}` })
+  }
+
+  async function sessionEvents(request: Request, reply: Reply): Promise<void> {
+    const session = await knownSession(request)
+    reply.note({ session_id: session.id })
+    const { seq } = cursorOf(request, session.id)
+    const seen = seq === 0 ? null : await entryAt(engine, session.id, seq)
+    const reader = await openEventStream(request, reply, '1.x')
+    const inRun = seen?.kind === 'event' && !isTerminalText(seen.data)
+    await streamSession(deps, session, { lastSeq: seq, inRun }, reader)
+    reader.stream.end()
+  }
+
+  async function runEvents(request: Request, reply: Reply): Promise<void> {
+    const run = await engine.getRun(request.principal.owner, idOf(request))
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const { seq } = cursorOf(request, run.sessionId)
+    const seen = seq > 0 ? await entryAt(engine, run.sessionId, seq) : null
+    // It tells an EventSource not to come again; an empty 200 would bring it back for ever.
+    if (isOver(run, seq) || (seen !== null && isEndOf(run, seen))) return reply.empty(204)
+    const reader = await openEventStream(request, reply, '1.x')
+    await streamRun(deps, run, Math.max(seq, beforeFirst(run)), reader)
+    reader.stream.end()
+  }
+
+  async function showRun(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const run = await engine.getRun(owner, idOf(request))
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
+    const view = runView(run, await engine.findSession(owner, run.sessionId))
+    reply.json(200, { ...view, answer: answer?.outcome === 'completed' ? answer.text : null })
+  }
+
+  async function listRuns(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const { limit, before } = decodePage(request, RUNS)
+    const session = await knownSession(request)
+    reply.note({ session_id: session.id })
+    const place = before === undefined ? undefined : await placeOf(owner, session, before)
+    const found = await engine.runs(session.id, limit + 1, place)
+    const runs = found.slice(0, limit)
+    const next = found.length > limit ? (runs.at(-1)?.id ?? null) : null
+    const path = `/sessions/${encodeURIComponent(session.alias ?? session.id)}/runs`
+    reply.json(200, { runs: runs.map((run) => runView(run, session)) }, nextLink(path, request.query, next))
+  }
+
+  async function placeOf(owner: string, session: SessionRecord, before: string): Promise<string> {
+    const run = await engine.getRun(owner, before).catch((error: unknown) => {
+      if (error instanceof ServerError && error.code === 'run_not_found') return null
+      throw error
+    })
+    if (run?.sessionId === session.id) return run.id
+    throw queryProblem({ pointer: 'before', detail: 'Send the id of the last run of the page before.' })
+  }
+
+  async function cancelRun(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const run = await engine.getRun(owner, idOf(request))
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const cancelled = await engine.cancel(run, owner)
+    reply.json(200, runView(cancelled, await engine.findSession(owner, run.sessionId)))
+  }
+
+  async function deleteSession(request: Request, reply: Reply): Promise<void> {
+    const session = await knownSession(request).catch((error: unknown) => {
+      // Somebody else's session and one that is gone look the same from here: there is nothing of yours left.
+      if (error instanceof ServerError && error.code === 'session_not_found') return null
+      throw error
+    })
+    if (session !== null) {
+      reply.note({ session_id: session.id })
+      await engine.deleteSession(session)
+    }
+    reply.empty(204)
+  }
+
+  /** Throws `session_not_found`; what can be no id of ours and is no known name is `malformed_id`. */
+  async function knownSession(request: Request): Promise<SessionRecord> {
+    const reference = idOf(request)
+    const session = await engine.findSession(request.principal.owner, reference)
+    if (session !== null) return session
+    throw parseUuid(reference) === null ? malformedId(reference) : sessionNotFound(reference)
+  }
+
+  const shared = { door: null, role: 'user' } as const
+  return [
+    {
+      ...shared,
+      method: 'POST',
+      path: '/sessions/:id/messages',
+      body: 'files',
+      summary: 'Send a message; the run goes on in the background',
+      describe: describePost,
+      handle: postMessage,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/sessions/:id/events',
+      body: 'none',
+      summary: 'All events of a session: replay, then live',
+      describe: describeSessionEvents,
+      handle: sessionEvents,
+    },
+    {
+      ...shared,
+      method: 'DELETE',
+      path: '/sessions/:id',
+      body: 'none',
+      summary: 'Delete a session and all that it holds',
+      describe: describeRemove,
+      handle: deleteSession,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/sessions/:id/runs',
+      body: 'none',
+      summary: 'The runs of a session, newest first',
+      describe: describeRuns,
+      handle: listRuns,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/runs/:id',
+      body: 'none',
+      summary: 'The state of a run, and its answer',
+      describe: describeRun,
+      handle: showRun,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/runs/:id/events',
+      body: 'none',
+      summary: 'The events of a run: replay, then live until it ends',
+      describe: describeRunEvents,
+      handle: runEvents,
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/runs/:id/cancel',
+      body: 'control',
+      summary: 'Stop a run',
+      describe: describeCancel,
+      handle: cancelRun,
+    },
+  ]
+}
+
+function idOf(request: Request): string {
+  const id = request.params.id ?? ''
+  if (!isClientId(id)) throw malformedId(id)
+  return id
+}
+
+/** How a session is created under an id that nobody has used yet. */
+function named(reference: string): { id: string } | { alias: string } {
+  const id = parseUuid(reference)
+  return id === null ? { alias: reference } : { id }
+}
+
+/** Where the reader wants to go on: `Last-Event-ID` before `after`, and neither is the beginning. */
+function cursorOf(request: Request, sessionId: string): EventId {
+  const text = request.header('last-event-id') ?? request.query.get('after')
+  if (text === null) return { sessionId, seq: 0 }
+  const cursor = parseCursor(text, sessionId)
+  if (cursor.sessionId !== sessionId) throw sessionNotFound(cursor.sessionId)
+  return cursor
+}
+
+const malformedId = (id: string): ServerError =>
+  new ServerError(
+    'malformed_id',
+    `${JSON.stringify(id.slice(0, 140))} is no id: send a UUID, a ULID, or a name (1 to 128 printable characters) that is in use.`,
+  )

@@ -1,0 +1,9 @@
+import { z } from 'zod'
+import { MessageSchema } from '../../shared/request/message-schema.ts'
+import { SentFilesSchema } from '../../shared/request/sent-file.ts'
+
+export const NewMessageSchema = z.strictObject({
+  message: MessageSchema,
+  files: SentFilesSchema,
+  agent: z.string().nullish(),
+})

@@ -1,0 +1,144 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createApp } from '../../../app.ts'
+import { resolveSettings } from '../../../config/resolve-settings.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { testAgent } from '../../../engine/testing/open-engine.ts'
+
+/** The whole server, with tokens that are kept, as `serve` has it. */
+async function open() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-token-routes-')))
+  const script = join(folder, 'script.json')
+  writeFileSync(script, JSON.stringify({ loop: true, answers: [{ parts: [{ text: 'Wait' }, { hang: true }] }] }))
+  const flags = { port: '0', 'auth.mode': 'token' }
+  const [dataDir, configDir] = [join(folder, 'data'), join(folder, 'config')]
+  const app = await createApp({
+    agents: [{ ...testAgent, directory: folder, model: { ...testAgent.model, script } }],
+    settings: resolveSettings({ flags, env: {}, file: null, onTerminal: false }).settings,
+    dataDir,
+    configDir,
+    makeTokens: true,
+    version: '0.0.0-test',
+    log: silentLogger,
+    exit: (code) => {
+      throw new Error(`the server wanted to exit with ${code}`)
+    },
+  })
+  onTestFinished(async () => {
+    await app.close({ drainMs: 0 })
+    rmSync(folder, { recursive: true })
+  })
+  const { url, madeTokens } = await app.listen()
+  const made = madeTokens ?? {}
+  const ask = (method: string, path: string, body?: unknown, token = made.operator) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const json = async (response: Response) => JSON.parse(await response.text())
+  return { url, dataDir, configDir, made, ask, json }
+}
+
+describe('the tokens of a running server', () => {
+  test('are made, listed and revoked by an operator', async () => {
+    const { ask, json, dataDir, configDir } = await open()
+
+    const answer = await ask('POST', '/tokens', { role: 'operator', user: 'ada', name: 'Ada’s laptop' })
+    const { token, ...shown } = await json(answer)
+
+    expect([answer.status, answer.headers.get('cache-control'), shown]).toEqual([
+      201,
+      'no-store',
+      { id: shown.id, name: 'Ada’s laptop', user: 'ada', role: 'operator', created_at: shown.created_at },
+    ])
+    const listed = await json(await ask('GET', '/tokens', undefined, token))
+    expect([listed.data_dir, listed.tokens.length, listed.tokens.at(-1)]).toEqual([dataDir, 3, shown])
+    const file = readdirSync(configDir).find((name) => name.startsWith('tokens-')) ?? ''
+    expect(readFileSync(join(configDir, file), 'utf8')).not.toContain(token)
+
+    expect((await ask('DELETE', `/tokens/${shown.id}`, undefined, token)).status).toBe(204)
+    expect((await ask('GET', '/tokens', undefined, token)).status).toBe(401)
+    expect(await json(await ask('DELETE', `/tokens/${shown.id}`))).toMatchObject({ code: 'token_not_found' })
+  })
+
+  test('are nobody else’s', async () => {
+    const { ask, made } = await open()
+
+    const asUser = (method: string, path: string) => ask(method, path, { role: 'operator' }, made.user)
+    expect((await asUser('POST', '/tokens')).status).toBe(403)
+    expect((await fetch(`${(await open()).url}/tokens`)).status).toBe(401)
+  })
+
+  test.each([
+    [{}, ['/role']],
+    [{ role: 'admin' }, ['/role']],
+    [{ role: 'user', user: 'a b' }, ['/user']],
+    [{ role: 'user', name: 'x'.repeat(65) }, ['/name']],
+    [{ role: 'user', name: 'two\nlines' }, ['/name']],
+    [{ role: 'user', sha256: '0'.repeat(64) }, ['/sha256']],
+  ])('are not made of %j', async (body, pointers) => {
+    const { ask, json } = await open()
+
+    const { code, errors } = await json(await ask('POST', '/tokens', body))
+
+    expect([code, errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual(['invalid_request', pointers])
+  })
+
+  test.each([
+    ['/tokens', 'application/json', '{"role":"operator",', '"name":"too late"}'],
+    ['/sessions/late/messages', 'application/json', '{"message":', '"too late"}'],
+    [
+      '/files',
+      'multipart/form-data; boundary=b',
+      '--b\r\n',
+      'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nHi\r\n--b--\r\n',
+    ],
+  ])('what a revoked one had begun to send to %s does not count', async (path, type, begun, rest) => {
+    const { url, ask, json } = await open()
+    const hers = await json(await ask('POST', '/tokens', { role: 'operator', user: 'ada' }))
+    const headers = { Authorization: `Bearer ${hers.token}`, 'Content-Type': type }
+    const late = request(`${url}${path}`, { method: 'POST', headers: { ...headers, Expect: '100-continue' } })
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      late.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject)
+    })
+    // It is sent when the server has let the caller in and waits for the body.
+    await new Promise((resolve) => late.on('continue', resolve).flushHeaders())
+    late.write(begun)
+
+    expect((await ask('DELETE', `/tokens/${hers.id}`)).status).toBe(204)
+    late.end(rest)
+
+    expect(await answered).toBe(401)
+    const { tokens } = await json(await ask('GET', '/tokens'))
+    expect(tokens.map(({ name }: { name: string }) => name)).not.toContain('too late')
+  })
+
+  test('a revoked one’s open stream ends within 5 seconds, and others’ do not', { timeout: 30_000 }, async () => {
+    const { ask, json, made } = await open()
+    const hers = await json(await ask('POST', '/tokens', { role: 'user', user: 'ada' }))
+    const stream = async (token: string | undefined, threadId: string) => {
+      const message = { id: 'm', role: 'user', content: 'Hi' }
+      const response = await ask('POST', '/', { threadId, runId: threadId, messages: [message] }, token)
+      const reader = response.body?.getReader()
+      await reader?.read()
+      const ended = (async () => {
+        for (;;) if ((await reader?.read())?.done !== false) return 'ended'
+      })().catch(() => 'dropped')
+      return { ended, leave: () => reader?.cancel() }
+    }
+    const [open1, open2] = [await stream(hers.token, 'hers'), await stream(made.user, 'mine')]
+
+    const began = performance.now()
+    expect((await ask('DELETE', `/tokens/${hers.id}`)).status).toBe(204)
+    await open1.ended
+
+    // The promise is 5 s; here other tests share the machine.
+    expect(performance.now() - began).toBeLessThan(15_000)
+    expect(await Promise.race([open2.ended, Promise.resolve('open')])).toBe('open')
+    await open2.leave()
+  })
+})

@@ -1,0 +1,134 @@
+// Tokens, for operators. What is kept of one is never shown; its text is, in the answer that makes it.
+
+import { realpathSync } from 'node:fs'
+import { z } from 'zod'
+import { ServerError } from '../../../domain/errors.ts'
+import { LOCAL_USER } from '../../../domain/session.ts'
+import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
+import type { Tokens } from '../../../http/auth/tokens/tokens.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import { inputProblems } from '../../shared/request/input-problems.ts'
+import { standingOf } from '../../shared/request/standing.ts'
+import { judge } from '../../shared/request/validate.ts'
+
+const NewTokenSchema = z.strictObject({
+  role: z.enum(tokenRoles),
+  user: z
+    .string()
+    .regex(/^\w{1,64}$/, 'Send 1 to 64 letters, digits or _.')
+    .default(LOCAL_USER)
+    .describe('Owns what the token begins. `local_user` when left out.'),
+  name: z
+    .string()
+    .regex(/^[^\p{C}]{0,64}$/u, 'Send at most 64 printable characters.')
+    .default('')
+    .describe('For people, to tell one from another.'),
+})
+
+const shown = {
+  id: z.string(),
+  name: z.string(),
+  user: z.string(),
+  role: z.enum(tokenRoles),
+  created_at: z.string(),
+}
+const TokenSchema = z.strictObject(shown).meta({ id: 'Token' })
+
+const tag = 'Tokens'
+const example = {
+  id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+  name: 'Ada’s laptop',
+  user: 'ada',
+  role: 'user',
+  created_at: '2026-11-15T09:00:00.000Z',
+}
+
+const describeList: RouteDescription = {
+  tag,
+  description: 'Oldest first. Tokens that a setting gives are not among them.',
+  responses: {
+    200: {
+      description: 'The tokens that can be revoked.',
+      content: {
+        'application/json': {
+          schema: z.strictObject({ data_dir: z.string(), tokens: z.array(TokenSchema) }),
+          example: { data_dir: '/var/lib/quarterdeck', tokens: [example] },
+        },
+      },
+    },
+  },
+  errors: [],
+}
+
+const describeCreate: RouteDescription = {
+  tag,
+  description: 'Valid at once. `token` is its text; nothing else ever shows it again.',
+  body: {
+    schema: NewTokenSchema,
+    examples: { user: { role: 'user', user: 'ada', name: 'Ada’s laptop' }, operator: { role: 'operator' } },
+  },
+  responses: {
+    201: {
+      description: 'The token.',
+      content: {
+        'application/json': {
+          schema: z.strictObject({ ...shown, token: z.string() }),
+          example: { ...example, token: 'qd_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCde' },
+        },
+      },
+    },
+  },
+  errors: ['invalid_request', 'conflict', 'storage_full', 'storage_failed'],
+}
+
+const describeRevoke: RouteDescription = {
+  tag,
+  description: 'It is refused from now on, and its open streams end within 5 seconds.',
+  params: { id: z.string().describe('Of the token.') },
+  responses: { 204: { description: 'It is revoked.' } },
+  errors: ['token_not_found', 'storage_full', 'storage_failed'],
+}
+
+export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir: string }): Route[] {
+  async function list(_request: Request, reply: Reply): Promise<void> {
+    // So that whoever means the server of one data directory can see that it is this one.
+    reply.json(200, { data_dir: realpathSync(dataDir), tokens: tokens.list().map(view) })
+  }
+
+  async function create(request: Request, reply: Reply): Promise<void> {
+    const parsed = judge(NewTokenSchema, await request.json())
+    if (!parsed.success) {
+      throw new ServerError('invalid_request', 'The body does not describe a token.', {
+        problems: inputProblems(parsed.issues),
+      })
+    }
+    const { record, token } = await tokens.create(parsed.data, standingOf(request.principal).user)
+    request.log.info('token created', { token_id: record.id, user: record.user, role: record.role })
+    reply.json(201, { ...view(record), token })
+  }
+
+  async function revoke(request: Request, reply: Reply): Promise<void> {
+    const { id = '' } = request.params
+    await tokens.revoke(id, standingOf(request.principal).user)
+    request.log.info('token revoked', { token_id: id })
+    reply.empty(204)
+  }
+
+  const shared = { path: '/tokens', door: null, role: 'operator' } as const
+  return [
+    { ...shared, method: 'GET', body: 'none', summary: 'Who has a token', describe: describeList, handle: list },
+    { ...shared, method: 'POST', body: 'control', summary: 'Make a token', describe: describeCreate, handle: create },
+    {
+      ...shared,
+      method: 'DELETE',
+      path: '/tokens/:id',
+      body: 'none',
+      summary: 'Revoke a token',
+      describe: describeRevoke,
+      handle: revoke,
+    },
+  ]
+}
+
+const view = ({ id, name, user, role, created_at }: TokenRecord) => ({ id, name, user, role, created_at })

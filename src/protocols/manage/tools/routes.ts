@@ -1,0 +1,85 @@
+// What an agent can call, for people and clients.
+
+import { z } from 'zod'
+import type { Engine } from '../../../engine/engine.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { RouteDescription } from '../../../http/route-description.ts'
+
+const ToolSchema = z
+  .strictObject({
+    name: z.string(),
+    description: z.string(),
+    execution_location: z.enum(['server', 'client']),
+    parameters: z.record(z.string(), z.unknown()).describe('A JSON Schema.'),
+    returns: z.record(z.string(), z.unknown()).nullable(),
+    timeout_seconds: z.number(),
+    effect: z.enum(['read', 'idempotent', 'once']),
+    risk: z.enum(['low', 'high', 'critical']),
+  })
+  .meta({ id: 'Tool' })
+
+const describe: RouteDescription = {
+  tag: 'Tools',
+  description:
+    'Servers behind the tools are started if they have not been yet; one that cannot be reached is left out.',
+  query: { agent: z.string().optional().describe('The default agent when left out.') },
+  responses: {
+    200: {
+      description: 'The tools of the agent.',
+      content: {
+        'application/json': {
+          schema: z.strictObject({ agent: z.string(), tools: z.array(ToolSchema) }),
+          example: {
+            agent: 'assistant',
+            tools: [
+              {
+                name: 'get_weather',
+                description: 'The weather in a city.',
+                execution_location: 'server',
+                parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+                returns: null,
+                timeout_seconds: 30,
+                effect: 'read',
+                risk: 'low',
+              },
+            ],
+          },
+        },
+      },
+    },
+  },
+  errors: ['agent_not_found'],
+}
+
+export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
+  async function list(request: Request, reply: Reply): Promise<void> {
+    const { name: agent } = engine.agent(request.query.get('agent'))
+    const tools = await engine.tools(agent, request.signal)
+    reply.json(200, {
+      agent,
+      tools: tools.map((tool) => ({
+        name: tool.name,
+        description: tool.description,
+        execution_location: tool.location === 'client' ? 'client' : 'server',
+        parameters: tool.parameters,
+        returns: tool.returns,
+        timeout_seconds: tool.timeoutMs / 1_000,
+        effect: tool.effect,
+        risk: tool.risk,
+      })),
+    })
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/tools',
+      body: 'none',
+      door: null,
+      role: 'user',
+      summary: 'What the agent can call',
+      describe,
+      handle: list,
+    },
+  ]
+}

@@ -1,0 +1,48 @@
+// How a run that did not complete becomes an error of a door.
+
+import { type ErrorCode, errorCodes, ServerError } from '../../../domain/errors.ts'
+import type { RunError } from '../../../domain/run.ts'
+import { type ErrorShape, type Problem, problemOf, problemShape } from '../../../http/problem.ts'
+import type { RunAnswer } from './run-answer.ts'
+
+/** The statuses that a door gives to codes otherwise than `http/status.ts` does. */
+export type StatusOverrides = Partial<Readonly<Record<ErrorCode, number>>>
+
+/** Null for a run that completed or waits: that is no failure. */
+export function failureOf(
+  { outcome, error }: Pick<RunAnswer, 'outcome' | 'error'>,
+  details: Record<string, unknown> = {},
+): ServerError | null {
+  if (outcome === 'completed' || outcome === 'waiting') return null
+  return runFailure(error ?? { code: 'cancelled', message: CANCELLED }, details)
+}
+
+const CANCELLED = 'The run was stopped before its answer was complete.'
+
+/** The error that a run ended with. A code that is not ours can only come from middleware. */
+export function runFailure({ code, message }: RunError, details: Record<string, unknown> = {}): ServerError {
+  return new ServerError(isErrorCode(code) ? code : 'internal_error', message, { details })
+}
+
+/** For `reply.fail`: a problem with the door's own status. */
+export function problemShapeWith(overrides: StatusOverrides): ErrorShape {
+  return (problem) => problemShape(withStatus(problem, overrides))
+}
+
+/** The problem as an event of a stream that is open already. */
+export function streamProblem(
+  error: ServerError,
+  request: { path: string; correlationId: string },
+  overrides: StatusOverrides = {},
+): Problem {
+  return withStatus(problemOf(error, request), overrides)
+}
+
+function withStatus(problem: Problem, overrides: StatusOverrides): Problem {
+  const status = isErrorCode(problem.code) ? overrides[problem.code] : undefined
+  return status === undefined ? problem : { ...problem, status }
+}
+
+const codes: ReadonlySet<string> = new Set(errorCodes)
+
+export const isErrorCode = (code: string): code is ErrorCode => codes.has(code)

@@ -1,0 +1,19 @@
+import type { TerminalEvent } from '../../../domain/event.ts'
+import { type ClientCall, clientCallId } from '../../../domain/wait.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import { waitsFor } from './run-answer.ts'
+
+/** The calls that the end of a run leaves for the client, answered by now or not. */
+export function clientCallsOf(
+  engine: Pick<Engine, 'clientCall'>,
+  owner: string,
+  terminal: TerminalEvent,
+): Promise<ClientCall[]> {
+  return clientCalls(engine, owner, waitsFor(terminal).clientCallIds)
+}
+
+export const clientCalls = (
+  engine: Pick<Engine, 'clientCall'>,
+  owner: string,
+  callIds: readonly string[],
+): Promise<ClientCall[]> => Promise.all(callIds.map((id) => engine.clientCall(owner, clientCallId(id))))

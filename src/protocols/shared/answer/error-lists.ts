@@ -1,0 +1,58 @@
+// For the descriptions of routes: the problems that come with starting a run and with waiting for it.
+
+import type { ErrorCode } from '../../../domain/errors.ts'
+
+/** What a POST that starts a run can be refused with, besides what its own body adds. */
+export const startErrors = [
+  'invalid_request',
+  'malformed_json',
+  'malformed_id',
+  'unsupported_media_type',
+  'body_too_large',
+  'request_timeout',
+  'agent_not_found',
+  'session_not_found',
+  'run_not_found',
+  'events_gone',
+  'run_in_progress',
+  'approval_pending',
+  'idempotency_mismatch',
+  'conflict',
+  'queue_full',
+  'too_many_runs',
+  'too_many_sessions',
+  'rate_limited',
+  'storage_full',
+  'storage_failed',
+  'shutting_down',
+] as const satisfies readonly ErrorCode[]
+
+/** What the files of such a POST add, where it takes any. */
+export const fileErrors = [
+  'file_too_large',
+  'too_many_files',
+  'too_many_uploads',
+  'file_unreadable',
+  'file_not_found',
+] as const satisfies readonly ErrorCode[]
+
+/** What a run can end with that does not complete. A stream tells it in its terminal event. */
+export const runErrors = [
+  'budget_exceeded',
+  'interrupted',
+  'needs_review',
+  'cancelled',
+  'tool_failed',
+  'invalid_answer',
+  'model_auth_failed',
+  'model_not_found',
+  'model_rate_limited',
+  'model_unreachable',
+  'model_timeout',
+  'model_stream_dropped',
+  'model_refused',
+  'model_context_overflow',
+  'model_bad_request',
+  'model_failed',
+  'internal_error',
+] as const satisfies readonly ErrorCode[]

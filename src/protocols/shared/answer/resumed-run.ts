@@ -1,0 +1,30 @@
+import { runNotFound, sessionNotFound } from '../../../domain/errors.ts'
+import type { RunRecord } from '../../../domain/run.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import { entryAt } from '../events/entry-at.ts'
+import { parseEventId } from '../events/event-id.ts'
+
+export interface ResumedRun {
+  run: RunRecord
+  session: SessionRecord
+  /** The last entry that the reader has seen. */
+  after: number
+}
+
+/**
+ * The run that a `Last-Event-ID` belongs to. Throws `malformed_id`, `session_not_found` when it is not the owner's,
+ * `events_gone` when it was purged or lost, `run_not_found`.
+ */
+export async function resumedRun(
+  engine: Pick<Engine, 'findSession' | 'entries' | 'getRun'>,
+  owner: string,
+  lastEventId: string,
+): Promise<ResumedRun> {
+  const { sessionId, seq } = parseEventId(lastEventId)
+  const session = await engine.findSession(owner, sessionId)
+  if (session === null) throw sessionNotFound(sessionId)
+  const { runId } = await entryAt(engine, session.id, seq)
+  if (runId === null) throw runNotFound(lastEventId)
+  return { run: await engine.getRun(owner, runId), session, after: seq }
+}

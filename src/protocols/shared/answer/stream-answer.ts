@@ -1,0 +1,144 @@
+// A run's events to one reader in the words of a door. The loop, its end in every case and the pace are `streamRun`'s.
+
+import type { Entry, Fact } from '../../../domain/entry.ts'
+import {
+  isTerminalText,
+  plainTextEvent,
+  type RunEvent,
+  type RunEventType,
+  type TerminalEvent,
+  typeOfEventText,
+} from '../../../domain/event.ts'
+import type { Logger } from '../../../domain/logger.ts'
+import type { RunRecord } from '../../../domain/run.ts'
+import type { Engine, StoredEntry } from '../../../engine/engine.ts'
+import type { ByteStream } from '../../../http/route.ts'
+import { type SseEvent, sseFrame } from '../../../http/sse.ts'
+import { beforeFirst, type StreamDeps, streamRun } from '../events/stream-run.ts'
+import { isOfSubagent } from './run-answer.ts'
+
+/** A door's words for the events of one run; it may keep state, for it is shown each event of the run once and in order. */
+export interface AnswerEncoder {
+  /** The events it has words for; it is shown no others. */
+  readonly reads: ReadonlySet<RunEventType>
+  /** A RUN_ERROR may also be made for this reader alone, when the server stops or the stream breaks. */
+  encode(event: RunEvent): Omit<SseEvent, 'id'>[]
+  /** Where it has words for facts, too. */
+  encodeFact?(fact: Fact): Omit<SseEvent, 'id'>[]
+  /** Waited for before a run's end is encoded: what that says and the events do not is looked up here. */
+  beforeEnd?(terminal: TerminalEvent): Promise<void>
+}
+
+export interface AnswerReader {
+  stream: ByteStream
+  signal: AbortSignal
+  log: Logger
+}
+
+export interface StreamAnswerDeps extends StreamDeps {
+  engine: Pick<Engine, 'follow' | 'getRun' | 'entries'>
+}
+
+/** What a reader is shown: the events of one run, unless the door means more. */
+export interface AnswerSource {
+  /** What the reader has seen already, for the encoder's state. */
+  seen(): AsyncIterable<Entry>
+  follow: Engine['follow']
+}
+
+const PAGE = 1_000
+const PAGE_CHARS = 256 * 1024
+
+/**
+ * Sends the run's events after `after`, then live, to its terminal event. An encoder that is resumed is first shown, for its
+ * state, what the reader has seen. Resolves when all is said or the reader has gone; never rejects. The caller ends the stream.
+ */
+export async function streamAnswer(
+  { engine, clock }: StreamAnswerDeps,
+  run: RunRecord,
+  after: number,
+  { stream, signal, log }: AnswerReader,
+  encoder: AnswerEncoder,
+  source: AnswerSource = {
+    seen: () => entriesUpTo(engine, [run], after),
+    follow: (target, until) => engine.follow(target, until),
+  },
+): Promise<void> {
+  async function* follow(...[target, until]: Parameters<Engine['follow']>) {
+    for await (const entry of source.seen()) {
+      await prepareEncoder(encoder, [entry])
+      encodeEntry(encoder, entry)
+    }
+    for await (const batch of source.follow(target, until)) {
+      if (encoder.beforeEnd !== undefined) await prepareEncoder(encoder, batch)
+      yield batch
+    }
+  }
+
+  await streamRun({ engine: { follow, getRun: (owner, id) => engine.getRun(owner, id) }, clock }, run, after, {
+    stream,
+    signal,
+    log,
+    encoder: {
+      entries(batch, sessionUlid) {
+        let chunk = ''
+        for (const entry of batch) {
+          const events = encodeEntry(encoder, entry)
+          // Only the last carries the id: a reader that comes back behind it must have seen all of the entry.
+          const last = events.pop()
+          if (last === undefined) continue
+          for (const event of events) chunk += sseFrame(event)
+          // An id of ours needs none of `sseFrame`'s checks, and there is one per token.
+          chunk += `id: ${sessionUlid}.${entry.seq}\n${sseFrame(last)}`
+        }
+        return chunk === '' ? null : chunk
+      },
+      events: (events) => events.flatMap((event) => encoder.encode(event).map(sseFrame)).join(''),
+    },
+  })
+}
+
+/** To be waited for before these entries are encoded. */
+export async function prepareEncoder(encoder: AnswerEncoder, entries: readonly Entry[]): Promise<void> {
+  if (encoder.beforeEnd === undefined) return
+  for (const { kind, data } of entries) {
+    if (kind === 'event' && isTerminalText(data)) await encoder.beforeEnd(JSON.parse(data))
+  }
+}
+
+export function encodeEntry(encoder: AnswerEncoder, { kind, data }: Entry): Omit<SseEvent, 'id'>[] {
+  if (kind === 'fact') return encoder.encodeFact?.(JSON.parse(data)) ?? []
+  const text = plainTextEvent(data)
+  if (text !== null) return encoder.reads.has(text.type) ? encoder.encode(text) : []
+  if (!encoder.reads.has(typeOfEventText(data))) return []
+  const event: RunEvent = JSON.parse(data)
+  return isOfSubagent(event) ? [] : encoder.encode(event)
+}
+
+/** What a reader that came up to `after` has seen of these runs of a session; of a compacted entry, the part that it has seen. */
+export async function* entriesUpTo(
+  engine: Pick<Engine, 'entries'>,
+  runs: readonly [RunRecord, ...RunRecord[]],
+  after: number,
+): AsyncGenerator<Entry> {
+  const [first] = runs
+  const ids: ReadonlySet<string | null> = new Set(runs.map(({ id }) => id))
+  let position = beforeFirst(first)
+  while (position < after) {
+    const page = await engine.entries(first.sessionId, position, PAGE, PAGE_CHARS)
+    if (page.length === 0) return
+    for (const entry of page) {
+      // A compacted entry stands at its last seq, and begins at its first.
+      if ((entry.spans?.[0]?.[0] ?? entry.seq) > after) return
+      if (ids.has(entry.runId)) yield seenOf(entry, after)
+      position = entry.seq
+    }
+  }
+}
+
+function seenOf(entry: StoredEntry, after: number): Entry {
+  if (entry.spans === undefined || entry.seq <= after) return entry
+  const seen = entry.spans.reduce((sum, [seq, length]) => (seq <= after ? sum + length : sum), 0)
+  const event: { delta: string } = JSON.parse(entry.data)
+  return { ...entry, data: JSON.stringify({ ...event, delta: event.delta.slice(0, seen) }) }
+}

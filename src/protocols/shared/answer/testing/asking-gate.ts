@@ -1,0 +1,40 @@
+import type { Gate } from '../../../../engine/gate.ts'
+import { testTool } from '../../../../engine/testing/open-engine.ts'
+
+/** A person is asked about every call of a tool whose risk is not low. */
+export const askingGate: Gate = {
+  judge: async (call) =>
+    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askingGate.question(call) },
+  question: ({ tool, now }) => ({
+    policyVersion: 'v1',
+    risk: tool.risk,
+    answerableBy: 'operator',
+    expiresAt: now + 3_600_000,
+    title: `Call ${tool.name}`,
+    description: '',
+  }),
+  grant() {
+    throw new Error('nobody asks for one here')
+  },
+}
+
+/** A tool that it asks about. */
+export const risky = testTool({
+  name: 'send',
+  risk: 'high',
+  effect: 'once',
+  call: async () => ({ content: 'Sent.', isError: false }),
+})
+
+/** An agent that wants to call it, whatever it is asked but "Well?". */
+export const riskyWork = {
+  gate: askingGate,
+  tools: [risky],
+  answers: [
+    { when: { tool: 'send' }, parts: [{ text: 'Done.' }] },
+    { when: { user: 'Well?' }, parts: [{ text: 'Well.' }] },
+    { parts: [{ text: 'May I?' }, { tool_call: { name: 'send', arguments: {} } }] },
+  ],
+}
+
+export const operator = { user: 'ada', role: 'operator' as const }

@@ -1,0 +1,90 @@
+// One path, two contracts: `POST /chat` of chat and sessions (door `rest`) and of chat and threads (door `threads`). The body
+// says which is meant, and where it does not, the Accept header.
+
+import { ServerError } from '../../../domain/errors.ts'
+import type { Door, Request, Route } from '../../../http/route.ts'
+import { problemShapeWith } from '../answer/answer-failure.ts'
+import { joinDescriptions } from './join-descriptions.ts'
+import { wantsEvents } from './wants-events.ts'
+
+type Family = Extract<Door, 'rest' | 'threads'>
+
+/** The keys that only one of them knows. */
+const ownKeys: Readonly<Record<Family, readonly string[]>> = {
+  rest: ['session_id', 'user_id'],
+  threads: ['thread_id', 'stream', 'metadata'],
+}
+
+const clashShape = problemShapeWith({ invalid_request: 422 })
+
+const isChat = (route: Route): boolean => route.method === 'POST' && route.path === '/chat'
+
+/** The same routes with their two `POST /chat` as one. `doors` are the open ones: a closed family is refused as everywhere. */
+export function joinChatRoutes(routes: readonly Route[], doors: readonly Door[]): Route[] {
+  const rest = routes.find((route) => isChat(route) && route.door === 'rest')
+  const threads = routes.find((route) => isChat(route) && route.door === 'threads')
+  const others = routes.filter((route) => !isChat(route))
+  if (rest === undefined || threads === undefined) return [...routes]
+  const open = (['rest', 'threads'] as const).filter((family) => doors.includes(family))
+  // With both closed the router refuses it.
+  if (open.length === 0) return [...others, rest]
+
+  async function handle(...[request, reply]: Parameters<Route['handle']>): Promise<void> {
+    const named = await familiesNamed(request)
+    if (named.length > 1) return reply.fail(clash(await request.json()), clashShape)
+    const [only] = open
+    const family = named[0] ?? (open.length === 1 && only !== undefined ? only : byAccept(request))
+    if (!open.includes(family)) throw doorClosed(family)
+    const routes = { rest, threads }
+    await routes[family]?.handle(request, reply)
+  }
+
+  const joined: Route = {
+    method: 'POST',
+    path: '/chat',
+    body: 'message',
+    door: null,
+    role: 'user',
+    summary: 'Send a message',
+    ...descriptionOf([rest, threads].filter(({ door }) => open.some((family) => family === door))),
+    handle,
+  }
+  return [...others, joined]
+}
+
+/** Only what is open is described. */
+function descriptionOf(routes: readonly Route[]): Pick<Route, 'describe'> {
+  const [first, second] = routes.flatMap(({ describe }) => describe ?? [])
+  if (first === undefined) return {}
+  return { describe: second === undefined ? first : joinDescriptions(first, second) }
+}
+
+/** The families whose keys the body has. None where there is no object to look at: the family that answers says why. */
+async function familiesNamed(request: Request): Promise<Family[]> {
+  const body = await request.json().catch(() => null)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
+  return (['rest', 'threads'] as const).filter((family) => keysIn(body, family).length > 0)
+}
+
+const keysIn = (body: object, family: Family): string[] => ownKeys[family].filter((key) => Object.hasOwn(body, key))
+
+const byAccept = (request: Request): Family => (wantsEvents(request.header('accept')) ? 'threads' : 'rest')
+
+function clash(body: unknown): ServerError {
+  const found = typeof body === 'object' && body !== null ? body : {}
+  const [sessions, threads] = [keysIn(found, 'rest'), keysIn(found, 'threads')]
+  const words = `${sessions.join(', ')} (a chat in a session) and ${threads.join(', ')} (a chat in a thread)`
+  return new ServerError('invalid_request', `The body mixes ${words}. Send the keys of one of them.`, {
+    problems: [...sessions, ...threads].map((key) => ({
+      pointer: `/${key}`,
+      detail: `Does not go with ${(sessions.includes(key) ? threads : sessions).join(', ')}.`,
+    })),
+  })
+}
+
+const doorClosed = (door: Family): ServerError =>
+  new ServerError(
+    'door_closed',
+    `The protocol "${door}" is closed on this server. Start it with --protocol ${door}, or with none to open all.`,
+    { details: { door } },
+  )

@@ -1,0 +1,36 @@
+// For the descriptions of routes: what takes a RunAgentInput or answers in AG-UI's events.
+
+import { EventSchema, RunAgentInputSchema } from '@ag-ui/core/schemas'
+import { z } from 'zod'
+import type { BodyDescription, ResponseDescription } from '../../../http/route-description.ts'
+import { PROTOBUF_TYPE } from './accept.ts'
+
+const AgUiEventSchema = EventSchema.meta({ id: 'AgUiEvent' })
+
+export const runInputBody: BodyDescription = {
+  schema: RunAgentInputSchema.meta({ id: 'RunAgentInput' }),
+  examples: {
+    'a first message': {
+      threadId: 'thread-1',
+      runId: 'run-1',
+      messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
+    },
+    'the thread as it is': { threadId: 'thread-1', runId: 'run-2', messages: [] },
+  },
+}
+
+/** One or more runs' events, as text or in AG-UI's binary binding. */
+export const eventStream = (description: string): ResponseDescription => ({
+  description,
+  content: {
+    'text/event-stream': {
+      schema: AgUiEventSchema,
+      example: { type: 'TEXT_MESSAGE_CONTENT', messageId: 'message-2', delta: 'Hello' },
+    },
+    [PROTOBUF_TYPE]: { schema: z.string() },
+  },
+})
+
+export const nothingMore: ResponseDescription = {
+  description: 'The reader of `Last-Event-ID` has seen all of the run.',
+}

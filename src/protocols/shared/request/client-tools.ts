@@ -1,0 +1,66 @@
+// Tools that a caller brings along. They run at the caller, so all we need is that a model can be told of them.
+
+import { ServerError } from '../../../domain/errors.ts'
+import type { RunInput } from '../../../domain/run.ts'
+import type { JsonSchema } from '../../../domain/tool-settings.ts'
+import { createJsonCheck } from '../../../json/json-schema.ts'
+import { createSchemaBudget, MAX_CHARS, MAX_VALUES, type SchemaBudget } from '../../../json/schema/budget.ts'
+import { longTextProblems } from './input-problems.ts'
+
+export interface BroughtTool {
+  name: string
+  description?: string | undefined
+  parameters?: unknown
+}
+
+/** What every provider takes as the name of a function. */
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+
+const MAX_TOOLS = 128
+
+/**
+ * `leftOut` hears of each tool that cannot be offered, and why; `unenforced` of what in the schema of a tool will not be checked. Throws
+ * `invalid_request` when the schemas are too large together: a front end that lost some of its tools in silence would be worse off.
+ */
+export function decodeClientTools(
+  tools: readonly BroughtTool[],
+  leftOut: (why: string, index: number) => void,
+  unenforced: (what: string, index: number) => void,
+): RunInput['clientTools'] {
+  const taken = new Map<string, RunInput['clientTools'][number]>()
+  const budget = createSchemaBudget()
+  for (const [index, { name, description = '', parameters }] of tools.entries()) {
+    if (!NAME.test(name)) leftOut('a name of a tool has 1 to 64 letters, digits, _ and -', index)
+    else if (taken.has(name)) leftOut('another tool has this name', index)
+    else if (taken.size >= MAX_TOOLS) leftOut(`a request may bring ${MAX_TOOLS} tools`, index)
+    else {
+      const schema = schemaIn(parameters, budget, (what) => unenforced(what, index))
+      if (budget.hasRefused) throw tooLarge(index)
+      if (schema === null) leftOut('its parameters are no JSON Schema of an object', index)
+      else taken.set(name, { name, description, parameters: schema })
+    }
+  }
+  return [...taken.values()]
+}
+
+function tooLarge(index: number): ServerError {
+  const detail = `The schemas of a request's tools have at most ${MAX_CHARS} characters and ${MAX_VALUES} values. Send fewer or smaller tools.`
+  return new ServerError('invalid_request', 'The schemas of the tools are too large.', {
+    problems: [{ pointer: `/tools/${index}`, detail }],
+  })
+}
+
+function schemaIn(parameters: unknown, budget: SchemaBudget, unenforced: (what: string) => void): JsonSchema | null {
+  if (parameters === undefined || parameters === null) return { type: 'object', properties: {} }
+  if (typeof parameters !== 'object' || Array.isArray(parameters)) return null
+  if (longTextProblems(parameters, []).length > 0) return null
+  const schema: JsonSchema = { type: 'object', ...parameters }
+  if (schema.type !== 'object') return null
+  try {
+    for (const warning of createJsonCheck(schema, { budget, foreignPatterns: true }).warnings) unenforced(warning)
+    return schema
+  } catch (error) {
+    if (error instanceof ServerError) return null
+    throw error
+  }
+}

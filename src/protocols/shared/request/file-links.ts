@@ -1,0 +1,43 @@
+// Addresses of files that a page can show without sending a header.
+
+import { TLSSocket } from 'node:tls'
+import type { FileKeys } from '../../../http/auth/file-keys.ts'
+import type { Request } from '../../../http/route.ts'
+import { isLoopback } from '../../../http/server/guard.ts'
+
+export interface FileLinks {
+  /** Valid for an hour, for whoever has it. Absolute as the request reached us: the page may be of another origin. */
+  urlOf(request: Asked, owner: string, fileId: string): string
+}
+
+type Asked = Pick<Request, 'raw' | 'header'>
+
+export interface FileLinksOptions {
+  keys: Pick<FileKeys, 'sign'>
+  /** In front of every path. */
+  basePath?: string
+}
+
+export function createFileLinks({ keys, basePath = '' }: FileLinksOptions): FileLinks {
+  return {
+    urlOf: (request, owner, fileId) =>
+      `${originOf(request)}${basePath}/files/${fileId}?key=${keys.sign(fileId, owner)}`,
+  }
+}
+
+/** The guard has judged the host. Without one, as old clients ask, the address is a path. */
+function originOf(request: Asked): string {
+  const host = request.header('host')
+  if (host === undefined) return ''
+  const isTls = request.raw.socket instanceof TLSSocket || isBehindTls(host, request.header('origin'))
+  return `${isTls ? 'https' : 'http'}://${host}`
+}
+
+/** A page over https cannot reach a server on another machine otherwise, so somebody in front of us speaks TLS. */
+const isBehindTls = (host: string, origin = ''): boolean =>
+  /^https:/i.test(origin) && !isLoopback(host.replace(/:\d+$/, ''))
+
+const OWN_FILE = /\/files\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\?key=/i
+
+/** The id in an address that we made; null for any other. Who sends it must own the file all the same. */
+export const fileIdIn = (url: string): string | null => OWN_FILE.exec(url)?.[1] ?? null

@@ -1,0 +1,37 @@
+import { ServerError } from '../../../domain/errors.ts'
+import { parseUuid, ulidOf } from '../../../domain/ids.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { Engine, SessionPage } from '../../../engine/engine.ts'
+import { type Page, queryProblem } from './decode-page.ts'
+
+export interface SessionList {
+  sessions: SessionRecord[]
+  /** `before` of the next page; null when this one is the last. */
+  next: string | null
+}
+
+/**
+ * A page of an owner's sessions, newest activity first. `before` is the id of the last one of the page before it, or its
+ * `next`, which holds its place also when that session was used or deleted meanwhile. Throws `invalid_request`.
+ */
+export async function listSessions(
+  engine: Pick<Engine, 'sessions'>,
+  query: Pick<SessionPage, 'owner' | 'label'>,
+  { limit, before }: Page,
+): Promise<SessionList> {
+  const place = before === undefined ? {} : { before: parsePlace(before) ?? before }
+  const found = await engine.sessions({ ...query, limit: limit + 1, ...place }).catch((error: unknown) => {
+    if (!(error instanceof ServerError) || error.code !== 'session_not_found') throw error
+    throw queryProblem({ pointer: 'before', detail: 'Send the id of the last session of the page before.' })
+  })
+  const sessions = found.slice(0, limit)
+  const last = sessions.at(-1)
+  const isLast = found.length <= limit || last === undefined
+  return { sessions, next: isLast ? null : `${last.lastActivity}.${ulidOf(last.id)}` }
+}
+
+function parsePlace(text: string): { lastActivity: number; id: string } | null {
+  const [, time, name = ''] = /^(\d{1,15})\.(.+)$/.exec(text) ?? []
+  const id = parseUuid(name)
+  return id === null ? null : { lastActivity: Number(time), id }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { letGo } from './release-body.ts'
+
+function requestOf() {
+  const calls: string[] = []
+  return { letGo: () => void calls.push('letGo'), calls }
+}
+
+test('empties what can hold files, leaves the rest, and what lies on disk goes', () => {
+  const request = requestOf()
+  const message = { content: ['a'] }
+  const body = { message: 'Hi', files: [1], messages: [message], input: [2], state: { files: [3] } }
+  const turn = { files: [4] }
+
+  letGo(request, [body, turn])
+
+  expect(body).toEqual({ message: 'Hi', files: [], messages: [], input: [], state: { files: [3] } })
+  expect(turn).toEqual({ files: [] })
+  expect(message).toEqual({ content: ['a'] })
+  expect(request.calls).toEqual(['letGo'])
+})
+
+test('has nothing to do with what is no such body', () => {
+  const body = { input: 'text', files: null }
+  letGo(requestOf(), [null, 'text', [1], body])
+
+  expect(body).toEqual({ input: 'text', files: null })
+})
