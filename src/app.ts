@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { ServerSettings } from './config/server-settings.ts'
+import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { AgentDefinition, ModelSettings } from './domain/agent.ts'
 import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
 import { type Clock, createSystemClock } from './domain/clock.ts'

@@ -1,7 +1,7 @@
 // The public API: everything an embedding program needs, and nothing else.
 
 export { ConfigError, type ConfigIssue } from './config/config-error.ts'
-export type { CodeSettings } from './config/settings.ts'
+export type { CodeSettings } from './config/settings/settings.ts'
 export { createQuarterdeck, type Quarterdeck, type QuarterdeckOptions } from './create-quarterdeck.ts'
 export { type ErrorCode, errorCodes, ServerError } from './domain/errors.ts'
 export type { RunEvent } from './domain/event.ts'

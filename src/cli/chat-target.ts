@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { variable } from '../config/env-file.ts'
+import { variable } from '../config/source/env-file.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
 import { isClientId } from '../domain/ids.ts'
 import type { HowToAnswer } from './chat-desk.ts'

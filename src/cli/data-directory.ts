@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { variable } from '../config/env-file.ts'
+import { variable } from '../config/source/env-file.ts'
 import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
 import { createSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'

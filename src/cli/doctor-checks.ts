@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { ServerSettings } from '../config/server-settings.ts'
+import type { ServerSettings } from '../config/settings/server-settings.ts'
 import type { AgentDefinition, ModelSettings } from '../domain/agent.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'

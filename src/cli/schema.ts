@@ -25,7 +25,7 @@ Then the first line of the file says where it is:
 }
 
 export async function schema(which: 'agent' | 'server', io: Io): Promise<number> {
-  const { agentJsonSchema, settingsJsonSchema } = await import('../config/json-schema.ts')
+  const { agentJsonSchema, settingsJsonSchema } = await import('../config/source/json-schema.ts')
   const made = which === 'agent' ? agentJsonSchema() : settingsJsonSchema()
   io.stdout.write(`${JSON.stringify(made, null, 2)}\n`)
   return exitCodes.ok.code

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { Command } from 'commander'
 import { ConfigError } from '../config/config-error.ts'
-import type { SettingFlags } from '../config/settings.ts'
+import type { SettingFlags } from '../config/settings/settings.ts'
 import { type Logger, silentLogger } from '../domain/logger.ts'
 import { type BannerFacts, banner } from './banner.ts'
 import { checkAgents } from './check-agents.ts'

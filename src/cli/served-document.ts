@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../app.ts'
-import { loadAgent } from '../config/load-agent.ts'
-import { resolveSettings } from '../config/resolve-settings.ts'
+import { loadAgent } from '../config/agent/load-agent.ts'
+import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import { silentLogger } from '../domain/logger.ts'
 
 const exampleAgent = join(import.meta.dirname, '../../examples/assistant/agent.yaml')

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { SettingFlags } from '../config/settings.ts'
+import type { SettingFlags } from '../config/settings/settings.ts'
 import { loadConfig } from './load-config.ts'
 import { createServerLog } from './server-log.ts'
 import { tempFolder } from './testing/temp-folder.ts'

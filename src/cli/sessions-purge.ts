@@ -1,4 +1,4 @@
-import { secondsOf } from '../config/duration.ts'
+import { secondsOf } from '../config/source/duration.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { Setting } from '../config/setting.ts'
-import { type SettingFlags, type SettingKey, settingKeys, settings } from '../config/settings.ts'
+import type { Setting } from '../config/settings/setting.ts'
+import { type SettingFlags, type SettingKey, settingKeys, settings } from '../config/settings/settings.ts'
 
 const groups: [heading: string, keys: string[]][] = [
   ['Where it listens:', ['host', 'port', 'protocols', 'cors.', 'allowed_hosts', 'tls.', 'open']],

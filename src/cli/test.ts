@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { isSpan, secondsOf } from '../config/duration.ts'
-import { variable } from '../config/env-file.ts'
+import { isSpan, secondsOf } from '../config/source/duration.ts'
+import { variable } from '../config/source/env-file.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
 import type { AgentCase, CaseResult } from '../evaluation/case-result.ts'
 import { runCases } from '../evaluation/run-cases.ts'

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type ConfigFiles, diskFiles } from '../config/config-files.ts'
+import { type ConfigFiles, diskFiles } from '../config/source/config-files.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
 import type { Io } from './io.ts'
 import { agentPaths, type LoadedConfig } from './load-config.ts'

@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { ConfigError } from './config-error.ts'
-import { type Environment, variable } from './env-file.ts'
+import { type Environment, variable } from './source/env-file.ts'
 
 export const CONFIG_DIR_VARIABLE = 'QUARTERDECK_CONFIG_DIR'
 

@@ -2,9 +2,9 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { agentPage } from './agent-doc.ts'
-import { agentJsonSchema, settingsJsonSchema } from './json-schema.ts'
-import { settingsPage } from './settings-doc.ts'
+import { agentPage } from './agent/agent-doc.ts'
+import { settingsPage } from './settings/settings-doc.ts'
+import { agentJsonSchema, settingsJsonSchema } from './source/json-schema.ts'
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { resolveSettings } from '../../src/config/resolve-settings.ts'
+import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 

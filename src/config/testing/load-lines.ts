@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import type { AgentDefinition } from '../../domain/agent.ts'
+import { checkAgent } from '../agent/load-agent.ts'
 import { formatIssue } from '../config-error.ts'
-import type { Environment } from '../env-file.ts'
-import { checkAgent } from '../load-agent.ts'
+import type { Environment } from '../source/env-file.ts'
 import { createMemoryFiles } from './memory-files.ts'
 
 /** What an agent file needs at least; its lines come first, so that those of a test begin at line 4. */

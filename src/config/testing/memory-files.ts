@@ -1,4 +1,4 @@
-import type { ConfigFiles, FolderEntry } from '../config-files.ts'
+import type { ConfigFiles, FolderEntry } from '../source/config-files.ts'
 
 /** Files by absolute path, for tests. */
 export function createMemoryFiles(files: Readonly<Record<string, string | Uint8Array>>): ConfigFiles {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../../app.ts'
-import { resolveSettings } from '../../../config/resolve-settings.ts'
+import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { testAgent } from '../../../engine/testing/open-engine.ts'
 

@@ -1,0 +1,80 @@
+import { code, fillPage, markdownTable } from '../reference-page.ts'
+import { inline } from '../source/explain-issues.ts'
+import { exampleOf, expectationOf, isSchema, type JsonSchema, optionsOf, schemaAt } from '../source/json-schema-node.ts'
+import { validationSchema } from '../source/validation-schema.ts'
+import { agentFile } from './agent-yaml.ts'
+
+/**
+ * docs/agent-yaml.md with its tables made anew. The block `top` lists the top-level keys, `model` the keys of model …, `tools` what
+ * tools of several kinds have, `tools.http` what only those of one kind have.
+ */
+export function agentPage(page: string): string {
+  const schema = validationSchema(agentFile)
+  return fillPage(page, (name) => {
+    if (name === 'top') return keyTable(rowsOf([schema], '', false))
+    if (name === 'tools') return keyTable(rowsOf([sharedToolKeys(schema)], '', true))
+    const [first = '', kind, ...rest] = name.split('.')
+    if (first === 'tools' && kind !== undefined && rest.length === 0) {
+      return keyTable(rowsOf([ownToolKeys(schema, kind)], '', true))
+    }
+    const section = schemaAt(schema, name.split('.'))
+    if (section === null) throw new Error(`docs/agent-yaml.md asks for a table of ${name}, which is no key.`)
+    return keyTable(rowsOf(shapesOf(section), '', true))
+  })
+}
+
+const keyTable = (rows: string[][]): string => markdownTable(['key', 'value', 'default', 'what it does'], rows)
+
+const toolKinds = (schema: JsonSchema): JsonSchema[] => optionsOf(schemaAt(schema, ['tools', 0]) ?? {})
+
+const typeOf = (kind: JsonSchema): unknown => schemaAt(kind, ['type'])?.const
+
+/** What most kinds have; a prompt has all of it. */
+function sharedToolKeys(schema: JsonSchema): JsonSchema {
+  const kinds = toolKinds(schema)
+  const prompt = kinds.find((kind) => typeOf(kind) === 'prompt') ?? {}
+  const isShared = (key: string) => kinds.filter((kind) => Object.hasOwn(kind.properties ?? {}, key)).length > 2
+  const entries = Object.entries(prompt.properties ?? {}).filter(([key]) => isShared(key))
+  const type = schemaAt(schema, ['tools', 0, 'type']) ?? {}
+  return { ...prompt, properties: Object.fromEntries(entries.map(([key, one]) => [key, key === 'type' ? type : one])) }
+}
+
+function ownToolKeys(schema: JsonSchema, type: string): JsonSchema {
+  const kind = toolKinds(schema).find((one) => typeOf(one) === type)
+  if (kind === undefined)
+    throw new Error(`docs/agent-yaml.md asks for a table of tools.${type}, which is no kind of tool.`)
+  const shared = sharedToolKeys(schema).properties ?? {}
+  return {
+    ...kind,
+    properties: Object.fromEntries(
+      Object.entries(kind.properties ?? {}).filter(([key]) => !Object.hasOwn(shared, key)),
+    ),
+  }
+}
+
+/** What can stand in a place; of a list, what can stand in it. */
+const shapesOf = (node: JsonSchema): JsonSchema[] =>
+  optionsOf(node).flatMap((option) => (isSchema(option.items) ? shapesOf(option.items) : [option]))
+
+function rowsOf(shapes: readonly JsonSchema[], prefix: string, deep: boolean): string[][] {
+  return shapes.flatMap((shape) =>
+    Object.keys(shape.properties ?? {}).flatMap((key) => {
+      const child = schemaAt(shape, [key]) ?? {}
+      const isRequired = shape.required?.includes(key) ?? false
+      const row = [code(`${prefix}${key}`), expectationOf(child), defaultOf(child, isRequired), explained(child)]
+      // `fallback` has the keys of the model it stands in.
+      if (!deep || key === 'fallback') return [row]
+      const isList = optionsOf(child).some((option) => option.type === 'array')
+      return [row, ...rowsOf(shapesOf(child), `${prefix}${key}${isList ? '[]' : ''}.`, deep)]
+    }),
+  )
+}
+
+function defaultOf(node: JsonSchema, isRequired: boolean): string {
+  if (isRequired) return '**required**'
+  const value = node.default
+  if (value === undefined || value === '' || (typeof value === 'object' && value !== null)) return '–'
+  return code(inline(value))
+}
+
+const explained = (node: JsonSchema): string => `${node.description ?? ''} E.g. ${code(inline(exampleOf(node)))}`

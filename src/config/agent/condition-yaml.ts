@@ -1,0 +1,124 @@
+// Conditions on the arguments of a call: the schema of how they are written, and what they come out as.
+
+import { z } from 'zod'
+import type { ArgumentCondition, ArgumentConditions } from '../../domain/approval-rule.ts'
+import { key, text } from '../source/schema-key.ts'
+
+const scalar = () => z.union([z.string(), z.number(), z.boolean(), z.null()])
+
+type Scalar = z.infer<ReturnType<typeof scalar>>
+
+const isGlob = (value: Scalar): value is string => typeof value === 'string' && /[*?]/.test(value)
+
+const plain = (value: Scalar): ArgumentCondition => (isGlob(value) ? { matches: value } : { equals: value })
+
+// Taken literally such a list would let through what it is meant to stop.
+const list = () =>
+  z
+    .array(scalar())
+    .min(1)
+    .superRefine((values, context) => {
+      for (const [index, value] of values.entries()) {
+        if (!isGlob(value)) continue
+        const message =
+          'a list holds plain values, and * and ? would stand for themselves. Write one entry of when (or one rule of ' +
+          'the policy) for each pattern; one_of for the characters themselves'
+        context.addIssue({ code: 'custom', path: [index], message })
+      }
+    })
+
+const testKeys = {
+  equals: key(scalar().optional(), 'Exactly this value.', 'all'),
+  one_of: key(z.array(scalar()).min(1).optional(), 'One of these values.', ['eu', 'us']),
+  matches: key(
+    text().optional(),
+    'A glob: `*` stands for any characters but `/`, `**` for any at all, `?` for one.',
+    '/etc/**',
+  ),
+  path: key(
+    text().optional(),
+    'A glob for a path, by where the path leads; without `/` it is about the last part.',
+    '*.env',
+  ),
+  above: key(z.number().optional(), 'A number greater than this.', 100),
+  below: key(z.number().optional(), 'A number less than this.', 0),
+}
+
+type Tests = z.infer<z.ZodObject<typeof testKeys>>
+
+const namesOf = (tests: object): string[] =>
+  Object.entries(tests)
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name)
+
+function checkOne(tests: object, context: z.RefinementCtx): void {
+  const found = namesOf(tests)
+  if (found.length === 1) return
+  const written = found.length === 0 ? 'none' : found.join(' and ')
+  const message = `expected exactly one test for an argument, found ${written}. Write e.g. { above: 100 }`
+  context.addIssue({ code: 'custom', message })
+}
+
+function testOf(tests: Tests): ArgumentCondition {
+  if (tests.one_of !== undefined) return { oneOf: tests.one_of }
+  if (tests.matches !== undefined) return { matches: tests.matches }
+  if (tests.path !== undefined) return { path: tests.path }
+  if (tests.above !== undefined) return { above: tests.above }
+  if (tests.below !== undefined) return { below: tests.below }
+  return { equals: tests.equals ?? null }
+}
+
+const expected = 'a value, a list of values, or one of the keys equals, one_of, matches, path, above, below and not'
+
+const inner = () =>
+  z
+    .union([
+      z.string(),
+      z.number(),
+      z.boolean(),
+      z.null(),
+      list(),
+      z.strictObject(testKeys).superRefine(checkOne).transform(testOf),
+    ])
+    .transform(conditionOf)
+
+const conditionOf = (value: Scalar | Scalar[] | ArgumentCondition): ArgumentCondition => {
+  if (Array.isArray(value)) return { oneOf: value }
+  return typeof value === 'object' && value !== null ? value : plain(value)
+}
+
+const condition = () =>
+  key(
+    z
+      .union([
+        z.string(),
+        z.number(),
+        z.boolean(),
+        z.null(),
+        list(),
+        z
+          .strictObject({
+            ...testKeys,
+            not: key(
+              inner().optional(),
+              'The opposite of what stands here.',
+              'draft',
+              expected.replace(' and not', ''),
+            ),
+          })
+          .superRefine(checkOne)
+          .transform(({ not, ...tests }): ArgumentCondition => (not === undefined ? testOf(tests) : { not })),
+      ])
+      .transform(conditionOf),
+    'What the argument must be.',
+    { above: 100 },
+    expected,
+  )
+
+/** Every named argument must fit; a name may have dots to reach inside. */
+export const conditions = () =>
+  z
+    .record(z.string(), condition())
+    .refine((value) => Object.keys(value).length > 0, { error: '' })
+    .transform((value): ArgumentConditions => value)
+    .meta({ expected: 'arguments with what they must be', example: { amount: { above: 100 } }, shared: 'conditions' })

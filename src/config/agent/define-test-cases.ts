@@ -1,0 +1,51 @@
+import type { TestCase, TestCheck } from '../../domain/test-case.ts'
+import { existingFile, type Surroundings } from '../source/environment.ts'
+import type { AgentFile } from './agent-yaml.ts'
+import type { TestCaseFile } from './test-case-yaml.ts'
+
+/** How much must be the same where a ground truth is given and nothing else says how to compare. */
+const SIMILARITY = 0.5
+
+export function defineTestCases({ test_cases: cases, judge }: AgentFile, surroundings: Surroundings): TestCase[] {
+  return cases.map((test, index) => ({
+    name: test.name,
+    turns: test.turns ?? [test.input ?? ''],
+    files: test.files.map((file, at) => {
+      const place = test.files.length > 1 ? [at] : []
+      return existingFile(file, ['test_cases', index, 'files', ...place], surroundings)
+    }),
+    tools: test.tools.map((tool) =>
+      typeof tool === 'string'
+        ? { name: tool, arguments: null }
+        : { name: tool.name, arguments: tool.arguments ?? null },
+    ),
+    onlyTheseTools: test.only_these_tools,
+    approvals: test.approvals.map(({ tool, decision, arguments: edited, reason }) => ({
+      tool,
+      decision,
+      arguments: edited ?? null,
+      reason: reason ?? null,
+    })),
+    checks: checksOf(test, judge !== undefined),
+    timeoutMs: test.timeout * 1000,
+  }))
+}
+
+function checksOf(test: TestCaseFile, hasJudge: boolean): TestCheck[] {
+  const ignoreCase = test.ignore_case
+  const checks: TestCheck[] = [
+    ...(test.contains ?? []).map((text) => ({ check: 'contains' as const, text, ignoreCase })),
+    ...(test.not_contains ?? []).map((text) => ({ check: 'not_contains' as const, text, ignoreCase })),
+    ...(test.regex ?? []).map((pattern) => ({ check: 'regex' as const, pattern, flags: ignoreCase ? 'i' : '' })),
+  ]
+  if (test.json_schema !== undefined) checks.push({ check: 'json_schema', schema: test.json_schema })
+  const { ground_truth: truth, similarity, judge: criteria } = test
+  if (truth !== undefined && (similarity !== undefined || (criteria === undefined && !hasJudge))) {
+    checks.push({ check: 'similarity', truth, atLeast: similarity ?? SIMILARITY })
+  }
+  // Without criteria the judge only compares, and only where no similarity was asked for.
+  if (criteria !== undefined || (truth !== undefined && similarity === undefined && hasJudge)) {
+    checks.push({ check: 'judge', truth: truth ?? null, criteria: criteria ?? '' })
+  }
+  return checks
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { formatIssue } from '../config-error.ts'
+import { createMemoryFiles } from '../testing/memory-files.ts'
+import { loadAgents } from './load-agents.ts'
+
+function warningsOf(...lines: string[]): string[] {
+  const text = ['name: a', 'model: { provider: demo }', 'instructions: Be kind.', ...lines].join('\n')
+  const warnings: string[] = []
+  loadAgents(['/a/agent.yaml'], {
+    env: {},
+    files: createMemoryFiles({ '/a/agent.yaml': text, '/a/tools.ts': '' }),
+    warn: (one) => warnings.push(formatIssue(one)),
+  })
+  return warnings
+}
+
+const advice = 'Write otherwise: run beside when to let the other calls run, or remove when.'
+const pay = (...more: string[]) => [
+  'tools:',
+  `  - { type: function, name: pay, file: tools.ts, parameters: { n: { type: number } }, ${more.join(', ')} }`,
+]
+const when = 'approval: { when: { n: { above: 9 } } }'
+
+describe('conditions that change nothing are named with their file and line', () => {
+  test('where the risk of the tool asks about every call', () => {
+    expect(warningsOf(...pay(when))).toEqual([
+      `/a/agent.yaml:5:97 tools[0].approval: every call of pay is asked about because its risk is high, so these conditions let nothing run. ${advice}`,
+    ])
+  })
+
+  test('at a tool of an MCP server', () => {
+    const lines = [
+      'tools:',
+      '  - type: mcp',
+      '    name: notes',
+      '    command: npx',
+      '    tools:',
+      '      write_file: { approval: { when: { path: "*.env" } } }',
+      '      read_file: { risk: low, approval: { when: { path: "*.env" } } }',
+    ]
+    expect(warningsOf(...lines)).toEqual([
+      `/a/agent.yaml:9:31 tools[0].tools.write_file.approval: every call of write_file is asked about because its risk is high, so these conditions let nothing run. ${advice}`,
+    ])
+  })
+
+  test('at a tool whose server may say that it only reads', () => {
+    const lines = [
+      'tools:',
+      '  - type: mcp',
+      '    name: notes',
+      '    command: npx',
+      '    trust_hints: true',
+      '    tools:',
+    ]
+    expect(warningsOf(...lines, '      edit: { approval: { when: { path: "*.env" } } }')).toEqual([
+      expect.stringContaining('every call of edit is asked about because its risk is high unless it only reads, so'),
+    ])
+  })
+
+  test('at the agent', () => {
+    expect(warningsOf('approval: { default: { when: { n: { above: 9 } } } }', ...pay('effect: once'))).toEqual([
+      `/a/agent.yaml:4:22 approval.default: every call of pay is asked about because of its risk, so these conditions let nothing run. ${advice}`,
+    ])
+  })
+
+  test.each([
+    ['always', [when], 'every call of pay is asked about because approval.default is always'],
+    ['risk >= critical', [when, 'risk: critical'], 'every call of pay is asked about because its risk is critical'],
+  ])('where the agent says %s', (rule, more, reason) => {
+    expect(warningsOf(`approval: { default: ${rule} }`, ...pay(...more))).toEqual([expect.stringContaining(reason)])
+  })
+})
+
+test.each<[string, string[]]>([
+  ['the rest runs', pay('approval: { when: { n: { above: 9 } }, otherwise: run }')],
+  ['the risk is low', pay(when, 'effect: read')],
+  ['the agent never asks', ['approval: { default: never }', ...pay(when)]],
+  ['the agent asks about more risk', ['approval: { default: risk >= critical }', ...pay(when)]],
+  ['there are none', pay('effect: once')],
+])('nothing is said where %s', (_, lines) => {
+  expect(warningsOf(...lines)).toEqual([])
+})

@@ -1,0 +1,71 @@
+// Conditions that change nothing: `when` adds to the other rules, and those ask about every call already. Whoever wrote such a
+// `when` wants the other calls to run, and must say so.
+
+import type { ApprovalRule } from '../../domain/approval-rule.ts'
+import { isAtLeast, type Risk, type ToolSettings } from '../../domain/tool-settings.ts'
+import type { Path } from '../source/json-schema-node.ts'
+import type { AgentFile } from './agent-yaml.ts'
+
+export interface IdleConditions {
+  /** The key that has them. */
+  at: Path
+  message: string
+}
+
+const ADVICE = 'Write otherwise: run beside when to let the other calls run, or remove when.'
+
+export function idleConditions(file: AgentFile, tools: readonly ToolSettings[]): IdleConditions[] {
+  const agentRule = file.approval.default
+  const found: IdleConditions[] = []
+  const look = (name: string, rule: ApprovalRule | undefined, risk: Risk, isGuess: boolean, at: Path) => {
+    if (rule?.ask !== 'when' || rule.otherwise === 'run') return
+    const reason = reasonToAsk(agentRule, name, risk)
+    if (reason === null) return
+    const unless = isGuess ? ' unless it only reads' : ''
+    const message = `${reason}${unless}, so these conditions let nothing run. ${ADVICE}`
+    found.push({ at: [...at, 'approval'], message })
+  }
+  for (const [index, tool] of file.tools.entries()) {
+    const settings = tools[index]
+    if (settings === undefined || tool.type === 'client') continue
+    const isGuess = mayRead(settings)
+    look(tool.name, tool.approval, settings.risk, isGuess, ['tools', index])
+    if (tool.type !== 'mcp' || settings.type !== 'mcp') continue
+    for (const [name, rules] of Object.entries(tool.tools)) {
+      const { risk } = settings.tools[name] ?? {}
+      const at = ['tools', index, 'tools', name]
+      look(name, rules.approval, risk ?? settings.risk, isGuess && risk === undefined, at)
+    }
+  }
+  if (agentRule.ask === 'when' && agentRule.otherwise === 'default') {
+    const names = tools.filter((tool) => tool.approval === null && isAtLeast(tool.risk, 'high')).map(({ name }) => name)
+    if (names.length > 0) {
+      const reason = `every call of ${names.join(', ')} is asked about because of its risk`
+      found.push({ at: ['approval', 'default'], message: `${reason}, so these conditions let nothing run. ${ADVICE}` })
+    }
+  }
+  return found
+}
+
+/** Why the agent's own rule does not let the rest of a tool's calls run; null where it does. */
+function reasonToAsk(agentRule: ApprovalRule, tool: string, risk: Risk): string | null {
+  const byRisk = `every call of ${tool} is asked about because its risk is ${risk}`
+  switch (agentRule.ask) {
+    case 'never':
+      return null
+    case 'always':
+      return `every call of ${tool} is asked about because approval.default is always`
+    case 'policy':
+      return `the calls of ${tool} go by the policy`
+    case 'risk':
+      return isAtLeast(risk, agentRule.atLeast) ? byRisk : null
+    case 'when':
+      return agentRule.otherwise === 'default' && isAtLeast(risk, 'high') ? byRisk : null
+  }
+}
+
+/** What a server or a document says of a single tool is not known yet. */
+function mayRead(tool: ToolSettings): boolean {
+  if (tool.type === 'mcp') return tool.trustHints && tool.written.length === 0
+  return tool.type === 'openapi' && tool.written.length === 0
+}

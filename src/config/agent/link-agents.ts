@@ -1,0 +1,106 @@
+// Agents name other agents by their files. Those are read too, each once, and the names take the place of the paths.
+
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import type { AgentDefinition } from '../../domain/agent.ts'
+import type { AgentToolSettings, ToolSettings } from '../../domain/tool-settings.ts'
+import type { ConfigIssue } from '../config-error.ts'
+import { diskFiles, fileProblem } from '../source/config-files.ts'
+import { type LoadOptions, type ReadAgent, readAgent } from './read-agent.ts'
+
+export interface LinkedAgents {
+  /** Those of `files` in order, then those that only other agents talk to, in the order they were found. */
+  agents: AgentDefinition[]
+  issues: ConfigIssue[]
+}
+
+/** The agents of these files and all that they lead to; agents may name each other in a circle. */
+export function linkAgents(files: readonly string[], options: LoadOptions): LinkedAgents {
+  const found = new Map<string, ReadAgent>()
+  const issues: ConfigIssue[] = []
+  const isServed = new Set<ReadAgent>()
+  for (const file of files) {
+    const path = resolve(file)
+    if (found.has(path)) continue
+    const one = readAgent(file, options)
+    found.set(path, one)
+    isServed.add(one)
+  }
+  // A map is walked in the order of its entries, also of those that are added on the way.
+  for (const one of found.values()) issues.push(...followTools(one, found, options))
+
+  const all = [...found.values()]
+  const agents = all.flatMap((one) => {
+    const { agent } = one
+    if (agent === null) return []
+    const isInternal = !isServed.has(one)
+    const tools = agent.tools.map((tool, index) => linkTool(tool, index, one, found, issues))
+    return [{ ...agent, tools, internal: isInternal, default: agent.default && !isInternal }]
+  })
+  return { agents, issues: distinct([...all.flatMap((one) => one.issues), ...issues, ...clashes(all, isServed)]) }
+}
+
+/** Reads the agents that this one's tools name. One that is not there is a mistake of the tool, not of a file. */
+function followTools(one: ReadAgent, found: Map<string, ReadAgent>, options: LoadOptions): ConfigIssue[] {
+  const issues: ConfigIssue[] = []
+  for (const [index, tool] of (one.said?.tools ?? []).entries()) {
+    if (tool.type !== 'agent') continue
+    const file = isAbsolute(tool.agent) ? tool.agent : join(dirname(one.file), tool.agent)
+    const path = resolve(file)
+    if (found.has(path)) continue
+    const problem = fileProblem(options.files ?? diskFiles, path)
+    if (problem === null) found.set(path, readAgent(file, options))
+    else {
+      const message = `${path}: ${problem}. The path is taken relative to this file.`
+      issues.push(one.issueAt(['tools', index, 'agent'], message))
+    }
+  }
+  return issues
+}
+
+function linkTool(
+  tool: ToolSettings,
+  index: number,
+  from: ReadAgent,
+  found: ReadonlyMap<string, ReadAgent>,
+  issues: ConfigIssue[],
+): ToolSettings {
+  if (tool.type !== 'agent') return tool
+  const other = found.get(tool.agent)?.agent
+  // What is wrong with it has been reported.
+  if (other === undefined || other === null) return tool
+  if (tool.description === null && other.description.length < MIN_DESCRIPTION) {
+    const message =
+      `${other.name} has no description of at least ${MIN_DESCRIPTION} characters, and neither has this tool. ` +
+      'Write e.g. description: Explains a topic step by step.'
+    issues.push(from.issueAt(['tools', index], message))
+  }
+  const said = from.said?.tools[index]
+  const linked: AgentToolSettings = { ...tool, agent: other.name }
+  // A run of its own takes longer than a call of a function, and is limited by its own file.
+  if (said?.type === 'agent' && said.timeout === undefined) linked.timeoutMs = other.limits.durationMs
+  return linked
+}
+
+const MIN_DESCRIPTION = 10
+
+function clashes(all: readonly ReadAgent[], isServed: ReadonlySet<ReadAgent>): ConfigIssue[] {
+  const issues: ConfigIssue[] = []
+  const byName = new Map<string, string>()
+  let theDefault: string | null = null
+  for (const one of all) {
+    const { agent, file, issueAt } = one
+    if (agent === null) continue
+    const other = byName.get(agent.name)
+    if (other === undefined) byName.set(agent.name, file)
+    else issues.push(issueAt(['name'], `${other} is called ${agent.name} already. Give each agent a name of its own.`))
+    if (!agent.default || !isServed.has(one)) continue
+    if (theDefault === null) theDefault = file
+    else issues.push(issueAt(['default'], `${theDefault} is the default already. Keep default: true in one of them.`))
+  }
+  return issues
+}
+
+// Files of one folder share a `.env`, and each would bring its mistakes.
+const distinct = (issues: readonly ConfigIssue[]): ConfigIssue[] => [
+  ...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values(),
+]

@@ -1,0 +1,78 @@
+// Several agents for one server: files, or folders of them.
+
+import { basename, join, resolve } from 'node:path'
+import type { AgentDefinition } from '../../domain/agent.ts'
+import { ConfigError, type ConfigIssue } from '../config-error.ts'
+import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
+import { linkAgents } from './link-agents.ts'
+import type { LoadOptions } from './read-agent.ts'
+
+/**
+ * The agents behind these paths, in order, each file once; then the agents that only they talk to (`internal`). Names are
+ * unique; exactly one agent is the default: the one that says so, otherwise the first. Throws a `ConfigError` with everything
+ * that is wrong in all of them.
+ */
+export function loadAgents(paths: readonly string[], options: LoadOptions): AgentDefinition[] {
+  const { agents, issues } = checkAgents(paths, options)
+  if (issues.length > 0) throw new ConfigError(issues)
+  return agents
+}
+
+/** Like `loadAgents`, but hands the issues back. */
+export function checkAgents(
+  paths: readonly string[],
+  options: LoadOptions,
+): { agents: AgentDefinition[]; issues: ConfigIssue[] } {
+  const issues: ConfigIssue[] = []
+  const found = new Map<string, string>()
+  for (const path of paths) {
+    const files = agentFilesAt(path, options.files ?? diskFiles)
+    if (files.length === 0) issues.push(noAgentIn(path))
+    for (const file of files) if (!found.has(resolve(file))) found.set(resolve(file), file)
+  }
+  if (paths.length === 0)
+    issues.push({ file: null, line: null, column: null, path: '', message: 'no agent file was named.' })
+
+  const linked = linkAgents([...found.values()], options)
+  issues.push(...linked.issues)
+  const hasDefault = linked.agents.some((agent) => agent.default)
+  const agents = linked.agents.map((agent, index) => ({
+    ...agent,
+    default: hasDefault ? agent.default : index === 0 && !agent.internal,
+  }))
+  return { agents, issues }
+}
+
+/** The path itself, or the agent files of a folder: its own, and without any those of its subfolders. */
+function agentFilesAt(path: string, files: ConfigFiles): string[] {
+  const entries = files.list(path)
+  if (entries === null) return [path]
+  const own = entries
+    .filter((entry) => !entry.isFolder && /\.ya?ml$/.test(entry.name))
+    .map((entry) => join(path, entry.name))
+    .filter((file) => looksLikeAgent(file, files))
+  if (own.length > 0) return own
+  return entries
+    .filter((entry) => entry.isFolder && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .flatMap((folder) => {
+      const inside = files.list(join(path, folder.name)) ?? []
+      const agent = inside.find((entry) => isAgentName(entry.name) && !entry.isFolder)
+      return agent === undefined ? [] : [join(path, folder.name, agent.name)]
+    })
+}
+
+const isAgentName = (name: string): boolean => name === 'agent.yaml' || name === 'agent.yml'
+
+// By its text and not by its data: an agent with a syntax error must be reported, not passed over.
+function looksLikeAgent(file: string, files: ConfigFiles): boolean {
+  if (isAgentName(basename(file))) return true
+  if (/^quarterdeck\.ya?ml$/.test(basename(file))) return false
+  return /^(model|instructions)[ \t]*:/m.test(readText(files, file).text ?? '')
+}
+
+function noAgentIn(folder: string): ConfigIssue {
+  const message =
+    'there is no agent in this folder. Looked for *.yaml files with model and instructions, and for agent.yaml in its ' +
+    'subfolders. Make one with: quarterdeck init'
+  return { file: folder, line: null, column: null, path: '', message }
+}

@@ -1,0 +1,38 @@
+// Which kinds of files a model takes as they are, where the file does not say.
+
+import type { ModelInput } from '../../domain/agent.ts'
+import type { ModelFile } from './model-yaml.ts'
+import { canonicalProvider, type ProviderName } from './providers.ts'
+
+interface Native {
+  /** The provider's own; what answers elsewhere only speaks its protocol. */
+  hosts: readonly string[]
+  input: readonly ModelInput[]
+}
+
+const all = ['text', 'image', 'pdf'] as const
+
+const native: Partial<Record<ProviderName, Native>> = {
+  openai: { hosts: ['api.openai.com'], input: all },
+  // Its chat completions refuse what OpenAI's take: "This model does not support file content types."
+  azure: {
+    hosts: ['openai.azure.com', 'services.ai.azure.com', 'cognitiveservices.azure.com'],
+    input: ['text', 'image'],
+  },
+  anthropic: { hosts: ['api.anthropic.com'], input: all },
+  google: { hosts: ['generativelanguage.googleapis.com'], input: all },
+}
+
+/** Empty: text alone. In one order, whatever the file's, and each once. */
+export function modelInput(file: Pick<ModelFile, 'provider' | 'input'>, baseUrl: string | undefined): ModelInput[] {
+  const taken = file.input ?? standardInput(file.provider, baseUrl)
+  return taken.some((one) => one !== 'text') ? all.filter((one) => one === 'text' || taken.includes(one)) : []
+}
+
+function standardInput(provider: ProviderName, baseUrl: string | undefined): readonly ModelInput[] {
+  const known = native[canonicalProvider(provider)]
+  if (known === undefined) return []
+  if (baseUrl === undefined) return known.input
+  const host = URL.parse(baseUrl)?.hostname ?? ''
+  return known.hosts.some((own) => host === own || host.endsWith(`.${own}`)) ? known.input : []
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { loadLines, mistakesIn } from '../testing/load-lines.ts'
+
+const files = { '/a/tools.ts': '', '/a/invoice.pdf': '', '/a/b.csv': '' }
+const judge = 'judge: { provider: demo }\n'
+const look = 'tools: [{ type: function, name: look, file: tools.ts }]\n'
+
+const checksOf = (keys: string, before = '') =>
+  loadLines(`${before}test_cases: [{ name: t, input: hi, ${keys} }]`, { files }).testCases[0]?.checks
+
+describe('a test case', () => {
+  test('may be short', () => {
+    expect(loadLines('test_cases: [{ name: says hello, input: Hi! }]').testCases).toEqual([
+      {
+        name: 'says hello',
+        turns: ['Hi!'],
+        files: [],
+        tools: [],
+        onlyTheseTools: false,
+        approvals: [],
+        checks: [],
+        timeoutMs: 120_000,
+      },
+    ])
+  })
+
+  test('may say everything', () => {
+    const { testCases } = loadLines(
+      `${judge}${look}test_cases:
+  - name: all
+    turns: [One., Two.]
+    files: [invoice.pdf, b.csv]
+    tools: [look, { name: look }, { name: look, arguments: { a: [1] } }]
+    only_these_tools: true
+    approvals: [{ tool: look }, { tool: look, arguments: { a: 1 } }, { tool: look, decision: reject, reason: No. }]
+    contains: [a, b]
+    not_contains: c
+    regex: ^x
+    ignore_case: true
+    json_schema: { type: object }
+    ground_truth: It is so.
+    similarity: 0.8
+    judge: It is polite.
+    timeout: 5`,
+      { files },
+    )
+    expect(testCases).toEqual([
+      {
+        name: 'all',
+        turns: ['One.', 'Two.'],
+        files: ['/a/invoice.pdf', '/a/b.csv'],
+        tools: [
+          { name: 'look', arguments: null },
+          { name: 'look', arguments: null },
+          { name: 'look', arguments: { a: [1] } },
+        ],
+        onlyTheseTools: true,
+        approvals: [
+          { tool: 'look', decision: 'approve', arguments: null, reason: null },
+          { tool: 'look', decision: 'approve', arguments: { a: 1 }, reason: null },
+          { tool: 'look', decision: 'reject', arguments: null, reason: 'No.' },
+        ],
+        checks: [
+          { check: 'contains', text: 'a', ignoreCase: true },
+          { check: 'contains', text: 'b', ignoreCase: true },
+          { check: 'not_contains', text: 'c', ignoreCase: true },
+          { check: 'regex', pattern: '^x', flags: 'i' },
+          { check: 'json_schema', schema: { type: 'object' } },
+          { check: 'similarity', truth: 'It is so.', atLeast: 0.8 },
+          { check: 'judge', truth: 'It is so.', criteria: 'It is polite.' },
+        ],
+        timeoutMs: 5000,
+      },
+    ])
+  })
+
+  test('has its ground truth compared by the judge, or word by word where there is none', () => {
+    expect(checksOf('ground_truth: So.')).toEqual([{ check: 'similarity', truth: 'So.', atLeast: 0.5 }])
+    expect(checksOf('ground_truth: So.', judge)).toEqual([{ check: 'judge', truth: 'So.', criteria: '' }])
+    expect(checksOf('ground_truth: So., similarity: 1', judge)).toEqual([
+      { check: 'similarity', truth: 'So.', atLeast: 1 },
+    ])
+    expect(checksOf('judge: Polite.', judge)).toEqual([{ check: 'judge', truth: null, criteria: 'Polite.' }])
+  })
+
+  test('takes a text from a variable as it is, commas and all', () => {
+    const lines = 'test_cases: [{ name: t, input: hi, contains: "$' + '{WORDS}" }]'
+    expect(loadLines(lines, { env: { WORDS: 'Hello, world' } }).testCases[0]?.checks).toEqual([
+      { check: 'contains', text: 'Hello, world', ignoreCase: false },
+    ])
+  })
+
+  test('may expect tools that the file cannot know, where a server brings them', () => {
+    const server = 'tools: [{ type: mcp, name: s, command: x }]\n'
+    expect(loadLines(`${server}test_cases: [{ name: t, input: hi, tools: [read_file] }]`).testCases).toHaveLength(1)
+  })
+
+  test.each([
+    ['input: hi', '4:14 test_cases[0].name: this key is missing; expected text. Write e.g. name: knows the capital'],
+    [
+      'name: t',
+      '4:14 test_cases[0]: expected exactly one of input and turns, found neither. Write e.g. input: What is the capital of France?',
+    ],
+    [
+      'name: t, input: a, turns: [b]',
+      '4:14 test_cases[0]: expected exactly one of input and turns, found both. Write e.g. input: What is the capital of France?',
+    ],
+    [
+      'name: t, input: a, similarity: 0.5',
+      '4:47 test_cases[0].similarity: there is nothing to be similar to. Write e.g. ground_truth: The capital of France is Paris.',
+    ],
+    [
+      'name: t, input: a, ground_truth: b, similarity: 80',
+      '4:64 test_cases[0].similarity: expected a number between 0 and 1, found 80. Write e.g. similarity: 0.6',
+    ],
+    [
+      'name: t, input: a, judge: polite',
+      '4:42 test_cases[0].judge: the agent has no model that judges. Write at the top e.g. judge: { provider: openai, name: gpt-5-mini }',
+    ],
+    [
+      'name: t, input: a, regex: "("',
+      '4:42 test_cases[0].regex: "(" is no regular expression (Unterminated group). Fix it.',
+    ],
+    [
+      'name: t, input: a, files: no.pdf',
+      '4:42 test_cases[0].files: no.pdf: there is no such file. The path is taken relative to this file.',
+    ],
+    ['name: t, input: a, tools: [lok]', '4:43 test_cases[0].tools[0]: the agent has no tool lok. Did you mean look?'],
+    [
+      'name: t, input: a, tools: [{ name: other }]',
+      '4:51 test_cases[0].tools[0].name: the agent has no tool other. It has look.',
+    ],
+    ['name: t, input: a, contain: b', '4:35 test_cases[0].contain: unknown key. Did you mean contains?'],
+  ])('{ %s } is explained', (keys, expected) => {
+    expect(mistakesIn(`test_cases: [{ ${keys} }]\n${look}`, { files })).toEqual([`agent.yaml:${expected}`])
+  })
+
+  test('has a name of its own', () => {
+    const one = '{ name: t, input: hi }'
+    expect(mistakesIn(`test_cases: [${one}, ${one}]`)).toEqual([
+      'agent.yaml:4:46 test_cases[1].name: test_cases[0] is called that already. Give each a name of its own.',
+    ])
+  })
+})

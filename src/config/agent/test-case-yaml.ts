@@ -1,0 +1,147 @@
+// The schema of `test_cases` in agent.yaml. `quarterdeck test` runs them.
+
+import { z } from 'zod'
+import { regexProblem } from '../source/check-json-schema.ts'
+import { duration } from '../source/duration.ts'
+import { jsonSchema } from '../source/json-schema-yaml.ts'
+import { key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+
+const texts = 'text, or a list of texts'
+
+const prose = () => oneOrMore(text()).optional().meta({ prose: true })
+
+const expectedTool = z.union([
+  text(),
+  z.strictObject({
+    name: key(text(), 'The tool that must be called.', 'get_weather'),
+    arguments: key(
+      z.record(z.string(), z.unknown()).optional(),
+      'Arguments that must be equal; others may be there too.',
+      { city: 'Paris' },
+    ),
+  }),
+])
+
+const caseApproval = z
+  .strictObject({
+    tool: key(text(), 'The tool that a person is asked about.', 'send_mail'),
+    decision: key(z.enum(['approve', 'reject']).default('approve'), 'What the person says.', 'reject'),
+    arguments: key(
+      z.record(z.string(), z.unknown()).optional(),
+      'With `approve`: arguments in the place of the model’s.',
+      { to: 'ada@example.com' },
+    ),
+    reason: key(text().optional(), 'What the agent is told, e.g. why not.', 'Not today.'),
+  })
+  .superRefine((answer, context) => {
+    if (answer.decision === 'reject' && answer.arguments !== undefined) {
+      reporter(context)(
+        'arguments',
+        'a call that is rejected has no arguments. Remove them, or write decision: approve',
+      )
+    }
+  })
+
+const testCase = z
+  .strictObject({
+    name: key(text(), 'What it is called in reports; each has a name of its own.', 'knows the capital'),
+    input: key(text().optional(), 'What the user says.', 'What is the capital of France?'),
+    turns: key(
+      z.array(text()).min(1).optional(),
+      'In the place of `input`: what the user says, turn by turn. The checks look at the last answer.',
+      ['I live in France.', 'What is my capital?'],
+      'a list of texts',
+    ),
+    files: key(
+      oneOrMore(text()).default([]),
+      'Files that are sent with the first turn, relative to this file.',
+      ['invoice.pdf'],
+      'a file, or a list of files',
+    ),
+    tools: key(
+      z
+        .array(
+          expectedTool.meta({
+            expected: 'the name of a tool, or the keys name and arguments',
+            example: { name: 'get_weather', arguments: { city: 'Paris' } },
+          }),
+        )
+        .default([]),
+      'Tools that must be called, in this order; others may be called between them.',
+      ['get_weather'],
+      'a list of tools',
+    ),
+    only_these_tools: key(z.boolean().default(false), 'No other tools may be called.', true),
+    approvals: key(
+      z.array(caseApproval).default([]),
+      'What is answered when a call waits for a person, by tool. Of one tool in order; the last answers all that follow.',
+      [{ tool: 'send_mail', decision: 'approve' }],
+      'a list of answers',
+    ),
+    contains: key(prose(), 'Texts that the answer must hold.', 'Paris', texts),
+    not_contains: key(prose(), 'Texts that the answer must not hold.', 'I do not know', texts),
+    regex: key(
+      prose(),
+      'Regular expressions (JavaScript’s) that the answer must match.',
+      '\\bParis\\b',
+      'a regular expression, or a list of them',
+    ),
+    ignore_case: key(
+      z.boolean().default(false),
+      '`contains`, `not_contains` and `regex` take capital and small letters for the same.',
+      true,
+    ),
+    json_schema: key(
+      jsonSchema().optional(),
+      'The answer is JSON that fits this JSON Schema.',
+      { type: 'object', required: ['answer'] },
+      'a JSON Schema',
+    ),
+    ground_truth: key(
+      text().optional(),
+      'A right answer. The judge compares, if the agent has one; otherwise the words that both have in common are counted.',
+      'The capital of France is Paris.',
+    ),
+    similarity: key(
+      z.number().min(0).max(1).optional(),
+      'How much of the words of `ground_truth` and of the answer must be the same. Default: 0.5, where no judge compares.',
+      0.6,
+    ),
+    judge: key(
+      text().optional(),
+      'What the judge looks for, in words. The agent needs a `judge`.',
+      'The answer is polite and names one city.',
+    ),
+    timeout: duration({ description: 'How long all its turns may take.', example: '2m' }).prefault(120),
+  })
+  .superRefine((test, context) => {
+    const report = reporter(context)
+    if ((test.input === undefined) === (test.turns === undefined)) {
+      const found = test.input === undefined ? 'neither' : 'both'
+      report(
+        [],
+        `expected exactly one of input and turns, found ${found}. Write e.g. input: What is the capital of France?`,
+      )
+    }
+    if (test.similarity !== undefined && test.ground_truth === undefined) {
+      report(
+        'similarity',
+        'there is nothing to be similar to. Write e.g. ground_truth: The capital of France is Paris.',
+      )
+    }
+    for (const [index, pattern] of (test.regex ?? []).entries()) {
+      const problem = regexProblem(pattern, '')
+      if (problem !== null) report((test.regex ?? []).length > 1 ? ['regex', index] : 'regex', problem)
+    }
+  })
+
+export const testCases = z.array(testCase).superRefine((list, context) => {
+  const seen = new Map<string, number>()
+  for (const [index, { name }] of list.entries()) {
+    const first = seen.get(name)
+    if (first === undefined) seen.set(name, index)
+    else reporter(context)([index, 'name'], `test_cases[${first}] is called that already. Give each a name of its own.`)
+  }
+})
+
+export type TestCaseFile = z.infer<typeof testCase>

@@ -1,0 +1,139 @@
+// Flags > environment > quarterdeck.yaml > defaults, and no combination that would open the door by accident.
+
+import { CONFIG_DIR_VARIABLE } from '../config-dir.ts'
+import { ConfigError, type ConfigIssue } from '../config-error.ts'
+import { didYouMean } from '../source/did-you-mean.ts'
+import type { Environment } from '../source/env-file.ts'
+import { isLoopback } from './loopback.ts'
+import { proxyVariables } from './proxy-variables.ts'
+import type { ServerSettings } from './server-settings.ts'
+import { createSourceFinder, readSetting, type SettingSources } from './setting-source.ts'
+import { type SettingKey, type SettingValues, settingKeys, settings } from './settings.ts'
+import { checkSafety } from './settings-safety.ts'
+
+export interface ResolveInput extends SettingSources {
+  /** A person reads the log as it is written. */
+  onTerminal: boolean
+}
+
+export interface ResolvedSettings {
+  settings: ServerSettings
+  /** Sentences for the person who starts the server. */
+  warnings: string[]
+}
+
+/** Throws a `ConfigError` with everything that is wrong in all sources. */
+export function resolveSettings({ onTerminal, ...sources }: ResolveInput): ResolvedSettings {
+  const finder = createSourceFinder(sources)
+  const issues: ConfigIssue[] = [...finder.fileIssues]
+  const read = <K extends SettingKey>(key: K): SettingValues[K] => {
+    const setting = settings[key]
+    const source = finder.find(key)
+    // A file with mistakes has been reported as a whole.
+    if (source === null || (source.inFile && finder.fileIssues.length > 0)) return setting.default
+    const result = readSetting(setting, source)
+    if (result.ok) return result.value
+    issues.push(...result.issues)
+    return setting.default
+  }
+  for (const key of Object.keys(sources.code ?? {})) {
+    if (Object.hasOwn(settings, key)) continue
+    const near = didYouMean(key, settingKeys)
+    const message = `there is no such setting${near === null ? '; docs/settings.md lists them' : `. Did you mean ${near}?`}`
+    issues.push({ file: null, line: null, column: null, path: `settings: ${key}`, message })
+  }
+  const isGiven = (key: SettingKey) => finder.find(key) !== null
+  const resolved = assemble(read, isGiven, onTerminal, sources.env)
+  if (issues.length > 0) throw new ConfigError(issues)
+
+  const safety = checkSafety(resolved, { mode: read('auth.mode'), content: read('log.content') }, finder.find)
+  if (safety.issues.length > 0) throw new ConfigError(safety.issues)
+  return { settings: resolved, warnings: [...mistypedVariables(sources.env), ...safety.warnings] }
+}
+
+type Read = <K extends SettingKey>(key: K) => SettingValues[K]
+
+function assemble(
+  read: Read,
+  isGiven: (key: SettingKey) => boolean,
+  onTerminal: boolean,
+  env: Environment,
+): ServerSettings {
+  const host = read('host')
+  const loopback = isLoopback(host)
+  const debug = read('debug')
+  const format = read('log.format')
+  const insecure = read('insecure')
+  const mode = read('auth.mode')
+  const token = read('auth.token')
+  const grace = read('limits.disconnect_grace')
+  const cert = read('tls.cert')
+  const key = read('tls.key')
+  const perToken = (name: 'limits.posts_per_minute' | 'limits.streams', beyond: number) =>
+    isGiven(name) || loopback ? read(name) : beyond
+  const isThisMachine = !isGiven('host') || /^localhost\.?$/i.test(host)
+  return {
+    host,
+    hosts: isThisMachine ? ['127.0.0.1', '::1'] : [host],
+    port: read('port'),
+    loopback,
+    protocols: read('protocols'),
+    cors: { origins: read('cors.origins') },
+    allowedHosts: read('allowed_hosts'),
+    log: {
+      level: debug && !isGiven('log.level') ? 'debug' : read('log.level'),
+      format: format === 'auto' ? (onTerminal ? 'text' : 'json') : format,
+      content: debug && loopback && read('log.content') !== false,
+    },
+    debug,
+    dataDir: read('data_dir'),
+    store: read('store'),
+    auth: {
+      token,
+      operatorToken: read('auth.operator_token'),
+      required: !insecure && (mode === 'token' || (mode === 'auto' && (!loopback || token !== null))),
+      insecure: insecure && !loopback,
+    },
+    limits: {
+      sessions: read('limits.sessions'),
+      activeRuns: read('limits.active_runs'),
+      disconnectGraceMs: grace === null ? null : grace * 1000,
+      bodyBytes: read('limits.body_bytes'),
+      queue: read('limits.queue'),
+      postsPerMinute: perToken('limits.posts_per_minute', 600),
+      streams: perToken('limits.streams', 200),
+    },
+    context: { maxMessages: read('context.max_messages') },
+    tools: {
+      timeoutMs: read('tools.timeout_seconds') * 1000,
+      proxy: read('tools.proxy') ? proxyVariables(env) : null,
+    },
+    sessions: { ttlSeconds: read('sessions.ttl'), retentionDays: read('sessions.retention_days') },
+    shutdown: { drainMs: read('shutdown.drain') * 1000 },
+    publicDocs: read('public_docs'),
+    files: {
+      urls: read('files.urls'),
+      unsentBytes: read('files.unsent_bytes'),
+      unsentTtlSeconds: read('files.unsent_ttl'),
+    },
+    tls: cert === null || key === null ? null : { cert, key },
+    open: read('open'),
+  }
+}
+
+/** QUARTERDECK_PROT=80 would otherwise be ignored in silence. */
+function mistypedVariables(env: Environment): string[] {
+  const known = [...settingKeys.flatMap((key) => settings[key].env), CONFIG_DIR_VARIABLE].filter((name) =>
+    name.startsWith(PREFIX),
+  )
+  return Object.keys(env).flatMap((name) => {
+    if (!name.startsWith(PREFIX) || known.includes(name)) return []
+    const near = didYouMean(
+      name.slice(PREFIX.length),
+      known.map((one) => one.slice(PREFIX.length)),
+    )
+    return near === null ? [] : [`${name} is no setting. Did you mean ${PREFIX}${near}?`]
+  })
+}
+
+const PREFIX = 'QUARTERDECK_'

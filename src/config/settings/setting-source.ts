@@ -1,0 +1,82 @@
+// Who set a setting, what they wrote, and how to talk to them about it.
+
+import { dirname, resolve } from 'node:path'
+import type { ConfigIssue } from '../config-error.ts'
+import { type Environment, variable } from '../source/env-file.ts'
+import { explainIssues } from '../source/explain-issues.ts'
+import { readTextAs } from '../source/json-schema-node.ts'
+import { validationSchema } from '../source/validation-schema.ts'
+import { flagName, type Setting } from './setting.ts'
+import { type CodeSettings, type SettingFlags, type SettingKey, settings } from './settings.ts'
+import { type FileSettings, readFileSettings, type SettingsFile } from './settings-yaml.ts'
+
+export interface SettingSources {
+  /** What the program itself says, where it is not ours. */
+  code?: CodeSettings
+  flags: SettingFlags
+  env: Environment
+  file: SettingsFile | null
+}
+
+/** The winning source of a setting: code, then flag, then variable, then file; null when nobody set it. */
+export interface SettingSource {
+  /** `--port`, `PORT`, or the file's path. */
+  name: string
+  raw: unknown
+  /** In the file it is a value of YAML; on the command line and in the environment it is text. */
+  inFile: boolean
+  issue(message: string): ConfigIssue
+}
+
+export interface SourceFinder {
+  /** What is wrong with the file as a whole. */
+  fileIssues: ConfigIssue[]
+  find(key: SettingKey): SettingSource | null
+}
+
+export function createSourceFinder({ code = {}, flags, env, file }: SettingSources): SourceFinder {
+  const inFile: FileSettings | null = file === null ? null : readFileSettings(file, env)
+  const outside = (name: string, raw: unknown): SettingSource => ({
+    name,
+    raw,
+    inFile: false,
+    issue: (message) => ({ file: null, line: null, column: null, path: name, message }),
+  })
+  return {
+    fileIssues: inFile?.issues ?? [],
+    find(key) {
+      const { flag, env: names, path } = settings[key]
+      if (code[key] !== undefined) return { ...outside(`settings: ${key}`, code[key]), inFile: true }
+      const given = flags[key]
+      if (flag !== null && given !== undefined) return outside(flagName(flag), given)
+      for (const name of names) {
+        const text = variable(env, name)
+        if (text !== undefined) return outside(name, text)
+      }
+      const raw = inFile?.rawValue(key)
+      if (file === null || inFile === null || raw === undefined) return null
+      const located = path && typeof raw === 'string' ? resolve(dirname(file.path), raw) : raw
+      return { name: file.path, raw: located, inFile: true, issue: (message) => inFile.issueAt(key, message) }
+    },
+  }
+}
+
+/** The value of a setting from a source, or what is wrong with it. */
+export function readSetting<T>(
+  setting: Setting<T>,
+  source: SettingSource,
+): { ok: true; value: T } | { ok: false; issues: ConfigIssue[] } {
+  const schema = validationSchema(setting.schema)
+  const text = Array.isArray(source.raw) && !source.inFile ? source.raw.join(',') : source.raw
+  const value = typeof text === 'string' && !source.inFile ? readTextAs(schema, text) : text
+  const parsed = setting.schema.safeParse(value)
+  if (parsed.success) return { ok: true, value: parsed.data }
+  const example = setting.secret ? '$(openssl rand -hex 32)' : [setting.example].flat().join(',')
+  const explained = explainIssues(parsed.error.issues, {
+    schema,
+    value,
+    write: () => (source.name.startsWith('--') ? `${source.name} ${example}` : `${source.name}=${example}`),
+    hidden: () => setting.secret,
+  })
+  return { ok: false, issues: explained.map(({ message }) => source.issue(message)) }
+}

@@ -1,0 +1,107 @@
+// How the values of settings are written, and what they mean to the server.
+
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { isSpan, secondsOf, spanInput } from '../source/duration.ts'
+import { count, oneOrMore } from '../source/schema-key.ts'
+
+export const protocolNames = ['ag-ui', 'rest', 'threads', 'openai', 'mcp'] as const
+export type Protocol = (typeof protocolNames)[number]
+
+export const protocolList = () =>
+  z
+    .union([z.array(z.enum(protocolNames)).min(1), z.enum(['all', ...protocolNames])])
+    .transform((value): Protocol[] =>
+      value === 'all' ? [...protocolNames] : protocolNames.filter((name) => [value].flat().includes(name)),
+    )
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+/** Our level names and Python's. */
+const levels: Record<string, LogLevel> = {
+  debug: 'debug',
+  info: 'info',
+  warn: 'warn',
+  error: 'error',
+  silent: 'silent',
+  notset: 'debug',
+  warning: 'warn',
+  fatal: 'error',
+  critical: 'error',
+}
+
+export const logLevel = () =>
+  z
+    .enum([...Object.keys(levels), ...Object.keys(levels).map((name) => name.toUpperCase())])
+    .transform((name): LogLevel => levels[name.toLowerCase()] ?? 'info')
+
+/** A number, or `none` for no limit, which is null to the server. */
+export const limit = () => z.union([count(), z.literal('none')]).transform((value) => (value === 'none' ? null : value))
+
+/** A time span; seconds to the server. */
+export const span = (zero: boolean) =>
+  spanInput()
+    .refine((value) => isSpan(value, zero), { error: '' })
+    .transform(secondsOf)
+
+/** A time span, or `never`, which is null to the server. */
+export const spanOrNever = () =>
+  z
+    .union([spanInput(), z.literal('never')])
+    .refine((value) => value === 'never' || isSpan(value, true), { error: '' })
+    .transform((value) => (value === 'never' ? null : secondsOf(value)))
+
+/** A file or a folder; null when there is none. */
+export const path = () =>
+  z
+    .string()
+    .refine((value) => value.trim() !== '', { error: '' })
+    .transform((value): string | null => value)
+
+/** Goes into an HTTP header, so it is printable ASCII without spaces. */
+export const token = () =>
+  z
+    .string()
+    .regex(/^[\x21-\x7e]+$/)
+    .transform((value): string | null => value)
+
+export const hostAddress = () =>
+  z
+    .string()
+    .refine((value) => isHost(withoutBrackets(value)), { error: '' })
+    .transform(withoutBrackets)
+
+const HOST_NAME = /^[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$/
+
+// 1.2.3 and 300.1.1.1 are mistyped addresses, not names.
+const isHost = (value: string): boolean => isIP(value) !== 0 || (HOST_NAME.test(value) && !/^[\d.]+$/.test(value))
+
+const withoutBrackets = (value: string): string => value.replace(/^\[(.*)\]$/, '$1')
+
+/** Names as they stand in a Host header, with or without a port. */
+export const hostNames = () =>
+  oneOrMore(z.string().refine(isHostHeader, { error: '' }).meta({ expected: 'a host name, or name:port' }))
+
+function isHostHeader(value: string): boolean {
+  const [, name = '', port] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(value) ?? []
+  return isHost(withoutBrackets(name)) && (port === undefined || Number(port) <= 65_535)
+}
+
+/** Origins of web pages; `local` stands for the pages of this machine, `*` for all and then alone. */
+export const origins = () =>
+  oneOrMore(
+    z
+      .string()
+      .refine((value) => originOf(value) !== null, { error: '' })
+      .transform((value) => originOf(value) ?? value)
+      .meta({ expected: 'an origin such as https://app.example.com (without a path), local, or *' }),
+  ).refine((list) => list.length === 1 || !list.includes('*'), { error: '' })
+
+/** An origin in the spelling browsers send it; null when it is none. */
+function originOf(value: string): string | null {
+  if (value === '*' || value === 'local') return value
+  const url = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]+$/i.test(value) ? URL.parse(value) : null
+  if (url === null) return null
+  // Schemes of desktop and mobile shells (tauri://localhost) have no origin by the URL standard, but are sent as one.
+  return url.origin === 'null' ? value.toLowerCase() : url.origin
+}

@@ -1,0 +1,79 @@
+// quarterdeck.yaml: its schema, made from the table of settings, and what it says about each of them.
+
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ConfigError, type ConfigIssue } from '../config-error.ts'
+import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
+import type { Environment } from '../source/env-file.ts'
+import { readYamlConfig } from '../source/yaml-config.ts'
+import { type SettingKey, settingKeys, settings } from './settings.ts'
+
+export interface SettingsFile {
+  path: string
+  text: string
+}
+
+/** The settings file that was asked for. Throws a `ConfigError` when it cannot be read. */
+export function readSettingsFile(path: string, files: ConfigFiles = diskFiles): SettingsFile {
+  const { text, problem } = readText(files, path)
+  if (text === null) {
+    throw new ConfigError([{ file: path, line: null, column: null, path: '', message: `${problem}. Check the path.` }])
+  }
+  return { path, text }
+}
+
+/** The settings file of a folder, `quarterdeck.yaml` or `quarterdeck.yml`, if it has one. */
+export function findSettingsFile(folder: string, files: ConfigFiles = diskFiles): SettingsFile | null {
+  const entry = files.list(folder)?.find(({ name, isFolder }) => /^quarterdeck\.ya?ml$/.test(name) && !isFolder)
+  return entry === undefined ? null : readSettingsFile(join(folder, entry.name), files)
+}
+
+/** `limits.active_runs` is the key `active_runs` under `limits`. */
+export function settingsFileSchema(): z.ZodType {
+  const shape: Record<string, z.ZodType> = {}
+  for (const key of settingKeys) {
+    const [section, name] = splitKey(key)
+    if (section === null) shape[name] = settings[key].schema.optional()
+    else shape[section] ??= sectionSchema(section)
+  }
+  return z.strictObject(shape)
+}
+
+function sectionSchema(section: string): z.ZodType {
+  const keys = settingKeys.filter((key) => splitKey(key)[0] === section)
+  const shape = Object.fromEntries(keys.map((key) => [splitKey(key)[1], settings[key].schema.optional()]))
+  const example = Object.fromEntries(keys.slice(0, 1).map((key) => [splitKey(key)[1], settings[key].example]))
+  return z.strictObject(shape).optional().meta({ example })
+}
+
+export interface FileSettings {
+  issues: ConfigIssue[]
+  /** What the file says about a setting, as it is written; undefined where it says nothing. */
+  rawValue(key: SettingKey): unknown
+  issueAt(key: SettingKey, message: string): ConfigIssue
+}
+
+export function readFileSettings({ path, text }: SettingsFile, env: Environment): FileSettings {
+  const secrets = settingKeys.filter((key) => settings[key].secret).map((key) => splitKey(key)[1])
+  const config = readYamlConfig({ file: path, text, schema: settingsFileSchema(), env, starter: null, secrets })
+  const { source } = config
+  return {
+    issues: config.issues,
+    rawValue(key) {
+      const [section, name] = splitKey(key)
+      const keys = section === null ? config.raw : config.raw[section]
+      return typeof keys === 'object' && keys !== null && Object.hasOwn(keys, name)
+        ? Reflect.get(keys, name)
+        : undefined
+    },
+    issueAt(key, message) {
+      const place = { file: path, line: null, column: null, path: key, message }
+      return source?.issueAt(key.split('.'), 'value', message) ?? place
+    },
+  }
+}
+
+function splitKey(key: SettingKey): [section: string | null, name: string] {
+  const [first, second] = key.split('.')
+  return second === undefined ? [null, key] : [first ?? key, second]
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { validationSchema } from '../source/validation-schema.ts'
+import { flagName } from './setting.ts'
+import { settingKeys, settings } from './settings.ts'
+
+const duplicates = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index)
+
+describe('the table of settings', () => {
+  test('names each flag and each variable once', () => {
+    const flags = settingKeys.flatMap((key) => settings[key].flag ?? []).map(flagName)
+    expect([duplicates(flags), duplicates(settingKeys.flatMap((key) => settings[key].env))]).toEqual([[], []])
+  })
+
+  test('gives every setting a variable named after its key', () => {
+    const own = Object.fromEntries(settingKeys.map((key) => [key, settings[key].env[0]]))
+    const derived = settingKeys.map((key) => [key, `QUARTERDECK_${key.toUpperCase().replace('.', '_')}`])
+    expect(own).toEqual({
+      ...Object.fromEntries(derived),
+      'auth.token': 'QUARTERDECK_TOKEN',
+      'auth.operator_token': 'QUARTERDECK_OPERATOR_TOKEN',
+    })
+  })
+
+  test('gives every setting a flag, except the secrets', () => {
+    expect(settingKeys.filter((key) => settings[key].flag === null)).toEqual(
+      settingKeys.filter((key) => settings[key].secret),
+    )
+  })
+
+  test('writes flags as commander reads them', () => {
+    const flags = settingKeys.flatMap((key) => settings[key].flag ?? [])
+    expect(flags.filter((flag) => !/^--[a-z]+(-[a-z]+)*( <[a-z]+>| \[[a-z|]+\])?$/.test(flag))).toEqual([])
+  })
+
+  test('shows examples that are right', () => {
+    const wrong = settingKeys.filter((key) => {
+      const { schema, example } = settings[key]
+      return !schema.safeParse(example).success
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('honours the names of the contracts', () => {
+    const contract = settingKeys
+      .filter((key) => settings[key].env.length > 1)
+      .map((key) => [key, settings[key].env.slice(1)])
+    expect(Object.fromEntries(contract)).toEqual({
+      host: ['AGUI_HOST', 'HOST'],
+      port: ['PORT', 'AGUI_PORT'],
+      'log.level': ['LOG_LEVEL'],
+      data_dir: ['DATA_DIR'],
+      'limits.sessions': ['MAX_THREADS'],
+      'context.max_messages': ['MAX_MESSAGES_PER_THREAD'],
+      'tools.timeout_seconds': ['TOOL_TIMEOUT_SECONDS'],
+    })
+  })
+
+  test('explains every setting', () => {
+    const silent = settingKeys.filter(
+      (key) =>
+        !validationSchema(settings[key].schema).description?.endsWith('.') && !settings[key].description.endsWith(')'),
+    )
+    expect(silent).toEqual([])
+  })
+})

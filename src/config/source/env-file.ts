@@ -1,0 +1,102 @@
+// `.env` files: KEY=VALUE lines. What is read here is handed on as data and never put into `process.env`.
+
+import { join } from 'node:path'
+import type { ConfigIssue } from '../config-error.ts'
+import { type ConfigFiles, readText } from './config-files.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A variable's value. An empty one counts as not set: that is what `FOO=` in a compose file or a CI form means. */
+export function variable(env: Environment, name: string): string | undefined {
+  const value = Object.hasOwn(env, name) ? env[name] : undefined
+  return value === undefined || value.trim() === '' ? undefined : value
+}
+
+/** The environment with the `.env` of a folder behind it: a variable that is really set wins. */
+export function readEnvironment(
+  folder: string,
+  env: Environment,
+  files: ConfigFiles,
+): { env: Environment; issues: ConfigIssue[] } {
+  const path = join(folder, '.env')
+  const file = readText(files, path)
+  if (file.text === null) {
+    if (file.missing) return { env, issues: [] }
+    const message = `${file.problem}. Make it readable, or move it away.`
+    return { env, issues: [{ file: path, line: null, column: null, path: '', message }] }
+  }
+  const { variables, issues } = parseEnvFile(path, file.text)
+  for (const name of Object.keys(env)) {
+    const value = variable(env, name)
+    if (value !== undefined) variables.set(name, value)
+  }
+  return { env: Object.fromEntries(variables), issues }
+}
+
+/**
+ * `export` is allowed and means nothing. 'single quotes' are literal, "double quotes" know \n \r \t \" \\ \$; both may
+ * span lines. Without quotes a value ends at ` #`. Nothing is expanded. The last of two equal keys wins.
+ */
+export function parseEnvFile(path: string, text: string): { variables: Map<string, string>; issues: ConfigIssue[] } {
+  const variables = new Map<string, string>()
+  const issues: ConfigIssue[] = []
+  const source = text.replaceAll(/\r\n?/g, '\n')
+  let line = 1
+  let position = 0
+  while (position < source.length) {
+    const end = endOfLine(source, position)
+    const read = readLine(source, position, end)
+    if (read.problem !== undefined) issues.push({ file: path, line, column: 1, path: '', message: read.problem })
+    if (read.name !== undefined) variables.set(read.name, read.value)
+    line += countLines(source, position, read.next)
+    position = read.next
+  }
+  return { variables, issues }
+}
+
+type Line =
+  | { next: number; name?: undefined; problem?: undefined }
+  | { next: number; name: string; value: string; problem?: undefined }
+  | { next: number; name?: undefined; problem: string }
+
+function readLine(source: string, start: number, end: number): Line {
+  const line = source.slice(start, end)
+  if (/^\s*(#|$)/.test(line)) return { next: end + 1 }
+  const head = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=[^\S\n]*/.exec(line)
+  const name = head?.[1]
+  // The line itself is not repeated: it may hold a secret.
+  if (head === null || name === undefined) return { next: end + 1, problem: 'expected NAME=value or a # comment.' }
+  const valueStart = start + head[0].length
+  const quote = source[valueStart]
+  if (quote !== '"' && quote !== "'") {
+    const value = source.slice(valueStart, end).replace(/(^|\s+)#.*$/, '')
+    return { next: end + 1, name, value: value.trimEnd() }
+  }
+  const close = closingQuote(source, valueStart + 1, quote)
+  if (close === -1) return { next: end + 1, problem: `the value of ${name} begins with ${quote} and never ends.` }
+  const lineEnd = endOfLine(source, close)
+  if (!/^\s*(#.*)?$/.test(source.slice(close + 1, lineEnd))) {
+    return { next: lineEnd + 1, problem: `there is text after the closing ${quote} of ${name}.` }
+  }
+  const quoted = source.slice(valueStart + 1, close)
+  return { next: lineEnd + 1, name, value: quote === '"' ? unescaped(quoted) : quoted }
+}
+
+function endOfLine(source: string, from: number): number {
+  const end = source.indexOf('\n', from)
+  return end === -1 ? source.length : end
+}
+
+function closingQuote(source: string, from: number, quote: string): number {
+  for (let i = from; i < source.length; i += 1) {
+    if (source[i] === quote) return i
+    if (source[i] === '\\' && quote === '"') i += 1
+  }
+  return -1
+}
+
+const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' }
+
+const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, (whole, char: string) => escapes[char] ?? whole)
+
+const countLines = (source: string, from: number, to: number): number => source.slice(from, to).split('\n').length - 1

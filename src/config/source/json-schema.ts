@@ -1,0 +1,105 @@
+// The JSON Schemas that editors complete and check our files with. Draft 7: the one yaml-language-server knows best.
+
+import { agentFile } from '../agent/agent-yaml.ts'
+import { settingKeys, settings } from '../settings/settings.ts'
+import { settingsFileSchema } from '../settings/settings-yaml.ts'
+import { exampleOf, isSchema, type JsonSchema, schemaAt } from './json-schema-node.ts'
+import { validationSchema } from './validation-schema.ts'
+
+export function agentJsonSchema(): JsonSchema {
+  const description = 'An agent of Quarterdeck. docs/agent-yaml.md explains every key.'
+  return titled(published(validationSchema(agentFile)), 'agent.yaml', description)
+}
+
+export function settingsJsonSchema(): JsonSchema {
+  const schema = validationSchema(settingsFileSchema())
+  for (const key of settingKeys) {
+    const node = schemaAt(schema, key.split('.'))
+    if (node !== null) node.description = `${settings[key].description} Default: ${settings[key].defaultText}.`
+  }
+  const description = 'Settings of a Quarterdeck server. docs/settings.md explains every key.'
+  return titled(published(schema), 'quarterdeck.yaml', description)
+}
+
+function titled(schema: JsonSchema, title: string, description: string): JsonSchema {
+  const { $schema, ...rest } = schema
+  return { ...($schema === undefined ? {} : { $schema }), title, description, ...rest }
+}
+
+/** What stands in many places is written down once: a schema that carries `shared` becomes a definition of that name. */
+function published(schema: JsonSchema): JsonSchema {
+  const definitions: Record<string, JsonSchema> = {}
+  const root = publish(schema, definitions)
+  return Object.keys(definitions).length === 0 ? root : { ...root, definitions }
+}
+
+/** Ours -> everybody's: no private keys, no bounds that say nothing, and `${NAME}` wherever a value is allowed. */
+function publish(node: JsonSchema, definitions: Record<string, JsonSchema>): JsonSchema {
+  const {
+    expected: _expected,
+    example: _example,
+    refused: _refused,
+    prose: _prose,
+    shared,
+    properties,
+    items,
+    ...rest
+  } = node
+  const { anyOf, oneOf, ...result }: JsonSchema = rest
+  const example = exampleOf(node)
+  if (example !== undefined) result.examples = [example]
+  // An empty object as default only says that every key inside has one of its own.
+  if (isSchema(result.default) && Object.keys(result.default).length === 0) delete result.default
+  if (result.maximum === Number.MAX_SAFE_INTEGER) delete result.maximum
+  const below = (one: JsonSchema) => publish(one, definitions)
+  if (isSchema(items)) result.items = below(items)
+  if (properties !== undefined) result.properties = mapValues(properties, (one) => (isSchema(one) ? below(one) : one))
+  if (isSchema(result.additionalProperties)) result.additionalProperties = below(result.additionalProperties)
+  // Any rather than one: a variable in the place of a word would fit several.
+  const options = anyOf ?? oneOf
+  if (options !== undefined) result.anyOf = options.filter(isSchema).map(below)
+  return typeof shared === 'string' ? reference(shared, result, definitions) : withVariables(result)
+}
+
+function reference(name: string, node: JsonSchema, definitions: Record<string, JsonSchema>): JsonSchema {
+  const { description, examples, default: value, ...definition } = node
+  definitions[name] ??= withVariables(definition)
+  return {
+    // What a key says about itself stays with it; draft 7 would ignore it beside $ref.
+    ...(value === undefined ? {} : { default: value }),
+    ...(description === undefined ? {} : { description }),
+    ...(examples === undefined ? {} : { examples }),
+    allOf: [{ $ref: `#/definitions/${name}` }],
+  }
+}
+
+const mapValues = <T, R>(record: Record<string, T>, change: (value: T) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
+
+/** A variable is text until it is put in, so an editor must not call it a mistake where a number or a word belongs. */
+const VARIABLE = '\\$\\{'
+
+function withVariables(node: JsonSchema): JsonSchema {
+  switch (node.type) {
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return { ...node, type: [node.type, 'string'], pattern: VARIABLE }
+    case 'string': {
+      const { enum: words, format: _format, type, ...rest } = node
+      if (words !== undefined)
+        return {
+          ...rest,
+          anyOf: [
+            { type, enum: words },
+            { type, pattern: VARIABLE },
+          ],
+        }
+      return node.pattern === undefined
+        ? { type, ...rest }
+        : { type, ...rest, pattern: `(?:${node.pattern})|${VARIABLE}` }
+    }
+    default:
+      return node
+  }
+}

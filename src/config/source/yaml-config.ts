@@ -1,0 +1,96 @@
+// One configuration file, from text to validated data: YAML, variables, schema. Every mistake is collected.
+
+import type { z } from 'zod'
+import type { ConfigIssue } from '../config-error.ts'
+import type { Environment } from './env-file.ts'
+import { explainIssues } from './explain-issues.ts'
+import { type JsonSchema, type Path, readTextAs, schemaAt } from './json-schema-node.ts'
+import { substitute } from './substitute.ts'
+import { validationSchema } from './validation-schema.ts'
+import { writtenText } from './written-text.ts'
+import { parseYaml, pathText, type YamlSource } from './yaml-source.ts'
+
+export interface YamlConfig<T> {
+  /** Null when something is wrong. */
+  value: T | null
+  /** The data as it is written, variables put in, before the schema changed anything. */
+  raw: Record<string, unknown>
+  /** What stands at a path of the file, with a `WrittenText` where variables were put in. */
+  written: (path: Path) => unknown
+  /** Null when the file is no YAML at all. */
+  source: YamlSource | null
+  issues: ConfigIssue[]
+}
+
+export interface YamlConfigInput<S extends z.ZodType> {
+  file: string
+  text: string
+  schema: S
+  env: Environment
+  /** What to write into an empty file; null where an empty file is fine. */
+  starter: string | null
+  /** Keys whose value, and all that is in it, is never repeated in a message. */
+  secrets: readonly string[]
+}
+
+export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): YamlConfig<z.output<S>> {
+  const { source, issues } = parseYaml(input.file, input.text, input.starter)
+  if (source === null) return { value: null, raw: {}, written: () => undefined, source, issues }
+
+  // Only needed for variables and for messages, so a plain and correct file never pays for it.
+  let cached: JsonSchema | null = null
+  const schema = (): JsonSchema => {
+    cached ??= validationSchema(input.schema)
+    return cached
+  }
+  const tree = input.text.includes('${') ? writtenTree(source, input.env) : null
+  const written = (path: Path): unknown => path.reduce(stepInto, tree ?? raw)
+  // By value and not by path: an alias repeats a value at another path.
+  const fromVariables = new Set<unknown>()
+  const unresolved = new Set<string>()
+  const found: ConfigIssue[] = []
+  source.mapText((text, path) => {
+    if (!text.includes('${')) return text
+    const { text: result, replaced, problems } = substitute(text, input.env)
+    if (problems.length > 0) unresolved.add(pathText(path))
+    for (const problem of problems) found.push(source.issueAt(path, 'value', problem))
+    const value = replaced ? readTextAs(schemaAt(schema(), path), result) : result
+    if (replaced) fromVariables.add(value)
+    return value
+  })
+
+  const raw = source.value()
+  const parsed = input.schema.safeParse(raw)
+  if (parsed.success) return { value: found.length === 0 ? parsed.data : null, raw, written, source, issues: found }
+
+  const isSecret = (path: Path) => path.some((step) => input.secrets.includes(String(step)))
+  const explained = explainIssues(parsed.error.issues, {
+    schema: schema(),
+    value: raw,
+    write: (path, example) => (typeof path.at(-1) === 'string' ? `${String(path.at(-1))}: ${example}` : example),
+    hidden: (path, value) => isSecret(path) || fromVariables.has(value),
+  })
+  for (const { path, part, message } of explained) {
+    // A variable that is not set has been reported; that its placeholder does not fit either is no news.
+    if (!unresolved.has(pathText(path))) found.push(source.issueAt(path, part, message))
+  }
+  return { value: null, raw, written, source, issues: found.sort(byPlace) }
+}
+
+/** The file's data before its variables are put in. The texts are as they were when it is done. */
+function writtenTree(source: YamlSource, env: Environment): unknown {
+  const texts: string[] = []
+  source.mapText((text) => {
+    texts.push(text)
+    return writtenText(text, env)
+  })
+  const tree = source.value()
+  source.mapText(() => texts.shift())
+  return tree
+}
+
+const stepInto = (value: unknown, step: PropertyKey): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined
+
+const byPlace = (a: ConfigIssue, b: ConfigIssue): number =>
+  (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

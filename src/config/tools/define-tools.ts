@@ -1,0 +1,194 @@
+// A tool as agent.yaml says it -> a tool as configured: paths found, defaults filled in, times in milliseconds.
+
+import { resolve } from 'node:path'
+import type {
+  AgentToolSettings,
+  Effect,
+  HttpToolSettings,
+  McpServerSettings,
+  OpenApiToolSettings,
+  Risk,
+  ToolRules,
+  ToolSettings,
+} from '../../domain/tool-settings.ts'
+import { unreachable } from '../../domain/unreachable.ts'
+import { existingFile, existingFolder, readTextOrFile, type Surroundings } from '../source/environment.ts'
+import type { Path } from '../source/json-schema-node.ts'
+import { noParameters } from '../source/json-schema-yaml.ts'
+import { boundConnection, boundRequest } from './bound-settings.ts'
+import type { RulesFile } from './tool-keys.ts'
+import type { ToolFile } from './tool-yaml.ts'
+
+export const defineTools = (tools: readonly ToolFile[], surroundings: Surroundings): ToolSettings[] =>
+  tools.map((tool, index) => defineTool(tool, ['tools', index], surroundings))
+
+function defineTool(tool: ToolFile, at: Path, surroundings: Surroundings): ToolSettings {
+  const { name } = tool
+  switch (tool.type) {
+    case 'function':
+      return {
+        type: 'function',
+        name,
+        description: tool.description ?? null,
+        parameters: tool.parameters ?? null,
+        returns: tool.returns ?? null,
+        file: existingFile(tool.file, [...at, 'file'], surroundings),
+        export: tool.export ?? name,
+        ...rulesOf(tool, surroundings),
+      }
+    case 'mcp':
+      return defineMcpServer(tool, at, surroundings)
+    case 'client':
+      return {
+        type: 'client',
+        name,
+        description: tool.description,
+        parameters: tool.parameters ?? noParameters,
+        returns: tool.returns ?? null,
+        ...rulesOf(tool, surroundings),
+        // Its caller asks its own user.
+        approval: { ask: 'never' },
+      }
+    case 'http':
+      return tool.openapi === undefined
+        ? defineHttpTool(tool, at, surroundings)
+        : defineOpenApi(tool, tool.openapi, at, surroundings)
+    case 'agent':
+      return defineAgentTool(tool, surroundings)
+    case 'prompt':
+      return {
+        type: 'prompt',
+        name,
+        description: tool.description,
+        parameters: tool.parameters ?? noParameters,
+        returns: tool.returns ?? null,
+        template: readTextOrFile(tool.template, [...at, 'template'], surroundings),
+        // A call of the model changes nothing.
+        ...rulesOf(tool, surroundings, { effect: 'read' }),
+      }
+    default:
+      return unreachable(tool)
+  }
+}
+
+type KindOf<T extends ToolFile['type']> = Extract<ToolFile, { type: T }>
+
+interface KindRules {
+  effect?: Effect
+  risk?: Risk
+}
+
+const riskOf = (effect: Effect): Risk => (effect === 'read' ? 'low' : 'high')
+
+function rulesOf(rules: RulesFile, { defaults }: Surroundings, kind: KindRules = {}): ToolRules {
+  const effect = rules.effect ?? kind.effect ?? 'once'
+  return {
+    effect,
+    risk: rules.risk ?? kind.risk ?? riskOf(effect),
+    timeoutMs: rules.timeout === undefined ? defaults.toolTimeoutMs : rules.timeout * 1000,
+    retries: rules.retries ?? 0,
+    approval: rules.approval ?? null,
+    predictState: predictStateOf(rules),
+  }
+}
+
+const writtenIn = (rules: RulesFile): McpServerSettings['written'] =>
+  (['effect', 'risk'] as const).filter((rule) => rules[rule] !== undefined)
+
+const predictStateOf = (rules: RulesFile): ToolRules['predictState'] =>
+  (rules.predict_state ?? []).map((one) => ({ stateKey: one.state_key, toolArgument: one.tool_argument ?? null }))
+
+function defineMcpServer(tool: KindOf<'mcp'>, at: Path, surroundings: Surroundings): McpServerSettings {
+  const { directory } = surroundings
+  const connection: McpServerSettings['connection'] =
+    tool.url === undefined
+      ? {
+          kind: 'stdio',
+          command: program(tool.command ?? '', [...at, 'command'], surroundings),
+          args: tool.args ?? [],
+          env: tool.env ?? {},
+          directory: tool.cwd === undefined ? directory : existingFolder(tool.cwd, [...at, 'cwd'], surroundings),
+          ...(tool.cwd === undefined ? {} : { hasCwd: true }),
+        }
+      : { kind: 'http', url: tool.url, headers: tool.headers ?? {} }
+  return {
+    type: 'mcp',
+    name: tool.name,
+    connection,
+    bound: boundConnection(at, connection, surroundings),
+    allow: tool.allow ?? null,
+    deny: tool.deny ?? [],
+    prefix: tool.prefix ?? '',
+    trustHints: tool.trust_hints,
+    resources: tool.resources,
+    prompts: tool.prompts,
+    written: writtenIn(tool),
+    tools: Object.fromEntries(Object.entries(tool.tools).map(([name, rules]) => [name, singleRules(rules, tool)])),
+    ...rulesOf(tool, surroundings),
+  }
+}
+
+/** A name is looked for in PATH when it is started; a path is one beside the file. */
+const program = (command: string, at: Path, surroundings: Surroundings): string =>
+  /^\.{1,2}[\\/]/.test(command) ? existingFile(command, at, surroundings) : command
+
+/** Only what differs from the server's own. What follows from the effect follows here too. */
+function singleRules(rules: RulesFile, server: RulesFile): Partial<ToolRules> {
+  const { effect } = rules
+  const risk = rules.risk ?? (effect === undefined || server.risk !== undefined ? undefined : riskOf(effect))
+  const retries = rules.retries ?? (effect === 'once' ? 0 : undefined)
+  return {
+    ...(effect === undefined ? {} : { effect }),
+    ...(risk === undefined ? {} : { risk }),
+    ...(rules.timeout === undefined ? {} : { timeoutMs: rules.timeout * 1000 }),
+    ...(retries === undefined ? {} : { retries }),
+    ...(rules.approval === undefined ? {} : { approval: rules.approval }),
+    ...(rules.predict_state === undefined ? {} : { predictState: predictStateOf(rules) }),
+  }
+}
+
+function defineHttpTool(tool: KindOf<'http'>, at: Path, surroundings: Surroundings): HttpToolSettings {
+  return {
+    type: 'http',
+    name: tool.name,
+    description: tool.description ?? '',
+    parameters: tool.parameters ?? noParameters,
+    returns: tool.returns ?? null,
+    method: tool.method ?? 'GET',
+    url: tool.url ?? '',
+    headers: tool.headers ?? {},
+    body: tool.body ?? null,
+    allowPrivate: tool.allow_private,
+    bound: boundRequest(at, surroundings),
+    ...rulesOf(tool, surroundings),
+  }
+}
+
+function defineOpenApi(tool: KindOf<'http'>, file: string, at: Path, surroundings: Surroundings): OpenApiToolSettings {
+  return {
+    type: 'openapi',
+    name: tool.name,
+    file: existingFile(file, [...at, 'openapi'], surroundings),
+    baseUrl: tool.base_url ?? null,
+    headers: tool.headers ?? {},
+    allow: tool.allow ?? null,
+    deny: tool.deny ?? [],
+    allowPrivate: tool.allow_private,
+    bound: boundRequest(at, surroundings),
+    written: writtenIn(tool),
+    ...rulesOf(tool, surroundings),
+  }
+}
+
+/** `agent` is the absolute path of the file until `link-agents.ts` puts the agent's name in its place. */
+function defineAgentTool(tool: KindOf<'agent'>, surroundings: Surroundings): AgentToolSettings {
+  return {
+    type: 'agent',
+    name: tool.name,
+    description: tool.description ?? null,
+    agent: resolve(surroundings.directory, tool.agent),
+    handoff: tool.handoff,
+    // What the other agent does is weighed where it does it: its own tools have their own risk.
+    ...rulesOf(tool, surroundings, { risk: 'low' }),
+  }
+}

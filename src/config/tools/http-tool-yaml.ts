@@ -1,0 +1,155 @@
+// The schema of a tool of the type `http`: one request, or the operations of an OpenAPI file.
+
+import { z } from 'zod'
+import { didYouMean } from '../source/did-you-mean.ts'
+import { parameterNames } from '../source/json-schema-yaml.ts'
+import { key, oneOrMore, type Report, reporter, text } from '../source/schema-key.ts'
+import { headers } from './header-yaml.ts'
+import {
+  checkArguments,
+  checkRetries,
+  description,
+  name,
+  parametersKey,
+  returnsKey,
+  ruleKeys,
+  toolType,
+} from './tool-keys.ts'
+
+const operationList = 'an operationId or a glob, or a list of them'
+
+export const httpTool = z
+  .strictObject({
+    type: toolType('http'),
+    name,
+    description: key(
+      description.optional(),
+      'When and why to use it; the model reads this. With `openapi` the file says it.',
+      'Current weather for a city.',
+    ),
+    method: key(
+      z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']).optional(),
+      'The method of the request. Default: GET.',
+      'POST',
+    ),
+    url: key(
+      text().optional(),
+      'The address, with `{parameter}` where an argument goes in its path or query; it is encoded for its place. The host is fixed.',
+      'https://api.example.com/weather?city={city}',
+    ),
+    headers: headers(
+      'Headers that are sent with every request; they may hold `{parameter}` too, unless it is `openapi`.',
+    ),
+    body: key(
+      z.unknown().optional(),
+      'What is sent, as JSON; a text that is just `{parameter}` becomes the argument. Default: the arguments that neither the URL nor a header uses; without a body (GET, HEAD, DELETE, OPTIONS) they go into the query.',
+      { query: '{query}' },
+    ),
+    parameters: parametersKey,
+    returns: returnsKey,
+    openapi: key(
+      text().optional(),
+      'An OpenAPI file, relative to this file, whose operations become tools. Then `name` only stands before their names where they would clash.',
+      'openapi.yaml',
+    ),
+    base_url: key(
+      z.url({ protocol: /^https?$/ }).optional(),
+      'With `openapi`: where the operations are. Default: the first server of the file.',
+      'https://api.example.com/v1',
+      'an http or https URL',
+    ),
+    allow: key(
+      oneOrMore(text()).optional(),
+      'With `openapi`: the operations to offer. Default: all.',
+      ['get*'],
+      operationList,
+    ),
+    deny: key(
+      oneOrMore(text()).optional(),
+      'With `openapi`: the operations not to offer, whatever `allow` says.',
+      ['delete*'],
+      operationList,
+    ),
+    allow_private: key(
+      z.boolean().default(false),
+      'Addresses of this machine and of private networks may be reached too.',
+      true,
+    ),
+    ...ruleKeys,
+  })
+  .superRefine((tool, context) => {
+    const report = reporter(context)
+    checkRetries(tool, 'once', report)
+    if (tool.openapi === undefined) checkRequest(tool, report)
+    else {
+      for (const one of ['method', 'url', 'body', 'description', 'parameters', 'returns', 'predict_state'] as const) {
+        if (tool[one] !== undefined) report(one, `the operations of the openapi file have their own ${one}. Remove it.`)
+      }
+    }
+  })
+
+type HttpTool = z.infer<typeof httpTool>
+
+function checkRequest(tool: HttpTool, report: Report): void {
+  const known = parameterNames(tool.parameters ?? { properties: {} })
+  if (tool.url === undefined) {
+    const advice = 'Write e.g. url: https://api.example.com/weather?city={city}, or openapi: openapi.yaml'
+    report('url', `this key is missing; a tool of the type http needs an address or an OpenAPI file. ${advice}`)
+  } else {
+    const problem = urlProblem(tool.url) ?? placeholderProblem(tool.url, known)
+    if (problem !== null) report('url', problem)
+  }
+  if (tool.description === undefined) {
+    const advice = 'Write e.g. description: Current weather for a city.'
+    report('description', `this key is missing; expected text of at least 10 characters. ${advice}`)
+  }
+  const method = tool.method ?? 'GET'
+  if (tool.body !== undefined && (method === 'GET' || method === 'HEAD')) {
+    report('body', `a ${method} has no body. Remove it, or write method: POST`)
+  }
+  for (const { path, text } of [...textsIn(tool.headers, ['headers']), ...textsIn(tool.body, ['body'])]) {
+    const problem = placeholderProblem(text, known)
+    if (problem !== null) report(path, problem)
+  }
+  for (const one of ['base_url', 'allow', 'deny'] as const) {
+    if (tool[one] !== undefined) report(one, `${one} belongs to openapi, and this tool has a url. Remove it.`)
+  }
+  checkArguments({ ...tool, parameters: tool.parameters ?? { properties: {} } }, report)
+}
+
+/** The address is not repeated: it may hold a secret. */
+function urlProblem(url: string): string | null {
+  const example = 'Write e.g. url: https://api.example.com/weather?city={city}'
+  const [, scheme, host = '', rest = ''] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url) ?? []
+  if (scheme === undefined) return `expected an address that begins with http:// or https://. ${example}`
+  if (host.includes('{')) return `the host cannot come from an argument, or the model could reach any. ${example}`
+  if (host.includes('@')) return 'a name and password in the address are not sent. Write headers: { Authorization: … }'
+  if (/[\\\s#]/.test(url)) return 'the address has a space, a backslash or a #. Write %20, %5C or %23 for them'
+  if (/[{}]/.test(rest.replaceAll(PLACEHOLDER, (whole) => (whole.startsWith('{{') ? whole : '')))) {
+    return 'a { or } in the address belongs to no parameter. Write {parameter}, or %7B and %7D for the characters'
+  }
+  return URL.parse(`${scheme}://${host}/`) === null ? `this is no http address. ${example}` : null
+}
+
+/** As the tool reads it: `{{name}}` stands for itself. */
+const PLACEHOLDER = /\{(\{)?([A-Za-z_][\w.-]*)\}(\})?/g
+
+/** `known` is null where the parameters are not listed. */
+function placeholderProblem(text: string, known: readonly string[] | null): string | null {
+  if (known === null) return null
+  for (const [, before, name = '', after] of text.matchAll(PLACEHOLDER)) {
+    if ((before !== undefined && after !== undefined) || known.includes(name)) continue
+    const near = didYouMean(name, known)
+    return near === null
+      ? `{${name}} is no parameter. Write e.g. parameters: { ${name}: { type: string } }`
+      : `{${name}} is no parameter. Did you mean {${near}}?`
+  }
+  return null
+}
+
+function textsIn(value: unknown, path: readonly PropertyKey[]): { path: readonly PropertyKey[]; text: string }[] {
+  if (typeof value === 'string') return [{ path, text: value }]
+  if (Array.isArray(value)) return value.flatMap((one, index) => textsIn(one, [...path, index]))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, one]) => textsIn(one, [...path, key]))
+}

@@ -1,0 +1,134 @@
+// The keys that tools of several kinds share.
+
+import { z } from 'zod'
+import type { ApprovalRule } from '../../domain/approval-rule.ts'
+import { risks } from '../../domain/tool-settings.ts'
+import { approvalRule, ruleExpectation } from '../agent/approval-yaml.ts'
+import { didYouMean } from '../source/did-you-mean.ts'
+import { duration } from '../source/duration.ts'
+import { jsonSchema, parameterNames, parameters } from '../source/json-schema-yaml.ts'
+import { count, key, type Report, text } from '../source/schema-key.ts'
+
+export const TOOL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
+
+export const toolNameWords = 'a name of letters, digits and _ that does not begin with a digit'
+
+export const toolType = <T extends string>(type: T) => key(z.literal(type), 'What kind of tool it is.', 'http')
+
+export const name = key(
+  z.string().regex(TOOL_NAME),
+  'What the model calls it; each has a name of its own.',
+  'get_weather',
+  toolNameWords,
+)
+
+export const description = key(
+  z.string().min(10),
+  'When and why to use it; the model reads this.',
+  'Current weather for a city.',
+)
+
+export const parametersKey = key(
+  parameters().optional(),
+  'What it takes: a JSON Schema of an object, or in short the name of each parameter with its schema.',
+  { city: { type: 'string', description: 'Name of the city' } },
+  'a JSON Schema, or names of parameters with their schemas',
+)
+
+export const returnsKey = key(
+  jsonSchema().optional(),
+  'What it gives back.',
+  { type: 'object', properties: { celsius: { type: 'number' } } },
+  'a JSON Schema',
+)
+
+const predictState = z.strictObject({
+  state_key: key(text(), 'The key of the shared state that the call will set.', 'document'),
+  tool_argument: key(
+    text().optional(),
+    'The argument that becomes its value. Default: all arguments as one object.',
+    'text',
+  ),
+})
+
+/** How a tool is run. What is not said here is filled in later, because it differs from kind to kind. */
+export const ruleKeys = {
+  effect: key(
+    z.enum(['read', 'idempotent', 'once']).optional(),
+    'What a call does beyond answering: nothing (`read`), the same however often it is made (`idempotent`), or something that must not happen twice (`once`). Default: `once`; `read` for prompts.',
+    'read',
+  ),
+  risk: key(
+    z.enum(risks).optional(),
+    'What a wrong call may cost. Default: `low` where the effect is `read` and for agents, otherwise `high`.',
+    'low',
+  ),
+  approval: key(
+    approvalRule().optional(),
+    'When a person is asked before it runs. Default: as `approval.default` of the agent says.',
+    { when: { amount: { above: 100 } }, otherwise: 'run' },
+    ruleExpectation,
+  ),
+  timeout: duration({
+    description:
+      'How long a call may take. Default: the server’s `tools.timeout_seconds` (30); for an agent its own `limits.duration`.',
+    example: '10s',
+  }).optional(),
+  retries: key(
+    count(0).max(10).optional(),
+    'Further tries after a failure; not where the effect is `once`. Default: 0.',
+    2,
+  ),
+  predict_state: key(
+    z.array(predictState).optional(),
+    'What clients may show of the shared state while the model still writes the arguments.',
+    [{ state_key: 'document', tool_argument: 'text' }],
+  ),
+}
+
+const rules = z.strictObject(ruleKeys)
+
+export type RulesFile = z.infer<typeof rules>
+
+/** `effect` is what the tool has where nothing is said. */
+export function checkRetries(rules: RulesFile, effect: 'read' | 'once', report: Report): void {
+  if ((rules.effect ?? effect) !== 'once' || (rules.retries ?? 0) === 0) return
+  report(
+    'retries',
+    'a tool whose effect is once is never tried again, because the first try may have worked. Write effect: read or effect: idempotent if that is true, otherwise remove retries',
+  )
+}
+
+/** A condition on an argument that does not exist would never fit, and nobody would be asked. */
+export function checkArguments(
+  tool: RulesFile & { parameters?: Record<string, unknown> | undefined },
+  report: Report,
+): void {
+  const known = parameterNames(tool.parameters)
+  if (known === null) return
+  const check = (path: readonly PropertyKey[], argument: string) => {
+    if (known.includes(argument)) return
+    const near = didYouMean(argument, known)
+    const advice =
+      near === null
+        ? known.length === 0
+          ? 'It has none; describe it in parameters.'
+          : `It has ${known.join(', ')}.`
+        : `Did you mean ${near}?`
+    report(path, `the tool has no parameter ${argument}. ${advice}`)
+  }
+  for (const { path, argument } of conditionArguments(tool.approval)) check(path, argument)
+  for (const [index, { tool_argument: argument }] of (tool.predict_state ?? []).entries()) {
+    if (argument !== undefined) check(['predict_state', index, 'tool_argument'], argument)
+  }
+}
+
+function conditionArguments(rule: ApprovalRule | undefined): { path: PropertyKey[]; argument: string }[] {
+  if (rule?.ask !== 'when') return []
+  return rule.any.flatMap((conditions, index) =>
+    Object.keys(conditions).map((name) => ({
+      path: ['approval', 'when', ...(rule.any.length > 1 ? [index] : []), name],
+      argument: name.split('.', 1)[0] ?? name,
+    })),
+  )
+}

@@ -1,0 +1,137 @@
+// The schema of `tools` in agent.yaml: one shape for each kind of tool.
+
+import { z } from 'zod'
+import { textOrFile } from '../agent/text-or-file.ts'
+import { key, refusing, reporter, text } from '../source/schema-key.ts'
+import { httpTool } from './http-tool-yaml.ts'
+import { mcpTool } from './mcp-tool-yaml.ts'
+import {
+  checkArguments,
+  checkRetries,
+  description,
+  name,
+  parametersKey,
+  returnsKey,
+  ruleKeys,
+  toolType,
+} from './tool-keys.ts'
+
+const functionTool = z
+  .strictObject({
+    type: toolType('function'),
+    name,
+    description: key(
+      description.optional(),
+      'When and why to use it; the model reads this. Default: what the code says.',
+      'Current weather for a city.',
+    ),
+    file: key(
+      text().regex(/\.[cm]?[jt]s$/),
+      'The module, relative to this file.',
+      'tools.ts',
+      'a file that ends in .ts or .js',
+    ),
+    export: key(text().optional(), 'What the module exports it as. Default: the tool’s name.', 'getWeather'),
+    parameters: parametersKey,
+    returns: returnsKey,
+    ...ruleKeys,
+  })
+  .superRefine((tool, context) => {
+    checkRetries(tool, 'once', reporter(context))
+    checkArguments(tool, reporter(context))
+  })
+
+const { approval: _approval, retries: _retries, ...clientRules } = ruleKeys
+
+const clientTool = refusing(
+  z
+    .strictObject({
+      type: toolType('client'),
+      name,
+      description,
+      parameters: parametersKey,
+      returns: returnsKey,
+      ...clientRules,
+    })
+    .superRefine((tool, context) =>
+      checkArguments({ ...tool, parameters: tool.parameters ?? none }, reporter(context)),
+    ),
+  {
+    approval: 'A client tool runs at the caller, who can ask its own user. Remove it.',
+    retries: 'A client tool runs at the caller, and nobody here can try it again. Remove it.',
+  },
+)
+
+const none = { properties: {} }
+
+const { predict_state: _predictState, ...agentRules } = ruleKeys
+
+const agentTool = refusing(
+  z
+    .strictObject({
+      type: toolType('agent'),
+      name,
+      description: key(
+        description.optional(),
+        'When and why to call it; the model reads this. Default: the description of that agent.',
+        'Explains a topic step by step.',
+      ),
+      agent: key(text(), 'The other agent’s file, relative to this file.', 'tutor.yaml', 'the path of an agent file'),
+      handoff: key(
+        z.boolean().default(false),
+        'Hand the conversation over: the other agent answers from then on. Otherwise it is called, and its answer is the result.',
+        true,
+      ),
+      ...agentRules,
+    })
+    .superRefine((tool, context) => {
+      const report = reporter(context)
+      checkRetries(tool, 'once', report)
+      if (!tool.handoff) return
+      for (const one of ['timeout', 'retries'] as const) {
+        if (tool[one] === undefined) continue
+        report(one, `a conversation that is handed over has no ${one}. Remove it; that agent has limits of its own.`)
+      }
+    }),
+  {
+    parameters: 'An agent is given a message. Remove it, and say in the description what the message should hold.',
+    returns: 'An agent answers with text. Remove it; a response_format in that agent’s own file gives it a shape.',
+    predict_state: 'An agent is given a message, and no argument of it is state. Remove it.',
+  },
+)
+
+const promptTool = z
+  .strictObject({
+    type: toolType('prompt'),
+    name,
+    description,
+    template: key(
+      textOrFile('template', 'template', 'Summarise in three sentences: {text}'),
+      'What the model is asked, with `{parameter}` where an argument goes: text, or `inline` or `file`.',
+      'Summarise in three sentences: {text}',
+      'text, or one of the keys inline and file',
+    ),
+    parameters: parametersKey,
+    returns: returnsKey,
+    ...ruleKeys,
+  })
+  .superRefine((tool, context) => {
+    checkRetries(tool, 'read', reporter(context))
+    checkArguments({ ...tool, parameters: tool.parameters ?? none }, reporter(context))
+  })
+
+const tool = z
+  .discriminatedUnion('type', [functionTool, mcpTool, clientTool, httpTool, agentTool, promptTool])
+  .meta({ expected: 'keys with values', example: { type: 'client', name: 'show_map', description: 'Shows a map.' } })
+
+export const tools = z.array(tool).superRefine((list, context) => {
+  const seen = new Map<string, number>()
+  for (const [index, { name }] of list.entries()) {
+    const first = seen.get(name)
+    if (first === undefined) seen.set(name, index)
+    else
+      reporter(context)([index, 'name'], `tools[${first}] is called ${name} already. Give each tool a name of its own.`)
+  }
+})
+
+export type ToolFile = z.infer<typeof tool>
