@@ -15,7 +15,7 @@ const root = dirname(dirname(self))
 
 // V8 lets its nursery grow with the machine (to 128 MB and more), and hardly ever gives it back. What a stream leaves behind
 // dies young, so a small one costs no time and saves most of the server's memory. It can be set only when Node starts. The second
-// is for `src/cli/give-memory-back.ts`. The third has old garbage collected when there is a third more than what lives: 140 MB less with 1,000 streams.
+// is for `src/cli/commands/serve/give-memory-back.ts`. The third has old garbage collected when there is a third more than what lives: 140 MB less with 1,000 streams.
 const TUNING = ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30']
 
 // glibc gives every thread a heap of its own and returns less to the system the larger the blocks were that it has seen. A server

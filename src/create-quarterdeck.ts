@@ -2,8 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type App, createApp, type OpenApp } from './app.ts'
+import { createServerLog } from './cli/commands/serve/server-log.ts'
 import { loadConfig } from './cli/load-config.ts'
-import { createServerLog } from './cli/server-log.ts'
 import { readVersion } from './cli/version.ts'
 import type { CodeSettings } from './config/settings/settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'

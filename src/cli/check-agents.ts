@@ -8,9 +8,9 @@ import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import type { McpServerSettings } from '../domain/tool-settings.ts'
-import { lookAtTools } from './doctor-tools.ts'
-import type { Io } from './io.ts'
+import { lookAtTools } from './commands/doctor/tool-checks.ts'
 import type { LoadedConfig } from './load-config.ts'
+import type { Io } from './terminal/io.ts'
 
 export interface AgentCheckDeps {
   version: string

@@ -6,7 +6,7 @@ import { createSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
-import type { Io } from './io.ts'
+import type { Io } from './terminal/io.ts'
 
 export const DATABASE_FILE = 'quarterdeck.db'
 

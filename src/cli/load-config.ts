@@ -14,7 +14,7 @@ import { readEnvironment } from '../config/source/env-file.ts'
 import type { AgentDefaults } from '../config/source/environment.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
 import { exposedFolders } from './exposed-folders.ts'
-import type { Io } from './io.ts'
+import type { Io } from './terminal/io.ts'
 
 export interface ConfigRequest {
   /** Agent files or folders; none means the agent of this folder, or else the one the environment describes. */

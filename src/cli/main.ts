@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander'
+import { createAppStarter } from './commands/serve/start-app.ts'
 import { exitCodes } from './exit-codes.ts'
-import type { Io } from './io.ts'
-import { createProcessIo } from './process-io.ts'
 import { createProgram } from './program.ts'
 import { reportError } from './report-error.ts'
-import { createAppStarter } from './start-app.ts'
+import type { Io } from './terminal/io.ts'
+import { createProcessIo } from './terminal/process-io.ts'
 import { readVersion } from './version.ts'
 
 /** Runs one command and gives the code to end with. Never rejects: what goes wrong is said on stderr. */

@@ -3,10 +3,10 @@ import { PassThrough } from 'node:stream'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { settingKeys, settings } from '../config/settings/settings.ts'
+import { createAppStarter } from './commands/serve/start-app.ts'
 import { exitCodes } from './exit-codes.ts'
 import { main } from './main.ts'
 import { createProgram } from './program.ts'
-import { createAppStarter } from './start-app.ts'
 import { createTestIo } from './testing/test-io.ts'
 
 async function run(...args: string[]) {

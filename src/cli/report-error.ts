@@ -2,8 +2,8 @@ import { ConfigError, formatIssue } from '../config/config-error.ts'
 import { ServerError } from '../domain/errors.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
-import type { Io } from './io.ts'
-import { styleFor } from './style.ts'
+import type { Io } from './terminal/io.ts'
+import { styleFor } from './terminal/style.ts'
 
 /** Says on stderr what went wrong, in one block and without a stack, and gives the code to end with. */
 export function reportError(error: unknown, io: Io): number {

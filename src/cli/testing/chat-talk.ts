@@ -1,6 +1,6 @@
-import type { PendingApproval } from '../chat-approval.ts'
-import type { OpenPrompt } from '../chat-question.ts'
-import type { Asked, Prompt } from '../terminal-prompt.ts'
+import type { PendingApproval } from '../commands/chat/approval.ts'
+import type { OpenPrompt } from '../commands/chat/question.ts'
+import type { Asked, Prompt } from '../terminal/terminal-prompt.ts'
 
 /** A person who says these things, one at each question; then they leave. */
 export function scriptedPrompt(...script: (string | Asked)[]): Prompt {

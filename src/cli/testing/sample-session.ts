@@ -1,4 +1,4 @@
-import type { ArchivedSession } from '../session-archive.ts'
+import type { ArchivedSession } from '../commands/sessions/session-archive.ts'
 
 const DAY = 86_400_000
 /** The newest sample was used on this day. */

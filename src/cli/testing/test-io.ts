@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
 import { createStrayErrors } from '../../tools/function/stray-errors.ts'
-import type { InputStream, Io, OutputStream, StopSignal } from '../io.ts'
+import type { InputStream, Io, OutputStream, StopSignal } from '../terminal/io.ts'
 
 export interface TestIo extends Io {
   /** What was printed so far. */

@@ -1,0 +1,167 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test } from 'vitest'
+import type { AuditEntry } from '../../../domain/audit.ts'
+import { EMPTY_CHAIN, nextEntry } from '../../../store/audit-chain.ts'
+import { accept, acceptedRun, append, done, newAudit, newSession } from '../../../store/contract/samples.contract.ts'
+import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
+import { createSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
+import { main } from '../../main.ts'
+import { reportError } from '../../report-error.ts'
+import { tempFolder } from '../../testing/temp-folder.ts'
+import { createTestIo } from '../../testing/test-io.ts'
+import { listAudit } from './list.ts'
+import { verifyAudit } from './verify.ts'
+
+/** A trail of calls; more than a page of them is read in pages. */
+function trailOf(count: number): AuditEntry[] {
+  const entries: AuditEntry[] = []
+  for (let n = 1; n <= count; n += 1) {
+    const last = entries.at(-1)
+    const text = JSON.stringify({
+      at: Date.UTC(2026, 10, 15, 6, 0, n % 60),
+      kind: 'decision',
+      by: 'ann',
+      session: 's',
+      run: 'r',
+      agent: 'clerk',
+      tool: 'pay\u001b[31m',
+      call: `c${n}`,
+      details: { decision: 'approve', digest: 'ab'.repeat(32) },
+    })
+    entries.push(nextEntry(last === undefined ? EMPTY_CHAIN : { n: last.n, head: last.hash }, text))
+  }
+  return entries
+}
+
+const storeOf = (entries: readonly AuditEntry[]) => ({
+  audit: async (n: number, limit: number) => entries.filter((entry) => entry.n > n).slice(0, limit),
+})
+
+async function verify(entries: readonly AuditEntry[], options: Parameters<typeof verifyAudit>[1] = {}) {
+  const io = createTestIo()
+  const exitCode = await verifyAudit(storeOf(entries), options, io).catch((error: unknown) => reportError(error, io))
+  return { exitCode, out: io.printed(), err: io.complained() }
+}
+
+describe('quarterdeck audit verify', () => {
+  const trail = trailOf(1_203)
+  const head = trail.at(-1)?.hash ?? ''
+  const whole = { exitCode: 0, out: `The audit trail is whole: 1203 entries.\nhead ${head}\n`, err: '' }
+
+  test('prints the number of entries and the head', async () => {
+    expect(await verify(trail)).toEqual(whole)
+    expect(await verify([])).toEqual({
+      exitCode: 0,
+      out: `The audit trail is whole: 0 entries.\nhead ${'0'.repeat(64)}\n`,
+      err: '',
+    })
+  })
+
+  test('names the entry where the chain breaks: exit 1', async () => {
+    const changed = trail.map((entry) =>
+      entry.n === 777 ? { ...entry, text: entry.text.replace('ann', 'eve') } : entry,
+    )
+
+    expect(await verify(changed)).toEqual({
+      exitCode: 1,
+      out: '',
+      err: expect.stringMatching(
+        /^quarterdeck: The audit trail is broken at entry 777\.\n {2}The hash of entry 777 .+\n {2}What comes before it fits together: 776 entries\.\n$/,
+      ),
+    })
+    expect((await verify(trail.filter(({ n }) => n !== 500))).err).toContain('broken at entry 500.')
+    expect((await verify(trail.slice(1))).err).toContain('broken at entry 1.')
+  })
+
+  test('with the head that was noted, a trail that was cut off or went on is seen: exit 1', async () => {
+    expect(await verify(trail, { expect: head.toUpperCase() })).toEqual(whole)
+    expect(await verify(trail.slice(0, 1_000), { expect: head })).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining(`No entry of the audit trail has the hash ${head}.\n`),
+    })
+    expect(await verify(trail, { expect: trail[999]?.hash ?? '' })).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('It is that of entry 1000; 203 entries came after it.'),
+    })
+    expect(await verify(trail, { contains: trail[999]?.hash ?? '' })).toEqual(whole)
+    expect(await verify(trail.slice(0, 999), { contains: trail[999]?.hash ?? '' })).toMatchObject({ exitCode: 1 })
+    expect(await verify(trail, { expect: 'abc' })).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('--expect "abc" is no hash.'),
+    })
+  })
+})
+
+describe('quarterdeck audit list', () => {
+  test('shows the newest entries, safe to print', async () => {
+    const io = createTestIo()
+
+    expect(await listAudit(storeOf(trailOf(1_203)), { limit: '2' }, io)).toBe(0)
+    expect(io.printed()).toBe(
+      'ENTRY  TIME (UTC)           KIND      BY   AGENT  TOOL           DETAILS\n' +
+        '1202   2026-11-15 06:00:02  decision  ann  clerk  pay\\u{1b}[31m  decision=approve digest=abababababab…\n' +
+        '1203   2026-11-15 06:00:03  decision  ann  clerk  pay\\u{1b}[31m  decision=approve digest=abababababab…\n',
+    )
+  })
+
+  test('as JSON every entry is whole, also one that is no JSON any more', async () => {
+    const io = createTestIo()
+    const [first, second] = trailOf(2)
+    const entries = [first, second].flatMap((entry) => (entry === undefined ? [] : [entry]))
+    const damaged = entries.map((entry) => (entry.n === 2 ? { ...entry, text: '{"at"' } : entry))
+
+    await listAudit(storeOf(damaged), { limit: '50', json: true }, io)
+
+    const lines: unknown[] = io
+      .printed()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toEqual([
+      { n: 1, hash: first?.hash, ...JSON.parse(first?.text ?? '') },
+      { n: 2, hash: second?.hash, text: '{"at"' },
+    ])
+  })
+})
+
+describe('the audit commands', () => {
+  test('read the data directory of a server that is not running, and see a change by hand', async () => {
+    const cwd = await tempFolder()
+    const dataDir = join(cwd, '.quarterdeck')
+    const path = join(dataDir, 'quarterdeck.db')
+    const run = async (...args: string[]) => {
+      const io = createTestIo({ cwd })
+      const exitCode = await main(['audit', ...args], io)
+      return { exitCode, out: io.printed(), err: io.complained() }
+    }
+    expect(await run('verify')).toMatchObject({ exitCode: 2, err: expect.stringContaining('There is no data of') })
+
+    const lock = lockDataDir(dataDir)
+    const store = createSqliteStore({ path, fatal() {} })
+    const started = await acceptedRun(store, accept(newSession()))
+    await done(store, append(started, [], { sync: true, audit: [newAudit('ann'), newAudit('bob')] }))
+    const [, second] = await store.audit(0, 10)
+    await store.close()
+    expect(await run('verify')).toMatchObject({ exitCode: 73 })
+    lock.release()
+
+    expect(await run('verify', '--expect', second?.hash ?? '')).toEqual({
+      exitCode: 0,
+      out: `The audit trail is whole: 2 entries.\nhead ${second?.hash}\n`,
+      err: '',
+    })
+    expect((await run('list', '--limit', '1')).out).toMatch(/^ENTRY .+\n2 .+ bob .+\n$/)
+    expect(await run('list', '--limit', 'all')).toMatchObject({ exitCode: 2 })
+
+    const database = new DatabaseSync(path)
+    // Whoever can write the file can also take away what guards the table.
+    database.exec("DROP TRIGGER audit_is_not_changed; UPDATE audit SET text = replace(text, 'ann', 'eve')")
+    database.close()
+    expect(await run('verify')).toMatchObject({
+      exitCode: 1,
+      out: '',
+      err: expect.stringContaining('The audit trail is broken at entry 1.'),
+    })
+  })
+})

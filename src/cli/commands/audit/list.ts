@@ -1,0 +1,79 @@
+import type { AuditEntry } from '../../../domain/audit.ts'
+import type { Store } from '../../../store/store.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import { auditPages } from './verify.ts'
+
+/** The newest entries, the oldest of them first. They are shown as they are stored, whether the chain holds or not. */
+export async function listAudit(
+  store: Pick<Store, 'audit'>,
+  { limit, json }: { limit: string; json?: boolean },
+  io: Io,
+): Promise<number> {
+  const most = Number(limit)
+  if (!Number.isInteger(most) || most < 1) {
+    throw new CliError(exitCodes.usage.code, `--limit ${JSON.stringify(limit)}: expected a whole number from 1.`)
+  }
+  let newest: AuditEntry[] = []
+  for await (const page of auditPages(store)) newest = [...newest, ...page].slice(-most)
+
+  if (json) for (const entry of newest) io.stdout.write(`${JSON.stringify(summary(entry))}\n`)
+  else if (newest.length > 0) io.stdout.write(table(newest))
+  else io.stderr.write('The audit trail has no entries.\n')
+  return exitCodes.ok.code
+}
+
+const summary = (entry: AuditEntry): Record<string, unknown> => ({ n: entry.n, hash: entry.hash, ...recordOf(entry) })
+
+/** What was changed by hand may be no JSON at all, and must be seen all the same. */
+function recordOf({ text }: AuditEntry): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return { ...value }
+  } catch {}
+  return { text }
+}
+
+function table(entries: readonly AuditEntry[]): string {
+  const head = ['ENTRY', 'TIME (UTC)', 'KIND', 'BY', 'AGENT', 'TOOL', 'DETAILS']
+  const rows = entries.map((entry) => {
+    const record = recordOf(entry)
+    return [
+      String(entry.n),
+      timeOf(record.at),
+      cell(record.kind, 20),
+      cell(record.by, 30),
+      cell(record.agent, 30),
+      cell(record.tool, 40),
+      details(record),
+    ]
+  })
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]): string =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return `${[head, ...rows].map(line).join('\n')}\n`
+}
+
+const timeOf = (at: unknown): string =>
+  typeof at === 'number' && Number.isFinite(new Date(at).getTime())
+    ? new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+    : '?'
+
+const cell = (value: unknown, width: number): string => (typeof value === 'string' ? terminalLine(value, width) : '?')
+
+/** Digests are for programs: `--json` has them whole. */
+function details(record: Record<string, unknown>): string {
+  if (typeof record.text === 'string') return terminalLine(record.text, 80)
+  const { details: facts } = record
+  if (typeof facts !== 'object' || facts === null) return ''
+  const words = Object.entries(facts).map(([name, value]) => {
+    const text = String(value)
+    return `${name}=${/^[0-9a-f]{64}$/.test(text) ? `${text.slice(0, 12)}…` : text}`
+  })
+  return terminalLine(words.join(' '), 120)
+}

@@ -1,0 +1,65 @@
+import type { Io } from '../../terminal/io.ts'
+import { styleFor } from '../../terminal/style.ts'
+import type { ApprovalAnswer, PendingApproval } from './approval.ts'
+import type { ChatClient } from './chat-client.ts'
+import { askAboutCall, callLines, type OpenPrompt } from './question.ts'
+
+/**
+ * Where a conversation's open questions go. Gives the answers that there are; none leaves everything pending. The signal says that
+ * somebody else has answered: there is nothing to ask any more.
+ */
+export type Desk = (
+  approvals: readonly PendingApproval[],
+  client: Pick<ChatClient, 'mayAnswer'>,
+  signal: AbortSignal,
+) => Promise<ApprovalAnswer[]>
+
+/** In lines, what to do about an approval that cannot be answered here. */
+export type HowToAnswer = (approvalId: string) => string[]
+
+/** Nobody is there to be asked: stderr says what waits and how it is answered. */
+export function createPipeDesk(howToAnswer: HowToAnswer, io: Io): Desk {
+  return async (approvals) => {
+    for (const approval of approvals) tell(approval, howToAnswer, io)
+    return []
+  }
+}
+
+export interface TerminalDeskDeps {
+  openPrompt: OpenPrompt
+  /** Asks for the operator's token, where that would help; true: there is one now. */
+  askToken: (signal: AbortSignal) => Promise<boolean>
+  howToAnswer: HowToAnswer
+  /** What to do about what the person left unanswered. */
+  again: HowToAnswer
+}
+
+/** Asks the person at the terminal, one call after the other. */
+export function createTerminalDesk({ openPrompt, askToken, howToAnswer, again }: TerminalDeskDeps, io: Io): Desk {
+  return async (approvals, client, signal) => {
+    const answerable = () => approvals.filter((approval) => client.mayAnswer(approval))
+    const mine = answerable().length < approvals.length && (await askToken(signal)) ? approvals : answerable()
+    if (signal.aborted) return []
+    for (const approval of approvals) if (!mine.includes(approval)) tell(approval, howToAnswer, io)
+    const answers: ApprovalAnswer[] = []
+    for (const approval of mine) {
+      const answer = await askAboutCall(approval, openPrompt, io, signal)
+      if (signal.aborted) return []
+      if (answer === null) {
+        // Whoever breaks off wants nothing to happen, also of what they have said just before.
+        const ids = mine.map(({ id }) => id)
+        const what = ids.length === 1 ? 'It stays pending: approval' : 'They stay pending, unanswered: approvals'
+        io.stdout.write(`\n${[`${what} ${ids.join(', ')}`, ...new Set(ids.flatMap(again))].join('\n  ')}\n`)
+        return []
+      }
+      answers.push(answer)
+    }
+    return answers
+  }
+}
+
+function tell(approval: PendingApproval, howToAnswer: HowToAnswer, io: Io): void {
+  const [head = '', ...rest] = callLines(approval)
+  const advice = [`Approval ${approval.id}`, ...howToAnswer(approval.id)].map((line) => `  ${line}`)
+  io.stderr.write(`${[styleFor(io.stderr, io.env).yellow(head), ...rest, ...advice].join('\n')}\n`)
+}

@@ -1,0 +1,93 @@
+// AG-UI events as the terminal needs them. Tolerant: the server may be newer than this program.
+
+import { fields, fromInterrupt, type PendingApproval } from './approval.ts'
+
+export type ChatEvent =
+  | { type: 'started'; runId: string }
+  /** A sub-agent begins; what it says has its `id` as `by`. */
+  | { type: 'subagent'; id: string; name: string }
+  | Said<{ type: 'text'; messageId: string; delta: string }>
+  | Said<{ type: 'reasoning'; delta: string }>
+  | Said<{ type: 'tool_call'; id: string; name: string }>
+  | { type: 'tool_args'; id: string; delta: string }
+  | Said<{ type: 'tool_result'; id: string; content: string }>
+  | { type: 'progress'; text: string }
+  | RunEnd
+
+export type RunEnd =
+  | { type: 'finished'; outcome: 'success' | 'cancelled' }
+  | { type: 'finished'; outcome: 'interrupt'; approvals: PendingApproval[] }
+  /** It waits for tools that run at the client. */
+  | { type: 'finished'; outcome: 'client_tools'; callIds: string[] }
+  | { type: 'failed'; code: string; message: string }
+
+/** Without `by` it is the agent itself. */
+type Said<Event> = Event & { by?: string }
+
+/** Null for what a terminal has no use for. */
+export function decodeChatEvent(data: string): ChatEvent | null {
+  const event = parse(data)
+  const text = (key: string): string => textIn(event, key)
+  const by = text('subagentRunId') === '' ? {} : { by: text('subagentRunId') }
+  switch (event.type) {
+    case 'RUN_STARTED':
+      return { type: 'started', runId: text('runId') }
+    case 'SUBAGENT_STARTED':
+      return { type: 'subagent', id: text('subagentRunId'), name: text('name') }
+    case 'TEXT_MESSAGE_CONTENT':
+      return { type: 'text', messageId: text('messageId'), delta: text('delta'), ...by }
+    case 'REASONING_MESSAGE_CONTENT':
+      return { type: 'reasoning', delta: text('delta'), ...by }
+    case 'TOOL_CALL_START':
+      return { type: 'tool_call', id: text('toolCallId'), name: text('toolCallName'), ...by }
+    case 'TOOL_CALL_ARGS':
+      return { type: 'tool_args', id: text('toolCallId'), delta: text('delta') }
+    case 'TOOL_CALL_RESULT':
+      return { type: 'tool_result', id: text('toolCallId'), content: text('content'), ...by }
+    case 'ACTIVITY_SNAPSHOT':
+      return event.activityType === 'PROGRESS' ? { type: 'progress', text: progressText(fields(event.content)) } : null
+    case 'RUN_FINISHED':
+      return finished(fields(event.outcome))
+    case 'RUN_ERROR':
+      return { type: 'failed', code: text('code'), message: text('message') }
+    default:
+      return null
+  }
+}
+
+export const endsRun = (event: ChatEvent): event is RunEnd => event.type === 'finished' || event.type === 'failed'
+
+function finished(outcome: Record<string, unknown>): RunEnd {
+  if (outcome.type === 'cancelled') return { type: 'finished', outcome: 'cancelled' }
+  if (outcome.type === 'interrupt') {
+    const approvals = list(outcome.interrupts).flatMap((one) => fromInterrupt(one) ?? [])
+    return { type: 'finished', outcome: 'interrupt', approvals }
+  }
+  const callIds = list(outcome.pendingToolCallIds).filter((id) => typeof id === 'string')
+  return callIds.length === 0
+    ? { type: 'finished', outcome: 'success' }
+    : { type: 'finished', outcome: 'client_tools', callIds }
+}
+
+/** `roll_dice 2/10 rolling` */
+function progressText(content: Record<string, unknown>): string {
+  const { done, total } = content
+  const count = typeof total === 'number' ? `${done}/${total}` : `${done}`
+  const parts = [textIn(content, 'tool'), typeof done === 'number' ? count : '', textIn(content, 'message')]
+  return parts.filter((part) => part !== '').join(' ')
+}
+
+function textIn(event: Record<string, unknown>, key: string): string {
+  const value = event[key]
+  return typeof value === 'string' ? value : ''
+}
+
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+function parse(data: string): Record<string, unknown> {
+  try {
+    return fields(JSON.parse(data))
+  } catch {
+    return {}
+  }
+}

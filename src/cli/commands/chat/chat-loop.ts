@@ -1,0 +1,246 @@
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { reportError } from '../../report-error.ts'
+import type { Io } from '../../terminal/io.ts'
+import { linesOf } from '../../terminal/lines.ts'
+import { styleFor } from '../../terminal/style.ts'
+import type { Asked, Prompt } from '../../terminal/terminal-prompt.ts'
+import type { Desk } from './answer-waits.ts'
+import type { ApprovalAnswer, PendingApproval } from './approval.ts'
+import type { ChatClient } from './chat-client.ts'
+import type { ChatEvent, RunEnd } from './chat-event.ts'
+import { type ChatView, createChatView } from './view.ts'
+
+const HELP = `/new        begin a new session
+/approvals  show what waits for a yes or no, and ask again
+/help       show this
+/quit       leave (also Ctrl-D)
+Ctrl-C      stop the answer; twice leaves
+`
+
+/** `waits`: somebody has to allow a call, and nobody here has said whether. */
+type Outcome = { type: 'answered' | 'waits' | 'failed' } | { type: 'left'; exitCode: number }
+
+type Begin = (signal: AbortSignal) => AsyncGenerator<ChatEvent>
+
+/** Sends one message and shows its answer, with what has to be asked on the way. Ctrl-C stops the answer, a second one leaves. */
+export const answer = (
+  client: ChatClient,
+  message: string,
+  desk: Desk,
+  io: Io,
+  view = createChatView(io),
+): Promise<Outcome> => goOn((signal) => client.send(message, signal), client, desk, io, view)
+
+async function goOn(
+  first: Begin | readonly PendingApproval[],
+  client: ChatClient,
+  desk: Desk,
+  io: Io,
+  view: ChatView,
+): Promise<Outcome> {
+  let next = first
+  for (;;) {
+    let pending: readonly PendingApproval[]
+    let refused = false
+    if (typeof next === 'function') {
+      try {
+        const end = await show(next, client, view, io)
+        if (end.type === 'left') return end
+        if (end.type === 'failed') return { type: 'failed' }
+        if (end.outcome !== 'interrupt') return { type: 'answered' }
+        pending = end.approvals
+      } catch (error) {
+        if (!(error instanceof CliError) || error.exitCode !== exitCodes.failed.code) throw error
+        // A message that has to wait for an answer, or an answer that cannot be used: either way somebody is asked.
+        pending = await client.approvals().catch(() => [])
+        if (pending.length === 0) throw error
+        reportError(error, io)
+        refused = true
+      }
+    } else pending = next
+    const { answers, elsewhere } = await ask(pending, client, desk, io)
+    if (elsewhere !== null) {
+      next = elsewhere
+      continue
+    }
+    if (answers.length === 0) return { type: refused ? 'failed' : 'waits' }
+    for (const { id, arguments: edited } of answers) {
+      const approval = pending.find((one) => one.id === id)
+      if (approval !== undefined) {
+        view.called(approval.callId, approval.tool, JSON.stringify(edited ?? approval.arguments))
+      }
+    }
+    next = (signal) => client.answer(answers, signal)
+  }
+}
+
+/** Asks here, until somebody else has answered. */
+async function ask(
+  pending: readonly PendingApproval[],
+  client: ChatClient,
+  desk: Desk,
+  io: Io,
+): Promise<{ answers: ApprovalAnswer[]; elsewhere: Begin | null }> {
+  const waiting = waitElsewhere(client)
+  const taken = new AbortController()
+  const asked = desk(pending, client, taken.signal)
+  const begin = await Promise.race([asked.then(() => null), waiting.begun])
+  if (begin !== null) taken.abort()
+  // Until it has ended the terminal is the editor's.
+  const answers = await asked
+  if (begin === null) {
+    waiting.leave()
+    return { answers, elsewhere: null }
+  }
+  io.stdout.write(ANSWERED_ELSEWHERE)
+  return { answers: [], elsewhere: begin }
+}
+
+const ANSWERED_ELSEWHERE = 'Answered elsewhere.\n'
+
+/** `begun` resolves when somebody else has answered, with how it goes on, and never otherwise. */
+function waitElsewhere(client: ChatClient): { begun: Promise<Begin>; leave(): void } {
+  const leaving = new AbortController()
+  const events = client.answeredElsewhere(leaving.signal)
+  const begun = new Promise<Begin>((resolve, reject) => {
+    events.next().then(({ done, value }) => {
+      if (done) return
+      resolve(async function* (signal) {
+        signal.addEventListener('abort', () => leaving.abort())
+        yield value
+        yield* events
+      })
+    }, reject)
+  })
+  return { begun, leave: () => leaving.abort() }
+}
+
+/** Shows one run to its end. */
+async function show(
+  begin: Begin,
+  client: ChatClient,
+  view: ChatView,
+  io: Io,
+): Promise<RunEnd | { type: 'left'; exitCode: number }> {
+  const leaving = new AbortController()
+  let exitCode: number | null = null
+  let interrupts = 0
+  const stopListening = io.onSignal((signal) => {
+    if (signal === 'SIGINT' && ++interrupts === 1) {
+      client.cancel().catch((error: unknown) => void reportError(error, io))
+      return
+    }
+    exitCode = signal === 'SIGINT' ? exitCodes.interrupted.code : exitCodes.terminated.code
+    leaving.abort()
+  })
+  let end: RunEnd = { type: 'finished', outcome: 'success' }
+  try {
+    for await (const event of begin(leaving.signal)) {
+      view.show(event)
+      if (event.type === 'finished' || event.type === 'failed') end = event
+    }
+    return end
+  } catch (error) {
+    if (exitCode !== null) return { type: 'left', exitCode }
+    throw error
+  } finally {
+    stopListening()
+  }
+}
+
+/** Every line of a pipe is a message. Stops at the first that fails: the ones behind it may build on its answer. */
+export async function chatThroughPipe(client: ChatClient, desk: Desk, io: Io): Promise<number> {
+  for await (const line of linesOf(io.stdin)) {
+    if (line.trim() === '') continue
+    const outcome = await answer(client, line, desk, io)
+    if (outcome.type === 'failed') return exitCodes.failed.code
+    if (outcome.type === 'left') return outcome.exitCode
+  }
+  return exitCodes.ok.code
+}
+
+/** A conversation with a person. `open` begins a session; null is a new one. */
+export async function chatAtTerminal(
+  open: (session: string | null) => ChatClient,
+  session: string | null,
+  prompt: Prompt,
+  desk: Desk,
+  io: Io,
+): Promise<number> {
+  const style = styleFor(io.stdout, io.env)
+  // One for all: a call may have its result much later.
+  const view = createChatView(io)
+  let client = open(session)
+  let interrupted = false
+  let waits = false
+  for (;;) {
+    const { asked, elsewhere } = waits
+      ? await askWhileWaiting(prompt, client)
+      : { asked: await prompt.ask(), elsewhere: null }
+    if (elsewhere !== null) {
+      io.stdout.write(ANSWERED_ELSEWHERE)
+      const outcome = await orReport(goOn(elsewhere, client, desk, io, view), io)
+      if (outcome.type === 'left') return outcome.exitCode
+      waits = outcome.type === 'waits'
+    }
+    if (asked.type === 'withdrawn') continue
+    if (asked.type === 'end') {
+      io.stdout.write('\n')
+      return exitCodes.ok.code
+    }
+    if (asked.type === 'interrupt') {
+      io.stdout.write('\n')
+      if (interrupted) return exitCodes.ok.code
+      interrupted = true
+      io.stdout.write(`${style.dim('Ctrl-C again or /quit leaves.')}\n`)
+      continue
+    }
+    interrupted = false
+    const line = asked.line.trim()
+    if (line === '') continue
+    if (line === '/quit' || line === '/exit') return exitCodes.ok.code
+    if (line === '/help') {
+      io.stdout.write(HELP)
+    } else if (line === '/new') {
+      client = open(null)
+      waits = false
+      io.stdout.write(`${style.dim(`New session ${client.threadId}.`)}\n`)
+    } else if (/^\/\w+$/.test(line) && line !== '/approvals') {
+      io.stdout.write(`There is no ${line}.\n${HELP}`)
+    } else {
+      const talk = line === '/approvals' ? askAgain(client, desk, io, view) : answer(client, asked.line, desk, io, view)
+      const outcome = await orReport(talk, io)
+      if (outcome.type === 'left') return outcome.exitCode
+      // What was refused because something waits does not end the wait.
+      waits = outcome.type === 'waits' || (waits && outcome.type === 'failed')
+    }
+  }
+}
+
+/** One refused message is no reason to lose the conversation. */
+function orReport(talk: Promise<Outcome>, io: Io): Promise<Outcome> {
+  return talk.catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error
+    reportError(error, io)
+    return { type: 'failed' }
+  })
+}
+
+/** The next line, unless somebody else answers before it what the conversation waits for. */
+async function askWhileWaiting(prompt: Prompt, client: ChatClient): Promise<{ asked: Asked; elsewhere: Begin | null }> {
+  const waiting = waitElsewhere(client)
+  const taken = new AbortController()
+  const line = prompt.ask(taken.signal)
+  const elsewhere = await Promise.race([line.then(() => null), waiting.begun])
+  if (elsewhere === null) waiting.leave()
+  else taken.abort()
+  return { asked: await line, elsewhere }
+}
+
+async function askAgain(client: ChatClient, desk: Desk, io: Io, view: ChatView): Promise<Outcome> {
+  const pending = await client.approvals()
+  if (pending.length > 0) return await goOn(pending, client, desk, io, view)
+  io.stdout.write('Nothing waits in this session.\n')
+  return { type: 'answered' }
+}

@@ -1,0 +1,383 @@
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createSystemClock } from '../../../domain/clock.ts'
+import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
+import { main } from '../../main.ts'
+import { openSse, startFakeServer } from '../../testing/fake-server.ts'
+import { tempFolder } from '../../testing/temp-folder.ts'
+import { createTestIo, type TestIo, type TestIoOptions } from '../../testing/test-io.ts'
+
+const SCRIPT = `
+answers:
+  - when: hang
+    parts: [{ text: Well }, { hang: true }]
+  - when: fail
+    parts: [{ error: { code: model_failed } }]
+  - when: hello
+    parts: [{ reasoning: Greet back. }, { text: Hello yourself. }]
+  - when: again
+    parts: [{ text: Hello again. }]
+`
+
+/** A folder with an agent that answers by a script. */
+async function scriptedAgent(): Promise<string> {
+  const cwd = await tempFolder()
+  await writeFile(join(cwd, 'answers.yaml'), SCRIPT)
+  await writeFile(
+    join(cwd, 'agent.yaml'),
+    'name: parrot\nmodel: { provider: scripted, script: answers.yaml, retries: 0 }\ninstructions: { inline: You repeat. }\n',
+  )
+  return cwd
+}
+
+async function chat(args: string[], options: TestIoOptions) {
+  const io = createTestIo({ clock: createSystemClock(), ...options })
+  const exitCode = await main(['chat', ...args], io)
+  return { exitCode, out: io.printed(), err: io.complained() }
+}
+
+describe('quarterdeck chat with a file', () => {
+  test('answers each line of a pipe, in one session, and keeps nothing', async () => {
+    const cwd = await scriptedAgent()
+
+    expect(await chat(['agent.yaml'], { cwd, stdin: 'hello\nagain\n' })).toEqual({
+      exitCode: 0,
+      out: 'Hello yourself.\nHello again.\n',
+      err: '',
+    })
+    expect((await readdir(cwd)).toSorted()).toEqual(['agent.yaml', 'answers.yaml'])
+  })
+
+  test('works beside a server that has the data directory', async () => {
+    const cwd = await scriptedAgent()
+    const lock = lockDataDir(join(cwd, '.quarterdeck'))
+    onTestFinished(() => lock.release())
+
+    expect(await chat(['-m', 'hello'], { cwd })).toMatchObject({ exitCode: 0, out: 'Hello yourself.\n' })
+    expect(await chat(['-m', 'hello', '--session', 'work'], { cwd })).toMatchObject({ exitCode: 73, out: '' })
+  })
+
+  test('keeps a named session', async () => {
+    const cwd = await scriptedAgent()
+
+    await chat(['-m', 'hello', '--session', 'work'], { cwd })
+    await chat(['-m', 'again', '--session', 'work'], { cwd })
+
+    const io = createTestIo({ cwd })
+    await main(['sessions', 'list', '--json'], io)
+    // The reasoning of an answer is stored too but is no message to count.
+    expect(JSON.parse(io.printed())).toMatchObject({ alias: 'work', agent: 'parrot', message_count: 4 })
+  })
+
+  test('ends with 1 when an answer fails, and says why', async () => {
+    const cwd = await scriptedAgent()
+
+    const { exitCode, out, err } = await chat(['-m', 'fail'], { cwd })
+
+    expect([exitCode, out]).toEqual([1, ''])
+    expect(err).toMatch(/^The answer failed: .+\n$/)
+  })
+
+  test('at a terminal Ctrl-C stops the answer and the talk goes on', async () => {
+    const cwd = await scriptedAgent()
+    const stdin = new PassThrough()
+    const io = createTestIo({ cwd, stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
+
+    const left = main(['chat'], io)
+    await io.until('/help')
+    stdin.write('hang\r')
+    await io.until('Well')
+    io.signal('SIGINT')
+    await io.until('Stopped.')
+    stdin.write('hello\r')
+    await io.until('Hello yourself.')
+    stdin.write('/quit\r')
+
+    expect(await left).toBe(0)
+    expect(io.printed()).toContain('Talking to parrot (scripted/scripted). Nothing is kept; --session <name> keeps it.')
+    expect(io.printed()).toContain('Greet back.\nHello yourself.\n')
+  })
+
+  test('refuses what it cannot use', async () => {
+    const cwd = await scriptedAgent()
+
+    expect(await chat(['--agent', 'crow', '-m', 'x'], { cwd })).toMatchObject({
+      exitCode: 2,
+      err: 'quarterdeck: There is no agent "crow".\n  There is: parrot\n',
+    })
+    expect(await chat(['ftp://x', '-m', 'x'], { cwd })).toMatchObject({ exitCode: 2 })
+    expect(await chat(['-m', 'x', '--session', ' '], { cwd })).toMatchObject({ exitCode: 2 })
+    expect(await chat(['nowhere.yaml', '-m', 'x'], { cwd })).toMatchObject({ exitCode: 2 })
+  })
+})
+
+const GATED = `
+answers:
+  - when: { tool: pay }
+    parts: [{ text: The bill is settled. }]
+  - when: pay
+    parts: [{ text: I will. }, { tool_call: { name: pay, arguments: { amount: 5 } } }]
+  - when: hello
+    parts: [{ text: Hello yourself. }]
+`
+
+/** A folder with an agent that has to ask before it pays, and with one that is only its sub-agent. */
+async function gatedAgent(): Promise<string> {
+  const cwd = await tempFolder()
+  const model = 'model: { provider: scripted, script: answers.yaml, retries: 0 }\n'
+  await writeFile(join(cwd, 'answers.yaml'), GATED)
+  await writeFile(
+    join(cwd, 'pay.mjs'),
+    `export const pay = ({ amount }) => 'paid ' + amount
+pay.parameters = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] }
+`,
+  )
+  await writeFile(
+    join(cwd, 'helper.yaml'),
+    `name: helper\ndescription: Helps with everything else.\n${model}instructions: You help.\n`,
+  )
+  await writeFile(
+    join(cwd, 'agent.yaml'),
+    `name: clerk\n${model}instructions: You pay.\ntools:
+  - { type: function, name: pay, description: Pays an amount of money., file: pay.mjs }
+  - { type: agent, name: ask_helper, agent: helper.yaml }
+`,
+  )
+  return cwd
+}
+
+describe('quarterdeck chat with a tool that a person must allow', () => {
+  const terminalIo = (cwd: string, stdin: PassThrough) =>
+    createTestIo({ cwd, stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
+
+  /** Resolves when the person has been asked so often. */
+  async function askedTimes(io: TestIo, times: number): Promise<void> {
+    while (io.printed().split('Allow it? ').length <= times) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  test('asks the person at the terminal, who is the operator of a file', async () => {
+    const cwd = await gatedAgent()
+    const stdin = new PassThrough()
+    const io = terminalIo(cwd, stdin)
+
+    const left = main(['chat'], io)
+    await io.until('/help')
+    stdin.write('pay\r')
+    await askedTimes(io, 1)
+    stdin.write('e\r')
+    await io.until('{"amount":5}')
+    stdin.write('\x7f\x7f6}\r')
+    await io.until('The bill is settled.')
+    stdin.write('pay\r')
+    await askedTimes(io, 2)
+    stdin.write('\x03')
+    await io.until('/approvals asks again.')
+    stdin.write('/approvals\r')
+    await askedTimes(io, 3)
+    stdin.write('s\r')
+    await io.until('paid 5')
+    stdin.write('pay\r/quit\r')
+
+    expect(await left).toBe(0)
+    const told = io
+      .printed()
+      .split('\n')
+      .filter((line) => /^(⚙| {2}→|The )/.test(line))
+    const asks = 'The agent asks to call pay (risk high):'
+    const paid = ['⚙ pay({"amount":5})', '  → paid 5', 'The bill is settled.']
+    expect(told).toEqual([
+      asks,
+      '⚙ pay({"amount":6})',
+      expect.stringContaining('paid 6'),
+      'The bill is settled.',
+      asks,
+      asks,
+      ...paid,
+      // It was said for the session, so that nobody is asked.
+      ...paid,
+    ])
+  })
+
+  test('through a pipe says on stderr what waits, ends with 0, and a later talk can answer', async () => {
+    const cwd = await gatedAgent()
+
+    const { exitCode, out, err } = await chat(['-m', 'pay', '--session', 'work'], { cwd })
+
+    expect([exitCode, out]).toEqual([0, 'I will.\n'])
+    expect(err).toMatch(
+      /^The agent asks to call pay \(risk high\):\n {2}amount: 5\n {2}Approval [0-9a-f-]{36}\n {2}At a terminal: quarterdeck chat --session work, and there \/approvals\n$/,
+    )
+    expect(await chat(['-m', 'hello', '--session', 'work'], { cwd })).toMatchObject({
+      exitCode: 1,
+      out: '',
+      err: expect.stringMatching(/^quarterdeck: The session waits .+\nThe agent asks to call pay/),
+    })
+    const stdin = new PassThrough()
+    const io = terminalIo(cwd, stdin)
+    const left = main(['chat', '--session', 'work'], io)
+    await io.until('/help')
+    stdin.write('/approvals\r')
+    await io.until('Allow it?')
+    stdin.write('n\r')
+    await io.until('Why not?')
+    stdin.write('Too much\r')
+    await io.until('The bill is settled.')
+    stdin.write('/quit\r')
+    expect(await left).toBe(0)
+    expect(io.printed()).toContain('A person refused this call, so it was not run. Reason: Too much')
+  })
+
+  test('that nobody kept cannot be answered any more, and says so', async () => {
+    const cwd = await gatedAgent()
+
+    expect(await chat(['-m', 'pay'], { cwd })).toMatchObject({
+      exitCode: 0,
+      err: expect.stringContaining('Nobody can answer it any more: it ends with this command.'),
+    })
+  })
+
+  test('a sub-agent is nobody to talk to', async () => {
+    const cwd = await gatedAgent()
+
+    expect(await chat(['--agent', 'helper', '-m', 'x'], { cwd })).toMatchObject({
+      exitCode: 2,
+      err: 'quarterdeck: "helper" is a sub-agent: only other agents talk to it.\n  There is: clerk\n',
+    })
+  })
+})
+
+describe('quarterdeck chat with a server', () => {
+  test('of which the person is no operator is told how the operator answers', async () => {
+    const interrupt = { id: 'a1', metadata: { quarterdeck: { tool: 'pay', arguments: { amount: 5 }, risk: 'high' } } }
+    const server = await startFakeServer((_, response) => {
+      const send = openSse(response)
+      send(1, { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [interrupt] } })
+      response.end()
+    })
+    onTestFinished(() => server.close())
+    const stdin = new PassThrough()
+    const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
+
+    const left = main(['chat', server.url, '-m', 'pay'], io)
+    await io.until('The operator’s token decides')
+    stdin.write('\r')
+
+    expect(await left).toBe(0)
+    expect(io.complained()).toBe(`The operator’s token decides (typing is hidden, Enter leaves it pending): 
+The agent asks to call pay (risk high):
+  amount: 5
+  Approval a1
+  POST ${server.url}/approvals/a1 {"decision": "approve"} or {"decision": "reject", "reason": "…"}
+  with the operator’s token, or answer in a chat at a terminal. A lost token: quarterdeck tokens --help
+`)
+  })
+
+  test('asks for the operator’s token without showing it, and again when it is wrong', async () => {
+    const interrupt = { id: 'a1', metadata: { quarterdeck: { tool: 'pay', arguments: { amount: 5 }, risk: 'high' } } }
+    const pending = { approval_id: 'a1', tool: 'pay', arguments: { amount: 5 }, risk: 'high', tool_call_id: 'c1' }
+    const server = await startFakeServer((request, response) => {
+      const { authorization } = request.headers
+      const { resume } = Object(request.body)
+      if (request.path.startsWith('/approvals?')) {
+        return void response.writeHead(200).end(JSON.stringify({ approvals: [pending] }))
+      }
+      if (request.method === 'GET')
+        return void response.writeHead(authorization === 'Bearer right' ? 200 : 401).end('{}')
+      if (authorization === 'Bearer wrong') return void response.writeHead(401).end('{"detail":"No valid token."}')
+      const send = openSse(response)
+      const outcome = resume === undefined ? { type: 'interrupt', interrupts: [interrupt] } : undefined
+      send(1, { type: 'RUN_FINISHED', outcome })
+      response.end()
+    })
+    onTestFinished(() => server.close())
+    const stdin = new PassThrough()
+    const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
+
+    const left = main(['chat', server.url, '-m', 'pay'], io)
+    await io.until('leaves it pending): ')
+    stdin.write('wrong\r')
+    await io.until('Allow it?')
+    stdin.write('y\r')
+    await io.until('No valid token.')
+    const times = async (text: string, count: number) => {
+      const said = () => (io.printed() + io.complained()).split(text).length - 1
+      while (said() < count) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await times('leaves it pending): ', 2)
+    stdin.write('right\r')
+    await times('Allow it?', 2)
+    stdin.write('y\r')
+
+    expect(await left).toBe(0)
+    expect(io.printed() + io.complained()).not.toMatch(/wrong|right/)
+    const answers = server.seen.filter(({ method }) => method === 'POST').map(({ headers }) => headers.authorization)
+    expect(answers).toEqual([undefined, 'Bearer wrong', 'Bearer right'])
+  })
+
+  test('says at once that nobody is there, before anything was written', async () => {
+    const server = await startFakeServer((_, response) => void response.end())
+    await server.close()
+
+    expect(await chat([server.url], { terminal: true, stdin: new PassThrough(), env: { NO_COLOR: '1' } })).toEqual({
+      exitCode: 69,
+      out: '',
+      err: `quarterdeck: No server answers at ${server.url} (ECONNREFUSED).\n  Start one: quarterdeck serve\n`,
+    })
+  })
+
+  test('answers with the operator’s token of the environment', async () => {
+    const server = await startFakeServer((request, response) => {
+      if (request.method === 'GET') return void response.writeHead(200).end('{}')
+      const send = openSse(response)
+      const { resume } = Object(request.body)
+      const interrupts = [{ id: 'a1', metadata: { quarterdeck: { tool: 'pay' } } }]
+      send(1, { type: 'RUN_FINISHED', outcome: resume === undefined ? { type: 'interrupt', interrupts } : undefined })
+      response.end()
+    })
+    onTestFinished(() => server.close())
+    const stdin = new PassThrough()
+    const env = { QUARTERDECK_TOKEN: 'mine', QUARTERDECK_OPERATOR_TOKEN: 'theirs' }
+    const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env })
+
+    const left = main(['chat', server.url, '-m', 'pay'], io)
+    await io.until('Allow it?')
+    stdin.write('y\r')
+
+    expect(await left).toBe(0)
+    expect(
+      server.seen
+        // Whether somebody else answers is asked beside, and given up with the answer.
+        .filter(({ path }) => !path.startsWith('/sessions/'))
+        .map(({ method, headers, body }) => [method, headers.authorization, Object(body).resume]),
+    ).toEqual([
+      ['POST', 'Bearer mine', undefined],
+      ['GET', 'Bearer theirs', undefined],
+      ['POST', 'Bearer theirs', [{ interruptId: 'a1', status: 'resolved', payload: { approved: true } }]],
+    ])
+  })
+
+  test('talks to its default agent with the token of the link or of the environment', async () => {
+    const server = await startFakeServer((_, response) => {
+      const send = openSse(response)
+      send(1, { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'Yes' })
+      send(2, { type: 'RUN_FINISHED', threadId: 't', runId: 'r' })
+      response.end()
+    })
+    onTestFinished(() => server.close())
+
+    const link = `${server.url}/#token=fromlink`
+    expect(await chat([link, '-m', 'hi', '--session', 'work'], { env: { QUARTERDECK_TOKEN: 'env' } })).toEqual({
+      exitCode: 0,
+      out: 'Yes\n',
+      err: '',
+    })
+    await chat([server.url, '-m', 'hi', '--agent', 'crow'], { env: { QUARTERDECK_TOKEN: 'env' } })
+
+    expect(server.seen.map(({ path, headers, body }) => [path, headers.authorization, body])).toEqual([
+      ['/', 'Bearer fromlink', expect.objectContaining({ threadId: 'work' })],
+      ['/agents/crow', 'Bearer env', expect.objectContaining({ threadId: expect.stringMatching(/^[0-9a-f-]{36}$/) })],
+    ])
+  })
+})

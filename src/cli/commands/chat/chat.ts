@@ -1,0 +1,113 @@
+import { Command } from 'commander'
+import { createIds } from '../../../domain/ids.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { noServerAt } from '../../fetch-problem.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
+import type { StartApp } from '../serve/start-app.ts'
+import { createPipeDesk, createTerminalDesk } from './answer-waits.ts'
+import { createChatClient } from './chat-client.ts'
+import { answer, chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
+import { type ChatTarget, openChatTarget } from './target.ts'
+
+export interface ChatOptions {
+  session?: string
+  message?: string
+  agent?: string
+  dataDir?: string
+}
+
+export function createChatCommand(startApp: StartApp, io: Io, settle: Settle): Command {
+  return new Command('chat')
+    .summary('talk to an agent file or a running server in the terminal')
+    .description(
+      'Talks to an agent. A file is served in this process, on this machine alone; a URL is a running server. Ctrl-C stops ' +
+        'an answer, twice leaves. Piped input is one message a line.',
+    )
+    .argument(
+      '[target]',
+      'an agent file or folder, or the URL of a server (default: agent.yaml here, else the demo agent)',
+    )
+    .option('--session <name>', 'begin or continue the session of this name; without it a file’s talk is not kept')
+    .option('-m, --message <text>', 'send this one message, print the answer and leave')
+    .option('--agent <name>', 'which agent, where there are several')
+    .option('--data-dir <folder>', 'where a file’s named session is kept (default: .quarterdeck beside the agent)')
+    .addHelpText(
+      'after',
+      `
+Where a server asks for a token, set QUARTERDECK_TOKEN. Where an operator must allow a call, QUARTERDECK_OPERATOR_TOKEN is used,
+or you are asked for the token; of a file, you are the operator.
+
+Examples:
+  $ quarterdeck chat agent.yaml
+  $ quarterdeck chat http://127.0.0.1:8000 --session work
+  $ echo "What can you do?" | quarterdeck chat agent.yaml`,
+    )
+    .action(async (target: string | undefined, options: ChatOptions) =>
+      settle(await chat(target, options, startApp, io)),
+    )
+}
+
+export async function chat(
+  where: string | undefined,
+  options: ChatOptions,
+  startApp: StartApp,
+  io: Io,
+): Promise<number> {
+  const target = await openChatTarget(where, options, startApp, io)
+  try {
+    if (options.message === undefined) await knock(target.url)
+    return await talk(target, options, io)
+  } finally {
+    await target.close()
+  }
+}
+
+/** How long a server may take to say that it is there. */
+const KNOCK_MS = 10_000
+
+/** Whoever wrote a whole message should not learn only then that nobody hears it. Any answer will do. */
+async function knock(url: string): Promise<void> {
+  try {
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(KNOCK_MS) })
+    await response.body?.cancel()
+  } catch (error) {
+    throw noServerAt(url, error)
+  }
+}
+
+async function talk(target: ChatTarget, { session, message }: ChatOptions, io: Io): Promise<number> {
+  const ids = createIds(() => io.clock.now())
+  const open = (name: string | null) =>
+    createChatClient({
+      baseUrl: target.url,
+      agent: target.agent,
+      token: target.token,
+      operatorToken: target.operatorToken,
+      threadId: name ?? ids.uuid(),
+      ids,
+      clock: io.clock,
+      fetch,
+    })
+  const { howToAnswer } = target
+  const askToken = (signal: AbortSignal) => target.operatorToken.ask(signal)
+  const openPrompt = (label: string, draft?: string) => createTerminalPrompt(io, label, draft)
+  const atTerminal = io.stdin.isTTY === true && io.stdout.isTTY === true
+
+  if (message !== undefined) {
+    const desk = atTerminal
+      ? createTerminalDesk({ openPrompt, askToken, howToAnswer, again: howToAnswer }, io)
+      : createPipeDesk(howToAnswer, io)
+    const outcome = await answer(open(session ?? null), message, desk, io)
+    if (outcome.type === 'left') return outcome.exitCode
+    return outcome.type === 'failed' ? exitCodes.failed.code : exitCodes.ok.code
+  }
+  if (!atTerminal) return await chatThroughPipe(open(session ?? null), createPipeDesk(howToAnswer, io), io)
+
+  const style = styleFor(io.stdout, io.env)
+  io.stdout.write(`${style.dim(`${target.description}. /help shows the commands, Ctrl-C stops an answer.`)}\n`)
+  const again = () => ['/approvals asks again.']
+  const desk = createTerminalDesk({ openPrompt, askToken, howToAnswer, again }, io)
+  return await chatAtTerminal(open, session ?? null, openPrompt(style.bold('> ')), desk, io)
+}

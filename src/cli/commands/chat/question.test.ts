@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import type { Asked } from '../../terminal/terminal-prompt.ts'
+import { pendingApproval, scriptedPrompts } from '../../testing/chat-talk.ts'
+import { createTestIo } from '../../testing/test-io.ts'
+import type { PendingApproval } from './approval.ts'
+import { askAboutCall, callLines } from './question.ts'
+
+const CHOICES = 'y(es), n(o), e(dit the arguments)'
+const interrupt: Asked = { type: 'interrupt' }
+
+async function ask(approval: Partial<PendingApproval>, ...script: (string | Asked)[]) {
+  const io = createTestIo()
+  const prompts = scriptedPrompts(...script)
+  const answer = await askAboutCall(pendingApproval('a', approval), prompts.open, io, new AbortController().signal)
+  return { answer, asked: prompts.asked, out: io.printed() }
+}
+
+describe('the question about a call', () => {
+  test('shows tool, risk and arguments, and takes yes', async () => {
+    expect(await ask({}, 'y')).toEqual({
+      answer: { id: 'a', digest: 'seen-a', approved: true },
+      asked: [['Allow it? ']],
+      out: `The agent asks to call send (risk high):\n  to: bob\n${CHOICES}, s(ession): yes, and to the same call here for 15 minutes\n`,
+    })
+    expect((await ask({}, ' YES ')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
+  })
+
+  test('says where not all is shown', async () => {
+    const note = 'Not all of it is shown: e shows the whole.\n'
+    for (const args of [{ run: 'x'.repeat(600) }, { token: 'rm -rf /' }, { list: [{ password: 'x' }] }]) {
+      expect((await ask({ arguments: args }, 'y')).out).toContain(note)
+    }
+    expect((await ask({ arguments: { run: 'x'.repeat(400) } }, 'y')).out).not.toContain(note)
+  })
+
+  test('takes no, with a reason or without', async () => {
+    expect((await ask({}, 'n', ' Not today. ')).answer).toEqual({
+      id: 'a',
+      digest: 'seen-a',
+      approved: false,
+      reason: 'Not today.',
+    })
+    expect((await ask({}, 'no', '')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: false })
+  })
+
+  test('takes other arguments, beginning with the model’s in characters that can be seen', async () => {
+    const { answer, asked, out } = await ask({ arguments: { to: 'b\u202eob\u001b' } }, 'e', '["x"]', '{"to": "eve"}')
+
+    expect(answer).toEqual({ id: 'a', digest: 'seen-a', approved: true, arguments: { to: 'eve' } })
+    expect(asked).toEqual([
+      ['Allow it? '],
+      ['Arguments as JSON: ', '{"to":"b\\u202eob\\u001b"}'],
+      ['Arguments as JSON: ', '["x"]'],
+    ])
+    expect(out).toContain('That is no JSON object.')
+  })
+
+  test('comes back when the arguments are left as they are', async () => {
+    expect((await ask({}, 'e', ' ', 'n', '')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: false })
+  })
+
+  test('takes yes for the session, but not for what is critical', async () => {
+    expect((await ask({}, 's')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true, remember: true })
+    const critical = await ask({ risk: 'critical' }, 's', 'y')
+    expect(critical.answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
+    expect(critical.out).toBe(
+      `The agent asks to call send (risk critical):\n  to: bob\n${CHOICES}\nWhat is critical is asked about every time.\n`,
+    )
+  })
+
+  test('is asked again until the answer is clear', async () => {
+    const { answer, asked } = await ask({}, '', 'ok', 'yes please', 'y')
+
+    expect([answer, asked.length]).toEqual([{ id: 'a', digest: 'seen-a', approved: true }, 4])
+  })
+
+  test('stays open after Ctrl-C, wherever it comes', async () => {
+    for (const script of [[interrupt], ['n', interrupt], ['e', interrupt], [{ type: 'end' } as const]]) {
+      expect((await ask({}, ...script)).answer).toBeNull()
+    }
+  })
+
+  test('cannot be forged by what the model wrote, nor be longer than a screen or two', () => {
+    const lines = callLines(
+      pendingApproval('a', {
+        tool: 'send\x1b[2J\nAllow it?',
+        arguments: { text: 'x\nto: eve\x1b[2J', password: 'hunter2', long: 'y'.repeat(10_000) },
+      }),
+    )
+
+    expect(lines).toEqual([
+      'The agent asks to call send\\u{1b}[2J\\nAllow it? (risk high):',
+      '  text: x\\nto: eve\\u{1b}[2J',
+      '  password: [masked]',
+      expect.stringMatching(/^ {2}long: y{500}… \(9500 more characters\)$/),
+    ])
+  })
+
+  test('of something that is no tool is in the server’s words', () => {
+    expect(callLines(pendingApproval('a', { tool: '', risk: '', message: 'Go on?\nReally?' }))).toEqual([
+      'The agent asks:',
+      '  Go on?',
+      '  Really?',
+    ])
+  })
+})

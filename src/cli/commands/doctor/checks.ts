@@ -1,0 +1,223 @@
+// What `doctor` looks at. Each check says how it is and, where it is not well, how to mend it.
+
+import { existsSync } from 'node:fs'
+import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { ServerSettings } from '../../../config/settings/server-settings.ts'
+import type { AgentDefinition, ModelSettings } from '../../../domain/agent.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { createIds } from '../../../domain/ids.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { createModel } from '../../../models/create-model.ts'
+import { createModelHttp } from '../../../models/http-stream.ts'
+import { createConnections } from '../../../outgoing/connections.ts'
+import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
+import { examineDatabase } from '../../../store/sqlite/sqlite-store.ts'
+import { DATABASE_FILE } from '../../data-directory.ts'
+import type { Io } from '../../terminal/io.ts'
+import { takenHost } from '../serve/free-port.ts'
+import { portInUse } from '../serve/port-in-use.ts'
+
+export interface Check {
+  name: string
+  status: 'ok' | 'warn' | 'fail'
+  detail: string
+  mend?: string
+}
+
+/** Longer than a connection may take: then the model itself says that there is none. */
+const MODEL_TIMEOUT_MS = 15_000
+const LITTLE_SPACE = 1_000_000_000
+const NO_SPACE = 100_000_000
+
+export function checkNode(version: string): Check {
+  const ok = Number.parseInt(version, 10) >= 24
+  if (ok) return { name: 'Node', status: 'ok', detail: version }
+  return { name: 'Node', status: 'fail', detail: `${version} is too old`, mend: 'Install Node 24: https://nodejs.org' }
+}
+
+/** The key and the way to the model of one agent. Asks the provider for the cheapest thing it answers. */
+export async function checkModel(agent: AgentDefinition, version: string, io: Io): Promise<Check[]> {
+  const shown = `${agent.name} (${agent.model.provider}/${agent.model.name})`
+  const connections = createConnections()
+  const http = createModelHttp({ connections, clock: io.clock, userAgent: `quarterdeck/${version}` })
+  const timeout = new AbortController()
+  const stopWaiting = io.clock.after(MODEL_TIMEOUT_MS, () => timeout.abort())
+  const key: Check = { name: 'Key', status: 'ok', detail: `${agent.name}: ${describeKey(agent.model)}` }
+  const proxies = (): Check[] =>
+    http.proxies().map(({ proxy, from }) => ({
+      name: 'Proxy',
+      status: 'ok',
+      detail: `${agent.name}: through ${proxy}, as ${from} says`,
+    }))
+  try {
+    const model = await createModel(agent.model, {
+      http,
+      clock: io.clock,
+      ids: createIds(() => io.clock.now()),
+      random: Math.random,
+      log: silentLogger,
+      directory: agent.directory,
+    })
+    const began = io.clock.mono()
+    await model.check(timeout.signal)
+    const ms = Math.round(io.clock.mono() - began)
+    return [key, ...proxies(), { name: 'Model', status: 'ok', detail: `${shown} answers (${ms} ms)` }]
+  } catch (error) {
+    if (timeout.signal.aborted) {
+      const mend = 'Check the network, a proxy, and model.base_url.'
+      return [
+        key,
+        ...proxies(),
+        { name: 'Model', status: 'fail', detail: `${shown} does not answer within 15 s`, mend },
+      ]
+    }
+    if (!(error instanceof ServerError)) throw error
+    const problem: Check = { name: 'Model', status: 'fail', detail: `${shown}: ${error.message}`, mend: mendOf(error) }
+    const keyMissing = error.code === 'config_invalid' && agent.model.apiKey === undefined
+    return keyMissing || error.code === 'model_auth_failed'
+      ? [{ ...problem, name: 'Key' }]
+      : [key, ...proxies(), problem]
+  } finally {
+    stopWaiting()
+    connections.close()
+  }
+}
+
+function describeKey({ apiKey, provider }: ModelSettings): string {
+  if (apiKey === 'none') return 'none, as configured'
+  return apiKey === undefined ? `${provider} needs none` : 'set'
+}
+
+function mendOf(error: ServerError): string {
+  switch (error.code) {
+    case 'config_invalid':
+      return 'Correct it in the agent file. Keys are read from the environment and from .env beside the agent file.'
+    case 'model_auth_failed':
+      return 'Make a new key at the provider and set it in the environment or in .env.'
+    case 'model_not_found':
+      return 'Correct model.name in the agent file.'
+    case 'model_unreachable':
+      return 'Start the model server, or correct model.base_url; behind a proxy check HTTPS_PROXY, NO_PROXY and model.proxy.'
+    default:
+      return 'Try again later; if it stays, look at the provider’s status page.'
+  }
+}
+
+export async function checkPort({
+  host,
+  hosts,
+  port,
+}: Pick<ServerSettings, 'host' | 'hosts' | 'port'>): Promise<Check> {
+  if (port === 0) return { name: 'Port', status: 'ok', detail: 'any free one' }
+  if ((await takenHost(hosts, port)) === null)
+    return { name: 'Port', status: 'ok', detail: `${port} on ${host} is free` }
+  if (await isQuarterdeck(host, port)) {
+    return {
+      name: 'Port',
+      status: 'warn',
+      detail: `A Quarterdeck runs on port ${port} already`,
+      mend: 'Stop it first.',
+    }
+  }
+  const { message, mend } = await portInUse(hosts, port)
+  return { name: 'Port', status: 'fail', detail: message.replace(/\.$/, ''), mend: mend.join(' ') }
+}
+
+async function isQuarterdeck(host: string, port: number): Promise<boolean> {
+  try {
+    const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+    const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}/health`
+    const answer: unknown = await (await fetch(url, { signal: AbortSignal.timeout(1000) })).json()
+    return typeof answer === 'object' && answer !== null && 'agent_ready' in answer
+  } catch {
+    return false
+  }
+}
+
+export async function checkDataDir(dataDir: string): Promise<Check> {
+  const name = 'Data'
+  const folder = await stat(dataDir).catch(() => null)
+  if (folder === null) {
+    const parent = await nearestFolder(dataDir)
+    if (await isWritable(parent)) return { name, status: 'ok', detail: `${dataDir} will be made at the first start` }
+    const mend = 'Give yourself the right to write there, or name another folder: --data-dir <folder>'
+    return { name, status: 'fail', detail: `${dataDir} cannot be made: ${parent} is not writable`, mend }
+  }
+  if (!folder.isDirectory()) {
+    return { name, status: 'fail', detail: `${dataDir} is not a folder`, mend: 'Name another: --data-dir <folder>' }
+  }
+  if (!(await canWriteFile(dataDir))) {
+    const mend = 'Give yourself the right to write there, or name another folder: --data-dir <folder>'
+    return { name, status: 'fail', detail: `${dataDir} is not writable`, mend }
+  }
+  const database = join(dataDir, DATABASE_FILE)
+  try {
+    const lock = lockDataDir(dataDir)
+    try {
+      // It only reads, so there is no sync that could fail.
+      if (existsSync(database)) examineDatabase(database, () => {})
+    } finally {
+      lock.release()
+    }
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error
+    if (error.code !== 'data_dir_locked') return { name, status: 'fail', detail: error.message }
+    return {
+      name,
+      status: 'warn',
+      detail: `${dataDir} is in use by a running server`,
+      mend: 'Stop it before you start another.',
+    }
+  }
+  if (process.platform !== 'win32' && (folder.mode & 0o077) !== 0) {
+    const mend = `It holds conversations: chmod 700 ${dataDir}`
+    return { name, status: 'warn', detail: `Other users can look into ${dataDir}`, mend }
+  }
+  return { name, status: 'ok', detail: `${dataDir} is writable and free` }
+}
+
+export async function checkDisk(dataDir: string): Promise<Check> {
+  const { bavail, bsize } = await statfs(await nearestFolder(dataDir))
+  const free = bavail * bsize
+  const detail = `${(free / 1e9).toFixed(1)} GB free`
+  const mend = 'Free some space, or move the data: --data-dir <folder>'
+  if (free < NO_SPACE) return { name: 'Disk', status: 'fail', detail, mend }
+  return free < LITTLE_SPACE ? { name: 'Disk', status: 'warn', detail, mend } : { name: 'Disk', status: 'ok', detail }
+}
+
+/** A clock behind what is already stored would put new messages before old ones. */
+export async function checkClock(now: number, dataDir: string): Promise<Check> {
+  const mend = 'Set the clock, e.g. with NTP.'
+  const detail = new Date(now).toISOString()
+  // No Quarterdeck was ever started before this day.
+  if (now < Date.UTC(2026, 0, 1)) return { name: 'Clock', status: 'fail', detail: `${detail} is long ago`, mend }
+  const stored = await stat(join(dataDir, DATABASE_FILE)).catch(() => null)
+  if (stored !== null && stored.mtimeMs > now + 60_000) {
+    return { name: 'Clock', status: 'warn', detail: `${detail} lies before the newest data`, mend }
+  }
+  return { name: 'Clock', status: 'ok', detail }
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  const found = await stat(path).catch(() => null)
+  if (found?.isDirectory()) return path
+  const parent = dirname(path)
+  return parent === path ? path : nearestFolder(parent)
+}
+
+const isWritable = (path: string): Promise<boolean> =>
+  access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+
+/** Tried for real: a read-only mount and a full quota pass every look at the permissions. */
+async function canWriteFile(folder: string): Promise<boolean> {
+  try {
+    await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,101 @@
+import { Command } from 'commander'
+import { ConfigError, formatIssue } from '../../../config/config-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { type LoadedConfig, loadConfig } from '../../load-config.ts'
+import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { terminalText } from '../../terminal/terminal-text.ts'
+import { readVersion } from '../../version.ts'
+import type { Check } from './checks.ts'
+
+export interface DoctorOptions {
+  config?: string
+  json?: boolean
+}
+
+export function createDoctorCommand(io: Io, settle: Settle): Command {
+  const command = new Command('doctor')
+    .summary('look for what would keep a server from working')
+    .description(
+      'Looks at Node, the configuration, the key, the model, the tools, the port, the data directory, the disk and the clock. ' +
+        'MCP servers are started, asked for their tools and ended.',
+    )
+    .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
+    .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
+    .option('--json', 'the result as one JSON object')
+  return addSettingFlags(command, ['host', 'port', 'data_dir'])
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck doctor
+  $ quarterdeck doctor agent.yaml --port 8080`,
+    )
+    .action(async (files: string[], options: DoctorOptions) =>
+      settle(await doctor(files, options, settingFlagsOf(command), io)),
+    )
+}
+
+export async function doctor(
+  files: readonly string[],
+  options: DoctorOptions,
+  flags: ReturnType<typeof settingFlagsOf>,
+  io: Io,
+): Promise<number> {
+  const checks = await examine(files, options, flags, io)
+  const ok = checks.every(({ status }) => status !== 'fail')
+  if (options.json) io.stdout.write(`${JSON.stringify({ ok, checks })}\n`)
+  else io.stdout.write(render(checks, io))
+  return ok ? exitCodes.ok.code : exitCodes.failed.code
+}
+
+async function examine(
+  files: readonly string[],
+  options: DoctorOptions,
+  flags: ReturnType<typeof settingFlagsOf>,
+  io: Io,
+): Promise<Check[]> {
+  const { checkClock, checkDataDir, checkDisk, checkModel, checkNode, checkPort } = await import('./checks.ts')
+  const checks = [checkNode(process.versions.node)]
+  let config: LoadedConfig | null = null
+  try {
+    const settingsFile = options.config === undefined ? {} : { settingsFile: options.config }
+    config = loadConfig({ files, flags, ...settingsFile }, io)
+    const names = config.agents.map(({ name }) => name).join(', ')
+    checks.push({ name: 'Config', status: 'ok', detail: `${config.agents.length === 1 ? 'agent' : 'agents'} ${names}` })
+    for (const detail of config.warnings) checks.push({ name: 'Config', status: 'warn', detail })
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const mend = 'Correct it, then run quarterdeck validate.'
+    checks.push(
+      ...error.issues.map((issue): Check => ({ name: 'Config', status: 'fail', detail: formatIssue(issue), mend })),
+    )
+  }
+  if (config !== null) {
+    const { agents } = config
+    const version = await readVersion()
+    for (const agent of agents) checks.push(...(await checkModel(agent, version, io)))
+    if (agents.some(({ tools }) => tools.length > 0)) {
+      const { checkTools } = await import('./tool-checks.ts')
+      const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io }
+      for (const agent of agents) checks.push(...(await checkTools(agent, deps)))
+    }
+    checks.push(await checkPort(config.settings))
+    if (config.settings.store === ':memory:') checks.push({ name: 'Data', status: 'ok', detail: 'in memory' })
+    else checks.push(await checkDataDir(config.dataDir))
+  }
+  const place = config?.dataDir ?? io.cwd
+  checks.push(await checkDisk(place), await checkClock(io.clock.now(), place))
+  return checks
+}
+
+function render(checks: readonly Check[], io: Io): string {
+  const style = styleFor(io.stdout, io.env)
+  const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), fail: style.red('fail') }
+  const lines = checks.flatMap(({ name, status, detail, mend }) => [
+    `${marks[status]}  ${name.padEnd(6)}  ${terminalText(detail)}`,
+    ...(mend === undefined ? [] : [`              ${style.dim(`→ ${terminalText(mend)}`)}`]),
+  ])
+  return `${lines.join('\n')}\n`
+}

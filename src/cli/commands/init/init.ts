@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { Command, Option } from 'commander'
+import { makeFolder } from '../../../store/sqlite/make-folder.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { ignored, ownFiles, projectFiles, type StarterProvider, starterProviders } from './project-files.ts'
+import {
+  AGENT_NAME,
+  askForProject,
+  askToOverwrite,
+  completeAnswers,
+  type InitAnswers,
+  type InitGiven,
+} from './questions.ts'
+
+export interface InitOptions {
+  name?: string
+  provider?: StarterProvider
+  model?: string
+  yes?: boolean
+  force?: boolean
+}
+
+export function createInitCommand(version: string, io: Io, settle: Settle): Command {
+  return new Command('init')
+    .summary('make a working project')
+    .description(
+      'Makes an agent with a tool and a test case that can be served at once. Asks at a terminal, takes flags otherwise. ' +
+        'agent.yaml and tools.ts are overwritten only if you say so; other files that are there are kept.',
+    )
+    .argument('[folder]', 'where to make it (default: this folder if it is empty, otherwise my-agent)')
+    .option('--name <name>', "the agent's name (default: the folder's)")
+    .addOption(
+      new Option('--provider <provider>', 'who runs the model (default: demo)').choices(Object.keys(starterProviders)),
+    )
+    .option('--model <model>', "the model's name (default: a small current one of the provider)")
+    .option('-y, --yes', 'ask nothing, take the defaults')
+    .option('--force', 'overwrite agent.yaml and tools.ts')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck init                                       asks
+  $ quarterdeck init helper --provider anthropic --yes     asks nothing`,
+    )
+    .action(async (folder: string | undefined, options: InitOptions) =>
+      settle(await init(folder, options, version, io)),
+    )
+}
+
+export async function init(folder: string | undefined, options: InitOptions, version: string, io: Io): Promise<number> {
+  if (options.name !== undefined && !AGENT_NAME.test(options.name)) {
+    throw new CliError(exitCodes.usage.code, `--name ${JSON.stringify(options.name)} is no name for an agent.`, [
+      'Write a letter, then letters, digits, - or _, at most 64 in all.',
+    ])
+  }
+  const { yes, force = false, ...flags } = options
+  const given: InitGiven = { ...flags, ...(folder === undefined ? {} : { folder }) }
+  const ask = !yes && io.stdin.isTTY === true && io.stdout.isTTY === true
+  const answers = ask ? await askForProject(given, io) : completeAnswers(given, io.cwd)
+  const target = resolve(io.cwd, answers?.folder ?? '.')
+  const taken = ownFiles.filter((name) => existsSync(join(target, name)))
+  const leave = answers === null || (taken.length > 0 && !force && ask && !(await askToOverwrite(taken, io)))
+  if (leave) {
+    io.stderr.write('Nothing was made.\n')
+    return exitCodes.failed.code
+  }
+  if (taken.length > 0 && !force && !ask) {
+    throw new CliError(
+      exitCodes.cannotCreate.code,
+      `${answers.folder} has ${taken.join(', ')} already. Nothing was changed.`,
+      ['Choose another folder: quarterdeck init <folder>; or overwrite them: --force'],
+    )
+  }
+  const files = projectFiles({ ...answers, version })
+  const kept = Object.keys(files).filter((name) => !ownFiles.includes(name) && existsSync(join(target, name)))
+  const made = Object.entries(files).filter(([name]) => !kept.includes(name))
+  try {
+    makeFolder(target, 0o777)
+    // `wx`: also a file that appeared in the meantime is left alone.
+    for (const [name, content] of made)
+      await writeFile(join(target, name), content, { flag: taken.includes(name) ? 'w' : 'wx' })
+  } catch (error) {
+    throw notWritable(answers.folder, error)
+  }
+  io.stdout.write(
+    madeNote(
+      answers,
+      made.map(([name]) => name),
+      kept,
+      io,
+    ),
+  )
+  if (kept.includes('.gitignore')) io.stdout.write(ignoreNote(readFileSync(join(target, '.gitignore'), 'utf8')))
+  io.stdout.write(nextSteps(answers))
+  return exitCodes.ok.code
+}
+
+function notWritable(folder: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code)) return error
+  const where = folder === '.' ? 'this folder' : folder
+  return new CliError(exitCodes.cannotCreate.code, `No files can be made in ${where} (${code}).`, [
+    'Choose a folder that you may write to: quarterdeck init <folder>',
+  ])
+}
+
+function madeNote({ folder }: InitAnswers, made: readonly string[], kept: readonly string[], io: Io): string {
+  const where = folder === '.' ? '' : ` in ${styleFor(io.stdout, io.env).bold(folder)}`
+  const rest = kept.length === 0 ? '' : ` Kept ${kept.join(', ')}.`
+  return `Made ${made.join(', ')}${where}.${rest}\n`
+}
+
+function ignoreNote(gitignore: string): string {
+  const lines = gitignore.split('\n').map((line) => line.trim().replace(/^\/|\/$/g, ''))
+  const missing = ignored.filter((one) => !lines.includes(one.replace(/\/$/, '')))
+  return missing.length === 0
+    ? ''
+    : `Add ${missing.join(', ')} to .gitignore: conversations and keys are yours alone.\n`
+}
+
+function nextSteps({ folder, provider }: InitAnswers): string {
+  const keyName = starterProviders[provider].keyName
+  const steps = folder === '.' ? [] : [`cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)}`]
+  if (keyName !== null) steps.push(`cp .env.example .env     # then write your key behind ${keyName}=`)
+  steps.push(
+    'npx quarterdeck serve    # serve it, and open the address that is printed',
+    'npx quarterdeck chat     # or talk to it here',
+    'npx quarterdeck test     # run its test case',
+  )
+  return `\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`
+}

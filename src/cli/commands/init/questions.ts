@@ -1,0 +1,112 @@
+import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Io } from '../../terminal/io.ts'
+import { isStarterProvider, type ProjectChoices, type StarterProvider, starterProviders } from './project-files.ts'
+
+export const AGENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+export interface InitAnswers extends Omit<ProjectChoices, 'version'> {
+  folder: string
+}
+
+export interface InitGiven {
+  folder?: string
+  name?: string
+  provider?: StarterProvider
+  model?: string
+}
+
+/** A name for the agent made from the folder's, as far as the rules for names allow. */
+export function nameFromFolder(folder: string): string {
+  const last = folder.split(/[\\/]+/).findLast((part) => part !== '' && part !== '.' && part !== '..') ?? ''
+  const name = last
+    .normalize('NFD')
+    // The accents, which are characters of their own now.
+    .replace(/\p{Mark}+/gu, '')
+    .replace(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^[^A-Za-z]+/, '')
+    .slice(0, 64)
+    .replace(/-+$/, '')
+  return AGENT_NAME.test(name) ? name : 'assistant'
+}
+
+/** This folder if it is empty but for what `npm install` has put there, or is such a project already; otherwise a new one in it. */
+function defaultFolder(cwd: string): string {
+  const names = readdirSync(cwd)
+  const others = names.filter((name) => !/^(?:\..*|node_modules|package(?:-lock)?\.json)$/.test(name))
+  return others.length === 0 || names.includes('agent.yaml') ? '.' : 'my-agent'
+}
+
+/** What the flags left open, without asking. */
+export function completeAnswers(given: InitGiven, cwd: string): InitAnswers {
+  const folder = given.folder ?? given.name ?? defaultFolder(cwd)
+  const provider = given.provider ?? 'demo'
+  return {
+    folder,
+    name: given.name ?? nameFromFolder(resolve(cwd, folder)),
+    provider,
+    model: given.model ?? starterProviders[provider].model,
+  }
+}
+
+/** Asks at the terminal for what the flags left open; null when the person leaves. */
+export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswers | null> {
+  // Only a terminal needs it, so only a terminal loads it.
+  const { isCancel, select, text } = await import('@clack/prompts')
+  const streams = { input: io.stdin, output: io.stdout }
+
+  let folder = given.folder
+  if (folder === undefined) {
+    const fallback = completeAnswers(given, io.cwd).folder
+    const answer = await text({
+      message: 'In which folder?',
+      placeholder: fallback,
+      defaultValue: fallback,
+      ...streams,
+    })
+    if (isCancel(answer)) return null
+    folder = answer
+  }
+
+  let name = given.name
+  if (name === undefined) {
+    const fallback = nameFromFolder(resolve(io.cwd, folder))
+    const answer = await text({
+      message: 'What is the agent called?',
+      placeholder: fallback,
+      defaultValue: fallback,
+      validate: (value) => (!value || AGENT_NAME.test(value) ? undefined : 'A letter, then letters, digits, - or _.'),
+      ...streams,
+    })
+    if (isCancel(answer)) return null
+    name = answer
+  }
+
+  let provider = given.provider
+  if (provider === undefined) {
+    const answer = await select({
+      message: 'Which model answers?',
+      options: Object.entries(starterProviders).map(([value, { label }]) => ({ value, label })),
+      ...streams,
+    })
+    if (isCancel(answer) || !isStarterProvider(answer)) return null
+    provider = answer
+  }
+
+  let model = given.model
+  if (model === undefined && provider !== 'demo') {
+    const fallback = starterProviders[provider].model
+    const answer = await text({ message: 'Its name?', placeholder: fallback, defaultValue: fallback, ...streams })
+    if (isCancel(answer)) return null
+    model = answer
+  }
+
+  return completeAnswers({ folder, name, provider, ...(model === undefined ? {} : { model }) }, io.cwd)
+}
+
+/** Whether these may be written anew. */
+export async function askToOverwrite(names: readonly string[], io: Io): Promise<boolean> {
+  const { confirm } = await import('@clack/prompts')
+  const message = `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} there already. Overwrite?`
+  return (await confirm({ message, initialValue: false, input: io.stdin, output: io.stdout })) === true
+}

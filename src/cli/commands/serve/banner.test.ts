@@ -1,0 +1,127 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../load-config.ts'
+import { tempFolder } from '../../testing/temp-folder.ts'
+import { createTestIo } from '../../testing/test-io.ts'
+import { type BannerFacts, banner } from './banner.ts'
+import { mayAsk } from './may-ask.ts'
+
+const AGENT = 'model: { provider: demo }\ninstructions: You help.\n'
+const PAGE = 'type: http, name: page, description: Reads a page of ours., method: GET, url: "https://example.com/"'
+
+async function load(text: string) {
+  const cwd = await tempFolder()
+  await writeFile(join(cwd, 'helper.yaml'), `name: helper\ndescription: Helps with everything else.\n${AGENT}`)
+  await writeFile(join(cwd, 'agent.yaml'), `name: clerk\n${AGENT}${text}`)
+  return loadConfig({ files: ['agent.yaml'], flags: {} }, createTestIo({ cwd })).agents
+}
+
+async function rows(text: string, more: Partial<BannerFacts> = {}): Promise<string[]> {
+  const facts: BannerFacts = {
+    version: '1.2.3',
+    url: 'http://127.0.0.1:8000',
+    agents: await load(text),
+    protocols: [],
+    dataDir: '/data',
+    tokens: null,
+    tokenRequired: false,
+    operator: 'kept',
+    readyMs: 100,
+    ...more,
+  }
+  const shown = banner(facts, createTestIo()).split('\n')
+  return shown.slice(
+    4,
+    shown.findIndex((line) => line.includes('Health')),
+  )
+}
+
+describe('the banner', () => {
+  test('lists the agents that can be talked to, with their tools, and says nothing of approvals where none can be', async () => {
+    expect(
+      await rows(`tools:
+  - { ${PAGE}, effect: read }
+  - { type: agent, name: ask_helper, agent: helper.yaml, approval: never }
+  - { type: mcp, name: files, command: files-server, approval: never }
+`),
+    ).toEqual([
+      '  Agent       clerk: demo/demo, 2 tools, 1 MCP server',
+      '  Sessions    http://127.0.0.1:8000/sessions/{id}/messages',
+    ])
+  })
+
+  test('says where approvals and the operator’s token are, where somebody may be asked', async () => {
+    const agent = `tools: [{ ${PAGE}, effect: once }]\n`
+    const approvals = '  Approvals   http://127.0.0.1:8000/approvals'
+
+    const where = async (operator: BannerFacts['operator']) => {
+      const [first, second = ''] = (await rows(agent, { operator })).slice(2)
+      expect(first).toBe(approvals)
+      return second.replace('              to decide, the operator’s token: ', '')
+    }
+    expect([await where('set'), await where('made'), await where('kept'), await where('none')]).toEqual([
+      'as set (auth.operator_token)',
+      'shown below, this once',
+      'as shown when it was made. If it is lost: npx quarterdeck tokens --help',
+      'there is none yet. Stop the server and run npx quarterdeck tokens create --role operator',
+    ])
+  })
+})
+
+describe('the banner in a terminal', () => {
+  const facts: BannerFacts = {
+    version: '1.2.3',
+    url: 'http://127.0.0.1:8000',
+    agents: [],
+    protocols: ['ag-ui', 'openai'],
+    dataDir: '/data',
+    tokens: null,
+    tokenRequired: false,
+    operator: 'kept',
+    readyMs: 100,
+  }
+
+  test('names the page to open, the docs and the open doors', () => {
+    const lines = banner(facts, createTestIo()).split('\n')
+    expect(lines.slice(2, 9)).toEqual([
+      '  Open        http://127.0.0.1:8000',
+      '  API docs    http://127.0.0.1:8000/docs',
+      '',
+      '  AG-UI       http://127.0.0.1:8000/',
+      '  CopilotKit  http://127.0.0.1:8000/copilotkit  (as runtimeUrl)',
+      '  OpenAI      http://127.0.0.1:8000/v1  (as baseURL)',
+      '  Sessions    http://127.0.0.1:8000/sessions/{id}/messages',
+    ])
+    expect(banner({ ...facts, protocols: ['rest'] }, createTestIo())).not.toContain('Open  ')
+  })
+
+  test('fits a narrow terminal, addresses whole', () => {
+    const io = createTestIo({ terminal: true, env: { NO_COLOR: '1' } })
+    io.stdout.columns = 40
+    const tokens = { user: 'qd_user', operator: 'qd_operator' }
+    const lines = banner({ ...facts, tokens }, io).split('\n')
+    expect(lines.filter((line) => line.length > 40 && !line.includes('http'))).toEqual([])
+    expect(lines).toContain('    http://127.0.0.1:8000/sessions/{id}/messages')
+  })
+})
+
+describe('an agent', () => {
+  const asks = async (text: string) => (await load(text)).some(mayAsk)
+
+  test('may ask where a rule of it or of a tool can say so', async () => {
+    expect([
+      await asks(''),
+      await asks(`tools: [{ ${PAGE}, effect: read }]`),
+      await asks(`tools: [{ ${PAGE}, effect: read, approval: always }]`),
+      await asks(`tools: [{ ${PAGE}, effect: once, approval: never }]`),
+      await asks(`approval: { default: risk >= critical }\ntools: [{ ${PAGE}, effect: once }]`),
+      await asks(
+        `tools: [{ ${PAGE}, effect: read, approval: { when: { x: 1 } }, parameters: { type: object, properties: { x: { type: integer } } } }]`,
+      ),
+      await asks(
+        'tools: [{ type: mcp, name: files, command: x, approval: never, tools: { write: { approval: always } } }]',
+      ),
+    ]).toEqual([false, false, true, false, false, true, true])
+  })
+})

@@ -1,0 +1,118 @@
+import type { AgentDefinition } from '../../../domain/agent.ts'
+import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
+import type { Io } from '../../terminal/io.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { wrapText } from '../../terminal/wrap-text.ts'
+import { toolCount } from '../../tool-count.ts'
+import { mayAsk } from './may-ask.ts'
+
+export interface BannerFacts {
+  version: string
+  url: string
+  agents: readonly AgentDefinition[]
+  protocols: readonly string[]
+  /** Null: nothing is kept after the process. */
+  dataDir: string | null
+  /** Made just now: shown here and never again. Only a person at a terminal is shown any. */
+  tokens: MadeTokens | null
+  /** Talking needs one. */
+  tokenRequired: boolean
+  /** Where the operator's token is: given by a setting, among `tokens`, kept as a hash, or nowhere. */
+  operator: 'set' | 'made' | 'kept' | 'none'
+  readyMs: number
+}
+
+/** What a person needs to know to talk to the server that has just come up: the page to open, the docs, the doors. */
+export function banner(facts: BannerFacts, io: Io): string {
+  const style = styleFor(io.stdout, io.env)
+  const width = io.stdout.isTTY === true ? io.stdout.columns || 80 : Number.POSITIVE_INFINITY
+  const { url, protocols } = facts
+  const linked = (text: string) => text.replace(url, style.cyan(url))
+  const prose = (text: string, indent = 2) => wrapText(`  ${text}`, width, indent)
+  // In a narrow terminal what belongs to a label is below it.
+  const row = ([label, value]: Row) => {
+    const name = label.padEnd(LABEL)
+    if (width < NARROW) {
+      return [...(label === '' ? [] : [`  ${style.dim(label)}`]), linked(wrapText(`    ${value}`, width, 4))].join('\n')
+    }
+    return linked(wrapText(`  ${name}  ${value}`, width, LABEL + 4).replace(name, style.dim(name)))
+  }
+
+  const lines = [
+    `${style.bold(`Quarterdeck ${facts.version}`)} is ready ${style.dim(`(${(facts.readyMs / 1000).toFixed(1)} s)`)}`,
+    '',
+    ...(protocols.includes('ag-ui') ? [row(['Open', url])] : []),
+    row(['API docs', `${url}/docs`]),
+    '',
+    ...agentRows(facts).map(row),
+    ...doorRows(facts).map(row),
+    row(['Data', facts.dataDir ?? 'in memory: gone when the server stops']),
+    '',
+  ]
+  if (facts.tokens !== null) lines.push(...tokenLines(facts.tokens, facts, style.cyan, prose), '')
+  if (facts.agents.some((agent) => agent.model.provider === 'demo')) {
+    lines.push(style.yellow(prose('The built-in demo model answers; it is no language model.')))
+    lines.push(prose('For a real one set e.g. OPENAI_API_KEY and `model: { provider: openai, name: gpt-5-mini }`.'), '')
+  }
+  lines.push(
+    `  ${style.dim('Talk to it:')}  ${wrapText(`npx quarterdeck chat ${url}`, width, 4)}`,
+    `  ${style.dim('Stop it:')}     Ctrl-C`,
+    '',
+    '',
+  )
+  return lines.join('\n')
+}
+
+type Row = [label: string, value: string]
+
+/** Columns. The addresses of the doors fit beside their labels. */
+const NARROW = 60
+const LABEL = 10
+
+/** No door leads to the others. */
+function agentRows(facts: BannerFacts): Row[] {
+  const agents = facts.agents.filter(({ internal }) => !internal)
+  return agents.map((agent, index) => {
+    const role = agents.length > 1 && agent.default ? ' (default)' : ''
+    const tools = agent.tools.length === 0 ? '' : `, ${toolCount(agent.tools)}`
+    return [index === 0 ? 'Agent' : '', `${agent.name}${role}: ${agent.model.provider}/${agent.model.name}${tools}`]
+  })
+}
+
+function doorRows({ url, protocols, agents, operator }: BannerFacts): Row[] {
+  const rows: Row[] = []
+  if (protocols.includes('ag-ui')) {
+    rows.push(['AG-UI', `${url}/`], ['CopilotKit', `${url}/copilotkit  (as runtimeUrl)`])
+  }
+  if (protocols.includes('openai')) rows.push(['OpenAI', `${url}/v1  (as baseURL)`])
+  if (protocols.includes('rest')) rows.push(['REST', `${url}/chat`])
+  if (protocols.includes('threads')) rows.push(['Threads', `${url}/threads`])
+  rows.push(['Sessions', `${url}/sessions/{id}/messages`])
+  if (agents.some(mayAsk)) {
+    rows.push(['Approvals', `${url}/approvals`], ['', `to decide, the operator’s token: ${operatorToken[operator]}`])
+  }
+  return [...rows, ['Health', `${url}/health`]]
+}
+
+const operatorToken: Record<BannerFacts['operator'], string> = {
+  set: 'as set (auth.operator_token)',
+  made: 'shown below, this once',
+  kept: 'as shown when it was made. If it is lost: npx quarterdeck tokens --help',
+  none: 'there is none yet. Stop the server and run npx quarterdeck tokens create --role operator',
+}
+
+function tokenLines(
+  { user, operator }: MadeTokens,
+  { url, tokenRequired }: BannerFacts,
+  link: (text: string) => string,
+  prose: (text: string, indent?: number) => string,
+): string[] {
+  return [
+    prose('Keep these tokens. They are never shown again (npx quarterdeck tokens makes others):'),
+    ...(user === undefined
+      ? []
+      : [prose(`  to talk     ${user}${tokenRequired ? '' : '  (not needed on this machine)'}`, 6)]),
+    ...(operator === undefined ? [] : [prose(`  to decide   ${operator}`, 6)]),
+    ...(user === undefined || !tokenRequired ? [] : [`    the page    ${link(`${url}/#token=${user}`)}`]),
+  ]
+}

@@ -1,0 +1,232 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createSystemClock } from '../../../domain/clock.ts'
+import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
+import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
+import { main } from '../../main.ts'
+import { tempFolder } from '../../testing/temp-folder.ts'
+import { createTestIo, type TestIo, type TestIoOptions } from '../../testing/test-io.ts'
+import { serve } from './serve.ts'
+import type { StartApp } from './start-app.ts'
+
+const serverIo = (options: TestIoOptions): TestIo => createTestIo({ clock: createSystemClock(), ...options })
+
+async function takePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** An app that listens nowhere; what it was given is kept. */
+function fakeApp(url: string, madeTokens: MadeTokens | null) {
+  const started: Parameters<StartApp>[] = []
+  const start: StartApp = async (...given) => {
+    started.push(given)
+    return {
+      url,
+      activeRuns: () => 0,
+      close: async () => {},
+      madeTokens,
+      operatorToken: null,
+      hasOperator: true,
+      doors: ['ag-ui'],
+    }
+  }
+  return { start, started }
+}
+
+describe('quarterdeck serve', () => {
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('ends with %s before it is ready, too', async (signal, code) => {
+    const io = serverIo({ cwd: await tempFolder() })
+    const { promise: starting, resolve } = Promise.withResolvers<void>()
+    const start: StartApp = () => {
+      resolve()
+      return new Promise(() => {})
+    }
+
+    const ended = serve({ files: [], flags: {} }, '1.2.3', start, io)
+    await starting
+    io.signal(signal)
+
+    expect([await ended, io.printed()]).toEqual([code, ''])
+  })
+
+  test('serves the agent of the folder, says where, and stops with 0', async () => {
+    const cwd = await tempFolder()
+    await writeFile(
+      join(cwd, 'agent.yaml'),
+      'name: parrot\nmodel: { provider: demo }\ninstructions: { inline: You repeat. }\n',
+    )
+    const io = serverIo({ cwd })
+
+    const stopped = main(['serve', '--port', '0', '--protocol', 'ag-ui', '--log-level', 'silent'], io)
+    await io.until('Ctrl-C')
+    const url = /AG-UI\s+(\S+)\//.exec(io.printed())?.[1] ?? ''
+    const health: unknown = await (await fetch(`${url}/health`)).json()
+    io.signal('SIGTERM')
+
+    expect(await stopped).toBe(0)
+    expect(health).toMatchObject({ status: 'healthy', agent_name: 'parrot' })
+    expect(
+      io
+        .printed()
+        .replaceAll(url, 'URL')
+        .replace(/\(\d+\.\d s\)/, '(N s)')
+        .replace(/ \d+\.\d+\.\d+ /, ' V '),
+    ).toBe(
+      `Quarterdeck V is ready (N s)
+
+  Open        URL
+  API docs    URL/docs
+
+  Agent       parrot: demo/demo
+  AG-UI       URL/
+  CopilotKit  URL/copilotkit  (as runtimeUrl)
+  Sessions    URL/sessions/{id}/messages
+  Health      URL/health
+  Data        ${join(cwd, '.quarterdeck')}
+
+  The built-in demo model answers; it is no language model.
+  For a real one set e.g. OPENAI_API_KEY and \`model: { provider: openai, name: gpt-5-mini }\`.
+
+  Talk to it:  npx quarterdeck chat URL
+  Stop it:     Ctrl-C
+
+`,
+    )
+    expect(io.complained()).toBe('Stopping.\n')
+    await expect(fetch(`${url}/health`)).rejects.toThrow()
+  })
+
+  test('where programs read standard error it is JSON from the first line to the last', async () => {
+    const io = serverIo({ cwd: await tempFolder() })
+    const { start } = fakeApp('http://192.0.2.1:8000', null)
+    const stopped = serve({ files: [], flags: { host: '192.0.2.1' } }, '1.2.3', start, io)
+    await io.until('Ctrl-C')
+    io.warn('DeprecationWarning: old')
+    io.signal('SIGINT')
+    await stopped
+
+    const lines = io
+      .complained()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ level, message }) => [level, message])).toEqual([
+      ['warn', expect.stringContaining('192.0.2.1 can be reached from other machines')],
+      ['info', 'ready'],
+      ['warn', 'DeprecationWarning: old'],
+      ['info', 'Stopping.'],
+    ])
+  })
+
+  test('a port in use: exit 69, who has it, and a free one', async () => {
+    const cwd = await tempFolder()
+    const port = await takePort()
+    const io = serverIo({ cwd })
+
+    expect(await main(['serve', '--port', String(port), '--log-level', 'silent'], io)).toBe(69)
+
+    const who = process.platform === 'linux' ? `.+ \\(pid ${process.pid}\\)` : 'another process'
+    expect(io.complained()).toMatch(
+      new RegExp(
+        `^quarterdeck: Port ${port} on 127\\.0\\.0\\.1 is in use by ${who}\\.\\n {2}This one is free: --port \\d+\\n$`,
+      ),
+    )
+    expect(io.printed()).toBe('')
+    lockDataDir(join(cwd, '.quarterdeck')).release()
+  })
+
+  test('a data directory in use: exit 73', async () => {
+    const cwd = await tempFolder()
+    const lock = lockDataDir(join(cwd, '.quarterdeck'))
+    onTestFinished(() => lock.release())
+    const io = serverIo({ cwd })
+
+    expect(await main(['serve', '--port', '0'], io)).toBe(73)
+    expect(io.complained()).toContain(`Another Quarterdeck uses the data directory ${join(cwd, '.quarterdeck')}.`)
+  })
+
+  test('everything that is wrong in files and flags at once: exit 2', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), 'name: parrot\nmodell: demo\n')
+    const io = serverIo({ cwd })
+
+    expect(await main(['serve', '--port', 'eighty'], io)).toBe(2)
+
+    expect(io.complained()).toMatch(/^quarterdeck: there are \d+ problems in the configuration:\n/)
+    expect(io.complained()).toContain('--port: expected')
+    expect(io.complained()).toContain('agent.yaml:2:1 modell: unknown key. Did you mean model?')
+  })
+
+  test('tokens that were just made are shown, and beyond this machine the link of the page', async () => {
+    const cwd = await tempFolder()
+    const show = async (made: MadeTokens | null, host: string) => {
+      const io = serverIo({ cwd })
+      const { start } = fakeApp('http://192.0.2.1:8000', made)
+      const stopped = serve({ files: [], flags: { host } }, '1.2.3', start, io)
+      await io.until('Ctrl-C')
+      io.signal('SIGINT')
+      await stopped
+      return io
+    }
+
+    const first = await show({ user: 'qd_user', operator: 'qd_operator' }, '192.0.2.1')
+    expect(first.printed()).toContain('  AG-UI       http://192.0.2.1:8000/\n')
+    expect(first.printed()).toContain(`
+  Keep these tokens. They are never shown again (npx quarterdeck tokens makes others):
+    to talk     qd_user
+    to decide   qd_operator
+    the page    http://192.0.2.1:8000/#token=qd_user
+`)
+    expect(first.complained()).toContain('192.0.2.1 can be reached from other machines and TLS is off')
+    const local = (await show({ user: 'qd_user', operator: 'qd_operator' }, '127.0.0.1')).printed()
+    expect(local).toContain('    to talk     qd_user  (not needed on this machine)\n    to decide   qd_operator\n')
+    expect(local).not.toContain('#token=')
+    expect((await show(null, '192.0.2.1')).printed()).not.toContain('token')
+  })
+
+  test('--open shows the page to the person, and no token to those who can list processes', async () => {
+    const cwd = await tempFolder()
+    const opened = async (flags: Parameters<typeof serve>[0]['flags']) => {
+      const io = serverIo({ cwd })
+      const { start } = fakeApp('http://127.0.0.1:8000', { user: 'qd_secret' })
+      const stopped = serve({ files: [], flags }, '1.2.3', start, io)
+      await io.until('Ctrl-C')
+      io.signal('SIGINT')
+      await stopped
+      return io.opened
+    }
+
+    expect(await opened({})).toEqual([])
+    expect(await opened({ open: true })).toEqual(['http://127.0.0.1:8000'])
+    expect(await opened({ open: true, 'auth.mode': 'token' })).toEqual(['http://127.0.0.1:8000'])
+  })
+
+  test('flags win over the environment, and both over .env and quarterdeck.yaml', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'quarterdeck.yaml'), 'port: 1111\nlimits: { queue: 3, active_runs: 7 }\n')
+    await writeFile(join(cwd, '.env'), 'QUARTERDECK_PORT=2222\nQUARTERDECK_LIMITS_QUEUE=4\n')
+    const io = serverIo({ cwd, env: { QUARTERDECK_PORT: '3333' } })
+    const { start, started } = fakeApp('http://127.0.0.1:8000', null)
+
+    const stopped = serve({ files: [], flags: { host: 'localhost' } }, '1.2.3', start, io)
+    await io.until('Ctrl-C')
+    io.signal('SIGINT')
+    await stopped
+
+    expect(started[0]?.[0].settings).toMatchObject({
+      host: 'localhost',
+      port: 3333,
+      limits: { queue: 4, activeRuns: 7 },
+      dataDir: join(cwd, '.quarterdeck'),
+    })
+  })
+})

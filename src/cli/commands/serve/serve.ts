@@ -1,0 +1,155 @@
+import { networkInterfaces } from 'node:os'
+import { Command } from 'commander'
+import { ConfigError } from '../../../config/config-error.ts'
+import type { SettingFlags } from '../../../config/settings/settings.ts'
+import { type Logger, silentLogger } from '../../../domain/logger.ts'
+import { checkAgents } from '../../check-agents.ts'
+import { type LoadedConfig, loadConfig } from '../../load-config.ts'
+import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { styleFor } from '../../terminal/style.ts'
+import type { TerminalLogOptions } from '../../terminal/terminal-log.ts'
+import { type BannerFacts, banner } from './banner.ts'
+import { isPortInUse, portInUse } from './port-in-use.ts'
+import { createServerLog } from './server-log.ts'
+import { shownUrl } from './shown-url.ts'
+import type { RunningApp, StartApp } from './start-app.ts'
+import { unlessStopped, untilStopped } from './stop.ts'
+import { type Started, watchAndRestart } from './watch.ts'
+import { recordReading, watchTargets } from './watch-targets.ts'
+
+export interface ServeRequest {
+  files: readonly string[]
+  flags: SettingFlags
+  config?: string
+  /** Starts anew when a file of the agents or of the settings changes. */
+  watch?: boolean
+  /** At a terminal: every line of the log, with its ids. */
+  verbose?: boolean
+}
+
+export function createServeCommand(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
+  const command = new Command('serve')
+    .summary('serve agents over AG-UI and HTTP')
+    .description(
+      'Serves agents until it is stopped. Without a file: agent.yaml of this folder, else the agent that the environment ' +
+        'describes (LLM_PROVIDER, LLM_MODEL, OPENAI_API_KEY, …), else the built-in demo agent.',
+    )
+    .argument('[files...]', 'agent files, or folders of them')
+    .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
+    .option('--watch', 'start anew, on the same port, when a file of an agent or the settings file changes')
+    .option('--verbose', 'at a terminal: every line of the log, with its ids')
+  return addSettingFlags(command)
+    .addHelpText(
+      'after',
+      `
+Flags win over the environment, the environment over quarterdeck.yaml. Tokens are never flags: set QUARTERDECK_TOKEN
+and QUARTERDECK_OPERATOR_TOKEN, or make them with quarterdeck tokens. The first start at a terminal makes and shows both.
+
+Examples:
+  $ quarterdeck serve
+  $ quarterdeck serve agent.yaml --port 8080 --open
+  $ quarterdeck serve agent.yaml --watch
+  $ quarterdeck serve agents/ --host 0.0.0.0 --allowed-hosts agent.example.com`,
+    )
+    .action(async (files: string[], { config, watch, verbose }: Pick<ServeRequest, 'config' | 'watch' | 'verbose'>) => {
+      const request = {
+        files,
+        flags: settingFlagsOf(command),
+        watch: watch === true,
+        verbose: verbose === true,
+        ...(config === undefined ? {} : { config }),
+      }
+      settle(await serve(request, version, startApp, io))
+    })
+}
+
+/** Starts a server, says where it is and stays until it is stopped. */
+export async function serve(request: ServeRequest, version: string, startApp: StartApp, io: Io): Promise<number> {
+  const began = io.clock.mono()
+  let read: string[] = []
+  const warned = new Set<string>()
+  let answerUrl: TerminalLogOptions['answerUrl'] = () => null
+  let log: Logger = silentLogger
+  const logOf = (config: LoadedConfig) =>
+    createServerLog(config, io, { verbose: request.verbose === true, answerUrl: (sessionId) => answerUrl(sessionId) })
+  function load(): LoadedConfig {
+    const reading = recordReading()
+    try {
+      const settingsFile = request.config === undefined ? {} : { settingsFile: request.config }
+      return loadConfig({ files: request.files, flags: request.flags, source: reading.source, ...settingsFile }, io)
+    } finally {
+      read = reading.paths()
+    }
+  }
+  async function check(config: LoadedConfig, reload: number): Promise<void> {
+    const issues = await checkAgents(config, { version, io, reload })
+    if (issues.length > 0) throw new ConfigError(issues)
+  }
+  async function start(config: LoadedConfig, reload: number): Promise<Started> {
+    const style = styleFor(io.stderr, io.env)
+    log = logOf(config)
+    for (const warning of config.warnings) {
+      if (warned.has(warning)) continue
+      warned.add(warning)
+      if (isForPrograms(config)) log.warn(warning)
+      else io.stderr.write(`${style.yellow('warning:')} ${warning}\n`)
+    }
+    const again = request.watch ? [reload] : []
+    const app = await startApp(config, log, io, ...again).catch(async (error: unknown) => {
+      const { hosts, port } = config.settings
+      throw isPortInUse(error) ? await portInUse(hosts, port) : error
+    })
+    const url = shownUrl(app.url, networkInterfaces())
+    answerUrl = (sessionId) => (app.doors.includes('ag-ui') ? `${url}/#thread=${sessionId}` : `${url}/approvals`)
+    return { app, config, url, reload }
+  }
+
+  // Until there is a log nothing runs that could warn.
+  const stopListening = io.onWarning((text) => log.warn(text))
+  const first = await unlessStopped(async () => start(load(), 0), io)
+  if (typeof first === 'number') return first
+  const { app, url, config } = first
+  const { settings } = config
+  const server = request.watch
+    ? watchAndRestart(first, { load, check, start, targets: (now) => watchTargets(request.files, now, read, io), io })
+    : app
+  // Whoever reads that it is ready may stop it the next moment.
+  const say = isForPrograms(config) ? [(text: string) => log.info(text)] : []
+  const stopped = untilStopped(server, settings.shutdown.drainMs, log, io, ...say)
+  io.stdout.write(
+    banner(
+      {
+        version,
+        url,
+        agents: config.agents,
+        protocols: app.doors,
+        dataDir: settings.store === ':memory:' ? null : config.dataDir,
+        tokens: app.madeTokens,
+        tokenRequired: settings.auth.required,
+        operator: operatorOf(app),
+        readyMs: io.clock.mono() - began,
+      },
+      io,
+    ),
+  )
+  log.info('ready', { url, version, agents: config.agents.map(({ name }) => name) })
+  if (request.watch) io.stdout.write(watchNote(settings.store))
+  // Without the token: it would be in the arguments of the program that opens it, where other users see it. The page asks.
+  if (settings.open) io.openUrl(url)
+  return await stopped.finally(stopListening)
+}
+
+/** A program reads standard error, so it is JSON from the first line to the last. */
+const isForPrograms = ({ settings: { log } }: LoadedConfig): boolean => log.format === 'json' && log.level !== 'silent'
+
+function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): BannerFacts['operator'] {
+  if (operatorToken !== null) return 'set'
+  if (madeTokens?.operator !== undefined) return 'made'
+  return hasOperator ? 'kept' : 'none'
+}
+
+function watchNote(store: LoadedConfig['settings']['store']): string {
+  const memory = store === ':memory:' ? ' The store is in memory: each restart begins with no sessions.' : ''
+  return `Watching the agents’ files; a change starts the server anew.${memory}\n`
+}

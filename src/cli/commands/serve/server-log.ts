@@ -1,0 +1,54 @@
+import type { AgentDefinition, ModelSettings } from '../../../domain/agent.ts'
+import { type Logger, silentLogger } from '../../../domain/logger.ts'
+import { createLogger } from '../../../http/logging/logger.ts'
+import type { LoadedConfig } from '../../load-config.ts'
+import type { Io } from '../../terminal/io.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { createTerminalLog, type TerminalLogOptions } from '../../terminal/terminal-log.ts'
+import { toolSecrets, urlSecrets } from './tool-secrets.ts'
+
+export interface ServerLogOptions {
+  /** At a terminal: every line, with its ids. */
+  verbose?: boolean
+  /** Where a person answers what waits in a session; null while that is not known. */
+  answerUrl?: TerminalLogOptions['answerUrl']
+}
+
+/** The server's log goes to stderr: stdout is for what the person asked for. */
+export function createServerLog(
+  { settings, agents }: LoadedConfig,
+  io: Pick<Io, 'stderr' | 'env' | 'clock'>,
+  { verbose = false, answerUrl = () => null }: ServerLogOptions = {},
+): Logger {
+  const { level, format, content } = settings.log
+  if (level === 'silent') return silentLogger
+  const style = styleFor(io.stderr, io.env)
+  // A file of text lines is read later, by somebody who looks for something.
+  const forPerson = format === 'text' && io.stderr.isTTY === true && level !== 'debug' && !verbose
+  const width = () => io.stderr.columns || 80
+  return createLogger({
+    level,
+    format,
+    content,
+    write: (line) => void io.stderr.write(line),
+    now: () => io.clock.now(),
+    secrets: [settings.auth.token, settings.auth.operatorToken, ...agents.flatMap(keysOf)].flatMap((secret) =>
+      secret === null || secret === 'none' ? [] : [secret],
+    ),
+    colors: style.bold('') !== '',
+    ...(forPerson ? { render: createTerminalLog({ style, width, answerUrl }) } : {}),
+  })
+}
+
+const keysOf = ({ model, judge, tools }: AgentDefinition): string[] => [
+  ...modelKeys(model),
+  ...(judge === null ? [] : modelKeys(judge)),
+  ...tools.flatMap(toolSecrets),
+]
+
+const modelKeys = ({ apiKey, baseUrl, proxy, fallback }: ModelSettings): string[] => [
+  ...(apiKey === undefined ? [] : [apiKey]),
+  ...urlSecrets(baseUrl ?? ''),
+  ...urlSecrets(proxy || ''),
+  ...(fallback === undefined ? [] : modelKeys(fallback)),
+]

@@ -1,0 +1,49 @@
+import type { ToolSettings } from '../../../domain/tool-settings.ts'
+import { looksSecret } from '../../../supervision/approvals/shown-arguments.ts'
+
+/** Shorter ones are words and numbers that a log is full of. */
+const MIN_LENGTH = 8
+/** What they say is public, and as a secret it would blank out half of a log. */
+const harmlessHeaders = /^(?:accept(?:-.+)?|cache-control|content-type|user-agent)$/i
+
+/** What the configuration of a tool holds that must not be seen: header values, an MCP server's environment, parts of URLs. */
+export function toolSecrets(tool: ToolSettings): string[] {
+  switch (tool.type) {
+    case 'http':
+      return longEnough([...headerSecrets(tool.headers), ...urlSecrets(tool.url)])
+    case 'openapi':
+      return longEnough([...headerSecrets(tool.headers), ...urlSecrets(tool.baseUrl ?? '')])
+    case 'mcp': {
+      const { connection } = tool
+      return longEnough(
+        connection.kind === 'stdio'
+          ? Object.values(connection.env)
+          : [...headerSecrets(connection.headers), ...urlSecrets(connection.url)],
+      )
+    }
+    case 'function':
+    case 'client':
+    case 'agent':
+    case 'prompt':
+      return []
+  }
+}
+
+/** `Bearer abc` is a secret, and so is `abc` alone. */
+const headerSecrets = (headers: Record<string, string>): string[] =>
+  Object.entries(headers)
+    .filter(([name]) => !harmlessHeaders.test(name))
+    .flatMap(([, value]) => [value, value.replace(/^\w+\s+/, '')])
+
+/** A tool's URL has no password: it is refused where it is written. */
+export function urlSecrets(text: string): string[] {
+  const url = URL.parse(text)
+  if (url === null) return []
+  const password = url.password === '' ? [] : [url.password]
+  // Google's way to send an API key.
+  const isSecret = (name: string) => looksSecret(name) || name === 'key'
+  return [...password, ...[...url.searchParams].flatMap(([name, value]) => (isSecret(name) ? [value] : []))]
+}
+
+const longEnough = (values: readonly string[]): string[] =>
+  [...new Set(values)].filter((one) => one.length >= MIN_LENGTH)

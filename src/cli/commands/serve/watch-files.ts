@@ -1,0 +1,172 @@
+// Notices changes of files. Events of the operating system only say that it is time to look: what has changed is found by
+// comparing, so that an event that is missed, doubled or about something else does no harm.
+
+import { type FSWatcher, readdirSync, type Stats, statSync, watch } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Clock } from '../../../domain/clock.ts'
+import { isWithin } from '../../../domain/is-within.ts'
+
+/** What to watch; all paths are absolute. */
+export interface WatchTargets {
+  /** With all that is in them, but for hidden files, `node_modules` and what programs write while they work. */
+  folders: readonly string[]
+  /** These too, wherever they are and whatever they are called. They need not exist yet. */
+  files: readonly string[]
+  /** Left out with everything in it. */
+  ignore: readonly string[]
+  /** Files by what they are, whatever they are called. */
+  ignoreFile?: (file: Stats) => boolean
+}
+
+export interface FileWatch {
+  /** Watches these instead. A change since the last report is reported yet, unless its file is watched only from now on. */
+  retarget(targets: WatchTargets): void
+  close(): void
+}
+
+export interface FileWatchOptions {
+  clock: Clock
+  /** The paths that were changed, made or removed, sorted. Changes that come in quick succession come together. */
+  onChange(paths: string[]): void
+  /** Something cannot be watched; said once for each reason. */
+  onProblem(message: string): void
+}
+
+/** An editor or a checkout writes several files, each in several steps. */
+const QUIET_MS = 100
+/** An agent that lies in a home directory must not make us read all of it. */
+const MAX_FOLDERS = 1_000
+const MAX_FILES = 10_000
+
+export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }: FileWatchOptions): FileWatch {
+  const watchers = new Map<string, FSWatcher>()
+  const said = new Set<string>()
+  let wanted = targets
+  let stamps = new Map<string, string>()
+  let cancelLook = () => {}
+  let closed = false
+
+  const complain = (message: string) => {
+    if (!said.has(message)) onProblem(message)
+    said.add(message)
+  }
+
+  function lookSoon(): void {
+    cancelLook()
+    if (!closed) cancelLook = clock.after(QUIET_MS, look)
+  }
+
+  function look(): void {
+    const seen = scan(wanted, complain)
+    // What happened in a new folder before it was watched brought no event.
+    if (watchFolders(seen.folders)) lookSoon()
+    const changed = difference(stamps, seen.stamps)
+    stamps = seen.stamps
+    if (changed.length > 0) onChange(changed)
+  }
+
+  /** Whether there was a new one. */
+  function watchFolders(folders: ReadonlySet<string>): boolean {
+    for (const [folder, watcher] of watchers) {
+      if (folders.has(folder)) continue
+      watcher.close()
+      watchers.delete(folder)
+    }
+    let added = false
+    for (const folder of folders) {
+      if (watchers.has(folder)) continue
+      try {
+        const watcher = watch(folder, { persistent: false }, lookSoon)
+        watcher.on('error', () => {
+          // The folder is gone, or moved; a look at its parent will say so.
+          watcher.close()
+          watchers.delete(folder)
+          lookSoon()
+        })
+        watchers.set(folder, watcher)
+        added = true
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : ''
+        if (code === 'ENOENT') continue
+        const help = code === 'ENOSPC' ? ' Raise the limit: sysctl fs.inotify.max_user_watches=524288' : ''
+        complain(`Not all folders can be watched (${String(code)}).${help}`)
+      }
+    }
+    return added
+  }
+
+  function retarget(next: WatchTargets): void {
+    wanted = next
+    // Twice: what changes while the watchers are set up is seen by the second look.
+    watchFolders(scan(wanted, complain).folders)
+    const seen = scan(wanted, complain).stamps
+    const known = new Map([...seen].map(([path, now]) => [path, stamps.get(path) ?? now]))
+    stamps = known
+    if (difference(known, seen).length > 0) lookSoon()
+  }
+
+  retarget(targets)
+  return {
+    retarget,
+    close() {
+      closed = true
+      cancelLook()
+      for (const watcher of watchers.values()) watcher.close()
+      watchers.clear()
+    },
+  }
+}
+
+interface Seen {
+  /** A text for each file that is another one when the file has changed. */
+  stamps: Map<string, string>
+  /** The folders in which something can happen that matters. */
+  folders: Set<string>
+}
+
+function scan({ folders, files, ignore, ignoreFile }: WatchTargets, complain: (message: string) => void): Seen {
+  const seen: Seen = { stamps: new Map(), folders: new Set() }
+  const left = [...folders]
+  for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
+    if (seen.folders.has(folder) || ignore.some((one) => isWithin(folder, one))) continue
+    if (seen.folders.size >= MAX_FOLDERS || seen.stamps.size >= MAX_FILES) {
+      complain(`There is too much to watch; only ${MAX_FOLDERS} folders and ${MAX_FILES} files are.`)
+      break
+    }
+    seen.folders.add(folder)
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name)
+      if (isNoise(entry.name) || ignore.some((one) => isWithin(path, one))) continue
+      if (entry.isDirectory()) left.push(path)
+      else stamp(path, seen.stamps, ignoreFile)
+    }
+  }
+  for (const file of files) {
+    seen.folders.add(dirname(file))
+    stamp(file, seen.stamps, ignoreFile)
+  }
+  return seen
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    // Gone since it was found, or not ours to read.
+    return []
+  }
+}
+
+function stamp(path: string, stamps: Map<string, string>, ignoreFile: WatchTargets['ignoreFile']): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats?.isFile() && ignoreFile?.(stats) !== true) stamps.set(path, `${stats.ino} ${stats.size} ${stats.mtimeMs}`)
+}
+
+/** Hidden files, packages, editors' copies, and what databases and programs write by themselves. */
+const isNoise = (name: string): boolean =>
+  name.startsWith('.') || name === 'node_modules' || /~$|\.(swp|tmp|log|db|sqlite3?)(-(wal|shm|journal))?$/i.test(name)
+
+function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  const paths = new Set([...before.keys(), ...after.keys()])
+  return [...paths].filter((path) => before.get(path) !== after.get(path)).sort()
+}

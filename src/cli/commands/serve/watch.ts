@@ -1,0 +1,156 @@
+import { relative } from 'node:path'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { LoadedConfig } from '../../load-config.ts'
+import { reportError } from '../../report-error.ts'
+import type { Io } from '../../terminal/io.ts'
+import type { RunningApp } from './start-app.ts'
+import type { Stoppable } from './stop.ts'
+import { type WatchTargets, watchFiles } from './watch-files.ts'
+
+/** A server that listens, and all that is needed to start the same one again. */
+export interface Started {
+  app: RunningApp
+  config: LoadedConfig
+  url: string
+  /** The number of its start: it has the function modules that were loaded for it. */
+  reload: number
+}
+
+export interface WatchOptions {
+  /** Reads the configuration. Throws like `loadConfig`. */
+  load(): LoadedConfig
+  /** Throws what a start would refuse, while the server that is there goes on. */
+  check(config: LoadedConfig, reload: number): Promise<void>
+  start(config: LoadedConfig, reload: number): Promise<Started>
+  /** What belongs to this configuration, and what the last `load` has looked for besides. */
+  targets(config: LoadedConfig): WatchTargets
+  io: Io
+}
+
+/** Whoever changes a file waits for the result: an answer in work gets less time than at a stop. */
+const DRAIN_MS = 1_000
+
+/**
+ * A file that changes this soon after a start, this many times in a row, is written by the server itself: its output through `tee`, or
+ * what a tool writes while it loads. No person is as quick.
+ */
+const OWN_WRITE_MS = 1_000
+const OWN_WRITES = 5
+
+/**
+ * A server that is started anew, in this process and on its port, when its files change. What is wrong with a change is
+ * printed, and the server goes on with what it had.
+ */
+export function watchAndRestart(first: Started, { load, check, start, targets, io }: WatchOptions): Stoppable {
+  // Null: neither the new nor the old one could be started. The next change is the next try.
+  let current: Started | null = first
+  let lastGood = first
+  let reloads = first.reload
+  let closing = false
+  let working: Promise<void> | null = null
+  const changed = new Set<string>()
+  const writtenAtStart = new Map<string, number>()
+  let startedAt = Number.NEGATIVE_INFINITY
+
+  const watch = watchFiles(targets(first.config), {
+    clock: io.clock,
+    onChange(paths) {
+      for (const path of paths.filter((one) => !isOwnWrite(one))) changed.add(path)
+      working ??= work().finally(() => {
+        working = null
+      })
+    },
+    onProblem: (message) => void io.stderr.write(`${message}\n`),
+  })
+
+  function isOwnWrite(path: string): boolean {
+    if (targets(lastGood.config).files.includes(path)) return false
+    const known = writtenAtStart.get(path) ?? 0
+    if (known >= OWN_WRITES) return true
+    const count = io.clock.mono() - startedAt < OWN_WRITE_MS ? known + 1 : 0
+    writtenAtStart.set(path, count)
+    if (count < OWN_WRITES) return false
+    io.stderr.write(`${describe([path], io.cwd)} at every start: it is not watched any more.\n`)
+    return true
+  }
+
+  async function work(): Promise<void> {
+    while (changed.size > 0 && !closing) {
+      const paths = [...changed]
+      changed.clear()
+      await restart(describe(paths, io.cwd))
+    }
+  }
+
+  async function restart(what: string): Promise<void> {
+    const began = io.clock.mono()
+    let config: LoadedConfig
+    reloads += 1
+    try {
+      config = load()
+      refuseWithoutFile(config, lastGood.config)
+      await check(config, reloads)
+    } catch (error) {
+      refuse(what, error)
+      // A file that is named now and missing may come next.
+      watch.retarget(targets(lastGood.config))
+      return
+    }
+    watch.retarget(targets(config))
+    await current?.app.close({ drainMs: Math.min(DRAIN_MS, config.settings.shutdown.drainMs) })
+    current = null
+    try {
+      current = await start(samePort(config, lastGood), reloads)
+      const moved = current.url === lastGood.url ? '' : ` Now at ${current.url}`
+      lastGood = current
+      startedAt = io.clock.mono()
+      io.stdout.write(`Restarted in ${((io.clock.mono() - began) / 1000).toFixed(1)} s: ${what}.${moved}\n`)
+    } catch (error) {
+      current = await start(samePort(lastGood.config, lastGood), lastGood.reload).catch((second: unknown) => {
+        reportError(second, io)
+        return null
+      })
+      refuse(what, error)
+    }
+  }
+
+  function refuse(what: string, error: unknown): void {
+    io.stderr.write(`${what}, and it cannot be used:\n`)
+    reportError(error, io)
+    const now = current === null ? 'Nothing is served until this is fixed.' : 'The server goes on as it was.'
+    io.stderr.write(`${now}\n`)
+  }
+
+  return {
+    activeRuns: () => current?.app.activeRuns() ?? 0,
+    async close(options) {
+      closing = true
+      watch.close()
+      await working
+      await current?.app.close(options)
+    },
+  }
+}
+
+/** An agent file that is gone (renamed, or in the middle of a checkout) does not mean that the demo agent is wanted. */
+function refuseWithoutFile(config: LoadedConfig, before: LoadedConfig): void {
+  if (config.places.size > 0 || before.places.size === 0) return
+  throw new CliError(exitCodes.usage.code, 'The agent file is gone.', ['Put it back, or stop the server.'])
+}
+
+/** `--port 0` was any port at the first start; whoever has found it must find it again. */
+function samePort(config: LoadedConfig, before: Started): LoadedConfig {
+  if (config.settings.port !== 0) return config
+  return { ...config, settings: { ...config.settings, port: Number(new URL(before.url).port) } }
+}
+
+const SHOWN = 3
+
+function describe(paths: readonly string[], cwd: string): string {
+  const names = paths.map((path) => shorter(relative(cwd, path), path))
+  const rest = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''
+  return `${names.slice(0, SHOWN).join(', ')}${rest} changed`
+}
+
+const shorter = (a: string, b: string): string => (a.length < b.length ? a : b)

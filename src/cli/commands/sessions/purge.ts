@@ -1,0 +1,51 @@
+import { secondsOf } from '../../../config/source/duration.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { Store } from '../../../store/store.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { eachSession, table } from './list.ts'
+
+/** Small enough that one transaction stays short. */
+const BATCH = 200
+
+/** The moment before which a session was used last. */
+export function cutoff(age: string, now: number): number {
+  const seconds = secondsOf(age)
+  if (Number.isNaN(seconds) || seconds <= 0) {
+    throw new CliError(exitCodes.usage.code, `--older-than ${JSON.stringify(age)} is no age.`, [
+      'Write e.g. 12h or 30d.',
+    ])
+  }
+  return now - seconds * 1000
+}
+
+/** What a purge would take: everybody's, those that lists leave out too. */
+export async function listPurgeable(store: Store, before: number, io: Io): Promise<number> {
+  const going: SessionRecord[] = []
+  for await (const session of eachSession(store, { unlisted: true })) {
+    if (session.lastActivity < before && (await store.openRuns(session.id)).length === 0) going.push(session)
+  }
+  if (going.length > 0) io.stdout.write(table(going, {}))
+  io.stderr.write(`${sessions(going.length)} would be removed.\n`)
+  return exitCodes.ok.code
+}
+
+export async function purgeSessions(store: Store, before: number, io: Io): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const now = io.clock.now()
+    const { results, synced } = await store.commit([
+      { type: 'purge_sessions', before, unlistedBefore: before, unsentBefore: before, now, limit: BATCH },
+    ])
+    await synced
+    const [result] = results
+    if (result === undefined || !result.ok) throw result?.error ?? new Error('the store gave no result')
+    removed += result.count ?? 0
+    if ((result.count ?? 0) < BATCH) break
+  }
+  io.stderr.write(`Removed ${sessions(removed)}.\n`)
+  return exitCodes.ok.code
+}
+
+const sessions = (count: number): string => `${count} ${count === 1 ? 'session' : 'sessions'}`

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { sampleSession } from '../../testing/sample-session.ts'
+import { archiveHeader, archiveLine, readArchiveHeader, readArchiveLine } from './session-archive.ts'
+
+describe('an archive of sessions', () => {
+  test('gives back what was written', () => {
+    const session = sampleSession(1)
+
+    readArchiveHeader(archiveHeader(Date.UTC(2026, 10, 15)))
+    expect(readArchiveLine(archiveLine(session), 2)).toEqual(session)
+  })
+
+  test('says that it holds no files', () => {
+    expect(JSON.parse(archiveHeader(0))).toEqual({
+      archive: 'quarterdeck-sessions',
+      version: 2,
+      exported_at: '1970-01-01T00:00:00.000Z',
+      files: 'left out',
+    })
+  })
+
+  test('is told apart from other files and from archives of later versions', () => {
+    for (const line of ['', 'hello', '[]', '{"archive":"other","version":1}']) {
+      expect(() => readArchiveHeader(line)).toThrow('This is no file of `quarterdeck sessions export`')
+    }
+    expect(() => readArchiveHeader('{"archive":"quarterdeck-sessions","version":3}')).toThrow(
+      'This archive has version 3; this Quarterdeck reads up to 2.',
+    )
+  })
+
+  test('of version 1 is read: nobody waited then, and each session had one agent', () => {
+    const { waits: _waits, session, ...rest } = sampleSession(1)
+    const { activeAgent: _activeAgent, ...old } = session
+
+    readArchiveHeader('{"archive":"quarterdeck-sessions","version":1}')
+    expect(readArchiveLine(JSON.stringify({ session: old, ...rest }), 2)).toEqual({
+      session: { ...old, activeAgent: null },
+      ...rest,
+    })
+  })
+
+  test.each([
+    ['no JSON', () => '{"session":', 'Line 7: it: Invalid input: expected object, received undefined.'],
+    [
+      'an id of its own making',
+      () => archiveLine({ ...sampleSession(1), session: { ...sampleSession(1).session, id: '../x' } }),
+      'Line 7: session.id: expected a UUID in lower case.',
+    ],
+    [
+      'an entry that would break the stream',
+      () => archiveLine({ ...sampleSession(1), entries: [{ seq: 1, runId: null, kind: 'event', data: '{"a":\n1}' }] }),
+      'Line 7: entries.0.data: expected one line of JSON.',
+    ],
+    [
+      'entries out of order',
+      () => archiveLine({ ...sampleSession(1), entries: sampleSession(1).entries.toReversed() }),
+      'Line 7: entries: out of order.',
+    ],
+    [
+      'an entry of no run',
+      () => archiveLine({ ...sampleSession(1), runs: [] }),
+      'Line 7: entries: one is of no known run.',
+    ],
+    [
+      "another session's run",
+      () => archiveLine({ ...sampleSession(1), runs: sampleSession(2).runs }),
+      'Line 7: runs: one is of another session.',
+    ],
+    [
+      'a wait of no run',
+      () => archiveLine({ ...sampleSession(1), waits: sampleSession(2).waits ?? [] }),
+      'Line 7: waits: one is of another session or of no known run.',
+    ],
+    [
+      'a wait that nobody could answer',
+      () =>
+        archiveLine({
+          ...sampleSession(1),
+          waits: (sampleSession(1).waits ?? []).map((wait) => ({ ...wait, status: 'pending' as const })),
+        }),
+      'Line 7: waits: one is pending on a run that has ended.',
+    ],
+    [
+      'an unknown key',
+      () => JSON.stringify({ ...sampleSession(1), extra: 1 }),
+      'Line 7: it: Unrecognized key: "extra".',
+    ],
+  ])('a line with %s is refused with its number', (_, line, message) => {
+    expect(() => readArchiveLine(line(), 7)).toThrow(message)
+  })
+})

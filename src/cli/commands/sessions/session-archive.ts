@@ -1,0 +1,220 @@
+// Sessions as text: the JSON Lines that `sessions export` writes and `sessions import` reads. The first line says what it
+// is, every other line is one whole session. `docs/cli.md` describes it for people.
+
+import { z } from 'zod'
+import { parseUuid } from '../../../domain/ids.ts'
+import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/message.ts'
+import { isFinished, type RunInput, type RunRecord } from '../../../domain/run.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import { risks } from '../../../domain/tool-settings.ts'
+import { type Approval, approvalStatuses, type ClientCall, type Wait } from '../../../domain/wait.ts'
+import type { ImportSession, StoredEntry } from '../../../store/store.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+
+/** 2: sessions have `activeAgent` and `waits`, messages have `lane`. Archives of version 1 are read as they are. */
+export const ARCHIVE_VERSION = 2
+
+export type ArchivedSession = Omit<ImportSession, 'type'>
+
+export const archiveHeader = (now: number): string =>
+  JSON.stringify({
+    archive: 'quarterdeck-sessions',
+    version: ARCHIVE_VERSION,
+    exported_at: new Date(now).toISOString(),
+    // Messages name the files that came with them; where the archive is read, those names lead nowhere.
+    files: 'left out',
+  })
+
+export const archiveLine = (session: ArchivedSession): string => JSON.stringify(session)
+
+/** Throws when this is no archive, or one of a later version. */
+export function readArchiveHeader(line: string): void {
+  const header = z
+    .object({ archive: z.literal('quarterdeck-sessions'), version: z.number() })
+    .safeParse(parseJson(line))
+  if (!header.success) {
+    throw new CliError(
+      exitCodes.usage.code,
+      'This is no file of `quarterdeck sessions export`: its first line is another.',
+    )
+  }
+  if (header.data.version > ARCHIVE_VERSION) {
+    throw new CliError(
+      exitCodes.usage.code,
+      `This archive has version ${header.data.version}; this Quarterdeck reads up to ${ARCHIVE_VERSION}.`,
+      ['Update Quarterdeck and import it again.'],
+    )
+  }
+}
+
+/** Throws with the line's number and what is wrong with it. */
+export function readArchiveLine(line: string, lineNumber: number): ArchivedSession {
+  const parsed = sessionLine.safeParse(parseJson(line))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.')
+  throw new CliError(exitCodes.usage.code, `Line ${lineNumber}: ${path}: ${issue?.message ?? 'is not a session'}.`, [
+    'The file is damaged or was not written by `quarterdeck sessions export`.',
+  ])
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const uuid = z.string().refine((text) => parseUuid(text) === text, 'expected a UUID in lower case')
+const time = z.number().int().nonnegative()
+const count = z.number().int().nonnegative()
+const object = z.record(z.string(), z.unknown())
+
+const session: z.ZodType<SessionRecord> = z
+  .strictObject({
+    id: uuid,
+    owner: z.string().min(1),
+    agent: z.string().min(1),
+    activeAgent: z.string().min(1).nullable().default(null),
+    status: z.enum(['created', 'active', 'paused', 'terminated', 'interrupted']),
+    createdAt: time,
+    lastActivity: time,
+    terminatedAt: time.nullable(),
+    lastTool: z.string().nullable(),
+    metadata: object,
+    alias: z.string().nullable(),
+    messageCount: count,
+    // A session without shared state has none in its line either.
+    state: z.unknown().optional(),
+    unlisted: z.boolean(),
+    label: z.string().exactOptional(),
+  })
+  .transform(({ state, ...rest }) => ({ ...rest, state }))
+
+const run: z.ZodType<RunRecord> = z.strictObject({
+  id: uuid,
+  sessionId: uuid,
+  owner: z.string().min(1),
+  agent: z.string().min(1),
+  wireId: z.string().min(1),
+  parentRunId: z.string().nullable(),
+  status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'interrupted']),
+  origin: z.enum(['reader', 'background', 'recovery', 'answer']),
+  input: z.custom<RunInput>(
+    (value) =>
+      isObject(value) &&
+      ['messages', 'instructions', 'context', 'clientTools'].every((key) => Array.isArray(value[key])),
+    'expected the input of a run',
+  ),
+  createdAt: time,
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  usage: z.array(z.custom<RunRecord['usage'][number]>(isObject, 'expected an object')),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  cancelRequested: z.boolean(),
+  firstSeq: count.nullable(),
+  lastSeq: count.nullable(),
+  fence: count,
+  leaseOwner: z.string().nullable(),
+})
+
+const message: z.ZodType<StoredMessage> = z.strictObject({
+  id: z.string().min(1),
+  role: z.enum(['user', 'assistant', 'tool', 'system', 'developer', 'reasoning', 'activity']),
+  content: z.union([z.string(), z.array(z.custom<ContentPart>(isObject, 'expected an object'))]),
+  runId: z.string(),
+  createdAt: time,
+  toolCalls: z.array(z.custom<ToolCall>(isObject, 'expected an object')).exactOptional(),
+  toolCallId: z.string().exactOptional(),
+  error: z.string().exactOptional(),
+  agentName: z.string().exactOptional(),
+  encryptedValue: z.string().exactOptional(),
+  brokenOff: z.boolean().exactOptional(),
+  activity: z.strictObject({ type: z.string(), content: object }).exactOptional(),
+  lane: z.string().min(1).exactOptional(),
+  supersededBy: z.string().exactOptional(),
+  metadata: object.exactOptional(),
+})
+
+const entry: z.ZodType<StoredEntry> = z.strictObject({
+  seq: z.number().int().positive(),
+  runId: z.string().nullable(),
+  kind: z.enum(['event', 'fact']),
+  // The log is served as it stands, one entry to a line: text that is no JSON would break every reader.
+  data: z.string().refine((text) => !text.includes('\n') && isObject(parseJson(text)), 'expected one line of JSON'),
+  spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
+})
+
+const waitBase = {
+  id: uuid,
+  sessionId: uuid,
+  owner: z.string().min(1),
+  agent: z.string().min(1),
+  runId: uuid,
+  callId: z.string(),
+  tool: z.string().min(1),
+  arguments: z.string(),
+  lane: z.string().nullable(),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  continuationRunId: uuid.nullable(),
+}
+
+const approval: z.ZodType<Approval> = z.strictObject({
+  ...waitBase,
+  wait: z.literal('approval'),
+  status: z.enum(approvalStatuses),
+  kind: z.literal('tool_call'),
+  title: z.string(),
+  description: z.string(),
+  risk: z.enum(risks),
+  digest: z.string().min(1),
+  policyVersion: z.string(),
+  answerableBy: z.enum(['owner', 'operator']),
+  beforeHash: z.string().nullable(),
+  afterHash: z.string().nullable(),
+  messageRefs: z.record(z.string(), z.string()),
+  decidedAt: time.nullable(),
+  decidedBy: z.string().nullable(),
+  reason: z.string().nullable(),
+  editedArguments: z.string().nullable(),
+  consumedAt: time.nullable(),
+})
+
+const clientCall: z.ZodType<ClientCall> = z.strictObject({
+  ...waitBase,
+  wait: z.literal('client_call'),
+  status: z.enum(['pending', 'answered', 'expired', 'interrupted']),
+  onExpiry: z.enum(['continue', 'complete']),
+  answeredAt: time.nullable(),
+})
+
+const wait: z.ZodType<Wait> = z.union([approval, clientCall])
+
+const sessionLine: z.ZodType<ArchivedSession> = z
+  .strictObject({
+    session,
+    runs: z.array(run),
+    messages: z.array(message),
+    entries: z.array(entry),
+    waits: z.array(wait).exactOptional(),
+  })
+  .superRefine((value, context) => {
+    const problem = (path: string, text: string) => context.addIssue({ code: 'custom', path: [path], message: text })
+    if (value.runs.some(({ sessionId }) => sessionId !== value.session.id)) problem('runs', 'one is of another session')
+    if (value.entries.some(({ seq }, i) => seq <= (value.entries[i - 1]?.seq ?? 0))) problem('entries', 'out of order')
+    const runs = new Map(value.runs.map(({ id, status }) => [id, status]))
+    if (value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
+      problem('entries', 'one is of no known run')
+    const waits = value.waits ?? []
+    if (waits.some(({ sessionId, runId }) => sessionId !== value.session.id || !runs.has(runId)))
+      problem('waits', 'one is of another session or of no known run')
+    // Nobody could answer it, and nothing would ever end it.
+    if (waits.some(({ status, runId }) => status === 'pending' && isFinished(runs.get(runId) ?? 'completed')))
+      problem('waits', 'one is pending on a run that has ended')
+  })

@@ -1,0 +1,209 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
+import { main } from '../../main.ts'
+import { SAMPLE_NOW, sampleSession } from '../../testing/sample-session.ts'
+import { tempFolder } from '../../testing/temp-folder.ts'
+import { createTestIo, instantClock } from '../../testing/test-io.ts'
+import { type ArchivedSession, archiveHeader, archiveLine } from './session-archive.ts'
+
+const archive = (...sessions: ArchivedSession[]): string =>
+  [archiveHeader(SAMPLE_NOW), ...sessions.map(archiveLine), ''].join('\n')
+
+async function sessions(cwd: string, args: string[], stdin = '') {
+  const io = createTestIo({ cwd, stdin, clock: instantClock(SAMPLE_NOW) })
+  const exitCode = await main(['sessions', ...args], io)
+  return { exitCode, out: io.printed(), err: io.complained() }
+}
+
+describe('quarterdeck sessions', () => {
+  test('exports byte for byte what was imported, of every owner and also what lists leave out', async () => {
+    const cwd = await tempFolder()
+    const unlisted = sampleSession(3)
+    unlisted.session.unlisted = true
+    const anns = sampleSession(2, 'ann')
+    // A run that has not begun is named by no entry of the log.
+    const queued = { status: 'queued', startedAt: null, finishedAt: null, firstSeq: null, lastSeq: null } as const
+    const id = '0199a000-0000-7000-8003-000000000002'
+    anns.runs = [...anns.runs, ...anns.runs.slice(1).map((run) => ({ ...run, ...queued, id, wireId: id, usage: [] }))]
+    const text = archive(sampleSession(1), anns, unlisted)
+
+    expect(await sessions(cwd, ['import', '-'], text)).toEqual({ exitCode: 0, out: '', err: 'Imported 3 sessions.\n' })
+    expect(await sessions(cwd, ['export'])).toEqual({ exitCode: 0, out: text, err: 'Exported 3 sessions.\n' })
+    expect(await sessions(cwd, ['export', '--owner', 'local_user'])).toEqual({
+      exitCode: 0,
+      out: archive(sampleSession(1), unlisted),
+      err: 'Exported 2 sessions of local_user.\n',
+    })
+  })
+
+  test('exports chosen sessions by id or name, into a new file for its owner alone', async () => {
+    const cwd = await tempFolder()
+    await sessions(cwd, ['import', '-'], archive(sampleSession(1), sampleSession(2), sampleSession(3)))
+
+    const args = ['export', 'talk-2', sampleSession(1).session.id, 'talk-1', '--output', 'two.jsonl']
+    expect(await sessions(cwd, args)).toEqual({ exitCode: 0, out: '', err: 'Exported 2 sessions.\n' })
+    expect(await readFile(join(cwd, 'two.jsonl'), 'utf8')).toBe(archive(sampleSession(2), sampleSession(1)))
+    expect((await stat(join(cwd, 'two.jsonl'))).mode & 0o777).toBe(0o600)
+
+    expect(await sessions(cwd, args)).toEqual({
+      exitCode: 73,
+      out: '',
+      err: 'quarterdeck: two.jsonl exists already and was left as it is.\n  Choose another file: --output <file>\n',
+    })
+    expect(await sessions(cwd, ['export', 'nobody'])).toMatchObject({
+      exitCode: 2,
+      err: 'quarterdeck: There is no session "nobody".\n  See them: quarterdeck sessions list\n',
+    })
+  })
+
+  test('a name that several owners use needs the owner', async () => {
+    const cwd = await tempFolder()
+    const anns = sampleSession(2, 'ann')
+    anns.session.alias = 'talk-1'
+    await sessions(cwd, ['import', '-'], archive(sampleSession(1), anns))
+
+    expect(await sessions(cwd, ['export', 'talk-1'])).toEqual({
+      exitCode: 2,
+      out: '',
+      err:
+        'quarterdeck: Several have a session "talk-1": local_user, ann.\n' +
+        '  Say whose: --owner <name>, or give the id.\n',
+    })
+    expect((await sessions(cwd, ['export', 'talk-1', '--owner', 'ann'])).out).toBe(archive(anns))
+    expect(await sessions(cwd, ['export', sampleSession(1).session.id, '--owner', 'ann'])).toMatchObject({
+      exitCode: 2,
+      err: expect.stringMatching(/^quarterdeck: ann has no session "0199a000-/),
+    })
+  })
+
+  test('refuses to import what exists and takes the rest', async () => {
+    const cwd = await tempFolder()
+    await sessions(cwd, ['import', '-'], archive(sampleSession(1)))
+    const changed = sampleSession(1)
+    changed.session.metadata = { note: 'changed' }
+
+    const result = await sessions(cwd, ['import', '-'], archive(changed, sampleSession(2)))
+
+    expect(result.exitCode).toBe(1)
+    expect(result.err).toMatch(
+      /^Line 2: session 0199a000-\S+ refused: .+\nImported 1 session\. 1 session existed already/,
+    )
+    expect((await sessions(cwd, ['export'])).out).toBe(archive(sampleSession(1), sampleSession(2)))
+  })
+
+  test('stops at a damaged line and says what it has taken', async () => {
+    const cwd = await tempFolder()
+
+    expect(
+      await sessions(cwd, ['import', '-'], `${archive(sampleSession(1))}{}\n${archiveLine(sampleSession(2))}\n`),
+    ).toEqual({
+      exitCode: 2,
+      out: '',
+      err:
+        'Imported 1 session before it stopped.\n' +
+        'quarterdeck: Line 3: session: Invalid input: expected object, received undefined.\n' +
+        '  The file is damaged or was not written by `quarterdeck sessions export`.\n',
+    })
+    expect(await sessions(cwd, ['import', 'nowhere.jsonl'])).toMatchObject({
+      exitCode: 2,
+      err: 'quarterdeck: There is no file nowhere.jsonl.\n',
+    })
+  })
+
+  test('lists sessions, the one used last first, and whose they are unless that was asked for', async () => {
+    const cwd = await tempFolder()
+    const unlisted = sampleSession(4)
+    unlisted.session.unlisted = true
+    await sessions(
+      cwd,
+      ['import', '-'],
+      archive(sampleSession(20), sampleSession(1), sampleSession(3, 'ann'), unlisted),
+    )
+
+    expect((await sessions(cwd, ['list'])).out).toBe(
+      'SESSION                     OWNER       LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
+        '01K6G00000E008000000000001  local_user  2026-11-14 00:00  3         assistant  talk-1\n' +
+        '01K6G00000E008000000000003  ann         2026-11-12 00:00  3         assistant  talk-3\n' +
+        '01K6G00000E00800000000000M  local_user  2026-10-26 00:00  3         assistant  talk-20\n',
+    )
+    expect((await sessions(cwd, ['list', '--owner', 'local_user'])).out).toBe(
+      'SESSION                     LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
+        '01K6G00000E008000000000001  2026-11-14 00:00  3         assistant  talk-1\n' +
+        '01K6G00000E00800000000000M  2026-10-26 00:00  3         assistant  talk-20\n',
+    )
+    expect((await sessions(cwd, ['list', '--owner', 'ann', '--json'])).out).toBe(
+      `${JSON.stringify({
+        session_id: sampleSession(3).session.id,
+        owner: 'ann',
+        alias: 'talk-3',
+        agent: 'assistant',
+        status: 'active',
+        message_count: 3,
+        created_at: '2026-11-12T00:00:00.000Z',
+        last_activity: '2026-11-12T00:00:00.000Z',
+      })}\n`,
+    )
+    expect((await sessions(cwd, ['list', '--limit', '1'])).out.split('\n').length).toBe(3)
+    expect(await sessions(cwd, ['list', '--owner', 'bob'])).toEqual({
+      exitCode: 0,
+      out: '',
+      err: 'bob has no sessions.\n',
+    })
+  })
+
+  test('purges what is older than asked, and a dry run shows just that', async () => {
+    const cwd = await tempFolder()
+    const unlisted = sampleSession(60)
+    unlisted.session.unlisted = true
+    const waiting = sampleSession(70)
+    for (const run of waiting.runs.slice(1)) Object.assign(run, { status: 'waiting', finishedAt: null })
+    const kept = archive(sampleSession(1), waiting)
+    const all = archive(sampleSession(1), sampleSession(40), sampleSession(50, 'ann'), unlisted, waiting)
+    await sessions(cwd, ['import', '-'], all)
+
+    expect(await sessions(cwd, ['purge', '--older-than', '30d', '--dry-run'])).toEqual({
+      exitCode: 0,
+      out:
+        'SESSION                     OWNER       LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
+        '01K6G00000E008000000000018  local_user  2026-10-06 00:00  3         assistant  talk-40\n' +
+        '01K6G00000E00800000000001J  ann         2026-09-26 00:00  3         assistant  talk-50\n' +
+        '01K6G00000E00800000000001W  local_user  2026-09-16 00:00  3         assistant  talk-60\n',
+      err: '3 sessions would be removed.\n',
+    })
+    expect((await sessions(cwd, ['export'])).out).toBe(all)
+
+    expect((await sessions(cwd, ['purge', '--older-than', '30d'])).err).toBe('Removed 3 sessions.\n')
+    expect((await sessions(cwd, ['export'])).out).toBe(kept)
+    expect(await sessions(cwd, ['purge', '--older-than', 'soon'])).toMatchObject({
+      exitCode: 2,
+      err: 'quarterdeck: --older-than "soon" is no age.\n  Write e.g. 12h or 30d.\n',
+    })
+  })
+
+  test('refuses while a server holds the data directory', async () => {
+    const cwd = await tempFolder()
+    await sessions(cwd, ['import', '-'], archive(sampleSession(1)))
+    const lock = lockDataDir(join(cwd, '.quarterdeck'))
+    onTestFinished(() => lock.release())
+
+    const result = await sessions(cwd, ['export'])
+
+    expect([result.exitCode, result.out]).toEqual([73, ''])
+    expect(result.err).toMatch(/^quarterdeck: Another Quarterdeck uses the data directory .+\.\n$/)
+  })
+
+  test('makes no data directory where there is none to read', async () => {
+    const cwd = await tempFolder()
+
+    for (const args of [['list'], ['export'], ['purge', '--older-than', '1d']]) {
+      expect(await sessions(cwd, args)).toMatchObject({
+        exitCode: 2,
+        err: expect.stringContaining(`There is no data of Quarterdeck in ${join(cwd, '.quarterdeck')}.`),
+      })
+    }
+    await writeFile(join(cwd, 'other.txt'), 'hello\n')
+    expect(await readdir(cwd)).toEqual(['other.txt'])
+  })
+})

@@ -1,0 +1,61 @@
+import type { CaseResult } from '../../../evaluation/case-result.ts'
+
+/** The results as CI servers read them: a suite for each agent, `failure` where the agent was wrong, `error` where nothing is known. */
+export function junitReport(results: readonly CaseResult[], durationMs: number): string {
+  const agents = [...new Set(results.map(({ agent }) => agent))]
+  const lines = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="quarterdeck" ${counts(results)} time="${seconds(durationMs)}">`,
+    ...agents.flatMap((agent) =>
+      suite(
+        agent,
+        results.filter((one) => one.agent === agent),
+      ),
+    ),
+    '</testsuites>',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function suite(agent: string, results: readonly CaseResult[]): string[] {
+  const took = results.reduce((sum, { durationMs }) => sum + durationMs, 0)
+  return [
+    `  <testsuite name="${escaped(agent)}" ${counts(results)} time="${seconds(took)}">`,
+    ...results.flatMap(testCase),
+    '  </testsuite>',
+  ]
+}
+
+function testCase({ agent, name, outcome, durationMs, findings, answer }: CaseResult): string[] {
+  const head = `<testcase classname="${escaped(agent)}" name="${escaped(name)}" time="${seconds(durationMs)}"`
+  if (outcome === 'passed') return [`    ${head}/>`]
+  if (outcome === 'stopped')
+    return [`    ${head}>`, '      <skipped message="stopped before its end"/>', '    </testcase>']
+  const tag = outcome === 'failed' ? 'failure' : 'error'
+  const text = findings
+    .map(({ check, expected, found }) => `${check}: expected ${expected}\nfound ${found}`)
+    .join('\n\n')
+  const message = findings.map(({ check, expected }) => `${check}: expected ${expected}`).join('; ')
+  return [
+    `    ${head}>`,
+    `      <${tag} message="${escaped(message)}" type="${escaped(findings[0]?.check ?? '')}">${escaped(text)}</${tag}>`,
+    `      <system-out>${escaped(answer)}</system-out>`,
+    '    </testcase>',
+  ]
+}
+
+function counts(results: readonly CaseResult[]): string {
+  const count = (outcome: CaseResult['outcome']): number => results.filter((one) => one.outcome === outcome).length
+  return `tests="${results.length}" failures="${count('failed')}" errors="${count('error')}" skipped="${count('stopped')}"`
+}
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(3)
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
+
+/** What XML 1.0 has no way to write (most control characters, lone surrogates, U+FFFE, U+FFFF) is left out. */
+const escaped = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '')
+    .replaceAll(/[&<>"']/g, (char) => entities[char] ?? char)

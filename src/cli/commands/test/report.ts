@@ -1,0 +1,36 @@
+import { mkdir, open } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+
+export interface TestReport {
+  /** Called once. */
+  write(text: string): Promise<void>
+}
+
+/** A file for results, made now with the folders above it; `-` is standard output. Null when none was asked for. */
+export async function openTestReport(file: string | undefined, io: Io): Promise<TestReport | null> {
+  if (file === undefined) return null
+  if (file === '-') return { write: async (text) => void io.stdout.write(text) }
+  const path = resolve(io.cwd, file)
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    // A report of an earlier run must not be taken for this one's when this one never ends.
+    const handle = await open(path, 'w')
+    await handle.close()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CliError(exitCodes.cannotCreate.code, `${file} cannot be written: ${reason}.`, ['Choose another file.'])
+  }
+  return {
+    async write(text) {
+      const handle = await open(path, 'w')
+      try {
+        await handle.writeFile(text)
+      } finally {
+        await handle.close()
+      }
+    },
+  }
+}

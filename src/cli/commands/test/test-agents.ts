@@ -1,0 +1,185 @@
+import { Command } from 'commander'
+import { isSpan, secondsOf } from '../../../config/source/duration.ts'
+import { variable } from '../../../config/source/env-file.ts'
+import type { AgentDefinition } from '../../../domain/agent.ts'
+import type { AgentCase, CaseResult } from '../../../evaluation/case-result.ts'
+import { runCases } from '../../../evaluation/run-cases.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { agentPaths, type LoadedConfig, loadConfig } from '../../load-config.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import { createServerLog } from '../serve/server-log.ts'
+import { jsonReport } from './json-report.ts'
+import { junitReport } from './junit-report.ts'
+import { createTestProgress } from './progress.ts'
+import { openTestReport } from './report.ts'
+import { testTable } from './table-report.ts'
+import { openTestEngine } from './test-engine.ts'
+
+export interface TestOptions {
+  filter?: string
+  parallel: string
+  timeout?: string
+  junit?: string
+  json?: string
+  config?: string
+}
+
+export function createTestCommand(version: string, io: Io, settle: Settle): Command {
+  return new Command('test')
+    .summary('run the test cases of agent files')
+    .description(
+      'Runs the test_cases of agent files: says to the agent what each case says, and compares the tools that it calls and ' +
+        'what it answers. Each case has a session of its own, in memory; a running server is not disturbed. The agent’s ' +
+        'model and its tools are the real ones.',
+    )
+    .argument('[files...]', 'agent files, or folders of them (default: agent.yaml in this folder)')
+    .option('--filter <text>', 'only the cases with this text in their name')
+    .option('--parallel <number>', 'how many cases run at once', '4')
+    .option('--timeout <time>', 'how long one case may take, e.g. 90s (default: what the case says)')
+    .option('--junit <file>', 'write the results as JUnit XML; - is standard output')
+    .option('--json <file>', 'write the results as JSON; - is standard output')
+    .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
+    .addHelpText(
+      'after',
+      `
+Ends with 0 when every case passed, with 1 when one did not, with 2 when there is nothing to run or it cannot be run.
+A call that a person must approve fails its case, unless the case answers it (approvals). Ctrl-C stops and shows what there is.
+
+A case in agent.yaml:
+  test_cases:
+    - name: knows the weather
+      input: How is the weather in Bergen?
+      tools: [{ name: get_weather, arguments: { city: Bergen } }]
+      contains: rain
+    - name: asks before it pays
+      input: Pay Ada 5 euros.
+      approvals: [{ tool: pay, decision: reject, reason: Not today. }]
+
+Examples:
+  $ quarterdeck test
+  $ quarterdeck test agents/ --filter refund --parallel 8
+  $ quarterdeck test agent.yaml --junit reports/agent.xml`,
+    )
+    .action(async (files: string[], options: TestOptions) => settle(await test(files, options, version, io)))
+}
+
+export async function test(files: readonly string[], options: TestOptions, version: string, io: Io): Promise<number> {
+  const parallel = countOf(options.parallel)
+  const timeoutMs = spanOf(options.timeout)
+  if (options.json === '-' && options.junit === '-') {
+    throw new CliError(exitCodes.usage.code, '--json - and --junit - cannot share standard output.', [
+      'Give one of them a file.',
+    ])
+  }
+  const config = loadConfig(
+    {
+      files,
+      flags: { 'log.level': variable(io.env, 'QUARTERDECK_LOG_LEVEL') ?? 'error' },
+      ...(options.config === undefined ? {} : { settingsFile: options.config }),
+    },
+    io,
+  )
+  if (agentPaths(files, io).length === 0) {
+    throw new CliError(
+      exitCodes.usage.code,
+      'There is no agent.yaml in this folder, and test cases stand in agent files.',
+      ['Make an agent with quarterdeck init, or name a file: quarterdeck test path/to/agent.yaml'],
+    )
+  }
+  const cases = chosenCases(config.agents, options.filter).map(({ agent, testCase }) => ({
+    agent,
+    testCase: { ...testCase, ...(timeoutMs === null ? {} : { timeoutMs }) },
+  }))
+  // Before the first case: a file that cannot be written is found before the model was paid.
+  const reports = [
+    { report: await openTestReport(options.junit, io), format: junitReport },
+    { report: await openTestReport(options.json, io), format: jsonReport },
+  ]
+
+  const began = io.clock.mono()
+  const { results, stoppedBy } = await runUntilStopped(cases, config, version, parallel, io)
+  if (results === null) return stoppedBy ?? exitCodes.interrupted.code
+  const durationMs = io.clock.mono() - began
+  for (const { report, format } of reports) await report?.write(format(results, durationMs))
+  const out = options.json === '-' || options.junit === '-' ? io.stderr : io.stdout
+  out.write(testTable(results, durationMs, out, io.env))
+  if (stoppedBy !== null) return stoppedBy
+  return results.every(({ outcome }) => outcome === 'passed') ? exitCodes.ok.code : exitCodes.failed.code
+}
+
+/** The first signal ends the cases that run and shows what there is; the second leaves at once, without results. */
+async function runUntilStopped(
+  cases: readonly AgentCase[],
+  config: LoadedConfig,
+  version: string,
+  parallel: number,
+  io: Io,
+): Promise<{ results: CaseResult[] | null; stoppedBy: number | null }> {
+  const stop = new AbortController()
+  let stoppedBy: number | null = null
+  let leave = () => {}
+  const left = new Promise<null>((resolve) => {
+    leave = () => resolve(null)
+  })
+  const progress = createTestProgress(cases.length, io)
+  const stopListening = io.onSignal((signal) => {
+    stoppedBy = signal === 'SIGINT' ? exitCodes.interrupted.code : exitCodes.terminated.code
+    if (stop.signal.aborted) return leave()
+    stop.abort()
+    progress.clear()
+    io.stderr.write('Stopping.\n')
+  })
+  const run = async (): Promise<CaseResult[]> => {
+    await using target = await openTestEngine(config, version, createServerLog(config, io), io)
+    return await runCases(cases, target, {
+      parallel,
+      stop: stop.signal,
+      onBegin: ({ testCase }) => progress.begin(testCase.name),
+      onResult: progress.result,
+    })
+  }
+  try {
+    const results = await Promise.race([run(), left])
+    return { results, stoppedBy }
+  } finally {
+    progress.clear()
+    stopListening()
+  }
+}
+
+function chosenCases(loaded: readonly AgentDefinition[], filter: string | undefined): AgentCase[] {
+  // Agents that the named ones talk to are tested with them, and by their own cases where they are named themselves.
+  const agents = loaded.filter(({ internal }) => !internal)
+  const all = agents.flatMap((agent) => agent.testCases.map((testCase) => ({ agent: agent.name, testCase })))
+  if (all.length === 0) {
+    const names = agents.map(({ name }) => name).join(', ')
+    const [who, have] = agents.length === 1 ? [`The agent ${names}`, 'has'] : [`The agents ${names}`, 'have']
+    throw new CliError(exitCodes.usage.code, `${who} ${have} no test cases.`, [
+      'Write some into the agent file, e.g.',
+      '  test_cases:',
+      '    - { name: greets, input: Hello, contains: hello, ignore_case: true }',
+    ])
+  }
+  const wanted = filter?.toLowerCase() ?? ''
+  const chosen = all.filter(({ testCase }) => testCase.name.toLowerCase().includes(wanted))
+  if (chosen.length > 0) return chosen
+  const names = all.slice(0, 20).map(({ testCase }) => terminalLine(testCase.name, 60))
+  throw new CliError(exitCodes.usage.code, `No test case has ${JSON.stringify(filter)} in its name.`, [
+    `There are: ${names.join(', ')}${all.length > 20 ? ', …' : ''}`,
+  ])
+}
+
+function countOf(text: string): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= 100) return count
+  throw new CliError(exitCodes.usage.code, `--parallel ${JSON.stringify(text)}: expected a whole number from 1 to 100.`)
+}
+
+function spanOf(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const span = /^\d+$/.test(text) ? Number(text) : text
+  if (isSpan(span, false)) return secondsOf(span) * 1000
+  throw new CliError(exitCodes.usage.code, `--timeout ${JSON.stringify(text)} is no time.`, ['Write e.g. 90s or 5m.'])
+}

@@ -1,0 +1,229 @@
+// Where tokens are changed: in the data directory under its lock while no server runs, otherwise at the running server.
+
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { findConfigDir } from '../../../config/config-dir.ts'
+import { variable } from '../../../config/source/env-file.ts'
+import { sleep } from '../../../domain/clock.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { createIds } from '../../../domain/ids.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { createServerAddress } from '../../../http/auth/tokens/server-address.ts'
+import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
+import { type NewToken, readTokens, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
+import { makeFolder } from '../../../store/sqlite/make-folder.ts'
+import type { Store } from '../../../store/store.ts'
+import { CliError } from '../../cli-error.ts'
+import { dataDirectory, withStore } from '../../data-directory.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { fetchProblem } from '../../fetch-problem.ts'
+import { agentPaths, loadConfig } from '../../load-config.ts'
+import { askSecret } from '../../terminal/ask-secret.ts'
+import type { Io } from '../../terminal/io.ts'
+import { isOpenLine } from '../../terminal/open-line.ts'
+import { terminalText } from '../../terminal/terminal-text.ts'
+
+const shown = {
+  id: z.string(),
+  name: z.string(),
+  user: z.string(),
+  role: z.enum(tokenRoles),
+  created_at: z.string(),
+}
+const ShownTokenSchema = z.object(shown)
+export type ShownToken = z.infer<typeof ShownTokenSchema>
+const MadeTokenSchema = z.object({ ...shown, token: z.string() })
+const ListSchema = z.object({ data_dir: z.string(), tokens: z.array(ShownTokenSchema) })
+
+export interface TokenDesk {
+  /** The server or the folder, for people. */
+  where: string
+  list(): Promise<readonly ShownToken[]>
+  create(wanted: NewToken): Promise<z.infer<typeof MadeTokenSchema>>
+  revoke(id: string): Promise<void>
+}
+
+/** Another command is done in a moment; a server that is starting will have told its address. */
+const LOCK_TRIES = 10
+const LOCK_WAIT_MS = 300
+
+/** Throws `CliError` and `ServerError`. */
+export async function withTokenDesk<T>(
+  { dataDir, url }: { dataDir?: string | undefined; url?: string | undefined },
+  io: Io,
+  work: (desk: TokenDesk) => Promise<T>,
+): Promise<T> {
+  if (url !== undefined) return await work(await openServer(safeAddress(url), null, io))
+  const usual = dataDirectory(dataDir, io)
+  // Before the first start: of the agent that is here, where the server will look for them.
+  const isNew = usual === resolve(io.cwd, '.quarterdeck') && !existsSync(usual)
+  const hasAgent = isNew && agentPaths([], io).length > 0
+  const directory = hasAgent ? loadConfig({ files: [], flags: {} }, io).dataDir : usual
+  checkOwner(directory)
+  // A folder that was named is meant, also before the first start.
+  const create = hasAgent || !isNew
+  for (let left = LOCK_TRIES; ; left--) {
+    try {
+      return await withStore(directory, { create }, io, async (store) => work(await openFolder(directory, store, io)))
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    }
+    const address = createServerAddress({ ...keptFor(io), dataDir: directory }).read()
+    if (address !== null) return await work(await openServer(address, directory, io))
+    if (left === 0) {
+      throw new CliError(
+        exitCodes.cannotCreate.code,
+        `Another Quarterdeck uses ${directory}, and has not said where it listens.`,
+        ['Name its address with --url <address>; or stop it, and run this again.'],
+      )
+    }
+    await sleep(io.clock, LOCK_WAIT_MS)
+  }
+}
+
+/** Tokens are kept with the server's user. Root may open the directory of a service, but what root keeps the service never reads. */
+function checkOwner(directory: string): void {
+  const owner = statSync(directory, { throwIfNoEntry: false })?.uid
+  if (owner === undefined || owner === 0 || process.geteuid?.() !== 0) return
+  throw new CliError(
+    exitCodes.usage.code,
+    `${directory} belongs to another user (uid ${owner}), and so do the tokens of its server.`,
+    [
+      `Run this as that user (sudo -u '#${owner}' …), with the same QUARTERDECK_CONFIG_DIR; or name a running server with --url <address>.`,
+    ],
+  )
+}
+
+const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })
+
+async function openFolder(dataDir: string, store: Store, io: Io): Promise<TokenDesk> {
+  const old = join(dataDir, 'tokens.json')
+  if (existsSync(old)) {
+    // Which of them are valid depends on the server's settings.
+    throw new CliError(exitCodes.usage.code, `${old} is of an older version.`, [
+      'Start the server once, so that it takes the tokens over; or remove the file, and they are not valid any more.',
+    ])
+  }
+  const tokens = readTokens({
+    dataDir,
+    kept: keptFor(io),
+    set: { user: null, operator: null },
+    clock: io.clock,
+    ids: createIds(() => io.clock.now()),
+    log: silentLogger,
+  })
+  const audit: WriteAudit = async (record) => {
+    const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
+    for (const result of results) if (!result.ok) throw result.error
+    await synced
+  }
+  await tokens.begin(audit, { make: false })
+  const by = 'command line'
+  return {
+    where: dataDir,
+    list: async () => tokens.list().map(view),
+    async create(wanted) {
+      const { record, token } = await tokens.create(wanted, by)
+      return { ...view(record), token }
+    },
+    revoke: (id) => tokens.revoke(id, by),
+  }
+}
+
+const view = ({ id, name, user, role, created_at }: TokenRecord): ShownToken => ({ id, name, user, role, created_at })
+
+/** `dataDir`: the one that must be the server's; null: whichever it is. */
+async function openServer(base: string, dataDir: string | null, io: Io): Promise<TokenDesk> {
+  const known =
+    variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ??
+    (await askSecret(`The operator’s token of ${base} (typing is hidden; if there is none, press Enter): `, io))
+  if (known === null) {
+    const uses = dataDir === null ? '' : `A server uses ${dataDir}. `
+    throw new CliError(
+      exitCodes.usage.code,
+      `${uses}To change the tokens of ${base}, set QUARTERDECK_OPERATOR_TOKEN.`,
+      ['If it is lost, or there is none: stop the server, run this command again, then start the server.'],
+    )
+  }
+  const otherAddress = dataDir === null ? [] : ['Name the address it is reached at with --url <address>.']
+
+  async function ask(method: string, path: string, body?: unknown): Promise<unknown> {
+    let response: Response
+    try {
+      response = await fetch(`${base}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${known}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(30_000),
+      })
+    } catch (error) {
+      throw new CliError(
+        exitCodes.unavailable.code,
+        `No server answers at ${base} (${fetchProblem(error)}).`,
+        otherAddress,
+      )
+    }
+    const text = await response.text()
+    const answer = parsed(text)
+    if (response.ok) return answer
+    const detail = typeof answer === 'object' && answer !== null && 'detail' in answer ? String(answer.detail) : ''
+    throw new CliError(
+      exitCodes.failed.code,
+      terminalText(detail) || `${base} answered ${response.status}.`,
+      response.status === 401 || response.status === 403
+        ? ['A lost operator’s token is replaced while the server is stopped: quarterdeck tokens create --role operator']
+        : [],
+    )
+  }
+  const listed = async () => understood(ListSchema, await ask('GET', '/tokens'), base)
+  if (dataDir !== null) {
+    const { data_dir: served } = await listed()
+    if (served !== realpathSync(dataDir)) {
+      throw new CliError(
+        exitCodes.failed.code,
+        `The server at ${base} serves ${terminalText(served)}, not ${dataDir}.`,
+        otherAddress,
+      )
+    }
+  }
+  return {
+    where: base,
+    list: async () => (await listed()).tokens,
+    create: async (wanted) => understood(MadeTokenSchema, await ask('POST', '/tokens', wanted), base),
+    revoke: async (id) => void (await ask('DELETE', `/tokens/${encodeURIComponent(id)}`)),
+  }
+}
+
+function understood<T>(schema: z.ZodType<T>, answer: unknown, base: string): T {
+  const result = schema.safeParse(answer)
+  if (result.success) return result.data
+  throw new CliError(exitCodes.failed.code, `${base} does not answer as a Quarterdeck of this version.`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** One to which the operator's token can be sent without others reading it on its way. */
+function safeAddress(text: string): string {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new CliError(exitCodes.usage.code, `${text} is not an address of a server.`, [
+      'Write e.g. http://127.0.0.1:8000',
+    ])
+  }
+  if (isOpenLine(url)) {
+    throw new CliError(
+      exitCodes.usage.code,
+      `http:// would send the operator’s token to ${url.host} where others can read it.`,
+      ['Use its https address; or run this on the server’s own machine, or through a tunnel (ssh -L).'],
+    )
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}

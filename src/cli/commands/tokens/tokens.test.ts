@@ -1,0 +1,312 @@
+import { chown, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createSystemClock } from '../../../domain/clock.ts'
+import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
+import { main } from '../../main.ts'
+import { startFakeServer } from '../../testing/fake-server.ts'
+import { tempFolder } from '../../testing/temp-folder.ts'
+import { createTestIo, type TestIoOptions } from '../../testing/test-io.ts'
+
+async function run(args: string[], options: TestIoOptions & { cwd: string }) {
+  const io = createTestIo({ clock: createSystemClock(), ...options })
+  const exitCode = await main(args, io)
+  return { exitCode, out: io.printed(), err: io.complained() }
+}
+
+/** A server with the folder's data directory; ends with the test. */
+async function serve(cwd: string, options: Partial<TestIoOptions> & { flags?: string[] } = {}) {
+  const { flags = [], ...more } = options
+  const io = createTestIo({ cwd, clock: createSystemClock(), ...more })
+  const stopped = main(['serve', '--port', '0', '--log-format', 'json', ...flags], io)
+  await Promise.race([io.until('Ctrl-C'), stopped])
+  onTestFinished(async () => {
+    io.signal('SIGTERM')
+    await stopped
+  })
+  const stop = async () => {
+    io.signal('SIGTERM')
+    return await stopped
+  }
+  return { io, url: /Health\s+(\S+)\/health/.exec(io.printed())?.[1] ?? '', stopped, stop }
+}
+
+const status = async (url: string, token: string) =>
+  (await fetch(`${url}/grants`, { headers: { Authorization: `Bearer ${token}` } })).status
+
+const shownIn = (text: string) => ({
+  talk: /to talk\s+(qd_\S+)/.exec(text)?.[1] ?? '',
+  decide: /to decide\s+(qd_\S+)/.exec(text)?.[1] ?? '',
+})
+
+describe('before the first start', () => {
+  test.each([[''], ['data_dir: kept\n']])('an agent’s folder has its first token made (%j)', async (settings) => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'agent.yaml'), 'name: crow\nmodel: { provider: demo }\ninstructions: Hi.\n')
+    if (settings !== '') await writeFile(join(cwd, 'quarterdeck.yaml'), settings)
+
+    const made = await run(['tokens', 'create', '--role', 'operator'], { cwd })
+    const { url } = await serve(cwd)
+
+    expect([made.exitCode, await status(url, made.out.trim())]).toEqual([0, 200])
+  })
+})
+
+describe('a start', () => {
+  test('at a terminal makes both tokens and shows them, once', async () => {
+    const cwd = await tempFolder()
+    const first = await serve(cwd, { terminal: true, env: { NO_COLOR: '1' } })
+    const { talk, decide } = shownIn(first.io.printed())
+    expect([await status(first.url, talk), await status(first.url, decide)]).toEqual([403, 200])
+    await first.stop()
+
+    const second = await serve(cwd, { terminal: true, env: { NO_COLOR: '1' } })
+
+    expect(await status(second.url, decide)).toBe(200)
+    expect(second.io.printed() + second.io.complained()).not.toContain('qd_')
+    expect(await readdir(join(cwd, '.quarterdeck'))).not.toContain('tokens.json')
+  })
+
+  test('takes no token that a tool has planted in the data directory, neither at once nor after a restart', async () => {
+    const cwd = await tempFolder()
+    const env = { QUARTERDECK_OPERATOR_TOKEN: 'operator-token-that-is-set' }
+    const plant = () => {
+      const planted = { token: 'planted-by-the-agent', user: 'agent', role: 'operator' }
+      const content = { operator_token: 'planted-by-the-agent-too', tokens: [planted] }
+      return writeFile(join(cwd, '.quarterdeck', 'tokens.json'), JSON.stringify(content), { mode: 0o600 })
+    }
+    const first = await serve(cwd, { env })
+    await plant()
+    expect(await status(first.url, 'planted-by-the-agent')).toBe(401)
+    await first.stop()
+
+    const second = await serve(cwd, { env })
+
+    expect([
+      await status(second.url, 'planted-by-the-agent'),
+      await status(second.url, 'planted-by-the-agent-too'),
+    ]).toEqual([401, 401])
+    expect(second.io.complained()).toContain('tokens.json in the data directory is not read any more')
+  })
+
+  test('elsewhere makes none, and prints no link', async () => {
+    const cwd = await tempFolder()
+    const { io } = await serve(cwd, { flags: ['--auth', 'token'] })
+
+    expect(io.printed() + io.complained()).not.toMatch(/qd_|#token=/)
+    const lines = io
+      .complained()
+      .split('\n')
+      .filter((line) => line.includes('quarterdeck tokens create --role operator'))
+    expect(lines.length).toBe(1)
+  })
+
+  test('beyond this machine without any token ends with 2 and the line that helps', async () => {
+    const cwd = await tempFolder()
+
+    const { stopped, io } = await serve(cwd, { flags: ['--host', '0.0.0.0'] })
+
+    expect(await stopped).toBe(2)
+    expect(io.complained()).toContain(
+      'set QUARTERDECK_OPERATOR_TOKEN or run `quarterdeck tokens create --role operator --data-dir ',
+    )
+    expect(io.printed()).toBe('')
+  })
+})
+
+describe('quarterdeck tokens while no server runs', () => {
+  test('makes a token that the next start takes, lists and revokes it, and the audit trail says so', async () => {
+    const cwd = await tempFolder()
+    await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
+
+    const created = await run(['tokens', 'create', '--role', 'operator', '--user', 'ada', '--name', 'Ada’s'], { cwd })
+
+    expect(created).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^qd_[\w-]{43}\n$/) })
+    const token = created.out.trim()
+    expect(created.err).not.toContain(token)
+    const first = await serve(cwd)
+    expect(await status(first.url, token)).toBe(200)
+    await first.stop()
+
+    const listed = await run(['tokens', 'list', '--json'], { cwd })
+    const { id, ...shown } = JSON.parse(listed.out)
+    expect(shown).toEqual({ name: 'Ada’s', user: 'ada', role: 'operator', created_at: expect.any(String) })
+    expect((await run(['tokens', 'list'], { cwd })).out).toMatch(/^ID +ROLE +USER +CREATED \(UTC\) +NAME\n/)
+    expect(await run(['tokens', 'revoke', id], { cwd })).toMatchObject({ exitCode: 0, out: '' })
+    expect(await run(['tokens', 'revoke', id], { cwd })).toMatchObject({ exitCode: 1 })
+    const second = await serve(cwd)
+    expect(await status(second.url, token)).toBe(401)
+    await second.stop()
+
+    const trail = (await run(['audit', 'list', '--json'], { cwd })).out.trim().split('\n')
+    expect(trail.map((line) => JSON.parse(line)).map(({ kind, by, details }) => [kind, by, details.token])).toEqual([
+      ['token_created', 'command line', id],
+      ['token_revoked', 'command line', id],
+    ])
+    expect((await run(['audit', 'verify'], { cwd })).exitCode).toBe(0)
+  })
+
+  test('a folder that nobody named and that is not there is not made', async () => {
+    const cwd = await tempFolder()
+
+    expect(await run(['tokens', 'create', '--role', 'user'], { cwd })).toMatchObject({ exitCode: 2, out: '' })
+    expect(await readdir(cwd)).toEqual([])
+    expect(await run(['tokens', 'create', '--role', 'user', '--data-dir', 'data'], { cwd })).toMatchObject({
+      exitCode: 0,
+    })
+  })
+
+  test.runIf(process.getuid?.() === 0)(
+    'root makes no token that the server of another user would not find',
+    async () => {
+      const cwd = await tempFolder()
+      await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
+      await chown(join(cwd, '.quarterdeck'), 65_534, 65_534)
+
+      const { exitCode, err } = await run(['tokens', 'create', '--role', 'operator'], { cwd })
+
+      expect([exitCode, err]).toEqual([2, expect.stringContaining("sudo -u '#65534'")])
+      expect(await readdir(join(cwd, '.quarterdeck'))).toEqual([])
+    },
+  )
+
+  test.each([
+    [['create'], '--role'],
+    [['create', '--role', 'admin'], 'user, operator'],
+    [['create', '--role', 'user', '--user', 'a b'], '1 to 64 letters, digits or _'],
+    [['create', '--role', 'user', '--name', 'x'.repeat(65)], 'at most 64 printable characters'],
+    [['list', '--url', 'ftp://x'], 'is not an address of a server'],
+  ])('%j is a wrong use', async (args, message) => {
+    const { exitCode, err } = await run(['tokens', ...args], { cwd: await tempFolder() })
+
+    expect([exitCode, err]).toEqual([2, expect.stringContaining(message)])
+  })
+
+  test('a tokens.json of an older version is left to the server', async () => {
+    const cwd = await tempFolder()
+    const old = join(cwd, '.quarterdeck', 'tokens.json')
+    await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
+    await writeFile(old, JSON.stringify({ operator_token: 'operator-of-an-older-version' }), { mode: 0o600 })
+
+    expect(await run(['tokens', 'list'], { cwd })).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining(`${old} is of an older version.`),
+    })
+    const server = await serve(cwd)
+    expect(await status(server.url, 'operator-of-an-older-version')).toBe(200)
+  })
+})
+
+describe('quarterdeck tokens against a running server', () => {
+  const OPERATOR = 'operator-token-that-is-set'
+  const running = async (cwd: string) => {
+    const { url, stop } = await serve(cwd, { env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR } })
+    return { url, stop, env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR } }
+  }
+
+  test('asks it, with the operator’s token of the environment', async () => {
+    const cwd = await tempFolder()
+    const { url, env } = await running(cwd)
+
+    const { exitCode, out, err } = await run(['tokens', 'create', '--role', 'operator'], { cwd, env })
+
+    expect([exitCode, err]).toEqual([0, expect.stringContaining(` at ${url}. It is shown this once:`)])
+    expect(await status(url, out.trim())).toBe(200)
+    const { id } = JSON.parse((await run(['tokens', 'list', '--json', '--url', url], { cwd, env })).out)
+    expect((await run(['tokens', 'revoke', id], { cwd, env })).exitCode).toBe(0)
+    expect(await status(url, out.trim())).toBe(401)
+  })
+
+  test('asks the person for the token, and does not show it', async () => {
+    const cwd = await tempFolder()
+    const { url } = await running(cwd)
+    const stdin = new PassThrough()
+    const io = createTestIo({ cwd, stdin, terminal: true, clock: createSystemClock() })
+
+    const left = main(['tokens', 'list', '--url', url], io)
+    await io.until(`The operator’s token of ${url} (typing is hidden; if there is none, press Enter): `)
+    stdin.write(`${OPERATOR}\r`)
+
+    expect(await left).toBe(0)
+    expect(io.printed() + io.complained()).not.toContain(OPERATOR)
+  })
+
+  test('without a token or with a wrong one, says what to do', async () => {
+    const cwd = await tempFolder()
+    await running(cwd)
+    const list = (token: string) => run(['tokens', 'list'], { cwd, env: { QUARTERDECK_OPERATOR_TOKEN: token } })
+
+    expect(await list('')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('set QUARTERDECK_OPERATOR_TOKEN'),
+    })
+    expect(await list('wrong-wrong-wrong')).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('quarterdeck tokens create --role operator'),
+    })
+  })
+
+  test('sends the operator’s token to the server of the data directory, never to whoever has the usual port', async () => {
+    const cwd = await tempFolder()
+    const stranger = await startFakeServer((_request, response) => void response.end('{}'))
+    onTestFinished(() => stranger.close())
+    const { url, env } = await running(cwd)
+    const list = (args: string[]) =>
+      run(['tokens', 'list', ...args], { cwd, env: { ...env, QUARTERDECK_PORT: new URL(stranger.url).port } })
+
+    expect(await list([])).toMatchObject({ exitCode: 0 })
+    // One that has told nothing: an agent that is served in the process of a chat.
+    const lock = lockDataDir(join(cwd, 'other'))
+    onTestFinished(() => lock.release())
+    expect(await list(['--data-dir', 'other'])).toMatchObject({
+      exitCode: 73,
+      err: expect.stringContaining('Name its address with --url <address>'),
+    })
+
+    expect(stranger.seen).toEqual([])
+    expect(url).not.toBe(stranger.url)
+  })
+
+  test('does not trust the address of a server that was killed, once another has begun to start', async () => {
+    const cwd = await tempFolder()
+    const stranger = await startFakeServer((_request, response) => void response.end('{}'))
+    onTestFinished(() => stranger.close())
+    const { env, stop } = await running(cwd)
+    const folder = join(cwd, '.config')
+    const told = (await readdir(folder)).filter((name) => name.startsWith('server-')).map((name) => join(folder, name))
+    await stop()
+    expect(told.length).toBe(1)
+    await writeFile(told[0] ?? '', JSON.stringify({ url: stranger.url }), { mode: 0o600 })
+
+    const again = await running(cwd)
+
+    expect(await run(['tokens', 'list'], { cwd, env })).toMatchObject({ exitCode: 0 })
+    await again.stop()
+    expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/^server-/))
+    expect(stranger.seen).toEqual([])
+  })
+
+  test('waits for another command, and both do their work', async () => {
+    const cwd = await tempFolder()
+    const create = () => run(['tokens', 'create', '--role', 'user', '--data-dir', 'data'], { cwd })
+
+    const codes = (await Promise.all([create(), create(), create()])).map(({ exitCode }) => exitCode)
+
+    expect(codes).toEqual([0, 0, 0])
+    const listed = await run(['tokens', 'list', '--json', '--data-dir', 'data'], { cwd })
+    expect(listed.out.trim().split('\n').length).toBe(3)
+  })
+
+  test('sends no operator’s token over an open line', async () => {
+    const env = { QUARTERDECK_OPERATOR_TOKEN: OPERATOR }
+    const list = async (url: string) => run(['tokens', 'list', '--url', url], { cwd: await tempFolder(), env })
+
+    for (const url of ['http://192.0.2.1:8000', 'http://agent.example.com', 'http://[2001:db8::1]:8000']) {
+      expect(await list(url)).toMatchObject({ exitCode: 2, err: expect.stringContaining('others can read it') })
+    }
+    const gone = await startFakeServer(() => {})
+    await gone.close()
+    expect(await list(gone.url)).toMatchObject({ exitCode: 69 })
+  })
+})

@@ -1,0 +1,124 @@
+import { Command, Option } from 'commander'
+import { LOCAL_USER } from '../../../domain/session.ts'
+import { type TokenRole, tokenRoles } from '../../../http/auth/tokens/token.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import { type ShownToken, type TokenDesk, withTokenDesk } from './token-source.ts'
+
+interface Shared {
+  dataDir?: string
+  url?: string
+}
+
+interface CreateOptions {
+  role: TokenRole
+  user: string
+  name: string
+  json?: boolean
+}
+
+export function createTokensCommand(io: Io, settle: Settle): Command {
+  const command = new Command('tokens')
+    .summary('make, list and revoke tokens')
+    .description(
+      'Tokens say who may talk and who may decide. Only their hashes are kept, outside the data directory: a token is shown once, ' +
+        'and a lost one is replaced by a new one. While no server runs, this needs no token: stop the server to make the first ' +
+        'operator’s token or to replace a lost one. A running server is asked, with the operator’s token: QUARTERDECK_OPERATOR_TOKEN, ' +
+        'or you type it.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck tokens create --role operator
+  $ quarterdeck tokens create --role user --user ada --name "Ada’s laptop"
+  $ quarterdeck tokens list --url https://agent.example.com
+  $ quarterdeck tokens revoke 0192f3a1-7b2c-7def-8abc-0123456789ab`,
+    )
+  const add = (name: string, summary: string) =>
+    command
+      .command(name)
+      .description(summary)
+      .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
+      .option('--url <address>', 'the running server to ask (default: the one of this data directory, if it runs)')
+
+  add('create', 'Makes a token and prints it, this once.')
+    .addOption(
+      new Option('--role <role>', 'user = may talk, operator = may decide too')
+        .choices([...tokenRoles])
+        .makeOptionMandatory(),
+    )
+    .option('--user <name>', 'who owns what the token begins: 1 to 64 letters, digits or _', LOCAL_USER)
+    .option('--name <text>', 'what the token is for, to tell it from others', '')
+    .option('--json', 'the token as one JSON object')
+    .action(async ({ dataDir, url, ...options }: Shared & CreateOptions) => {
+      checkOptions(options)
+      settle(await withTokenDesk({ dataDir, url }, io, (desk) => create(desk, options, io)))
+    })
+
+  add('list', 'Lists the tokens, oldest first. Those that a setting gives are not among them.')
+    .option('--json', 'one JSON object a line')
+    .action(async ({ dataDir, url, json }: Shared & { json?: boolean }) =>
+      settle(await withTokenDesk({ dataDir, url }, io, async (desk) => list(await desk.list(), json === true, io))),
+    )
+
+  add('revoke', 'Revokes a token. It is refused from then on, and its open streams end.')
+    .argument('<id>', 'the id of the token, as tokens list shows it')
+    .action(async (id: string, { dataDir, url }: Shared) =>
+      settle(
+        await withTokenDesk({ dataDir, url }, io, async (desk) => {
+          await desk.revoke(id)
+          io.stderr.write(`Revoked at ${desk.where}.\n`)
+          return exitCodes.ok.code
+        }),
+      ),
+    )
+  return command
+}
+
+function checkOptions({ user, name }: CreateOptions): void {
+  if (!/^\w{1,64}$/.test(user)) {
+    throw new CliError(exitCodes.usage.code, `--user ${JSON.stringify(user)}: expected 1 to 64 letters, digits or _.`)
+  }
+  if (!/^[^\p{C}]{0,64}$/u.test(name)) {
+    throw new CliError(exitCodes.usage.code, '--name: expected at most 64 printable characters.')
+  }
+}
+
+async function create(desk: TokenDesk, { role, user, name, json }: CreateOptions, io: Io): Promise<number> {
+  const made = await desk.create({ role, user, name })
+  if (json) {
+    io.stdout.write(`${JSON.stringify(made)}\n`)
+    return exitCodes.ok.code
+  }
+  io.stderr.write(`Token ${made.id} of ${made.user}, ${made.role}, at ${desk.where}. It is shown this once:\n`)
+  io.stdout.write(`${made.token}\n`)
+  return exitCodes.ok.code
+}
+
+function list(tokens: readonly ShownToken[], json: boolean, io: Io): number {
+  if (json) for (const token of tokens) io.stdout.write(`${JSON.stringify(token)}\n`)
+  else if (tokens.length === 0) io.stderr.write('There are no tokens. quarterdeck tokens create makes one.\n')
+  else io.stdout.write(table(tokens))
+  return exitCodes.ok.code
+}
+
+function table(tokens: readonly ShownToken[]): string {
+  const head = ['ID', 'ROLE', 'USER', 'CREATED (UTC)', 'NAME']
+  const rows = tokens.map(({ id, role, user, created_at, name }) => [
+    terminalLine(id, 64),
+    role,
+    terminalLine(user, 64),
+    terminalLine(created_at.slice(0, 19).replace('T', ' '), 19),
+    terminalLine(name, 64),
+  ])
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]): string =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return `${[head, ...rows].map(line).join('\n')}\n`
+}

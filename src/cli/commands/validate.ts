@@ -1,0 +1,113 @@
+import { Command } from 'commander'
+import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-error.ts'
+import type { AgentDefinition } from '../../domain/agent.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import { checkAgents, missingCommands } from '../check-agents.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { agentPaths, type LoadedConfig, loadConfig } from '../load-config.ts'
+import type { Io, Settle } from '../terminal/io.ts'
+import { styleFor } from '../terminal/style.ts'
+import { toolCount } from '../tool-count.ts'
+
+export interface ValidateOptions {
+  config?: string
+  json?: boolean
+}
+
+export function createValidateCommand(version: string, io: Io, settle: Settle): Command {
+  return new Command('validate')
+    .summary('check agent files and settings without starting anything')
+    .description(
+      'Finds what serve would refuse: in agent files, in the code and documents of their tools, keys that are missing, and ' +
+        'quarterdeck.yaml. Every mistake is reported with file and line. Function files are loaded; nothing else is started.',
+    )
+    .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
+    .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
+    .option('--json', 'the result as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck validate
+  $ quarterdeck validate agents/ --json`,
+    )
+    .action(async (files: string[], options: ValidateOptions) => settle(await validate(files, options, version, io)))
+}
+
+export async function validate(
+  files: readonly string[],
+  options: ValidateOptions,
+  version: string,
+  io: Io,
+): Promise<number> {
+  let agents: AgentDefinition[] = []
+  let issues: readonly ConfigIssue[] = []
+  let warnings: string[] = []
+  try {
+    const settingsFile = options.config === undefined ? {} : { settingsFile: options.config }
+    const config = loadConfig({ files, flags: {}, ...settingsFile }, io)
+    issues = nothingHere(files, config, io) ?? (await refused(config, version, io))
+    if (issues.length === 0) agents = config.agents
+    warnings = [...config.warnings, ...missingCommands(config, io).map(formatIssue)]
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    issues = error.issues
+  }
+  const ok = issues.length === 0
+  if (options.json) {
+    io.stdout.write(`${JSON.stringify({ ok, agents: agents.map(summary), issues, warnings })}\n`)
+    return ok ? exitCodes.ok.code : exitCodes.usage.code
+  }
+  const style = styleFor(io.stdout, io.env)
+  const errorStyle = styleFor(io.stderr, io.env)
+  for (const agent of agents) io.stdout.write(`${style.green('ok')}  ${describe(agent)}\n`)
+  for (const issue of issues) io.stderr.write(`${formatIssue(issue)}\n`)
+  for (const warning of warnings) io.stderr.write(`${errorStyle.yellow('warning:')} ${warning}\n`)
+  if (ok) return exitCodes.ok.code
+  const problems = issues.length === 1 ? '1 problem' : `${issues.length} problems`
+  io.stderr.write(`\n${errorStyle.red(problems)}\n`)
+  return exitCodes.usage.code
+}
+
+/** Null: there is something to look at, a file or an agent that the environment describes. */
+function nothingHere(files: readonly string[], { agents }: LoadedConfig, io: Io): ConfigIssue[] | null {
+  if (agentPaths(files, io).length > 0 || agents.some(({ model }) => model.provider !== 'demo')) return null
+  const message =
+    'nothing here: this folder has no agent.yaml, and the environment names no model. ' +
+    'Make an agent with quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml'
+  return [{ file: null, line: null, column: null, path: '', message }]
+}
+
+/** What a start would refuse, all at once where that can be done. */
+async function refused(config: LoadedConfig, version: string, io: Io): Promise<ConfigIssue[]> {
+  const issues = await checkAgents(config, { version, io })
+  if (issues.length > 0) return issues
+  const { agents, settings, dataDir } = config
+  const exit = (): never => {
+    throw new Error('an app that was not started ends no process')
+  }
+  const { createApp } = await import('../../app.ts')
+  try {
+    const app = await createApp({ agents, settings, dataDir, version, log: silentLogger, clock: io.clock, exit })
+    await app.close({ drainMs: 0 })
+    return []
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error
+    return [{ file: null, line: null, column: null, path: '', message: error.message }]
+  }
+}
+
+const summary = (agent: AgentDefinition) => ({
+  name: agent.name,
+  default: agent.default,
+  internal: agent.internal,
+  model: `${agent.model.provider}/${agent.model.name}`,
+  tools: agent.tools.length,
+})
+
+function describe(agent: AgentDefinition): string {
+  const { name, model } = summary(agent)
+  const role = agent.internal ? ' (sub-agent)' : ''
+  return `${name}${role}: ${model}, ${toolCount(agent.tools)}, ${agent.instructions.length} characters of instructions`
+}

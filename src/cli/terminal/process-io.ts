@@ -1,0 +1,89 @@
+import { createSystemClock } from '../../domain/clock.ts'
+import { createStrayErrors } from '../../tools/function/stray-errors.ts'
+import { exitCodes } from '../exit-codes.ts'
+import type { Io, StopSignal } from './io.ts'
+import { onceWithin } from './once-within.ts'
+import { openUrl } from './open-url.ts'
+import { terminalLine } from './terminal-text.ts'
+
+/**
+ * A terminal and systemd send a signal to the whole process group, and npm, npx and our launcher pass theirs on: it arrives twice. A person
+ * who presses Ctrl-C again is slower than this; whoever sends SIGTERM again has waited for longer.
+ */
+const SAME_INTERRUPT_MS = 500
+const SAME_TERMINATE_MS = 1_000
+
+/** Ours alone: what a tool starts must not inherit them. */
+const OWN_VARIABLES = ['QUARTERDECK_TOKEN', 'QUARTERDECK_OPERATOR_TOKEN', 'QUARTERDECK_CONFIG_DIR']
+
+const LONGEST_WARNING = 500
+
+/** That a part of Node is young, and that a tool's module was read twice because its package.json has no `type`: both do what they should. */
+const isNoise = (warning: Error): boolean =>
+  warning.name === 'ExperimentalWarning' || ('code' in warning && warning.code === 'MODULE_TYPELESS_PACKAGE_JSON')
+
+export function createProcessIo(process: NodeJS.Process): Io {
+  const env = { ...process.env }
+  for (const name of OWN_VARIABLES) delete process.env[name]
+  const clock = createSystemClock()
+
+  // A reader that has seen enough (`| head`) is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : 1)
+  })
+
+  const crashListeners: ((error: unknown) => void)[] = []
+  const strays = createStrayErrors()
+  const crash = (error: unknown) => {
+    // A tool that leaves an error to nobody fails its own call, not the server.
+    if (strays.take(error)) return
+    const listener = crashListeners.at(-1)
+    if (listener === undefined) process.exit(exitCodes.internal.code)
+    listener(error)
+  }
+  process.on('uncaughtException', crash)
+  process.on('unhandledRejection', crash)
+
+  const warningListeners: ((text: string) => void)[] = []
+  // Node's own line tells people to pass flags to node. Whoever has done that gets it.
+  if (!process.traceProcessWarnings) {
+    process.removeAllListeners('warning')
+    process.on('warning', (warning) => {
+      if (isNoise(warning)) return
+      const text = terminalLine(`${warning.name}: ${warning.message}`, LONGEST_WARNING)
+      const listener = warningListeners.at(-1)
+      if (listener === undefined) process.stderr.write(`warning: ${text}\n`)
+      else listener(text)
+    })
+  }
+
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env,
+    cwd: process.cwd(),
+    clock,
+    strays,
+    onSignal(listener) {
+      const handlers: [StopSignal, () => void][] = [
+        ['SIGINT', onceWithin(SAME_INTERRUPT_MS, clock, () => listener('SIGINT'))],
+        ['SIGTERM', onceWithin(SAME_TERMINATE_MS, clock, () => listener('SIGTERM'))],
+      ]
+      for (const [signal, handle] of handlers) process.on(signal, handle)
+      return () => {
+        for (const [signal, handle] of handlers) process.off(signal, handle)
+      }
+    },
+    onCrash(listener) {
+      crashListeners.push(listener)
+      return () => void crashListeners.splice(crashListeners.indexOf(listener), 1)
+    },
+    onWarning(listener) {
+      warningListeners.push(listener)
+      return () => void warningListeners.splice(warningListeners.indexOf(listener), 1)
+    },
+    exit: (code) => process.exit(code),
+    openUrl: (url) => openUrl(url, process.platform),
+  }
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { createLogger } from '../../http/logging/logger.ts'
+import { createTestIo } from '../testing/test-io.ts'
+import { styleFor } from './style.ts'
+import { createTerminalLog } from './terminal-log.ts'
+
+function setUp({ width = 200, terminal = false } = {}) {
+  const lines: string[] = []
+  const style = styleFor(createTestIo({ terminal }).stderr, {})
+  const log = createLogger({
+    level: 'info',
+    format: 'text',
+    content: false,
+    secrets: ['a-secret-key'],
+    now: () => 0,
+    write: (line) => void lines.push(line.replace(/\d\d:\d\d:\d\d/, 'TIME')),
+    render: createTerminalLog({ style, width: () => width, answerUrl: (id) => `http://127.0.0.1:8000/#thread=${id}` }),
+  })
+  const ids = { correlation_id: 'c', session_id: 's', run_id: 'r', agent: 'clerk' }
+  return { log: log.with(ids), lines }
+}
+
+describe('the log at a terminal', () => {
+  test('a run is one short line in words, without ids', () => {
+    const { log, lines } = setUp()
+    const used = { tools: { search: 2, send_mail: 1 }, input_tokens: 1_200, output_tokens: 34 }
+    log.info('run', { outcome: 'completed', ...used, cost: 0.00214, latency_ms: 3_412 })
+    log.info('run', { outcome: 'completed', latency_ms: 412 })
+    log.info('run', { outcome: 'cancelled', stopped_by: 'ada', latency_ms: 900 })
+    expect(lines).toEqual([
+      'TIME  clerk answered · search ×2, send_mail · 1,234 tokens · cost 0.0021 · 3.4 s\n',
+      'TIME  clerk answered · 0.4 s\n',
+      'TIME  clerk was stopped by ada · 0.9 s\n',
+    ])
+  })
+
+  test('what waits for a person says where to answer', () => {
+    const { log, lines } = setUp()
+    log.info('waiting for a person', { tool: 'send_mail', approval_id: 'a' })
+    log.info('run', { outcome: 'waiting', approvals: ['send_mail', 'send_mail', 'pay'], latency_ms: 1 })
+    log.info('run', { outcome: 'waiting', client_calls: ['pick_date'], latency_ms: 1 })
+    expect(lines).toEqual([
+      'TIME  clerk waits for approval of send_mail, pay → http://127.0.0.1:8000/#thread=s\n',
+      'TIME  clerk waits for the client: pick_date\n',
+    ])
+  })
+
+  test('a failure is told once, with its reason', () => {
+    const { log, lines } = setUp()
+    const why = { code: 'model_auth_failed', reason: 'The key a-secret-key was refused. Check OPENAI_API_KEY.' }
+    log.warn('model is asked again', { provider: 'openai', model: 'gpt', ...why, attempt: 1, wait_ms: 500 })
+    log.warn('model call', { provider: 'openai', model: 'gpt', outcome: 'failed', ...why, latency_ms: 5 })
+    log.warn('run', { outcome: 'failed', ...why, latency_ms: 5 })
+    log.warn('request failed', { error: new Error(why.reason) })
+    log.info('request', { method: 'POST', route: '/chat', status: 500, code: 'model_auth_failed', latency_ms: 5 })
+    expect(lines).toEqual([
+      'TIME  openai/gpt is asked again in 0.5 s: The key [masked] was refused. Check OPENAI_API_KEY.\n',
+      'TIME  clerk failed: The key [masked] was refused. Check OPENAI_API_KEY.\n',
+    ])
+  })
+
+  test('a tool that failed is told once, with the reason where it threw', () => {
+    const { log, lines } = setUp()
+    log.warn('a tool threw', { tool: 'lookup', call_id: '1', error: new Error('no such thing') })
+    log.info('tool call', { tool: 'lookup', call_id: '1', latency_ms: 10, outcome: 'failed' })
+    log.info('tool call', { tool: 'lookup', call_id: '2', latency_ms: 300, outcome: 'failed' })
+    log.info('tool call', { tool: 'lookup', call_id: '3', latency_ms: 10, outcome: 'completed' })
+    expect(lines).toEqual([
+      'TIME  the tool lookup failed: no such thing\n',
+      'TIME  clerk: the tool lookup failed after 0.3 s\n',
+    ])
+  })
+
+  test('of requests only those are told that a caller has to change', () => {
+    const { log, lines } = setUp()
+    for (const [method, route, status, code] of [
+      ['POST', '/chat', 200],
+      ['GET', '-', 404, 'route_not_found'],
+      ['POST', '-', 404, 'route_not_found'],
+      ['GET', '/ready', 503],
+      ['POST', '/approvals/:id', 403, 'forbidden'],
+    ] as const) {
+      log.info('request', { run_id: undefined, method, route, status, code, latency_ms: 1 })
+    }
+    expect(lines).toEqual([
+      'TIME  POST of an unknown path was refused: 404 route_not_found\n',
+      'TIME  POST /approvals/:id was refused: 403 forbidden\n',
+    ])
+  })
+
+  test('anything else has its level, its message, its reason and what is no id', () => {
+    const { log, lines } = setUp()
+    log.warn('The tools of an MCP server are left out.', {
+      agent: undefined,
+      mcp_server: 'notes',
+      reason: 'it is gone',
+    })
+    log.error('unexpected error', { agent: undefined, error: new TypeError('x is no function') })
+    expect(lines).toEqual([
+      'TIME  warning: The tools of an MCP server are left out: it is gone (mcp_server notes)\n',
+      'TIME  error: unexpected error: x is no function\n',
+    ])
+  })
+
+  test('long lines are broken between words, and colours are those of the terminal', () => {
+    const narrow = setUp({ width: 30 })
+    narrow.log.info('run', { outcome: 'waiting', approvals: ['send_mail'], latency_ms: 1 })
+    expect(narrow.lines).toEqual([
+      'TIME  clerk waits for\n          approval of\n          send_mail →\n          http://127.0.0.1:8000/#thread=s\n',
+    ])
+    const { log, lines } = setUp({ terminal: true })
+    log.warn('run', { outcome: 'failed', reason: 'No.', latency_ms: 1 })
+    expect(lines).toEqual(['\x1b[2mTIME\x1b[22m\x1b[31m  clerk failed: No.\x1b[39m\n'])
+  })
+
+  test('no name or reason of a stranger can begin a line or steer the terminal', () => {
+    const { log, lines } = setUp()
+    log.warn('run', { outcome: 'failed', reason: 'a\n12:00:00  ada answered\x1b[2J\x9b31m\u202e', latency_ms: 1 })
+    log.info('run', { outcome: 'completed', tools: { 'x\r\x1b]0;y\x07': 1 }, latency_ms: 1 })
+    expect(lines.length).toBe(2)
+    for (const line of lines) expect(line).toMatch(/^[^\p{Cc}\u2028-\u202e]*\n$/u)
+  })
+})

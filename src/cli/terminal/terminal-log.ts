@@ -1,0 +1,159 @@
+// The log for a person at a terminal: one short line for each run, in words, and what needs attention. Everything else, and the ids
+// of it all, is there with --verbose.
+
+import { visibleProse } from '../../domain/visible-text.ts'
+import type { LogRecord } from '../../http/logging/logger.ts'
+import type { Style } from './style.ts'
+import { wrapText } from './wrap-text.ts'
+
+export interface TerminalLogOptions {
+  style: Style
+  /** Characters in a line of the terminal. */
+  width: () => number
+  /** Where a person answers what waits in a session; null until the server has an address. */
+  answerUrl: (sessionId: string) => string | null
+}
+
+/** Null: a person does not need the line. */
+export function createTerminalLog({
+  style,
+  width,
+  answerUrl,
+}: TerminalLogOptions): (record: LogRecord) => string | null {
+  /** The call whose failure was told, with its reason. */
+  let thrown: unknown
+  return (record) => {
+    if (record.message === 'tool call' && record.call_id === thrown) return null
+    if (record.message === 'a tool threw') thrown = record.call_id
+    const said = wordsOf(record, answerUrl)
+    if (said === null) return null
+    const time = new Date(record.time).toTimeString().slice(0, 8)
+    const line = wrapText(`${time}  ${oneLine(said.text)}`, width(), INDENT)
+    return `${style.dim(line.slice(0, time.length))}${paint(style, said.tone)(line.slice(time.length))}`
+  }
+}
+
+/** As wide as the time and the gap behind it. */
+const INDENT = 10
+
+type Tone = 'plain' | 'waits' | 'warn' | 'error'
+
+interface Said {
+  text: string
+  tone: Tone
+}
+
+/** Names and reasons come from strangers. */
+const oneLine = (text: string): string => visibleProse(text).replace(/\s+/g, ' ').trim()
+
+function paint(style: Style, tone: Tone): (text: string) => string {
+  switch (tone) {
+    case 'plain':
+      return (text) => text
+    case 'waits':
+      return style.cyan
+    case 'warn':
+      return style.yellow
+    case 'error':
+      return style.red
+  }
+}
+
+function wordsOf(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']): Said | null {
+  switch (record.message) {
+    case 'run':
+      return runWords(record, answerUrl)
+    case 'request':
+      return requestWords(record)
+    case 'tool call':
+      return record.outcome === 'failed'
+        ? { text: `${record.agent}: the tool ${record.tool} failed after ${seconds(record.latency_ms)}`, tone: 'warn' }
+        : null
+    case 'a tool threw':
+      return { text: `the tool ${record.tool} failed: ${Object(record.error).message}`, tone: 'warn' }
+    case 'model is asked again':
+      return { text: `${modelOf(record)} is asked again in ${seconds(record.wait_ms)}: ${record.reason}`, tone: 'warn' }
+    case 'model is replaced by its fallback':
+      return { text: `${modelOf(record)} is replaced by ${record.fallback}: ${record.reason}`, tone: 'warn' }
+    // The line of the run says it, and so does the banner.
+    case 'model call':
+    case 'waiting for a person':
+    case 'waiting for the client':
+    case 'ready':
+      return null
+    case 'request failed':
+      return record.run_id === undefined ? anyWords(record) : null
+    default:
+      return anyWords(record)
+  }
+}
+
+function runWords(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']): Said {
+  const { agent, outcome, reason } = record
+  switch (outcome) {
+    case 'waiting': {
+      const approvals = namesIn(record.approvals)
+      if (approvals === '')
+        return { text: `${agent} waits for the client: ${namesIn(record.client_calls)}`, tone: 'plain' }
+      const url = answerUrl(String(record.session_id))
+      const where = url === null ? '' : ` → ${url}`
+      return { text: `${agent} waits for approval of ${approvals}${where}`, tone: 'waits' }
+    }
+    case 'completed':
+      return { text: [`${agent} answered`, ...figures(record)].join(' · '), tone: 'plain' }
+    case 'cancelled': {
+      const by = typeof record.stopped_by === 'string' ? ` by ${record.stopped_by}` : ''
+      return { text: [`${agent} was stopped${by}`, ...figures(record)].join(' · '), tone: 'plain' }
+    }
+    case 'suspended':
+      return { text: `${agent} goes on with this answer after the next start`, tone: 'plain' }
+    case 'lost':
+      return { text: `${agent}: another server goes on with this answer`, tone: 'warn' }
+    default:
+      return { text: `${agent} ${outcome === 'failed' ? 'failed' : 'was interrupted'}: ${reason}`, tone: 'error' }
+  }
+}
+
+function figures({ tools, input_tokens, output_tokens, cost, latency_ms }: LogRecord): string[] {
+  const calls = Object.entries(Object(tools)).map(([name, count]) => (count === 1 ? name : `${name} ×${count}`))
+  return [
+    ...(calls.length === 0 ? [] : [calls.join(', ')]),
+    ...(input_tokens === undefined ? [] : [`${count(Number(input_tokens) + Number(output_tokens))} tokens`]),
+    ...(cost === undefined ? [] : [`cost ${price(Number(cost))}`]),
+    seconds(latency_ms),
+  ]
+}
+
+/** What a caller did wrong is worth a line; what a browser looks for by itself is not. */
+function requestWords({ method, route, status, code, run_id }: LogRecord): Said | null {
+  const isRefused = typeof status === 'number' && status >= 400 && status < 500 && code !== undefined
+  if (!isRefused || run_id !== undefined || (route === '-' && method === 'GET')) return null
+  const what = route === '-' ? `${method} of an unknown path` : `${method} ${route}`
+  return { text: `${what} was refused: ${status} ${code}`, tone: 'warn' }
+}
+
+/** They tell lines apart, and a person does not. */
+const IDS = /^(?:correlation|session|run|call|approval|wait|file|grant|token)_id$/
+
+function anyWords({ time: _time, level, message, reason, error, code: _code, ...fields }: LogRecord): Said {
+  const why = reason ?? Object(error).message
+  const rest = Object.entries(fields)
+    .filter(([key]) => !IDS.test(key))
+    .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  const more = rest.length === 0 ? '' : ` (${rest.join(', ')})`
+  const label = level === 'warn' ? 'warning: ' : level === 'error' ? 'error: ' : ''
+  const what = why === undefined ? message : `${message.replace(/\.$/, '')}: ${why}`
+  const text = `${label}${what}${more}`
+  return { text, tone: level === 'warn' || level === 'error' ? level : 'plain' }
+}
+
+const modelOf = ({ provider, model }: LogRecord): string => `${provider}/${model}`
+
+const namesIn = (names: unknown): string => (Array.isArray(names) ? [...new Set(names)].join(', ') : '')
+
+const count = (number: number): string => number.toLocaleString('en-US')
+
+/** Two digits of what costs less than a hundredth. */
+const price = (cost: number): string => (cost === 0 || cost >= 0.01 ? cost.toFixed(2) : cost.toPrecision(2))
+
+const seconds = (ms: unknown): string => `${(Number(ms) / 1000).toFixed(1)} s`
