@@ -14,17 +14,17 @@ test('seeds sessions that the store finds by name, with their messages, runs and
 
   await seed(store, { sessions: 450, history: 120 }, now)
 
-  const long = await store.sessionByAlias(LOCAL_USER, HISTORY_THREAD)
-  const last = await store.sessionByAlias(LOCAL_USER, 'seed-449')
+  const long = await store.sessions.byAlias(LOCAL_USER, HISTORY_THREAD)
+  const last = await store.sessions.byAlias(LOCAL_USER, 'seed-449')
   expect([long?.messageCount, last?.messageCount]).toEqual([120, 2])
-  expect(await store.sessionByAlias(LOCAL_USER, 'seed-450')).toBe(null)
-  expect((await store.messages(long?.id ?? '', 3)).map((message) => message.id)).toEqual([
+  expect(await store.sessions.byAlias(LOCAL_USER, 'seed-450')).toBe(null)
+  expect((await store.messages.page(long?.id ?? '', 3)).map((message) => message.id)).toEqual([
     `${HISTORY_THREAD}-58-a`,
     `${HISTORY_THREAD}-59-q`,
     `${HISTORY_THREAD}-59-a`,
   ])
   expect(await store.head(long?.id ?? '')).toBe(360)
-  expect((await store.runByWireId(last?.id ?? '', 'seed-449-run-0'))?.status).toBe('completed')
+  expect((await store.runs.byWireId(last?.id ?? '', 'seed-449-run-0'))?.status).toBe('completed')
   expect((await store.entries(last?.id ?? '', 0, 10)).map((entry) => entry.kind)).toEqual([
     'fact',
     'event',

@@ -9,8 +9,10 @@ import { factText } from '../src/domain/entry.ts'
 import type { StoredMessage } from '../src/domain/message.ts'
 import type { RunRecord } from '../src/domain/run.ts'
 import { LOCAL_USER } from '../src/domain/session.ts'
+import type { StoredEntry } from '../src/store/ports/entry.ts'
+import type { ImportSession } from '../src/store/ports/sessions.ts'
 import { createSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
-import type { ImportSession, Store, StoredEntry } from '../src/store/store.ts'
+import type { Store } from '../src/store/store.ts'
 
 export interface SeedPlan {
   /** Sessions of one exchange each, named `seed-0`, `seed-1`, … */

@@ -333,7 +333,7 @@ async function startApp(
           toolbox.servers().map(({ name, trouble }) => ({ name: `mcp:${definition.name}/${name}`, trouble })),
         ),
       activeSessions: async () =>
-        (await whenOpen.promise).countSessions(clock.now() - settings.sessions.ttlSeconds * 1000),
+        (await whenOpen.promise).sessions.count(clock.now() - settings.sessions.ttlSeconds * 1000),
       insecure: settings.auth.insecure,
       state,
       clock,
@@ -414,7 +414,7 @@ async function startApp(
   if (!tokens.current().some(({ role }) => role === 'operator')) log.warn(noOperatorToken(dataDir))
   const keeper = createFileKeeper({
     dir: join(dataDir, 'files'),
-    store,
+    store: store.files,
     commit: (command) => sessionLog.commit(command),
     clock,
     ids,
@@ -424,7 +424,7 @@ async function startApp(
   const cacheDir = join(dataDir, 'extracts')
   const reader = createFileReader({ cacheDir, clock, log, environment: process.env })
   undo.defer(() => reader.close())
-  const files = createAttachedFiles({ keeper, reader, cacheDir, store })
+  const files = createAttachedFiles({ keeper, reader, cacheDir, store: store.files })
   const engine = createEngine({
     agents: parts,
     store,
@@ -433,7 +433,7 @@ async function startApp(
     ids,
     logger: log,
     files,
-    gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants({ agent, sessionId, now }) }),
+    gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants.list({ agent, sessionId, now }) }),
     middleware: [...(options.middleware ?? []), ...(settings.log.content ? [createEventLog(log)] : [])],
     limits: {
       activeRuns: settings.limits.activeRuns,

@@ -8,7 +8,9 @@ import type { NewMessage, RunInput, RunRecord } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approval, ClientCall, Wait, WaitAnswer } from '../domain/wait.ts'
 import type { SessionLog } from '../log/session-log.ts'
-import type { AcceptRun, Store, WaitQuery } from '../store/store.ts'
+import type { AcceptRun } from '../store/ports/runs.ts'
+import type { WaitQuery } from '../store/ports/waits.ts'
+import type { Store } from '../store/store.ts'
 import type { AskAgain } from './ask-again.ts'
 import { alreadyDecided, type Decided, decideOn, decisionRecord, refuseWithoutStanding, tooLate } from './decisions.ts'
 import type { AcceptedRun, Decision, Engine, Standing, StartRequest } from './engine.ts'
@@ -35,7 +37,7 @@ export interface Settled {
 }
 
 export interface AnswerDeskDeps {
-  store: Store
+  store: Pick<Store, 'sessions' | 'runs' | 'waits'>
   log: SessionLog
   ids: Ids
   gate: Gate
@@ -73,7 +75,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
 
   async function find(id: string): Promise<Wait | null> {
     const uuid = parseUuid(id)
-    const wait = uuid === null ? null : await store.wait(uuid)
+    const wait = uuid === null ? null : await store.waits.get(uuid)
     if (wait !== null) await shown([wait])
     return wait
   }
@@ -91,13 +93,13 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
   }
 
   async function clientCalls(query: WaitQuery): Promise<ClientCall[]> {
-    const found = await store.waits({ ...query, wait: 'client_call' })
+    const found = await store.waits.list({ ...query, wait: 'client_call' })
     return shown(found.filter((one) => one.wait === 'client_call'))
   }
 
   /** Unless all that is asked has its answer here. */
   async function refuseWhileAsked(sessionId: string, decided: readonly Decided[]): Promise<void> {
-    const pending = await store.waits({ sessionId, wait: 'approval', status: 'pending', limit: MOST_WAITS })
+    const pending = await store.waits.list({ sessionId, wait: 'approval', status: 'pending', limit: MOST_WAITS })
     const asked = pending.find(({ id }) => decided.every(({ answer }) => answer.waitId !== id))
     if (asked === undefined) return
     throw new ServerError(
@@ -151,8 +153,8 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     settling: Settling,
     { messages = [], correlationId }: { messages?: NewMessage[]; correlationId?: string | undefined } = {},
   ): Promise<AcceptedRun | null> {
-    const parent = await store.run(wait.runId)
-    const session = await store.session(wait.sessionId)
+    const parent = await store.runs.get(wait.runId)
+    const session = await store.sessions.get(wait.sessionId)
     if (parent === null || session === null) return null
     const { owner, agent } = parent
     // The state that the first run brought was taken then; tools may have changed it since.
@@ -215,7 +217,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
 
     async approvals({ by, ...query }) {
       const own = by.role === 'operator' ? {} : { owner: by.user }
-      const found = await store.waits({ ...query, ...own, wait: 'approval' })
+      const found = await store.waits.list({ ...query, ...own, wait: 'approval' })
       return shown(found.filter((one) => one.wait === 'approval'))
     },
 
@@ -290,7 +292,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
       // A new word ends the step that a person is asked about, so it has to wait for the person.
       if (talks) await refuseWhileAsked(session.id, decided)
       parentId ??= answered[0]?.runId ?? null
-      const parent = parentId === null ? null : await store.run(parentId)
+      const parent = parentId === null ? null : await store.runs.get(parentId)
       const isEdit = request.input.regenerateAfter !== undefined
       const refused = talks && !isEdit ? asked.flatMap((one) => refusedCall(one, ids.uuid())) : []
       const input = { ...request.input, messages: [...refused, ...request.input.messages] }

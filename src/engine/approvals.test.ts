@@ -183,7 +183,7 @@ describe('a call that must be allowed', () => {
       code: 'approval_decided',
       message: expect.stringContaining('so it did not run'),
     })
-    const trail = (await server.store.audit(0, 100)).map(({ text }) => JSON.parse(text))
+    const trail = (await server.store.audit.entries(0, 100)).map(({ text }) => JSON.parse(text))
     expect(trail.filter(({ kind }) => kind === 'approval_voided').map(({ call }) => call)).toEqual([eve?.callId])
     await server.close()
   })
@@ -384,7 +384,7 @@ test('a question is shown to nobody before it is on disk', async () => {
     return found
   })
   await new Promise((resolve) => setImmediate(resolve))
-  expect([isShown, (await store.waits({ limit: 10 })).length]).toEqual([false, 1])
+  expect([isShown, (await store.waits.list({ limit: 10 })).length]).toEqual([false, 1])
   disk.resolve()
   expect(await looking).toHaveLength(1)
   await server.close()
@@ -538,7 +538,7 @@ test('every decision and every call with side effects is in the audit trail, and
   await server.engine.revokeGrant(operator, grant?.id ?? '')
   expect(await server.engine.grants()).toEqual([])
 
-  const entries = await server.store.audit(0, 100)
+  const entries = await server.store.audit.entries(0, 100)
   const records = entries.map(({ text }) => JSON.parse(text))
   expect(records.map(({ kind, by, tool }) => [kind, by, tool])).toEqual([
     ['approval_asked', 'tester', 'send'],

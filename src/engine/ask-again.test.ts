@@ -138,7 +138,7 @@ describe('a yes or no to a tool that has changed', () => {
       expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
       expect(delivered).toEqual(['b bob'])
       expect(await refusalOf(after.engine.decide(ada, old, yes))).toEqual(['approval_decided', next?.id])
-      const kinds = (await after.store.audit(0, 100))
+      const kinds = (await after.store.audit.entries(0, 100))
         .map(({ text }) => JSON.parse(text))
         .map(({ kind, by }) => [kind, by])
       expect(kinds.slice(0, 4)).toEqual([
@@ -383,7 +383,7 @@ describe('a review after a start', () => {
     expect(await after.engine.grants()).toEqual([])
     const about = { grant_id: grant?.id, agent: 'tester', tool: 'send' }
     expect(lines).toEqual([['a grant has ended, because its tool or the rules have changed', about]])
-    const records = (await after.store.audit(0, 100)).map(({ text }) => JSON.parse(text))
+    const records = (await after.store.audit.entries(0, 100)).map(({ text }) => JSON.parse(text))
     expect(records.at(-1)).toMatchObject({ kind: 'grant_revoked', by: 'change', details: { grant: grant?.id } })
     await after.close()
     await before.close()

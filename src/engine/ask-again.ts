@@ -97,7 +97,7 @@ export function createAskAgain({ store, log, ids, gate, agents, logger }: AskAga
 
   async function latest(approval: Approval): Promise<Approval> {
     if (approval.status !== 'interrupted') return approval
-    const all = await store.waits({ sessionId: approval.sessionId, wait: 'approval', limit: MOST_WAITS })
+    const all = await store.waits.list({ sessionId: approval.sessionId, wait: 'approval', limit: MOST_WAITS })
     const same = all.find((one) => one.wait === 'approval' && one.callId === approval.callId)
     if (same?.wait !== 'approval') return approval
     await log.synced(approval.sessionId)

@@ -125,7 +125,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function cancelOpenRuns(sessionId: string, by: string): Promise<void> {
-    for (const open of await store.openRuns(sessionId)) await cancel(open, by)
+    for (const open of await store.runs.open(sessionId)) await cancel(open, by)
   }
 
   async function cancel(run: RunRecord, by: string): Promise<RunRecord> {
@@ -140,7 +140,7 @@ export function createEngine(options: EngineOptions): Engine {
     // Also one that has just begun to wait: what is stopped here does not say so.
     const isStopped = runner.stop(run.id, { kind: 'cancelled', by })
     await endIdle(run.id, by, isStopped)
-    return shown((await store.run(run.id)) ?? run)
+    return shown((await store.runs.get(run.id)) ?? run)
   }
 
   /** Whoever hears that a run has ended must never find it running again. */
@@ -150,7 +150,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function clearWay(run: RunRecord, onBusy: StartRequest['onBusy']): Promise<void> {
-    const open = await store.openRuns(run.sessionId)
+    const open = await store.runs.open(run.sessionId)
     if (onBusy === 'interrupt') {
       for (const other of open) {
         if (other.id !== run.id && other.status === 'running') await cancel(other, 'a newer run')
@@ -168,8 +168,8 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Ends a run that nobody executes. */
   async function endIdle(runId: string, by: string, isStopped: boolean): Promise<void> {
-    const run = await store.run(runId)
-    const session = run === null ? null : await store.session(run.sessionId)
+    const run = await store.runs.get(runId)
+    const session = run === null ? null : await store.sessions.get(run.sessionId)
     if (run === null || session === null) return
     if (run.status === 'queued' && !isStopped) await endQueued(run, session, by)
     if (run.status === 'waiting') await endWaiting(run, by)
@@ -188,7 +188,7 @@ export function createEngine(options: EngineOptions): Engine {
     } catch (error) {
       if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
       // It was answered just now: what goes on in its place is what was to be stopped.
-      for (const open of await store.openRuns(sessionId)) if (open.status === 'running') await cancel(open, by)
+      for (const open of await store.runs.open(sessionId)) if (open.status === 'running') await cancel(open, by)
     }
     await runner.startNext(sessionId)
   }
@@ -336,17 +336,17 @@ export function createEngine(options: EngineOptions): Engine {
     ...desk,
 
     async continuation(run) {
-      const waits = await store.waits({ sessionId: run.sessionId, runId: run.id, limit: MOST_WAITS })
+      const waits = await store.waits.list({ sessionId: run.sessionId, runId: run.id, limit: MOST_WAITS })
       // What was answered while it ran it took itself.
       const next = waits.find((wait) => wait.continuationRunId !== null && wait.continuationRunId !== run.id)
       const id = next?.continuationRunId ?? null
-      return id === null ? null : store.run(id)
+      return id === null ? null : store.runs.get(id)
     },
 
-    grants: (query = {}) => store.grants({ ...query, now: clock.now() }),
+    grants: (query = {}) => store.grants.list({ ...query, now: clock.now() }),
 
     async revokeGrant(by, id) {
-      const grant = await store.grant(id)
+      const grant = await store.grants.get(id)
       if (grant === null) throw new ServerError('grant_not_found', `There is no grant ${JSON.stringify(id)}.`)
       const details = { grant: id, approval: grant.approvalId }
       const about = { session: grant.sessionId, run: null, agent: grant.agent, tool: grant.tool, call: null }
@@ -361,7 +361,7 @@ export function createEngine(options: EngineOptions): Engine {
 
     async getRun(owner, runId) {
       const id = parseUuid(runId)
-      const run = (id === null ? null : await store.run(id)) ?? (await store.ownersRun(owner, runId))
+      const run = (id === null ? null : await store.runs.get(id)) ?? (await store.runs.ofOwner(owner, runId))
       if (run === null || run.owner !== owner) throw runNotFound(runId)
       return shown(run)
     },
@@ -371,18 +371,18 @@ export function createEngine(options: EngineOptions): Engine {
     follow: (target, signal) => followEntries({ store, log, presence, runner }, target, signal),
 
     async runs(sessionId, limit, before) {
-      const runs = await store.latestRuns(sessionId, limit, before)
+      const runs = await store.runs.latest(sessionId, limit, before)
       await log.synced(sessionId)
       return runs
     },
-    openRuns: (sessionId) => store.openRuns(sessionId),
-    runByWireId: (sessionId, wireId) => store.runByWireId(sessionId, wireId),
+    openRuns: (sessionId) => store.runs.open(sessionId),
+    runByWireId: (sessionId, wireId) => store.runs.byWireId(sessionId, wireId),
     entries: (sessionId, seq, limit, maxChars) => store.entries(sessionId, seq, limit, maxChars),
     messages: (sessionId, limit, before, maxChars, asides) =>
-      store.messages(sessionId, limit, before, maxChars, asides),
-    messageMarks: (sessionId, wanted) => store.messageMarks(sessionId, wanted),
-    userSpokeAfter: (sessionId, messageId) => store.userSpokeAfter(sessionId, messageId),
-    knownMessages: (sessionId, wanted) => store.knownMessages(sessionId, wanted),
+      store.messages.page(sessionId, limit, before, maxChars, asides),
+    messageMarks: (sessionId, wanted) => store.messages.marks(sessionId, wanted),
+    userSpokeAfter: (sessionId, messageId) => store.messages.userSpokeAfter(sessionId, messageId),
+    knownMessages: (sessionId, wanted) => store.messages.known(sessionId, wanted),
 
     async deleteSession(session) {
       for (;;) {

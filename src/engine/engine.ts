@@ -7,7 +7,8 @@ import type { MessageMark, StoredMessage } from '../domain/message.ts'
 import type { RunInput, RunOrigin, RunRecord, RunSummary } from '../domain/run.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approval, ApprovalStatus, ClientCall, Wait } from '../domain/wait.ts'
-import type { SessionQuery, StoredEntry } from '../store/store.ts'
+import type { StoredEntry } from '../store/ports/entry.ts'
+import type { SessionQuery } from '../store/ports/sessions.ts'
 import type { Tool } from '../tools/tool.ts'
 
 export type { StoredEntry }

@@ -29,7 +29,7 @@ const PAGE = 200
  */
 export async function reviewStanding(deps: ReviewDeps, signal: AbortSignal): Promise<void> {
   const { store, now, questions, logger } = deps
-  for (const grant of await store.grants({ now: now() })) {
+  for (const grant of await store.grants.list({ now: now() })) {
     if (signal.aborted) return
     if (await isOver(deps, grant, signal)) await end(deps, grant)
   }
@@ -77,7 +77,7 @@ async function end({ log, now, logger }: ReviewDeps, grant: Grant): Promise<void
 async function* pendingApprovals(store: Pick<Store, 'waits'>): AsyncGenerator<Approval> {
   for (let before: Approval | null = null; ; ) {
     const place: { before?: Approval } = before === null ? {} : { before }
-    const page = await store.waits({ wait: 'approval', status: 'pending', limit: PAGE, ...place })
+    const page = await store.waits.list({ wait: 'approval', status: 'pending', limit: PAGE, ...place })
     const found = page.filter((wait) => wait.wait === 'approval')
     yield* found
     before = found.at(-1) ?? null

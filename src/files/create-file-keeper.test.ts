@@ -31,8 +31,8 @@ async function open({ disk, unsent, onCommit, onKnownHashes }: KeeperOptions = {
   const keeper = createFileKeeper({
     dir,
     store: {
-      file: async (id) => records.get(id) ?? null,
-      async unsentFiles(owner) {
+      get: async (id) => records.get(id) ?? null,
+      async unsent(owner) {
         const found = [...records.values()].filter((file) => file.owner === owner && file.sessionId === null)
         const bytes = found.reduce((sum, file) => sum + file.bytes, 0)
         return { files: found.length, bytes, oldest: found[0]?.createdAt ?? null }

@@ -17,8 +17,8 @@ export interface FileKeeperDeps {
   /** Where the bytes lie; made when the first file comes. */
   dir: string
   store: {
-    file(id: string): Promise<FileRecord | null>
-    unsentFiles(owner: string): Promise<UnsentFiles>
+    get(id: string): Promise<FileRecord | null>
+    unsent(owner: string): Promise<UnsentFiles>
     knownHashes(hashes: readonly string[]): Promise<string[]>
   }
   /** Resolves when the record is on disk. */
@@ -47,7 +47,7 @@ export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
     unsent === undefined || unsent.bytes === null
       ? null
       : createUnsentAllowance({
-          unsentFiles: (owner) => store.unsentFiles(owner),
+          unsentFiles: (owner) => store.unsent(owner),
           maxBytes: unsent.bytes,
           ttlSeconds: unsent.ttlSeconds,
           clock,
@@ -116,7 +116,7 @@ export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
     add,
     async find(owner, id) {
       const uuid = parseUuid(id)
-      const file = uuid === null ? null : await store.file(uuid)
+      const file = uuid === null ? null : await store.get(uuid)
       if (file?.owner !== owner) throw fileNotFound(id)
       return file
     },

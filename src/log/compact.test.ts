@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../domain/entry.ts'
-import type { StoredEntry } from '../store/store.ts'
+import type { StoredEntry } from '../store/ports/entry.ts'
 import { compactEntries, createCompactedReader, sliceCompacted } from './compact.ts'
 
 type Event = { type: string } & Record<string, unknown>

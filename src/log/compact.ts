@@ -3,7 +3,7 @@
 
 import type { Entry } from '../domain/entry.ts'
 import { type RunEventType, typeOfEventText } from '../domain/event.ts'
-import type { StoredEntry } from '../store/store.ts'
+import type { StoredEntry } from '../store/ports/entry.ts'
 
 /** The events that carry a piece of a streamed text, and the field that names the text. */
 const deltas: Partial<Record<RunEventType, 'messageId' | 'toolCallId'>> = {

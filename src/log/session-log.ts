@@ -5,7 +5,9 @@ import { type ByteBudget, createByteBudget, type Holder, READERS_BYTES } from '.
 import type { Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
-import { type Command, type NewEntry, needsSync, type Result, type Store } from '../store/store.ts'
+import { type Command, needsSync, type Result } from '../store/ports/command.ts'
+import type { NewEntry } from '../store/ports/entry.ts'
+import type { Journal } from '../store/ports/journal.ts'
 import { createWatcher, type Watcher, type WatcherHandle } from './watcher.ts'
 
 export type Done = Extract<Result, { ok: true }>
@@ -35,7 +37,7 @@ interface Waiting {
 const GROUP_MS = 2
 
 export interface SessionLogOptions {
-  store: Store
+  store: Journal
   clock: Clock
   /** For what readers hold that lag. */
   room?: ByteBudget

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createByteBudget } from '../domain/byte-budget.ts'
-import type { StoredEntry } from '../store/store.ts'
+import type { StoredEntry } from '../store/ports/entry.ts'
 import { createWatcher } from './watcher.ts'
 
 const LARGE = 1_000_000

@@ -6,7 +6,8 @@ import type { Grant } from '../domain/grant.ts'
 import type { StoredMessage } from '../domain/message.ts'
 import type { RunRecord } from '../domain/run.ts'
 import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
-import type { Answered, AppendEntries, AskAgain, FinishRun, RunStart } from './store.ts'
+import type { AppendEntries, FinishRun, RunStart } from './ports/runs.ts'
+import type { Answered, AskAgain } from './ports/waits.ts'
 
 /** What becomes of the answers, each after those before it. `find` knows the waits that may be answered; `takenBy` the run that goes on with one. */
 export function applyAnswers(

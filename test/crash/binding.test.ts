@@ -162,8 +162,8 @@ async function approveInStore(path: string, questions: readonly Shown[]): Promis
     throw error
   }
   const store = createSqliteStore({ path, fatal })
-  const waiting = await store.run(questions[0]?.run_id ?? '')
-  const session = await store.session(questions[0]?.session_id ?? '')
+  const waiting = await store.runs.get(questions[0]?.run_id ?? '')
+  const session = await store.sessions.get(questions[0]?.session_id ?? '')
   if (waiting === null || session === null) throw new Error('nothing waits')
   const id = ids.uuid()
   const now = clock.now()

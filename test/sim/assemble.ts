@@ -8,7 +8,8 @@ import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createJanitor, type Janitor } from '../../src/engine/sessions/janitor.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
-import type { NewEntry, Store } from '../../src/store/store.ts'
+import type { NewEntry } from '../../src/store/ports/entry.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createGate } from '../../src/supervision/approvals/create-gate.ts'
 import { createStaticToolbox } from '../../src/tools/static-toolbox.ts'
 import type { Faults } from './faults.ts'
@@ -91,7 +92,7 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
     timeoutMs: deps.toolTimeoutMs,
     isCalm,
   })
-  const gate = createGate({ grantsFor: (agent, sessionId, now) => store.grants({ agent, sessionId, now }) })
+  const gate = createGate({ grantsFor: (agent, sessionId, now) => store.grants.list({ agent, sessionId, now }) })
   const rules = draw.fork('rules').chance(faults.rulesChange) ? process.number : 0
   const plainEngine = createEngine({
     agents: agentNames.map((name) => {

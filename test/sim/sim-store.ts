@@ -2,8 +2,11 @@
 // any two of them and whatever else is under way can come first.
 
 import { ServerError } from '../../src/domain/errors.ts'
-import type { Command, Committed, NewEntry, Result, Store } from '../../src/store/store.ts'
-import { needsSync } from '../../src/store/store.ts'
+import { type Command, needsSync, type Result } from '../../src/store/ports/command.ts'
+import type { NewEntry } from '../../src/store/ports/entry.ts'
+import type { Committed } from '../../src/store/ports/journal.ts'
+import type { Store } from '../../src/store/store.ts'
+import { wrapReads } from '../../src/store/store-reads.ts'
 import type { SimProcess } from './process.ts'
 import type { Random } from './random.ts'
 
@@ -22,7 +25,7 @@ export interface SimStoreDeps {
 export function createSimStore({ inner, process, random, callMs, fails, onShowable }: SimStoreDeps): Store {
   const way = () => process.pause(random.chance(0.5) ? 0 : random.float() * callMs)
 
-  async function far<T>(work: () => Promise<T>): Promise<T> {
+  async function far<T>(work: () => Promise<T> | T): Promise<T> {
     if (random.chance(0.3)) await way()
     try {
       if (fails()) throw new ServerError('storage_failed', 'The store did not answer.')
@@ -46,37 +49,8 @@ export function createSimStore({ inner, process, random, callMs, fails, onShowab
   }
 
   return {
+    ...wrapReads(inner, far),
     commit: (commands) => far(() => commit(commands)),
-    entries: (...args) => far(() => inner.entries(...args)),
-    head: (...args) => far(() => inner.head(...args)),
-    file: (...args) => far(() => inner.file(...args)),
-    filesOf: (...args) => far(() => inner.filesOf(...args)),
-    unsentFiles: (...args) => far(() => inner.unsentFiles(...args)),
-    knownHashes: (...args) => far(() => inner.knownHashes(...args)),
-    session: (...args) => far(() => inner.session(...args)),
-    sessionByAlias: (...args) => far(() => inner.sessionByAlias(...args)),
-    sessions: (...args) => far(() => inner.sessions(...args)),
-    countSessions: (...args) => far(() => inner.countSessions(...args)),
-    sessionsToCompact: (...args) => far(() => inner.sessionsToCompact(...args)),
-    run: (...args) => far(() => inner.run(...args)),
-    runByWireId: (...args) => far(() => inner.runByWireId(...args)),
-    ownersRun: (...args) => far(() => inner.ownersRun(...args)),
-    openRuns: (...args) => far(() => inner.openRuns(...args)),
-    orphans: (...args) => far(() => inner.orphans(...args)),
-    runs: (...args) => far(() => inner.runs(...args)),
-    latestRuns: (...args) => far(() => inner.latestRuns(...args)),
-    allMessages: (...args) => far(() => inner.allMessages(...args)),
-    messages: (...args) => far(() => inner.messages(...args)),
-    laneMessages: (...args) => far(() => inner.laneMessages(...args)),
-    knownMessages: (...args) => far(() => inner.knownMessages(...args)),
-    messageMarks: (...args) => far(() => inner.messageMarks(...args)),
-    userSpokeAfter: (...args) => far(() => inner.userSpokeAfter(...args)),
-    wait: (...args) => far(() => inner.wait(...args)),
-    waits: (...args) => far(() => inner.waits(...args)),
-    expiredWaits: (...args) => far(() => inner.expiredWaits(...args)),
-    grant: (...args) => far(() => inner.grant(...args)),
-    grants: (...args) => far(() => inner.grants(...args)),
-    audit: (...args) => far(() => inner.audit(...args)),
     check: () => far(() => inner.check()),
     rest: () => inner.rest(),
     close: () => far(() => inner.close()),

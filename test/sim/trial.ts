@@ -123,7 +123,7 @@ export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: 
 
   async function findOrphans(): Promise<string[]> {
     // In the eyes of time 0 every lease is live.
-    const orphans = (await server.serving?.inner.orphans(0, 100)) ?? []
+    const orphans = (await server.serving?.inner.runs.orphans(0, 100)) ?? []
     return orphans.map(({ id }) => id)
   }
 

@@ -53,7 +53,7 @@ const MOST_EVENTS = 20
 
 export function createRunFiles(
   files: Files,
-  store: Pick<Store, 'filesOf'>,
+  store: Pick<Store, 'files'>,
   run: Pick<RunRecord, 'id' | 'sessionId' | 'owner'>,
   log: Logger,
 ): RunFiles {
@@ -123,7 +123,7 @@ export function createRunFiles(
   }
 
   function ofSession(): Promise<readonly FileRecord[]> {
-    listed ??= store.filesOf(run.sessionId).then(withDistinctNames)
+    listed ??= store.files.ofSession(run.sessionId).then(withDistinctNames)
     return listed
   }
 

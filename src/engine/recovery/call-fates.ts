@@ -30,12 +30,12 @@ const LOOK_BACK = 1_000
 
 /** Of all calls that are open in the session, sub-agents' calls inside of those that they work for. */
 export async function readFates(
-  store: Pick<Store, 'messages' | 'laneMessages' | 'waits'>,
+  store: Pick<Store, 'messages' | 'waits'>,
   sessionId: string,
   { unanswered }: Pick<RunRemains, 'unanswered'>,
 ): Promise<CallFate[]> {
   const intents = new Map(unanswered.map((intent) => [intent.call, intent]))
-  const waits = await store.waits({ sessionId, limit: LOOK_BACK })
+  const waits = await store.waits.list({ sessionId, limit: LOOK_BACK })
   const isWait = (callId: string, kind: Wait['wait'], status: Wait['status']): boolean =>
     waits.some((one) => one.callId === callId && one.wait === kind && one.status === status)
   const fatesOf = (history: readonly StoredMessage[], lane: string | null): Promise<CallFate[]> =>
@@ -46,10 +46,10 @@ export async function readFates(
         begun: intents.get(call.id) ?? null,
         isApproved: isWait(call.id, 'approval', 'approved'),
         isAtClient: isWait(call.id, 'client_call', 'pending'),
-        inside: await fatesOf(await store.laneMessages(sessionId, call.id, LOOK_BACK), call.id),
+        inside: await fatesOf(await store.messages.ofLane(sessionId, call.id, LOOK_BACK), call.id),
       })),
     )
-  return fatesOf(await store.messages(sessionId, LOOK_BACK), null)
+  return fatesOf(await store.messages.page(sessionId, LOOK_BACK), null)
 }
 
 /** The calls that did not run, in a sentence; empty when there are none. */

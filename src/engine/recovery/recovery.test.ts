@@ -193,7 +193,7 @@ describe('after a crash', () => {
       [two?.id, 'This call did not run:', { quarterdeck: { status: 'error', fate: 'not_run' } }],
       [three?.id, 'This call did not run:', { quarterdeck: { status: 'error', fate: 'not_run' } }],
     ])
-    const trail = (await after.store.audit(0, 10)).map(({ text }) => JSON.parse(text))
+    const trail = (await after.store.audit.entries(0, 10)).map(({ text }) => JSON.parse(text))
     expect(trail.map(({ kind, call, details }) => [kind, call, details.status ?? null])).toEqual([
       ['call_started', one?.id, null],
       ['call_finished', one?.id, 'unknown'],

@@ -37,8 +37,8 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
 
   const readHistory = (limit: number): Promise<StoredMessage[]> =>
     lane.id === null
-      ? scope.store.messages(run.sessionId, limit)
-      : scope.store.laneMessages(run.sessionId, lane.id, limit)
+      ? scope.store.messages.page(run.sessionId, limit)
+      : scope.store.messages.ofLane(run.sessionId, lane.id, limit)
 
   function takeOver(end: StepEnd): Pending[] | null {
     if (end.handedTo !== null) agent = end.handedTo

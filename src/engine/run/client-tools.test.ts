@@ -108,8 +108,8 @@ describe('a tool of the client', () => {
   test('answered while the run goes on with another answer is heard, and once', async () => {
     let meanwhile: (() => Promise<unknown>) | null = null
     const store = createSqliteStore({ path: ':memory:', fatal: fail })
-    const messages: Store['messages'] = async (...query) => {
-      const found = await store.messages(...query)
+    const page: Store['messages']['page'] = async (...query) => {
+      const found = await store.messages.page(...query)
       const work = meanwhile
       meanwhile = null
       await work?.()
@@ -117,7 +117,7 @@ describe('a tool of the client', () => {
     }
     const pick = { tool_call: { name: 'pick_colour', arguments: {} } }
     const server = open({
-      store: { ...store, messages },
+      store: { ...store, messages: { ...store.messages, page } },
       answers: [{ parts: [pick, pick] }, { parts: [{ text: 'Fine.' }] }],
     })
     const accepted = await ask(server)
@@ -128,7 +128,7 @@ describe('a tool of the client', () => {
     meanwhile = () => say(two?.id, 'blue')
     const run = await say(one?.id, 'red')
     expect(outline(await server.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
-    const results = (await store.allMessages(accepted.session.id)).filter(({ role }) => role === 'tool')
+    const results = (await store.messages.all(accepted.session.id)).filter(({ role }) => role === 'tool')
     expect(results.map(({ toolCallId, content }) => [toolCallId, content])).toEqual([
       [one?.callId, 'red'],
       [two?.callId, 'blue'],

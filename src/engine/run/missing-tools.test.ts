@@ -63,7 +63,7 @@ test('the model is told what is missing for as long as it is, and a call of it i
     [`${instructions}\n\n${note}`, []],
     [instructions, ['read', 'write']],
   ])
-  const stored = await engine.store.messages(run.session.id, 100)
+  const stored = await engine.store.messages.page(run.session.id, 100)
   expect(JSON.stringify(stored)).not.toContain('Note from the server')
   await engine.close()
 })

@@ -4,7 +4,7 @@ import { AG_UI_VERSION, type RunEventOf } from '../../domain/event.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { RunStart } from '../../store/store.ts'
+import type { RunStart } from '../../store/ports/runs.ts'
 import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
 import { toWireMessage } from './messages-snapshot.ts'
 

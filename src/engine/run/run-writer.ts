@@ -9,7 +9,8 @@ import type { RunEvent, RunEventOf, TerminalEvent, TokenUsage } from '../../doma
 import { ACTIVITIES, type StoredMessage } from '../../domain/message.ts'
 import type { RunError, RunRecord } from '../../domain/run.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { AppendEntries, FinishRun, NewEntry } from '../../store/store.ts'
+import type { NewEntry } from '../../store/ports/entry.ts'
+import type { AppendEntries, FinishRun } from '../../store/ports/runs.ts'
 import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
 import { createOpenItems, type OpenItems } from './open-items.ts'
 

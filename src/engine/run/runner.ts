@@ -54,7 +54,7 @@ export interface Runner {
 
 export interface RunnerDeps {
   agents: ReadonlyMap<string, AgentParts>
-  store: Store
+  store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits' | 'files'>
   log: SessionLog
   clock: Clock
   ids: Ids
@@ -164,7 +164,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (draining) return
     for (;;) {
       try {
-        const open = await store.openRuns(sessionId)
+        const open = await store.runs.open(sessionId)
         const next = open[0]
         // A continuation is taken before what was queued ahead of it.
         if (next !== undefined && open.every((one) => one.status === 'queued')) await begin(next)
@@ -181,12 +181,12 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   async function begin(run_: RunRecord): Promise<void> {
-    const session = await store.session(run_.sessionId)
+    const session = await store.sessions.get(run_.sessionId)
     if (session === null) return
     const now = Math.max(clock.now(), session.lastActivity)
     const known = new Set(
       (
-        await store.messageMarks(
+        await store.messages.marks(
           session.id,
           run_.input.messages.map((one) => one.id),
         )
@@ -204,7 +204,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       const done = await log.commit({ type: 'start_run', runId: run_.id, leaseOwner, now, start })
       queued.delete(run_.id)
       started = done.run ?? run_
-      const current = (await store.session(session.id)) ?? session
+      const current = (await store.sessions.get(session.id)) ?? session
       run(started, current, createRunWriter({ log, clock, middleware }, started))
     } catch (error) {
       if (started !== null) abandoned.add(started.id)
@@ -215,7 +215,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   async function takeOver(orphan: RunRecord): Promise<void> {
-    const session = await store.session(orphan.sessionId)
+    const session = await store.sessions.get(orphan.sessionId)
     if (session === null) return
     const entries = await entriesOf(orphan)
     // One that was given back has no owner, and one that we could not go on with has us: neither died with it.
@@ -282,7 +282,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
     for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
     await writer.commit({ messages: partial })
-    const history = shownMessages(await store.messages(session.id, READ_BATCH, undefined, SNAPSHOT_LIMIT, true))
+    const history = shownMessages(await store.messages.page(session.id, READ_BATCH, undefined, SNAPSHOT_LIMIT, true))
     const said = history.filter(({ lane }) => lane === undefined).length
     const isWhole = said < READ_BATCH && said >= session.messageCount
     const total = isWhole ? history.length : session.messageCount
@@ -329,7 +329,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   async function ownOrphans(): Promise<RunRecord[]> {
     const orphans: RunRecord[] = []
     for (const id of [...abandoned]) {
-      const run = await store.run(id)
+      const run = await store.runs.get(id)
       if (run?.status === 'running' && run.leaseOwner === leaseOwner && !active.has(id)) orphans.push(run)
       else abandoned.delete(id)
     }
@@ -394,7 +394,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       const tried = new Set<string>()
       for (let found = await ownOrphans(); !draining; ) {
         // Those that cannot be recovered yet stay orphans; they must not hide the ones behind them.
-        found.push(...(await store.orphans(clock.now(), RECOVERY_BATCH + tried.size)))
+        found.push(...(await store.runs.orphans(clock.now(), RECOVERY_BATCH + tried.size)))
         const next = found.filter(({ id }) => !tried.has(id) && !active.has(id))
         if (next.length === 0) return
         for (const { id } of next) tried.add(id)

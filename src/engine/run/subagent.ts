@@ -29,7 +29,7 @@ export async function runSubagent(
   const { name, description } = agent.definition
   const subagentRunId = ids.uuid()
   const lane: Lane = { id: call.id, subagentRunId, pen: writer.forSubagent(subagentRunId), depth: parent.depth + 1 }
-  const [last] = await store.laneMessages(run.sessionId, call.id, 1)
+  const [last] = await store.messages.ofLane(run.sessionId, call.id, 1)
   // It had answered when the process died.
   if (last?.role === 'assistant' && last.toolCalls === undefined && last.brokenOff !== true) {
     return { type: 'answered', outcome: { content: textOf(last.content), isError: false } }

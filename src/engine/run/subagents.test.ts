@@ -151,7 +151,7 @@ describe('a sub-agent that is called like a tool', () => {
       texts.push(...eventsOf(batch).filter((event) => event.type === 'TEXT_MESSAGE_CONTENT'))
       if (texts.length === 2) await server.engine.cancel(accepted.run, 'me')
     }
-    const said = (await server.store.allMessages(accepted.session.id)).filter(({ content }) => content === 'Fo')
+    const said = (await server.store.messages.all(accepted.session.id)).filter(({ content }) => content === 'Fo')
     expect(said.map(({ brokenOff }) => brokenOff)).toEqual([true, true])
     expect(new Set(said.map(({ lane }) => lane)).size).toBe(2)
     await server.close()

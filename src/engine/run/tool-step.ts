@@ -286,7 +286,7 @@ const MOST_WAITS = 1_000
 
 /** Newest first. */
 export const readWaits = ({ store, run }: RunScope): Promise<Wait[]> =>
-  store.waits({ sessionId: run.sessionId, limit: MOST_WAITS })
+  store.waits.list({ sessionId: run.sessionId, limit: MOST_WAITS })
 
 const intentOf = ({ run }: RunScope, { id: lane }: Lane, { call, tool, approval }: Runnable, at: number): Fact => ({
   fact: 'tool_intent',

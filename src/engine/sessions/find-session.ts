@@ -13,7 +13,7 @@ import type { Engine } from '../engine.ts'
 export type SessionBook = Pick<Engine, 'findSession' | 'getSession' | 'refuseForeign' | 'sessions' | 'isExpired'>
 
 export interface SessionBookDeps {
-  store: Pick<Store, 'session' | 'sessionByAlias' | 'sessions' | 'openRuns'>
+  store: Pick<Store, 'sessions' | 'runs'>
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   logger: Logger
@@ -29,8 +29,8 @@ export function createSessionBook({ store, log, clock, logger, rulesOf, isDraini
     const mine = (session: SessionRecord | null): session is SessionRecord =>
       session !== null && session.owner === owner && session.status !== 'terminated'
     const id = parseUuid(reference)
-    const byId = id === null ? null : await store.session(id)
-    const found = mine(byId) ? byId : await store.sessionByAlias(owner, reference)
+    const byId = id === null ? null : await store.sessions.get(id)
+    const found = mine(byId) ? byId : await store.sessions.byAlias(owner, reference)
     if (!mine(found)) return null
     // What is closed stays closed, however often it is asked for.
     if (!(await isExpired(found))) touch(found)
@@ -40,14 +40,14 @@ export function createSessionBook({ store, log, clock, logger, rulesOf, isDraini
   async function isExpired(session: SessionRecord): Promise<boolean> {
     const rules = rulesOf(session)
     if (rules?.onExpiry !== 'close' || clock.now() - session.lastActivity < rules.ttlSeconds * 1_000) return false
-    return (await store.openRuns(session.id)).length === 0
+    return (await store.runs.open(session.id)).length === 0
   }
 
   /** Where a session stands in its owner's list. Not `findSession`, which would move it to the top. */
   async function placeOf(owner: string, reference: string): Promise<SessionRecord> {
     const id = parseUuid(reference)
-    const byId = id === null ? null : await store.session(id)
-    const found = byId?.owner === owner ? byId : await store.sessionByAlias(owner, reference)
+    const byId = id === null ? null : await store.sessions.get(id)
+    const found = byId?.owner === owner ? byId : await store.sessions.byAlias(owner, reference)
     if (found === null || found.status === 'terminated') throw sessionNotFound(reference)
     return found
   }
@@ -63,7 +63,7 @@ export function createSessionBook({ store, log, clock, logger, rulesOf, isDraini
 
   async function refuseForeign(owner: string, reference: string): Promise<void> {
     const id = parseUuid(reference)
-    const taken = id === null ? null : await store.session(id)
+    const taken = id === null ? null : await store.sessions.get(id)
     if (taken !== null && taken.owner !== owner) throw sessionNotFound(reference)
   }
 
@@ -81,7 +81,7 @@ export function createSessionBook({ store, log, clock, logger, rulesOf, isDraini
 
     async sessions({ before, ...query }) {
       const place = typeof before === 'string' ? await placeOf(query.owner, before) : before
-      return store.sessions({ ...query, ...(place === undefined ? {} : { before: place }) })
+      return store.sessions.list({ ...query, ...(place === undefined ? {} : { before: place }) })
     },
   }
 }

@@ -11,7 +11,7 @@ import type { Runner } from '../run/runner.ts'
 import type { Presence } from './presence.ts'
 
 export interface FollowDeps {
-  store: Store
+  store: Pick<Store, 'entries' | 'head' | 'sessions' | 'runs'>
   log: SessionLog
   presence: Presence
   runner: Runner
@@ -29,12 +29,12 @@ export async function* followEntries(
   if (fromStart) after = start - 1
   else if (after > 0) await assertKnown(store, sessionId, after)
   if (runId !== undefined && !fromStart) {
-    const run = await store.run(runId)
+    const run = await store.runs.get(runId)
     if (run === null) throw runNotFound(runId)
     if (isFinished(run.status) && run.lastSeq !== null && after >= run.lastSeq) return
     after = Math.max(after, run.firstSeq === null ? await store.head(sessionId) : run.firstSeq - 1)
     // It may have begun between the two reads.
-    const again = run.firstSeq === null ? await store.run(runId) : run
+    const again = run.firstSeq === null ? await store.runs.get(runId) : run
     if (run.firstSeq === null && again?.firstSeq != null) after = Math.min(after, again.firstSeq - 1)
   }
 
@@ -46,7 +46,7 @@ export async function* followEntries(
   if (signal.aborted || runner.ended.aborted) close()
   try {
     // From here on a deletion ends the stream; one that came before it did not know of it.
-    if ((await store.session(sessionId))?.status === 'terminated') return
+    if ((await store.sessions.get(sessionId))?.status === 'terminated') return
     for (let batch = await watcher.next(); batch !== null; batch = await watcher.next()) {
       if (runId === undefined) {
         yield batch
@@ -73,7 +73,7 @@ function hasEnd(entries: readonly Entry[]): boolean {
 }
 
 /** Throws `events_gone` for a seq that the log does not have: purged, lost in a power cut, or never given out. */
-async function assertKnown(store: Store, sessionId: string, seq: number): Promise<void> {
+async function assertKnown(store: Pick<Store, 'entries'>, sessionId: string, seq: number): Promise<void> {
   // Compaction joins only neighbours, so the next entry is the one or holds it.
   const [entry] = await store.entries(sessionId, seq - 1, 1)
   if (entry?.seq === seq || entry?.spans?.some(([merged]) => merged === seq)) return

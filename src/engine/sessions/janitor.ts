@@ -6,7 +6,8 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { compactEntries } from '../../log/compact.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { Store, StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/ports/entry.ts'
+import type { Store } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import type { Files } from '../files-port.ts'
 import { createSteadyTime } from '../run/steady-time.ts'
@@ -22,7 +23,7 @@ export interface JanitorDeps {
   engine: Pick<Engine, 'recover' | 'agents' | 'expire'>
   /** Null: this server keeps no files. */
   files?: Pick<Files, 'sweep'> | null
-  store: Store
+  store: Pick<Store, 'entries' | 'sessions' | 'waits'>
   log: SessionLog
   clock: Clock
   logger: Logger
@@ -54,8 +55,8 @@ export function createJanitor(deps: JanitorDeps): Janitor {
 
   async function compactIdle(): Promise<void> {
     const now = steadyTime()
-    for (const id of await store.sessionsToCompact(now - 1_000 * Math.min(...ttls), SESSIONS_PER_SWEEP)) {
-      const session = await store.session(id)
+    for (const id of await store.sessions.toCompact(now - 1_000 * Math.min(...ttls), SESSIONS_PER_SWEEP)) {
+      const session = await store.sessions.get(id)
       if (session === null || session.lastActivity >= now - ttlOf(session.agent)) continue
       await compact(id)
     }
@@ -109,7 +110,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
 
   /** No answer means no. */
   async function expireWaits(): Promise<void> {
-    for (const wait of await store.expiredWaits(steadyTime(), WAITS_PER_SWEEP)) {
+    for (const wait of await store.waits.expired(steadyTime(), WAITS_PER_SWEEP)) {
       try {
         await engine.expire(wait)
       } catch (error) {

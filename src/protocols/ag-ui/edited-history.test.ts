@@ -47,8 +47,8 @@ describe('an edited message', () => {
 
     expect(thread.told()).toEqual(['text of u1', 'answer 1', 'text of edited'])
     expect(await thread.shown()).toEqual(['text of u1', 'answer 1', 'text of edited', 'answer 3'])
-    const [run] = (await thread.store.runs(thread.session.id)).slice(-1)
-    const left = (await thread.store.allMessages(thread.session.id)).filter((one) => one.supersededBy === run?.id)
+    const [run] = (await thread.store.runs.list(thread.session.id)).slice(-1)
+    const left = (await thread.store.messages.all(thread.session.id)).filter((one) => one.supersededBy === run?.id)
     expect(left.map(({ content }) => content)).toEqual(['text of u2', 'answer 2'])
     const log = JSON.stringify(await thread.engine.entries(thread.session.id, 0, 1_000))
     expect(log).toContain('answer 2')

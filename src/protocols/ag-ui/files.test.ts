@@ -174,7 +174,7 @@ describe('content parts', () => {
     const next = { id: 'm2', role: 'user', content: 'And?' }
     await doors.run('/', { ...first, runId: 'run-2', messages: [...first.messages, next] })
 
-    expect(await doors.store.filesOf(session.id)).toHaveLength(1)
+    expect(await doors.store.files.ofSession(session.id)).toHaveLength(1)
     expect(doors.told()).toBe('And?')
   })
 

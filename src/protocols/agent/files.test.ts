@@ -66,7 +66,7 @@ describe('files in JSON', () => {
       ],
     ])
     const session = await doors.engine.getSession('local_user', session_id)
-    expect((await doors.store.filesOf(session.id)).map(({ name }) => name)).toEqual(['note.txt', 'dot.png'])
+    expect((await doors.store.files.ofSession(session.id)).map(({ name }) => name)).toEqual(['note.txt', 'dot.png'])
   })
 
   test('may be larger than other bodies, where the length is announced', async () => {

@@ -278,7 +278,7 @@ describe('a stream ends with an error event', () => {
     await using doors = await open({ model })
     const { run } = await doors.start('in the background')
     await until(() => model.requests.length === 1)
-    const first = (await doors.store.run(run.id))?.firstSeq
+    const first = (await doors.store.runs.get(run.id))?.firstSeq
     const lastEventId = { 'Last-Event-ID': `${ulidOf(run.sessionId)}.${first}` }
     const events = namedEvents(await doors.post(path, { message: 'a' }, lastEventId))
     await until(() => doors.engine.stats().readers === 1)

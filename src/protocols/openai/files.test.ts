@@ -95,7 +95,7 @@ describe('files', () => {
     await door.post(CHAT, { messages, metadata })
 
     const session = await door.engine.getSession('local_user', 'talk')
-    expect(await door.store.filesOf(session.id)).toHaveLength(1)
+    expect(await door.store.files.ofSession(session.id)).toHaveLength(1)
     expect(door.told()).toEqual([expect.stringContaining('Buy milk.'), 'And?'])
   })
 

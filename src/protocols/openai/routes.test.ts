@@ -87,8 +87,8 @@ describe('a conversation that nobody names', () => {
     await door.post(CHAT, { messages: ask('hello') })
 
     const query = { owner: 'local_user', limit: 10 }
-    expect(await door.store.sessions(query)).toEqual([])
-    expect(await door.store.sessions({ ...query, unlisted: true })).toMatchObject([
+    expect(await door.store.sessions.list(query)).toEqual([])
+    expect(await door.store.sessions.list({ ...query, unlisted: true })).toMatchObject([
       { unlisted: true, messageCount: 2, alias: null },
     ])
   })
@@ -170,7 +170,7 @@ describe('a conversation with a name', () => {
     expect(first).toMatchObject({ previous_response_id: null, conversation: null, metadata: { a: 'b' }, user: 'ada' })
     expect(second).toMatchObject({ previous_response_id: first.id, status: 'completed' })
     expect(shown(requests[1])).toEqual(['user: One?', 'assistant: Hello.', 'user: Two?'])
-    expect((await door.store.run((await onlyRun(door, second.id)).id))?.input.messages).toHaveLength(1)
+    expect((await door.store.runs.get((await onlyRun(door, second.id)).id))?.input.messages).toHaveLength(1)
   })
 
   test("does not go on after somebody else's response, or one that is not there", async () => {
@@ -274,7 +274,7 @@ describe('a stream', () => {
     const reading = door.frames(path, body)
     await until(() => model.requests.length === 1)
 
-    const [session] = await door.store.sessions({ owner: 'local_user', limit: 1, unlisted: true })
+    const [session] = await door.store.sessions.list({ owner: 'local_user', limit: 1, unlisted: true })
     const [run] = await door.engine.openRuns(session?.id ?? '')
     await door.post(`/runs/${run?.id}/cancel`, {})
 
@@ -407,7 +407,7 @@ describe('a whole answer', () => {
     await door.post(CHAT, { messages: ask('hello'), user: 'ada', metadata: { topic: 'ships', session_id: 'talk' } })
 
     const session = await door.engine.getSession('local_user', 'talk')
-    const [run] = await door.store.runs(session.id)
+    const [run] = await door.store.runs.list(session.id)
     expect(run?.input.forwardedProps).toEqual({ user: 'ada', metadata: { topic: 'ships', session_id: 'talk' } })
     expect(JSON.stringify(requests)).not.toContain('ships')
   })

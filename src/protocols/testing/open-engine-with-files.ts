@@ -29,7 +29,7 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
   const dir = join(tmpdir(), `quarterdeck-doors-${ids.uuid()}`)
   const keeper = createFileKeeper({
     dir,
-    store,
+    store: store.files,
     commit: (command) => log.commit(command),
     clock,
     ids,

@@ -38,7 +38,7 @@ export async function openGatedDoors(options: TestEngineOptions = {}) {
   const doors = await openDoors({
     clock,
     store,
-    gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants({ agent, sessionId, now }) }),
+    gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants.list({ agent, sessionId, now }) }),
     tools: [
       recording('fire', { risk: 'critical' }),
       recording('send', { risk: 'high' }),

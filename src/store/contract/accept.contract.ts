@@ -36,8 +36,8 @@ export function describeAccepting(open: OpenStore): void {
       await done(store, first)
 
       const merged = { kept: 1, replaced: 2, added: { list: [3] } }
-      expect((await store.session(session.id))?.metadata).toEqual(merged)
-      expect((await (await reopen()).session(session.id))?.metadata).toEqual(merged)
+      expect((await store.sessions.get(session.id))?.metadata).toEqual(merged)
+      expect((await (await reopen()).sessions.get(session.id))?.metadata).toEqual(merged)
     })
 
     test('makes the session, starts the run and writes what belongs to both', async () => {
@@ -94,7 +94,7 @@ export function describeAccepting(open: OpenStore): void {
       expect(result.firstSeq).toBe(4)
       expect(result.run).toMatchObject({ status: 'running', fence: 1, firstSeq: 5 })
       expect(result.session).toEqual({ ...session, messageCount: 2, state: 'old' })
-      expect(await store.sessionByAlias(session.owner, 'second name')).toBe(null)
+      expect(await store.sessions.byAlias(session.owner, 'second name')).toBe(null)
     })
 
     test('takes a run into the session that has its name by now, whatever id it came with', async () => {
@@ -107,8 +107,8 @@ export function describeAccepting(open: OpenStore): void {
         { ok: true, run: { sessionId: first.id, status: 'running' }, session: { id: first.id } },
         { ok: true, run: { sessionId: first.id, status: 'queued' }, session: { id: first.id } },
       ])
-      expect(await store.session(second.id)).toBe(null)
-      expect((await store.sessionByAlias(first.owner, 'shared'))?.id).toBe(first.id)
+      expect(await store.sessions.get(second.id)).toBe(null)
+      expect((await store.sessions.byAlias(first.owner, 'shared'))?.id).toBe(first.id)
     })
 
     test('gives owners names of their own', async () => {
@@ -117,9 +117,9 @@ export function describeAccepting(open: OpenStore): void {
 
       await commit(store, accept(anns), accept(bobs))
 
-      expect((await store.sessionByAlias(anns.owner, 'chat'))?.id).toBe(anns.id)
-      expect((await store.sessionByAlias('bob', 'chat'))?.id).toBe(bobs.id)
-      expect(await store.sessionByAlias('carol', 'chat')).toBe(null)
+      expect((await store.sessions.byAlias(anns.owner, 'chat'))?.id).toBe(anns.id)
+      expect((await store.sessions.byAlias('bob', 'chat'))?.id).toBe(bobs.id)
+      expect(await store.sessions.byAlias('carol', 'chat')).toBe(null)
     })
 
     test('never into the session of another owner', async () => {
@@ -142,11 +142,11 @@ export function describeAccepting(open: OpenStore): void {
       await done(store, accept(two, { maxSessions: 2 }))
 
       expect(await refusal(store, accept(three, { maxSessions: 2 }))).toBe('too_many_sessions')
-      expect(await store.session(three.id)).toBe(null)
+      expect(await store.sessions.get(three.id)).toBe(null)
       expect(await done(store, accept(one, { maxSessions: 2 }))).toMatchObject({ run: { status: 'queued' } })
 
-      for (const open of await store.openRuns(one.id)) await done(store, finish(open))
-      expect((await store.run(run.id))?.status).toBe('completed')
+      for (const open of await store.runs.open(one.id)) await done(store, finish(open))
+      expect((await store.runs.get(run.id))?.status).toBe('completed')
       await done(store, { type: 'delete_session', sessionId: one.id, now: NOW })
       expect(await done(store, accept(three, { maxSessions: 2 }))).toMatchObject({ session: { id: three.id } })
     })
@@ -166,7 +166,7 @@ export function describeAccepting(open: OpenStore): void {
       const queued = results.map(({ run }) => run)
       const waits = { status: 'queued', startedAt: null, fence: 0, leaseOwner: null, firstSeq: null }
       expect(queued).toMatchObject([waits, waits])
-      expect((await store.openRuns(session.id)).map((run) => run.id)).toEqual([
+      expect((await store.runs.open(session.id)).map((run) => run.id)).toEqual([
         first.id,
         ...queued.map((run) => run?.id),
       ])
@@ -174,8 +174,8 @@ export function describeAccepting(open: OpenStore): void {
         { seq: 3, runId: queued[0]?.id, ...ACCEPTED },
         { seq: 4, runId: queued[1]?.id, ...ACCEPTED },
       ])
-      expect(await store.messages(session.id, 10)).toEqual([])
-      expect(await store.session(session.id)).toEqual(session)
+      expect(await store.messages.page(session.id, 10)).toEqual([])
+      expect(await store.sessions.get(session.id)).toEqual(session)
     })
 
     test('keeps the input of a queued run until it starts', async () => {
@@ -191,8 +191,8 @@ export function describeAccepting(open: OpenStore): void {
       await done(store, accept(session))
       const queued = await acceptedRun(store, accept(session, { run: { input } }))
 
-      expect((await store.run(queued.id))?.input).toEqual(input)
-      expect((await (await reopen()).run(queued.id))?.input).toEqual(input)
+      expect((await store.runs.get(queued.id))?.input).toEqual(input)
+      expect((await (await reopen()).runs.get(queued.id))?.input).toEqual(input)
     })
 
     test('puts a run behind those that wait, also when nothing runs any more', async () => {
@@ -205,7 +205,7 @@ export function describeAccepting(open: OpenStore): void {
       const third = await acceptedRun(store, accept(session))
 
       expect(third.status).toBe('queued')
-      expect((await store.openRuns(session.id)).map((run) => run.id)).toEqual([second.id, third.id])
+      expect((await store.runs.open(session.id)).map((run) => run.id)).toEqual([second.id, third.id])
     })
 
     test('refuses a run beyond the queue', async () => {
@@ -218,7 +218,7 @@ export function describeAccepting(open: OpenStore): void {
       const command = accept(session, { maxQueued: 1, idempotency: { key: 'k', digest: 'd', expiresAt: NOW + 1 } })
 
       expect(await refusal(store, command)).toBe('queue_full')
-      expect(await store.run(command.run.id)).toBe(null)
+      expect(await store.runs.get(command.run.id)).toBe(null)
       expect(await readSession(store, session)).toEqual(before)
       expect(await done(store, { ...command, maxQueued: 2 })).toMatchObject({ run: { status: 'queued' } })
     })
@@ -238,7 +238,7 @@ export function describeAccepting(open: OpenStore): void {
       const command = accept(session, { onBusy: 'reject' })
 
       expect(await refusal(store, command)).toBe('run_in_progress')
-      expect(await store.run(command.run.id)).toBe(null)
+      expect(await store.runs.get(command.run.id)).toBe(null)
 
       await done(store, finish(first))
       expect(await done(store, command)).toMatchObject({ run: { status: 'running' } })
@@ -252,7 +252,7 @@ export function describeAccepting(open: OpenStore): void {
       const second = await acceptedRun(store, accept(session, { onBusy: 'interrupt' }))
 
       expect(second.status).toBe('queued')
-      expect(await store.run(first.id)).toEqual(first)
+      expect(await store.runs.get(first.id)).toEqual(first)
       expect(await refusal(store, accept(session, { onBusy: 'interrupt', maxQueued: 1 }))).toBe('queue_full')
     })
 

@@ -73,10 +73,10 @@ export function describeAnswers(open: OpenStore): void {
       expect(result.answered).toEqual([{ applied: true, wait: decided }])
       expect(result.completed).toEqual(completed)
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.wait(id)).toEqual(decided)
-        expect(await current.runs(session.id)).toEqual([completed, continuation])
-        expect(await current.openRuns(session.id)).toEqual([continuation])
-        expect((await current.messages(session.id, 10)).map((message) => message.id)).toEqual(['note'])
+        expect(await current.waits.get(id)).toEqual(decided)
+        expect(await current.runs.list(session.id)).toEqual([completed, continuation])
+        expect(await current.runs.open(session.id)).toEqual([continuation])
+        expect((await current.messages.page(session.id, 10)).map((message) => message.id)).toEqual(['note'])
         expect((await current.entries(session.id, 3, 10)).map(({ data }) => data)).toEqual([
           ACCEPTED.data,
           STARTED.data,
@@ -111,7 +111,7 @@ export function describeAnswers(open: OpenStore): void {
       )
 
       const decided = { decidedAt: NOW + 1, continuationRunId: run.id }
-      expect(await Promise.all(waits.map(({ id }) => store.wait(id)))).toEqual([
+      expect(await Promise.all(waits.map(({ id }) => store.waits.get(id)))).toEqual([
         { ...waits[0], ...decided, status: 'rejected', decidedBy: 'bob', reason: 'No.' },
         {
           ...waits[1],
@@ -152,9 +152,9 @@ export function describeAnswers(open: OpenStore): void {
         expect(result.answered?.[0]?.wait).toMatchObject({ decidedBy, continuationRunId: winner?.id })
       }
       expect(await auditors(store)).toEqual([decidedBy])
-      expect((await store.runs(session.id)).length).toBe(2)
-      const wait = await store.wait(id)
-      expect((await store.grants({ now: NOW })).length).toBe(wait?.status === 'approved' ? 1 : 0)
+      expect((await store.runs.list(session.id)).length).toBe(2)
+      const wait = await store.waits.get(id)
+      expect((await store.grants.list({ now: NOW })).length).toBe(wait?.status === 'approved' ? 1 : 0)
     })
 
     test('that comes after its time is not applied, and changes nothing', async () => {
@@ -218,7 +218,7 @@ export function describeAnswers(open: OpenStore): void {
         { applied: true, wait: { status: 'rejected' } },
         { applied: false, wait: { status: 'rejected' } },
       ])
-      expect(await store.wait(id)).toMatchObject({ status: 'rejected' })
+      expect(await store.waits.get(id)).toMatchObject({ status: 'rejected' })
     })
 
     test('to a wait of another session, or of none, is refused', async () => {
@@ -234,8 +234,8 @@ export function describeAnswers(open: OpenStore): void {
       expect(await refusal(store, accept(fresh, { answers: [approve(foreign)] }))).toBe('approval_not_found')
 
       expect(await snapshot(store, other.session.id)).toEqual(before)
-      expect(await store.session(fresh.id)).toBe(null)
-      expect((await store.openRuns(session.id)).map(({ status }) => status)).toEqual(['waiting'])
+      expect(await store.sessions.get(fresh.id)).toBe(null)
+      expect((await store.runs.open(session.id)).map(({ status }) => status)).toEqual(['waiting'])
     })
 
     test('beside one of another session is applied, and the other is not shown', async () => {
@@ -250,7 +250,7 @@ export function describeAnswers(open: OpenStore): void {
       )
 
       expect(answered).toMatchObject([{ applied: false, wait: null }, { applied: true }])
-      expect(await store.wait(foreign)).toEqual(other.waits[0])
+      expect(await store.waits.get(foreign)).toEqual(other.waits[0])
     })
 
     test('that refuses a call may bring its result, which is written if the refusal counts', async () => {
@@ -269,7 +269,7 @@ export function describeAnswers(open: OpenStore): void {
         }),
       )
 
-      const stored = await store.messages(session.id, 100)
+      const stored = await store.messages.page(session.id, 100)
       expect(stored.map(({ id }) => id).slice(-2)).toEqual(['of in time', 'but this'])
     })
 
@@ -313,19 +313,19 @@ export function describeAnswers(open: OpenStore): void {
       const queued = await acceptedRun(store, accept(session))
       const wait = newApproval(first)
       await done(store, finish(first, { status: 'waiting', waits: [wait] }))
-      expect(await store.orphans(NOW, 10)).toEqual([])
+      expect(await store.runs.orphans(NOW, 10)).toEqual([])
 
       const next = await acceptedRun(store, accept(session, { answers: [approve(wait.id)] }))
 
       expect(next.status).toBe('running')
-      expect((await store.openRuns(session.id)).map(({ id }) => id)).toEqual([next.id, queued.id])
-      expect(await store.orphans(NOW, 10)).toEqual([])
+      expect((await store.runs.open(session.id)).map(({ id }) => id)).toEqual([next.id, queued.id])
+      expect(await store.runs.orphans(NOW, 10)).toEqual([])
       expect(await refusal(store, start(queued.id))).toBe('conflict')
       // Whoever takes over finds the one that ran, not the one behind it.
-      expect((await store.orphans(NOW * 3, 10)).map(({ id }) => id)).toEqual([next.id])
+      expect((await store.runs.orphans(NOW * 3, 10)).map(({ id }) => id)).toEqual([next.id])
 
       await done(store, finish(next))
-      expect((await store.orphans(NOW, 10)).map(({ id }) => id)).toEqual([queued.id])
+      expect((await store.runs.orphans(NOW, 10)).map(({ id }) => id)).toEqual([queued.id])
       expect((await done(store, start(queued.id))).run?.status).toBe('running')
     })
 
@@ -364,9 +364,9 @@ export function describeAnswers(open: OpenStore): void {
 
       const after = await powerCut()
 
-      expect(await after.wait(id)).toMatchObject({ status: 'approved', continuationRunId: next.id })
-      expect((await after.run(run.id))?.status).toBe('completed')
-      expect((await after.orphans(NOW, 10)).map(({ id }) => id)).toEqual([next.id])
+      expect(await after.waits.get(id)).toMatchObject({ status: 'approved', continuationRunId: next.id })
+      expect((await after.runs.get(run.id))?.status).toBe('completed')
+      expect((await after.runs.orphans(NOW, 10)).map(({ id }) => id)).toEqual([next.id])
       expect(await auditors(after)).toEqual(['ann'])
     })
   })

@@ -107,8 +107,8 @@ export function describeAppending(open: OpenStore): void {
       await done(store, append(run, [text('x')], { messages, state: { a: [1] }, lastTool: 'search' }))
       await done(store, append(run, [text('y')]))
 
-      expect(await store.messages(session.id, 10)).toEqual(messages)
-      expect(await store.session(session.id)).toEqual({
+      expect(await store.messages.page(session.id, 10)).toEqual(messages)
+      expect(await store.sessions.get(session.id)).toEqual({
         ...session,
         messageCount: 2,
         state: { a: [1] },
@@ -125,7 +125,7 @@ export function describeAppending(open: OpenStore): void {
       await done(store, append(run, [text('y')]))
       await done(store, finish(run))
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.session(session.id)).toEqual({ ...session, activeAgent: 'tutor' })
+        expect(await current.sessions.get(session.id)).toEqual({ ...session, activeAgent: 'tutor' })
       }
     })
 
@@ -138,7 +138,7 @@ export function describeAppending(open: OpenStore): void {
 
       await done(store, append(result.run, [], { activeAgent: null }))
 
-      expect(await store.session(session.id)).toEqual({ ...session, activeAgent: null })
+      expect(await store.sessions.get(session.id)).toEqual({ ...session, activeAgent: null })
     })
 
     test('refuses a stale fence alone among its neighbours', async () => {
@@ -166,8 +166,8 @@ export function describeAppending(open: OpenStore): void {
         3,
       ])
       expect((await store.entries(two.id, 2, 10)).map(({ data }) => data)).toEqual([text('2').data])
-      expect(await store.session(two.id)).toEqual(two)
-      expect(await store.messages(two.id, 10)).toEqual([])
+      expect(await store.sessions.get(two.id)).toEqual(two)
+      expect(await store.messages.page(two.id, 10)).toEqual([])
     })
 
     test.each(outcomes)('refuses an entry behind the end of a run that is %s', async (status) => {
@@ -178,7 +178,7 @@ export function describeAppending(open: OpenStore): void {
 
       expect(await refusal(store, append(run, [text('late')], { messages: [newMessage('late')] }))).toBe('run_fenced')
       expect(await store.head(session.id)).toBe(3)
-      expect(await store.messages(session.id, 10)).toEqual([])
+      expect(await store.messages.page(session.id, 10)).toEqual([])
     })
 
     test('says at once that a commit without a synced command needs no sync', async () => {

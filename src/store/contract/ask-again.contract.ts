@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AskAgain } from '../store.ts'
+import type { AskAgain } from '../ports/waits.ts'
 import {
   accept,
   acceptedRun,
@@ -43,9 +43,9 @@ export function describeAskingAgain(open: OpenStore): void {
       expect(result).toEqual({ ok: true, firstSeq: 0, answered: [{ applied: true, wait: asked }] })
       for await (const current of beforeAndAfter(store, reopen)) {
         const closed = { decidedAt: NOW + 7, decidedBy: 'change', reason: 'The tool has changed.' }
-        expect(await current.wait(old?.id ?? '')).toEqual({ ...old, status: 'interrupted', ...closed })
-        expect(await current.wait(next.id)).toEqual(asked)
-        expect(await current.openRuns(session.id)).toEqual([run])
+        expect(await current.waits.get(old?.id ?? '')).toEqual({ ...old, status: 'interrupted', ...closed })
+        expect(await current.waits.get(next.id)).toEqual(asked)
+        expect(await current.runs.open(session.id)).toEqual([run])
         expect(await auditors(current)).toEqual(['change'])
       }
     })
@@ -61,7 +61,7 @@ export function describeAskingAgain(open: OpenStore): void {
       expect(late.answered).toMatchObject([{ applied: false, wait: { status: 'interrupted' } }])
       const going = await acceptedRun(store, accept(session, { answers: [approve(next.id)] }))
 
-      expect(await store.wait(next.id)).toMatchObject({ status: 'approved', continuationRunId: going.id })
+      expect(await store.waits.get(next.id)).toMatchObject({ status: 'approved', continuationRunId: going.id })
     })
 
     test('does nothing once somebody has answered or asked again', async () => {
@@ -80,7 +80,7 @@ export function describeAskingAgain(open: OpenStore): void {
 
       expect(results.map(({ answered }) => answered?.[0]?.applied)).toEqual([false, false, false])
       expect(results.map(({ answered }) => answered?.[0]?.wait?.status)).toEqual(['rejected', 'interrupted', undefined])
-      expect(await store.waits({ status: 'pending', limit: 10 })).toMatchObject([{ id: won.id }])
+      expect(await store.waits.list({ status: 'pending', limit: 10 })).toMatchObject([{ id: won.id }])
       expect(await auditors(store)).toEqual(['change'])
     })
 
@@ -93,7 +93,7 @@ export function describeAskingAgain(open: OpenStore): void {
 
       await done(store, again(second, next))
 
-      expect((await store.wait(next.id))?.runId).toBe(going.id)
+      expect((await store.waits.get(next.id))?.runId).toBe(going.id)
       expect(await refusal(store, finish(going, { status: 'waiting', stillPending: [second] }))).toBe('conflict')
       await done(store, finish(going, { status: 'waiting', stillPending: [next.id] }))
     })

@@ -39,7 +39,7 @@ export function describeAudit(open: OpenStore): void {
       await done(store2, { type: 'claim_run', runId: two.id, fence: two.fence, leaseOwner: 'p', entries: [] })
       await done(store2, append({ ...two, fence: 2 }, [], { audit: [newAudit('after')] }))
 
-      const entries = await store2.audit(0, 1_000)
+      const entries = await store2.audit.entries(0, 1_000)
       const by = Array.from({ length: 20 }, (_, i) => [`one ${i}`, `also ${i}`, `two ${i} \ud83d`]).flat()
       expect(entries.map(({ n }) => n)).toEqual(Array.from({ length: 62 }, (_, i) => i + 1))
       expect(await auditors(store2)).toEqual([...by, 'end', 'after'])
@@ -47,8 +47,8 @@ export function describeAudit(open: OpenStore): void {
         newAudit('two 0 \ud83d', { details: { n: 0, ok: true, none: null } }),
       )
       expect(verifyChain(entries)).toEqual({ ok: true, n: 62, head: entries.at(-1)?.hash })
-      expect(await store2.audit(60, 1)).toEqual([entries[60]])
-      expect(await store2.audit(62, 10)).toEqual([])
+      expect(await store2.audit.entries(60, 1)).toEqual([entries[60]])
+      expect(await store2.audit.entries(62, 10)).toEqual([])
     })
 
     test('says nothing of what was refused', async () => {
@@ -62,7 +62,7 @@ export function describeAudit(open: OpenStore): void {
       await done(store, append(run, [], { audit: [newAudit('said')] }))
 
       expect(await auditors(store)).toEqual(['said'])
-      expect(verifyChain(await store.audit(0, 10))).toMatchObject({ ok: true, n: 1 })
+      expect(verifyChain(await store.audit.entries(0, 10))).toMatchObject({ ok: true, n: 1 })
     })
 
     test('takes what belongs to no session', async () => {
@@ -74,7 +74,7 @@ export function describeAudit(open: OpenStore): void {
 
       for await (const current of beforeAndAfter(store, reopen)) {
         expect(await auditors(current)).toEqual(['one', 'two', 'three'])
-        expect(verifyChain(await current.audit(0, 10))).toMatchObject({ ok: true, n: 3 })
+        expect(verifyChain(await current.audit.entries(0, 10))).toMatchObject({ ok: true, n: 3 })
       }
     })
 
@@ -83,7 +83,7 @@ export function describeAudit(open: OpenStore): void {
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
       await done(store, finish(run, { audit: [newAudit('ann', { session: session.id })] }))
-      const before = await store.audit(0, 10)
+      const before = await store.audit.entries(0, 10)
 
       await done(store, remove(session.id))
       const later = NOW * 2
@@ -96,8 +96,9 @@ export function describeAudit(open: OpenStore): void {
         limit: 10,
       })
 
-      expect(await store.session(session.id)).toBe(null)
-      for await (const current of beforeAndAfter(store, reopen)) expect(await current.audit(0, 10)).toEqual(before)
+      expect(await store.sessions.get(session.id)).toBe(null)
+      for await (const current of beforeAndAfter(store, reopen))
+        expect(await current.audit.entries(0, 10)).toEqual(before)
       expect(before.length).toBe(1)
     })
 

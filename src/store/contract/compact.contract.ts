@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { CompactSession, ImportSession, Store, StoredEntry } from '../store.ts'
+import type { StoredEntry } from '../ports/entry.ts'
+import type { CompactSession, ImportSession } from '../ports/sessions.ts'
+import type { Store } from '../store.ts'
 import {
   accept,
   acceptedRun,
@@ -155,17 +157,17 @@ export function describeCompaction(open: OpenStore): void {
       await done(store, accept(busy, { run: { createdAt: 100 } }))
       await done(store, create(newSession({ lastActivity: 100 })))
 
-      expect(await store.sessionsToCompact(100, 10)).toEqual([])
-      expect(await store.sessionsToCompact(101, 10)).toEqual([idle.session.id])
-      expect((await store.sessionsToCompact(300, 10)).length).toBe(2)
-      expect((await store.sessionsToCompact(300, 1)).length).toBe(1)
+      expect(await store.sessions.toCompact(100, 10)).toEqual([])
+      expect(await store.sessions.toCompact(101, 10)).toEqual([idle.session.id])
+      expect((await store.sessions.toCompact(300, 10)).length).toBe(2)
+      expect((await store.sessions.toCompact(300, 1)).length).toBe(1)
 
       await done(store, compact(idle.session.id, 3, []))
-      expect(await store.sessionsToCompact(101, 10)).toEqual([])
+      expect(await store.sessions.toCompact(101, 10)).toEqual([])
       const again = accept(idle.session, { run: { createdAt: 101 } })
       const next = await acceptedRun(store, again)
       await done(store, finish(next, { now: 101 }))
-      expect(await store.sessionsToCompact(102, 10)).toEqual([idle.session.id])
+      expect(await store.sessions.toCompact(102, 10)).toEqual([idle.session.id])
     })
   })
 
@@ -182,12 +184,12 @@ export function describeCompaction(open: OpenStore): void {
           messages: [newMessage('a', { role: 'assistant', brokenOff: true })],
         }),
       )
-      const runs = await Promise.all([run, failed].map(({ id }) => store.run(id)))
+      const runs = await Promise.all([run, failed].map(({ id }) => store.runs.get(id)))
       return {
         type: 'import_session',
-        session: (await store.session(session.id)) ?? session,
+        session: (await store.sessions.get(session.id)) ?? session,
         runs: runs.filter((one) => one !== null),
-        messages: await store.messages(session.id, 100),
+        messages: await store.messages.page(session.id, 100),
         entries: await store.entries(session.id, 0, 100),
       }
     }
@@ -218,15 +220,15 @@ export function describeCompaction(open: OpenStore): void {
 
       await done(store, command)
 
-      expect(await store.session(session.id)).toEqual(session)
-      expect(await store.laneMessages(session.id, 'planner', 10)).toEqual([messages[1]])
+      expect(await store.sessions.get(session.id)).toEqual(session)
+      expect(await store.messages.ofLane(session.id, 'planner', 10)).toEqual([messages[1]])
       const copy = newSession()
       const other = newRun(copy.id)
       const taken = { ...command, session: copy, runs: [other], messages: [], entries: [] }
       expect(await refusal(store, taken)).toBe('conflict')
-      expect(await store.session(copy.id)).toBe(null)
+      expect(await store.sessions.get(copy.id)).toBe(null)
       const store2 = await reopen()
-      expect(await Promise.all([approval, call].map((wait) => store2.wait(wait?.id ?? '')))).toEqual(waits)
+      expect(await Promise.all([approval, call].map((wait) => store2.waits.get(wait?.id ?? '')))).toEqual(waits)
       const next = await done(store2, accept(session, { answers: [approve(approval?.id ?? '')] }))
       expect(next).toMatchObject({ run: { status: 'running' }, completed: { id: run.id } })
     })
@@ -238,9 +240,9 @@ export function describeCompaction(open: OpenStore): void {
 
       await done(store, { type: 'import_session', session, runs: [], messages: [newMessage('q'), hidden], entries: [] })
 
-      expect(await store.messages(session.id, 10)).toEqual([newMessage('q')])
-      expect(await store.knownMessages(session.id, ['old'])).toEqual([hidden])
-      expect(await store.session(session.id)).toEqual(session)
+      expect(await store.messages.page(session.id, 10)).toEqual([newMessage('q')])
+      expect(await store.messages.known(session.id, ['old'])).toEqual([hidden])
+      expect(await store.sessions.get(session.id)).toEqual(session)
     })
 
     test('lets it go on behind what was imported', async () => {
@@ -270,15 +272,15 @@ export function describeCompaction(open: OpenStore): void {
       const results = await commit(store, command, copy, clash, create(neighbour))
 
       expect(results.slice(0, 3).map(codeOf)).toEqual(['conflict', 'conflict', 'conflict'])
-      expect(await store.session(neighbour.id)).toEqual(neighbour)
+      expect(await store.sessions.get(neighbour.id)).toEqual(neighbour)
       expect(await readSession(store, command.session, command.runs)).toEqual(before)
       for (const refused of [copy, clash]) {
         const { id, owner } = refused.session
-        expect(await store.session(id)).toBe(null)
-        expect([await store.entries(id, 0, 1), await store.messages(id, 1)]).toEqual([[], []])
-        expect((await store.sessionByAlias(owner, 'copy')) ?? null).toBe(null)
+        expect(await store.sessions.get(id)).toBe(null)
+        expect([await store.entries(id, 0, 1), await store.messages.page(id, 1)]).toEqual([[], []])
+        expect((await store.sessions.byAlias(owner, 'copy')) ?? null).toBe(null)
       }
-      expect(await store.run(clash.runs[0]?.id ?? '')).toBe(null)
+      expect(await store.runs.get(clash.runs[0]?.id ?? '')).toBe(null)
     })
 
     test('brings a run that was cut off back as an orphan', async () => {
@@ -289,7 +291,7 @@ export function describeCompaction(open: OpenStore): void {
 
       await done(store, { type: 'import_session', session, runs: [run], messages: [], entries })
 
-      expect(await store.orphans(NOW, 10)).toEqual([run])
+      expect(await store.runs.orphans(NOW, 10)).toEqual([run])
       const claim = await done(store, {
         type: 'claim_run',
         runId: run.id,
@@ -298,7 +300,7 @@ export function describeCompaction(open: OpenStore): void {
         entries: [text('on')],
       })
       expect(claim.firstSeq).toBeGreaterThan(1)
-      expect(await store.run(run.id)).toMatchObject({ fence: 4, leaseOwner: 'me' })
+      expect(await store.runs.get(run.id)).toMatchObject({ fence: 4, leaseOwner: 'me' })
     })
   })
 }

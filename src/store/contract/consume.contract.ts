@@ -51,7 +51,7 @@ export function describeConsumption(open: OpenStore): void {
       expect(first?.ok).toBe(true)
       expect(second).toMatchObject({ ok: false, error: { code: 'conflict' } })
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.wait(id)).toMatchObject({ status: 'consumed', decidedBy: 'ann', consumedAt: NOW + 5 })
+        expect(await current.waits.get(id)).toMatchObject({ status: 'consumed', decidedBy: 'ann', consumedAt: NOW + 5 })
         const after = first?.ok === true ? first.firstSeq - 1 : 0
         expect((await current.entries(run.sessionId, after, 10)).length).toBe(1)
         expect(await auditors(current)).toEqual(['assistant'])
@@ -67,15 +67,15 @@ export function describeConsumption(open: OpenStore): void {
       await done(store, finish(run, { status, now: NOW + 9, audit: [newAudit('first')] }))
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.wait(id)).toMatchObject({
+        expect(await current.waits.get(id)).toMatchObject({
           status: 'interrupted',
           decidedBy: 'ann',
           decidedAt: expect.any(Number),
           consumedAt: null,
           reason: 'It was approved, and its call did not run: the run that was to make it ended first.',
         })
-        expect((await current.wait(otherId))?.status).toBe('approved')
-        const records = (await current.audit(0, 10)).map(({ text }) => JSON.parse(text))
+        expect((await current.waits.get(otherId))?.status).toBe('approved')
+        const records = (await current.audit.entries(0, 10)).map(({ text }) => JSON.parse(text))
         expect(records.slice(1)).toEqual([
           {
             at: NOW + 9,
@@ -96,8 +96,8 @@ export function describeConsumption(open: OpenStore): void {
       const { store, run, id } = await approved(open)
       await done(store, append(run, [], { consume: [{ waitId: id, digest: 'digest of the call', at: NOW + 5 }] }))
       await done(store, finish(run, { status: 'failed' }))
-      expect(await store.wait(id)).toMatchObject({ status: 'consumed' })
-      expect(await store.audit(0, 10)).toEqual([])
+      expect(await store.waits.get(id)).toMatchObject({ status: 'consumed' })
+      expect(await store.audit.entries(0, 10)).toEqual([])
     })
 
     test('survives a power cut once it is acknowledged, also without `sync`', async (context) => {
@@ -105,7 +105,7 @@ export function describeConsumption(open: OpenStore): void {
       if (powerCut === undefined) return context.skip('this store cannot be cut off from its power')
       await done(store, append(run, [], { consume: [{ waitId: id, digest: 'digest of the call', at: NOW }] }))
 
-      expect(await (await powerCut()).wait(id)).toMatchObject({ status: 'consumed' })
+      expect(await (await powerCut()).waits.get(id)).toMatchObject({ status: 'consumed' })
     })
 
     test('is refused for anything else, and leaves no trace', async () => {
@@ -136,8 +136,8 @@ export function describeConsumption(open: OpenStore): void {
       }
 
       expect(await readSession(store, session, [run])).toEqual(before)
-      expect(await store.wait(id)).toMatchObject({ status: 'approved', consumedAt: null })
-      expect(await store.wait(foreignId)).toMatchObject({ status: 'approved' })
+      expect(await store.waits.get(id)).toMatchObject({ status: 'approved', consumedAt: null })
+      expect(await store.waits.get(foreignId)).toMatchObject({ status: 'approved' })
       expect(await auditors(store)).toEqual([])
     })
 
@@ -147,7 +147,7 @@ export function describeConsumption(open: OpenStore): void {
 
       expect(await refusal(store, use('digest of the call'))).toBe('conflict')
       expect((await done(store, use('edited digest'))).ok).toBe(true)
-      expect(await store.wait(id)).toMatchObject({
+      expect(await store.waits.get(id)).toMatchObject({
         status: 'consumed',
         arguments: '{"to":"bob@example.com"}',
         editedArguments: '{"to":"eve@example.com"}',
@@ -159,7 +159,7 @@ export function describeConsumption(open: OpenStore): void {
       const consume = [{ waitId: id, digest: 'digest of the call', at: NOW }]
 
       expect(await refusal(store, append({ ...run, fence: run.fence + 1 }, [], { consume }))).toBe('run_fenced')
-      expect(await store.wait(id)).toMatchObject({ status: 'approved' })
+      expect(await store.waits.get(id)).toMatchObject({ status: 'approved' })
     })
   })
 }

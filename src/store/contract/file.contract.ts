@@ -25,7 +25,7 @@ import {
   waitingSession,
 } from './samples.contract.ts'
 
-const filesIn = (store: Store, files: readonly FileRecord[]) => Promise.all(files.map(({ id }) => store.file(id)))
+const filesIn = (store: Store, files: readonly FileRecord[]) => Promise.all(files.map(({ id }) => store.files.get(id)))
 
 export function describeFiles(open: OpenStore): void {
   describe('files', () => {
@@ -35,10 +35,10 @@ export function describeFiles(open: OpenStore): void {
       await done(store, addFile(file))
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.file(file.id)).toEqual(file)
-        expect(await current.file(newId())).toBe(null)
+        expect(await current.files.get(file.id)).toEqual(file)
+        expect(await current.files.get(newId())).toBe(null)
       }
-      if (powerCut !== undefined) expect(await (await powerCut()).file(file.id)).toEqual(file)
+      if (powerCut !== undefined) expect(await (await powerCut()).files.get(file.id)).toEqual(file)
     })
 
     test('are added once', async () => {
@@ -47,7 +47,7 @@ export function describeFiles(open: OpenStore): void {
       await done(store, addFile(file))
 
       expect(await refusal(store, addFile({ ...file, name: 'other' }))).toBe('conflict')
-      expect(await store.file(file.id)).toEqual(file)
+      expect(await store.files.get(file.id)).toEqual(file)
     })
 
     test('can come into a session at once, if it is their owner’s', async () => {
@@ -61,7 +61,7 @@ export function describeFiles(open: OpenStore): void {
 
       expect(await refusal(store, addFile(foreign))).toBe('session_not_found')
       expect(await refusal(store, addFile(lost))).toBe('session_not_found')
-      expect(await store.filesOf(session.id)).toEqual([file])
+      expect(await store.files.ofSession(session.id)).toEqual([file])
       expect(await filesIn(store, [foreign, lost])).toEqual([null, null])
     })
 
@@ -77,9 +77,9 @@ export function describeFiles(open: OpenStore): void {
 
       for await (const current of beforeAndAfter(store, reopen)) {
         const sent = [first, second, third].map((file) => ({ ...file, sessionId: session.id }))
-        expect(await current.filesOf(session.id)).toEqual(sent)
+        expect(await current.files.ofSession(session.id)).toEqual(sent)
         expect(await filesIn(current, [first, kept])).toEqual([sent[0], kept])
-        expect(await current.filesOf(newId())).toEqual([])
+        expect(await current.files.ofSession(newId())).toEqual([])
       }
     })
 
@@ -102,9 +102,9 @@ export function describeFiles(open: OpenStore): void {
         const before = await readSession(store, session)
         expect(await refusal(store, accept(session, { files: [file.id, wrong.id] }))).toBe('file_not_found')
         expect(await readSession(store, session)).toEqual(before)
-        expect(await store.filesOf(session.id)).toEqual([])
+        expect(await store.files.ofSession(session.id)).toEqual([])
       }
-      expect(await store.file(file.id)).toEqual(file)
+      expect(await store.files.get(file.id)).toEqual(file)
     })
 
     test('that cannot be sent leave the answers that came with them unanswered', async () => {
@@ -140,13 +140,13 @@ export function describeFiles(open: OpenStore): void {
       const twins = [newFile({ sha256: a, sessionId: session.id }), newFile({ sha256: a })]
       const single = newFile({ sha256: b, sessionId: session.id })
       await commit(store, ...[...twins, single].map(addFile))
-      const known = async (current: Store) => (await current.knownHashes([a, b, c, a])).toSorted()
+      const known = async (current: Store) => (await current.files.knownHashes([a, b, c, a])).toSorted()
 
       expect(await known(store)).toEqual([a, b])
       await done(store, remove(session.id))
       for await (const current of beforeAndAfter(store, reopen)) {
         expect(await known(current)).toEqual([a])
-        expect(await current.knownHashes([])).toEqual([])
+        expect(await current.files.knownHashes([])).toEqual([])
       }
     })
 
@@ -162,14 +162,14 @@ export function describeFiles(open: OpenStore): void {
         addFile(sent),
         addFile(newFile({ owner: 'bob', sha256: b, bytes: 100, createdAt: 4 })),
       )
-      expect(await store.unsentFiles(sent.owner)).toEqual({ files: 4, bytes: 1_110, oldest: 3 })
+      expect(await store.files.unsent(sent.owner)).toEqual({ files: 4, bytes: 1_110, oldest: 3 })
 
       await acceptedRun(store, accept(newSession(), { files: [sent.id] }))
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.unsentFiles(sent.owner)).toEqual({ files: 3, bytes: 110, oldest: 5 })
-        expect(await current.unsentFiles('bob')).toEqual({ files: 1, bytes: 100, oldest: 4 })
-        expect(await current.unsentFiles('eve')).toEqual({ files: 0, bytes: 0, oldest: null })
+        expect(await current.files.unsent(sent.owner)).toEqual({ files: 3, bytes: 110, oldest: 5 })
+        expect(await current.files.unsent('bob')).toEqual({ files: 1, bytes: 100, oldest: 4 })
+        expect(await current.files.unsent('eve')).toEqual({ files: 0, bytes: 0, oldest: null })
       }
     })
 
@@ -211,7 +211,7 @@ export function describeFiles(open: OpenStore): void {
       })
 
       expect(count).toBe(0)
-      const sessionId = (await store.run(id))?.sessionId
+      const sessionId = (await store.runs.get(id))?.sessionId
       expect(await filesIn(store, [old, young, sent])).toEqual([null, young, { ...sent, sessionId }])
     })
   })

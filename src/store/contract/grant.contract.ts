@@ -53,9 +53,9 @@ export function describeGrants(open: OpenStore): void {
       )
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.grants({ now: NOW })).toEqual([made])
-        expect(await current.grant(made.id)).toEqual(made)
-        expect(await current.grant(others[0]?.id ?? '')).toBe(null)
+        expect(await current.grants.list({ now: NOW })).toEqual([made])
+        expect(await current.grants.get(made.id)).toEqual(made)
+        expect(await current.grants.get(others[0]?.id ?? '')).toBe(null)
         expect(await auditors(current)).toEqual(['yes', 'no', 'granted'])
       }
     })
@@ -69,7 +69,7 @@ export function describeGrants(open: OpenStore): void {
       const ofOther = newGrant({ createdAt: 2, agent: 'other' })
       await grant(store, everywhere, inOne, inTwo, ofOther)
       const found = async (query: { now?: number; agent?: string; sessionId?: string }) =>
-        idsOf(await store.grants({ now: 0, ...query }))
+        idsOf(await store.grants.list({ now: 0, ...query }))
 
       expect(await found({})).toEqual(idsOf([inOne, ofOther, everywhere, inTwo]))
       expect(await found({ agent: 'assistant' })).toEqual(idsOf([inOne, everywhere, inTwo]))
@@ -92,8 +92,8 @@ export function describeGrants(open: OpenStore): void {
       expect(await refusal(store, revoke(gone.id))).toBe('conflict')
       expect(await refusal(store, revoke(newId()))).toBe('conflict')
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.grants({ now: NOW })).toEqual([kept])
-        expect(await current.grant(gone.id)).toBe(null)
+        expect(await current.grants.list({ now: NOW })).toEqual([kept])
+        expect(await current.grants.get(gone.id)).toBe(null)
         expect(await auditors(current)).toEqual(['ann'])
       }
     })
@@ -112,7 +112,11 @@ export function describeGrants(open: OpenStore): void {
         limit: 10,
       })
 
-      expect(await Promise.all([lasting, over, soon].map(({ id }) => store.grant(id)))).toEqual([lasting, null, soon])
+      expect(await Promise.all([lasting, over, soon].map(({ id }) => store.grants.get(id)))).toEqual([
+        lasting,
+        null,
+        soon,
+      ])
     })
   })
 }

@@ -41,7 +41,7 @@ export function describeKeeping(open: OpenStore): void {
       const store2 = await reopen()
 
       expect(await readSession(store2, session, runs)).toEqual(before)
-      expect((await store2.orphans(NOW, 10)).map(({ id }) => id)).toEqual([second.id])
+      expect((await store2.runs.orphans(NOW, 10)).map(({ id }) => id)).toEqual([second.id])
       expect(await readSession(await reopen(), session, runs)).toEqual(before)
     })
 
@@ -59,7 +59,7 @@ export function describeKeeping(open: OpenStore): void {
       store.rest()
       store.rest()
       await done(store, finish(run, { messages: [newMessage('ab', { role: 'assistant' })] }))
-      expect((await store.run(run.id))?.status).toBe('completed')
+      expect((await store.runs.get(run.id))?.status).toBe('completed')
       expect((await store.entries(session.id, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
     })
 
@@ -148,21 +148,21 @@ export function describeKeeping(open: OpenStore): void {
         const run = await acceptedRun(store, command)
         await done(store, append(run, [text(name, name)], { lastTool: name }))
         await done(store, { type: 'renew_lease', leaseOwner: name, until: NOW + 1_000 })
-        expect(await store.orphans(NOW, 10)).toEqual([])
+        expect(await store.runs.orphans(NOW, 10)).toEqual([])
 
         for await (const current of beforeAndAfter(store, reopen)) {
-          const record = await current.session(session.id)
+          const record = await current.sessions.get(session.id)
           expect(record).toMatchObject({ owner: name, alias: name, agent: name, lastTool: name })
           expect(JSON.stringify(record?.metadata)).toBe(`{"${name}":1}`)
           expect(JSON.stringify(record?.state)).toBe(`{"${name}":{"a":1}}`)
-          expect((await current.sessionByAlias(name, name))?.id).toBe(session.id)
-          expect((await current.sessions({ owner: name, limit: 10 })).map(({ id }) => id)).toEqual([session.id])
-          expect((await current.runByWireId(session.id, name))?.id).toBe(run.id)
-          expect((await current.ownersRun(name, name))?.id).toBe(run.id)
-          expect(await current.messages(session.id, 10)).toEqual([newMessage(name)])
-          expect(await current.knownMessages(session.id, [name])).toEqual([newMessage(name)])
+          expect((await current.sessions.byAlias(name, name))?.id).toBe(session.id)
+          expect((await current.sessions.list({ owner: name, limit: 10 })).map(({ id }) => id)).toEqual([session.id])
+          expect((await current.runs.byWireId(session.id, name))?.id).toBe(run.id)
+          expect((await current.runs.ofOwner(name, name))?.id).toBe(run.id)
+          expect(await current.messages.page(session.id, 10)).toEqual([newMessage(name)])
+          expect(await current.messages.known(session.id, [name])).toEqual([newMessage(name)])
           expect((await current.entries(session.id, 2, 1))[0]?.data).toBe(text(name, name).data)
-          expect(await current.sessionByAlias(name, `${name}x`)).toBe(null)
+          expect(await current.sessions.byAlias(name, `${name}x`)).toBe(null)
           expect(await done(current, command)).toMatchObject({ existing: true, run: { id: run.id } })
         }
       },
@@ -176,13 +176,13 @@ export function describeKeeping(open: OpenStore): void {
       const run = await acceptedRun(store, accept(session, { start: { messages: names.map((id) => newMessage(id)) } }))
       await commit(store, ...names.map((alias) => accept(newSession({ alias }), { run: { wireId: alias } })))
 
-      expect((await store.messages(session.id, 100)).map(({ id }) => id)).toEqual(names)
+      expect((await store.messages.page(session.id, 100)).map(({ id }) => id)).toEqual(names)
       for (const name of names) {
-        expect((await store.sessionByAlias(session.owner, name))?.alias).toBe(name)
-        expect((await store.ownersRun(session.owner, name))?.wireId).toBe(name)
-        expect((await store.knownMessages(session.id, [name])).map(({ id }) => id)).toEqual([name])
+        expect((await store.sessions.byAlias(session.owner, name))?.alias).toBe(name)
+        expect((await store.runs.ofOwner(session.owner, name))?.wireId).toBe(name)
+        expect((await store.messages.known(session.id, [name])).map(({ id }) => id)).toEqual([name])
       }
-      expect((await store.run(run.id))?.id).toBe(run.id)
+      expect((await store.runs.get(run.id))?.id).toBe(run.id)
     })
 
     test.each([
@@ -236,10 +236,10 @@ export function describeKeeping(open: OpenStore): void {
       const kept = await after.entries(session.id, 0, 100)
       expect(kept.slice(0, 4)).toEqual(synced.entries)
       expect([4, 6]).toContain(kept.length)
-      expect((await after.messages(session.id, 10)).map(({ id }) => id)).toEqual(
+      expect((await after.messages.page(session.id, 10)).map(({ id }) => id)).toEqual(
         kept.length === 4 ? ['q', 't'] : ['q', 't', 'lost'],
       )
-      expect((await after.run(run.id))?.status).toBe('running')
+      expect((await after.runs.get(run.id))?.status).toBe('running')
     })
 
     test('never makes a seq mean two things, whoever writes first after it', async (context) => {

@@ -53,8 +53,8 @@ export function describeMessages(open: OpenStore): void {
       await done(store, append(run, [text('x')], { messages: rest.slice(0, 3) }))
       await done(store, finish(run, { messages: rest.slice(3) }))
 
-      expect(await store.messages(session.id, 100)).toEqual(messages)
-      expect(await (await reopen()).messages(session.id, 100)).toEqual(messages)
+      expect(await store.messages.page(session.id, 100)).toEqual(messages)
+      expect(await (await reopen()).messages.page(session.id, 100)).toEqual(messages)
     })
 
     test('are read up to a number of characters: at least one, and no older one once there are that many', async () => {
@@ -63,7 +63,7 @@ export function describeMessages(open: OpenStore): void {
       const messages = ['a', 'b', 'c', 'd'].map((id) => newMessage(id, { content: id.repeat(1_000) }))
       await done(store, accept(session, { start: { messages } }))
       const read = async (limit: number, before: string | undefined, maxChars: number) =>
-        idsOf(await store.messages(session.id, limit, before, maxChars))
+        idsOf(await store.messages.page(session.id, limit, before, maxChars))
 
       expect(await read(100, undefined, 1)).toEqual(['d'])
       expect(await read(100, undefined, 1_001)).toEqual(['c', 'd'])
@@ -79,11 +79,11 @@ export function describeMessages(open: OpenStore): void {
       const messages = [newMessage('a'), newMessage('b'), newMessage('l', { lane: 'call' })]
       await done(store, accept(session, { start: { messages } }))
 
-      expect(await store.messageMarks(session.id, ['l', 'nobody', 'a', 'a'])).toEqual([
+      expect(await store.messages.marks(session.id, ['l', 'nobody', 'a', 'a'])).toEqual([
         { id: 'a' },
         { id: 'l', lane: 'call' },
       ])
-      expect(await store.messageMarks('nobody', ['a'])).toEqual([])
+      expect(await store.messages.marks('nobody', ['a'])).toEqual([])
     })
 
     test('say whether the user spoke after one of them', async () => {
@@ -98,7 +98,7 @@ export function describeMessages(open: OpenStore): void {
         newMessage('left', { supersededBy: 'some run' }),
       ]
       await done(store, accept(session, { start: { messages } }))
-      const spoke = (id: string) => store.userSpokeAfter(session.id, id)
+      const spoke = (id: string) => store.messages.userSpokeAfter(session.id, id)
 
       expect(await Promise.all(['u1', 'a1', 'u2', 'a2', 'nobody'].map(spoke))).toEqual([
         true,
@@ -107,7 +107,7 @@ export function describeMessages(open: OpenStore): void {
         false,
         false,
       ])
-      expect(await store.userSpokeAfter('nobody', 'u1')).toBe(false)
+      expect(await store.messages.userSpokeAfter('nobody', 'u1')).toBe(false)
     })
 
     test('are counted when a person, the agent or a tool said them', async () => {
@@ -117,7 +117,7 @@ export function describeMessages(open: OpenStore): void {
 
       await done(store, accept(session, { start: { messages: roles.map((role) => newMessage(role, { role })) } }))
 
-      expect((await store.session(session.id))?.messageCount).toBe(3)
+      expect((await store.sessions.get(session.id))?.messageCount).toBe(3)
     })
 
     test('are written once: the first of an id stays, and is counted once', async () => {
@@ -130,8 +130,8 @@ export function describeMessages(open: OpenStore): void {
       await done(store, append(run, [], { messages: again }))
       await done(store, finish(run, { messages: again }))
 
-      expect(await store.messages(session.id, 100)).toEqual([first, newMessage('b'), newMessage('c')])
-      expect((await store.session(session.id))?.messageCount).toBe(3)
+      expect(await store.messages.page(session.id, 100)).toEqual([first, newMessage('b'), newMessage('c')])
+      expect((await store.sessions.get(session.id))?.messageCount).toBe(3)
     })
 
     test('have ids of their own in each session', async () => {
@@ -140,8 +140,8 @@ export function describeMessages(open: OpenStore): void {
       await done(store, accept(one, { start: { messages: [newMessage('a', { content: 'one' })] } }))
       await done(store, accept(two, { start: { messages: [newMessage('a', { content: 'two' })] } }))
 
-      expect((await store.messages(one.id, 10)).map(({ content }) => content)).toEqual(['one'])
-      expect((await store.messages(two.id, 10)).map(({ content }) => content)).toEqual(['two'])
+      expect((await store.messages.page(one.id, 10)).map(({ content }) => content)).toEqual(['one'])
+      expect((await store.messages.page(two.id, 10)).map(({ content }) => content)).toEqual(['two'])
     })
 
     test('are paged backwards from a message', async () => {
@@ -151,14 +151,14 @@ export function describeMessages(open: OpenStore): void {
       const ids = ['m', 'b', 'z', 'a', 'y']
       const messages = ids.map((id, i) => newMessage(id, { createdAt: 1_000 - i }))
       await done(store, accept(session, { start: { messages } }))
-      const page = async (limit: number, before?: string) => idsOf(await store.messages(session.id, limit, before))
+      const page = async (limit: number, before?: string) => idsOf(await store.messages.page(session.id, limit, before))
 
       expect(await page(2)).toEqual(['a', 'y'])
       expect(await page(2, 'a')).toEqual(['b', 'z'])
       expect(await page(2, 'b')).toEqual(['m'])
       expect(await page(2, 'm')).toEqual([])
       expect(await page(100)).toEqual(ids)
-      expect(await store.messages(newId(), 10)).toEqual([])
+      expect(await store.messages.page(newId(), 10)).toEqual([])
     })
 
     test('known ones are found among the ids that a client names', async () => {
@@ -166,13 +166,13 @@ export function describeMessages(open: OpenStore): void {
       const session = newSession()
       const messages = ['a', 'b', 'c'].map((id) => newMessage(id))
       await done(store, accept(session, { start: { messages } }))
-      const known = async (...ids: string[]) => idsOf(await store.knownMessages(session.id, ids)).sort()
+      const known = async (...ids: string[]) => idsOf(await store.messages.known(session.id, ids)).sort()
 
       expect(await known('c', 'nope', 'a')).toEqual(['a', 'c'])
       expect(await known()).toEqual([])
       expect(await known('a', 'a')).toEqual(['a'])
-      expect(await store.knownMessages(session.id, ['b'])).toEqual([newMessage('b')])
-      expect(await store.knownMessages(newId(), ['b'])).toEqual([])
+      expect(await store.messages.known(session.id, ['b'])).toEqual([newMessage('b')])
+      expect(await store.messages.known(newId(), ['b'])).toEqual([])
     })
   })
 
@@ -189,20 +189,20 @@ export function describeMessages(open: OpenStore): void {
       await done(store, finish(run, { messages: [said('p3', 'planner'), newMessage('a', { role: 'assistant' })] }))
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(idsOf(await current.messages(session.id, 2))).toEqual(['q', 'a'])
-        expect(idsOf(await current.messages(session.id, 10, 'a'))).toEqual(['q'])
-        expect(await current.laneMessages(session.id, 'planner', 10)).toEqual([
+        expect(idsOf(await current.messages.page(session.id, 2))).toEqual(['q', 'a'])
+        expect(idsOf(await current.messages.page(session.id, 10, 'a'))).toEqual(['q'])
+        expect(await current.messages.ofLane(session.id, 'planner', 10)).toEqual([
           said('p1', 'planner'),
           said('p2', 'planner'),
           said('p3', 'planner'),
         ])
-        expect(idsOf(await current.laneMessages(session.id, 'planner', 2))).toEqual(['p2', 'p3'])
-        expect(await current.laneMessages(session.id, 'planner', 0)).toEqual([])
-        expect(idsOf(await current.laneMessages(session.id, 'nobody', 10))).toEqual([])
-        expect(await current.laneMessages(newId(), 'planner', 10)).toEqual([])
-        expect(idsOf(await current.allMessages(session.id))).toEqual(['q', 'p1', 't1', 'p2', 'p3', 'a'])
-        expect(idsOf(await current.knownMessages(session.id, ['t1']))).toEqual(['t1'])
-        expect((await current.session(session.id))?.messageCount).toBe(2)
+        expect(idsOf(await current.messages.ofLane(session.id, 'planner', 2))).toEqual(['p2', 'p3'])
+        expect(await current.messages.ofLane(session.id, 'planner', 0)).toEqual([])
+        expect(idsOf(await current.messages.ofLane(session.id, 'nobody', 10))).toEqual([])
+        expect(await current.messages.ofLane(newId(), 'planner', 10)).toEqual([])
+        expect(idsOf(await current.messages.all(session.id))).toEqual(['q', 'p1', 't1', 'p2', 'p3', 'a'])
+        expect(idsOf(await current.messages.known(session.id, ['t1']))).toEqual(['t1'])
+        expect((await current.sessions.get(session.id))?.messageCount).toBe(2)
       }
     })
 
@@ -221,12 +221,12 @@ export function describeMessages(open: OpenStore): void {
 
       const second = await acceptedRun(store, accept(session, { start: { supersedeAfter: 'q2' } }))
 
-      expect(idsOf(await store.laneMessages(session.id, 'planner', 10))).toEqual(['p1'])
-      expect(idsOf(await store.messages(session.id, 10))).toEqual(['q', 'q2'])
-      expect(await store.knownMessages(session.id, ['p2'])).toEqual([
+      expect(idsOf(await store.messages.ofLane(session.id, 'planner', 10))).toEqual(['p1'])
+      expect(idsOf(await store.messages.page(session.id, 10))).toEqual(['q', 'q2'])
+      expect(await store.messages.known(session.id, ['p2'])).toEqual([
         said('p2', 'planner', { supersededBy: second.id }),
       ])
-      expect((await store.session(session.id))?.messageCount).toBe(2)
+      expect((await store.sessions.get(session.id))?.messageCount).toBe(2)
     })
   })
 
@@ -250,12 +250,12 @@ export function describeMessages(open: OpenStore): void {
 
       for await (const current of beforeAndAfter(store, reopen)) {
         const read = async (limit: number, before?: string) =>
-          idsOf(await current.messages(session.id, limit, before, undefined, true))
+          idsOf(await current.messages.page(session.id, limit, before, undefined, true))
         expect(await read(10)).toEqual(['q1', 's1', 'a1', 'x', 'q2', 'y'])
         expect(await read(2)).toEqual(['a1', 'x', 'q2', 'y'])
         expect(await read(1, 'q2')).toEqual(['a1', 'x'])
         expect(await read(10, 'a1')).toEqual(['q1', 's1'])
-        expect(idsOf(await current.messages(session.id, 10))).toEqual(['q1', 'a1', 'q2'])
+        expect(idsOf(await current.messages.page(session.id, 10))).toEqual(['q1', 'a1', 'q2'])
       }
     })
 
@@ -267,7 +267,12 @@ export function describeMessages(open: OpenStore): void {
       const messages = ['s1', 's2', 's3', 's4'].map((id) => newMessage(id, { content: long, lane: 'call' }))
       await done(store, append(run, [text('x')], { messages }))
 
-      expect(idsOf(await store.messages(session.id, 10, undefined, undefined, true))).toEqual(['q', 's2', 's3', 's4'])
+      expect(idsOf(await store.messages.page(session.id, 10, undefined, undefined, true))).toEqual([
+        'q',
+        's2',
+        's3',
+        's4',
+      ])
     })
 
     test('an activity stays where it was first shown, as it is now, and replaces nothing else', async () => {
@@ -280,12 +285,12 @@ export function describeMessages(open: OpenStore): void {
       )
       await done(store, append(run, [text('y')], { messages: [activity('x', 2), activity('a', 3)] }))
 
-      expect(await store.messages(session.id, 10, undefined, undefined, true)).toEqual([
+      expect(await store.messages.page(session.id, 10, undefined, undefined, true)).toEqual([
         newMessage('q'),
         activity('x', 2),
         newMessage('a', { role: 'assistant' }),
       ])
-      expect((await store.session(session.id))?.messageCount).toBe(2)
+      expect((await store.sessions.get(session.id))?.messageCount).toBe(2)
     })
   })
 
@@ -310,11 +315,11 @@ export function describeMessages(open: OpenStore): void {
       )
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(idsOf(await current.messages(session.id, 100))).toEqual(['q1', 'b1'])
-        expect(idsOf(await current.messages(session.id, 100, 'a2'))).toEqual(['q1'])
-        const known = await current.knownMessages(session.id, ['q1', 'a1', 'q2', 'a2', 'b1'])
-        expect(idsOf(await current.allMessages(session.id))).toEqual(['q1', 'a1', 'q2', 'a2', 'b1'])
-        expect((await current.runs(session.id)).map(({ id }) => id)).toEqual([first.id, second.id])
+        expect(idsOf(await current.messages.page(session.id, 100))).toEqual(['q1', 'b1'])
+        expect(idsOf(await current.messages.page(session.id, 100, 'a2'))).toEqual(['q1'])
+        const known = await current.messages.known(session.id, ['q1', 'a1', 'q2', 'a2', 'b1'])
+        expect(idsOf(await current.messages.all(session.id))).toEqual(['q1', 'a1', 'q2', 'a2', 'b1'])
+        expect((await current.runs.list(session.id)).map(({ id }) => id)).toEqual([first.id, second.id])
         expect(known.map(({ id, supersededBy }) => [id, supersededBy]).sort()).toEqual([
           ['a1', second.id],
           ['a2', second.id],
@@ -322,7 +327,7 @@ export function describeMessages(open: OpenStore): void {
           ['q1', undefined],
           ['q2', second.id],
         ])
-        expect((await current.session(session.id))?.messageCount).toBe(2)
+        expect((await current.sessions.get(session.id))?.messageCount).toBe(2)
       }
     })
 
@@ -336,8 +341,8 @@ export function describeMessages(open: OpenStore): void {
       await done(store, finish(run2, { messages: [newMessage('a2', { role: 'assistant' })] }))
       const run3 = await acceptedRun(store, accept(session, branch))
 
-      expect(idsOf(await store.messages(session.id, 10))).toEqual(['q'])
-      const known = await store.knownMessages(session.id, ['a1', 'a2'])
+      expect(idsOf(await store.messages.page(session.id, 10))).toEqual(['q'])
+      const known = await store.messages.known(session.id, ['a1', 'a2'])
       expect(new Map(known.map(({ id, supersededBy }) => [id, supersededBy]))).toEqual(
         new Map([
           ['a1', run2.id],
@@ -356,11 +361,11 @@ export function describeMessages(open: OpenStore): void {
       const command = { type: 'start_run', runId: queued.id, leaseOwner: 'p', now: NOW, start } as const
 
       expect(await refusal(store, command)).toBe('conflict')
-      expect(idsOf(await store.messages(session.id, 10))).toEqual(['q', 'a'])
+      expect(idsOf(await store.messages.page(session.id, 10))).toEqual(['q', 'a'])
 
       await done(store, finish(first))
       await done(store, command)
-      expect(idsOf(await store.messages(session.id, 10))).toEqual(['q'])
+      expect(idsOf(await store.messages.page(session.id, 10))).toEqual(['q'])
     })
 
     /** q1 a1 q2 a2, and then a run that has edited q2. */
@@ -376,7 +381,7 @@ export function describeMessages(open: OpenStore): void {
       await done(store, finish(edited, { messages: [newMessage('a3', { role: 'assistant' })] }))
       const begin = async (start: { supersedeAfter?: string; messages?: StoredMessage[] }) =>
         done(store, finish(await acceptedRun(store, accept(session, { start }))))
-      return { store, session, edit, begin, shown: async () => idsOf(await store.messages(session.id, 10)) }
+      return { store, session, edit, begin, shown: async () => idsOf(await store.messages.page(session.id, 10)) }
     }
 
     test('answers a message anew that was taken since: it is not hidden by its own repetition', async () => {
@@ -385,7 +390,7 @@ export function describeMessages(open: OpenStore): void {
       await begin(edit.start)
 
       expect(await shown()).toEqual(['q1', 'a1', 'edited'])
-      expect((await store.session(session.id))?.messageCount).toBe(3)
+      expect((await store.sessions.get(session.id))?.messageCount).toBe(3)
     })
 
     test('answers also a message anew that was not meant as an edit, and keeps what came before it', async () => {

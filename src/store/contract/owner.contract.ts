@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClaimRun, ReleaseRun, RequestCancel } from '../store.ts'
+import type { ClaimRun, ReleaseRun, RequestCancel } from '../ports/runs.ts'
 import {
   accept,
   acceptedRun,
@@ -45,7 +45,7 @@ export function describeOwners(open: OpenStore): void {
 
       await done(store, claim(run.id, run.fence))
 
-      const claimed = await store.run(run.id)
+      const claimed = await store.runs.get(run.id)
       expect(claimed).toEqual({ ...run, fence: 2, leaseOwner: 'process-2', lastSeq: claimed?.lastSeq })
       if (claimed === null) return
       expect(await refusal(store, append(run, [text('late')]))).toBe('run_fenced')
@@ -68,7 +68,7 @@ export function describeOwners(open: OpenStore): void {
       )
       expect(won?.ok).toBe(true)
       expect(codeOf(lost)).toBe('run_fenced')
-      expect(await store.run(run.id)).toMatchObject({ leaseOwner: 'a', fence: 2 })
+      expect(await store.runs.get(run.id)).toMatchObject({ leaseOwner: 'a', fence: 2 })
 
       expect((await commit(store, claim(queued.id, queued.fence)))[0]?.ok).toBe(false)
       await done(store, finish({ ...run, fence: 2 }))
@@ -121,17 +121,17 @@ export function describeOwners(open: OpenStore): void {
       const run = await acceptedRun(store, accept(newSession()))
       await done(store, { type: 'renew_lease', leaseOwner: PROCESS, until: NOW + 1_000 })
       expect(await refusal(store, release(run.id, run.fence + 1))).toBe('run_fenced')
-      expect(await store.orphans(NOW, 10)).toEqual([])
+      expect(await store.runs.orphans(NOW, 10)).toEqual([])
 
       await done(store, release(run.id, run.fence))
 
-      const released = await store.run(run.id)
+      const released = await store.runs.get(run.id)
       expect(released).toMatchObject({ status: 'running', leaseOwner: null })
-      expect(await store.orphans(NOW, 10)).toEqual([released])
+      expect(await store.runs.orphans(NOW, 10)).toEqual([released])
       expect(await refusal(store, append(run, [text('late')]))).toBe('run_fenced')
       expect(await refusal(store, finish(run))).toBe('run_fenced')
       await done(store, claim(run.id, released?.fence ?? 0))
-      expect(await store.run(run.id)).toMatchObject({ status: 'running', leaseOwner: 'process-2' })
+      expect(await store.runs.get(run.id)).toMatchObject({ status: 'running', leaseOwner: 'process-2' })
     })
 
     test('a run that has ended is not given back', async () => {
@@ -140,7 +140,7 @@ export function describeOwners(open: OpenStore): void {
       await done(store, finish(run))
 
       expect((await commit(store, release(run.id, run.fence)))[0]?.ok).toBe(false)
-      expect(await store.run(run.id)).toMatchObject({ status: 'completed' })
+      expect(await store.runs.get(run.id)).toMatchObject({ status: 'completed' })
     })
   })
 
@@ -150,7 +150,7 @@ export function describeOwners(open: OpenStore): void {
       const a = await acceptedRun(store, accept(newSession(), { leaseOwner: 'a' }))
       const b = await acceptedRun(store, accept(newSession(), { leaseOwner: 'b' }))
       const c = await acceptedRun(store, accept(newSession(), { leaseOwner: 'c' }))
-      const found = async (now: number) => (await store.orphans(now, 10)).map((run) => run.id).sort()
+      const found = async (now: number) => (await store.runs.orphans(now, 10)).map((run) => run.id).sort()
 
       await commit(
         store,
@@ -168,7 +168,7 @@ export function describeOwners(open: OpenStore): void {
       await done(store, finish(b))
       expect(await found(NOW + 250)).toEqual([c.id])
       expect(await found(NOW + 350)).toEqual([a.id, c.id].sort())
-      expect((await store.orphans(NOW + 350, 1)).length).toBe(1)
+      expect((await store.runs.orphans(NOW + 350, 1)).length).toBe(1)
     })
 
     test('are the queued runs with nothing before them', async () => {
@@ -178,7 +178,7 @@ export function describeOwners(open: OpenStore): void {
       const first = await acceptedRun(store, accept(session))
       const second = await acceptedRun(store, accept(session))
       const third = await acceptedRun(store, accept(session))
-      const found = async () => (await store.orphans(NOW, 10)).map((run) => run.id)
+      const found = async () => (await store.runs.orphans(NOW, 10)).map((run) => run.id)
 
       expect(await found()).toEqual([])
       await done(store, finish(first))
@@ -187,7 +187,7 @@ export function describeOwners(open: OpenStore): void {
       expect(await found()).toEqual([])
       await done(store, finish({ ...second, fence: 1 }, { status: 'waiting' }))
       expect(await found()).toEqual([])
-      const waiting = await store.run(second.id)
+      const waiting = await store.runs.get(second.id)
       await done(store, finish({ ...second, fence: waiting?.fence ?? 0 }, { status: 'cancelled', entries: [] }))
       expect(await found()).toEqual([third.id])
       await done(store, finish(third, { status: 'cancelled' }))
@@ -209,8 +209,8 @@ export function describeOwners(open: OpenStore): void {
         { ok: true, firstSeq: 4 },
         { ok: true, firstSeq: 5 },
       ])
-      expect(await store.run(run.id)).toMatchObject({ status: 'running', cancelRequested: true, fence: 1 })
-      expect(await store.run(queued.id)).toMatchObject({ status: 'queued', cancelRequested: true })
+      expect(await store.runs.get(run.id)).toMatchObject({ status: 'running', cancelRequested: true, fence: 1 })
+      expect(await store.runs.get(queued.id)).toMatchObject({ status: 'queued', cancelRequested: true })
       expect(await store.entries(session.id, 3, 10)).toEqual([
         { seq: 4, runId: run.id, ...fact('cancel_requested') },
         { seq: 5, runId: queued.id, ...fact('cancel_requested') },
@@ -227,7 +227,7 @@ export function describeOwners(open: OpenStore): void {
 
       expect(await refusal(store, cancel(run.id))).toBe('conflict')
       expect(await refusal(store, cancel(newId()))).toBe('run_not_found')
-      expect(await store.run(run.id)).toMatchObject({ cancelRequested: false })
+      expect(await store.runs.get(run.id)).toMatchObject({ cancelRequested: false })
       expect(await store.head(session.id)).toBe(3)
     })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PurgeSessions } from '../store.ts'
+import type { PurgeSessions } from '../ports/sessions.ts'
 import {
   accept,
   acceptedRun,
@@ -58,11 +58,11 @@ export function describeRemoval(open: OpenStore): void {
           openRuns: [],
           runs: [null],
         })
-        expect(await current.runByWireId(session.id, run.wireId)).toBe(null)
-        expect(await current.ownersRun(session.owner, run.wireId)).toBe(null)
-        expect(await current.knownMessages(session.id, ['q'])).toEqual([])
-        expect(await current.sessions({ owner: session.owner, limit: 10 })).toEqual([])
-        expect(await current.sessionsToCompact(NOW * 2, 10)).toEqual([])
+        expect(await current.runs.byWireId(session.id, run.wireId)).toBe(null)
+        expect(await current.runs.ofOwner(session.owner, run.wireId)).toBe(null)
+        expect(await current.messages.known(session.id, ['q'])).toEqual([])
+        expect(await current.sessions.list({ owner: session.owner, limit: 10 })).toEqual([])
+        expect(await current.sessions.toCompact(NOW * 2, 10)).toEqual([])
       }
     })
 
@@ -82,10 +82,10 @@ export function describeRemoval(open: OpenStore): void {
       await done(store, remove(session.id))
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await Promise.all(waits.map(({ id }) => current.wait(id)))).toEqual([null, null])
-        expect(await current.waits({ limit: 10 })).toEqual(other.waits)
-        expect(await current.grants({ now: NOW })).toEqual([everywhere])
-        expect(await current.session(session.id)).toMatchObject({ status: 'terminated', activeAgent: null })
+        expect(await Promise.all(waits.map(({ id }) => current.waits.get(id)))).toEqual([null, null])
+        expect(await current.waits.list({ limit: 10 })).toEqual(other.waits)
+        expect(await current.grants.list({ now: NOW })).toEqual([everywhere])
+        expect(await current.sessions.get(session.id)).toMatchObject({ status: 'terminated', activeAgent: null })
       }
     })
 
@@ -97,19 +97,19 @@ export function describeRemoval(open: OpenStore): void {
       const next = newSession({ alias: 'name' })
       await done(store, accept(next))
 
-      expect((await store.sessionByAlias(session.owner, 'name'))?.id).toBe(next.id)
-      expect((await store.session(session.id))?.alias).toBe(null)
+      expect((await store.sessions.byAlias(session.owner, 'name'))?.id).toBe(next.id)
+      expect((await store.sessions.get(session.id))?.alias).toBe(null)
     })
 
     test('again does nothing', async () => {
       const { store } = await openForTest(open)
       const { session } = await finishedSession(store)
       await done(store, remove(session.id, NOW + 1))
-      const before = await store.session(session.id)
+      const before = await store.sessions.get(session.id)
 
       await done(store, remove(session.id, NOW + 2))
 
-      expect(await store.session(session.id)).toEqual(before)
+      expect(await store.sessions.get(session.id)).toEqual(before)
     })
 
     test.each(['running', 'waiting', 'queued'] as const)('is refused while a run is %s', async (status) => {
@@ -137,8 +137,8 @@ export function describeRemoval(open: OpenStore): void {
       expect((await commit(store, create(session)))[0]?.ok).toBe(false)
 
       expect(await readSession(store, session)).toEqual(before)
-      expect(await store.run(command.run.id)).toBe(null)
-      expect(await store.sessionByAlias(session.owner, 'name')).toBe(null)
+      expect(await store.runs.get(command.run.id)).toBe(null)
+      expect(await store.sessions.byAlias(session.owner, 'name')).toBe(null)
     })
   })
 
@@ -175,8 +175,8 @@ export function describeRemoval(open: OpenStore): void {
           openRuns: [],
           runs: [null],
         })
-        expect(await current.session(deletedOld.session.id)).toBe(null)
-        expect(await current.session(deletedRecent.session.id)).toMatchObject({ status: 'terminated' })
+        expect(await current.sessions.get(deletedOld.session.id)).toBe(null)
+        expect(await current.sessions.get(deletedRecent.session.id)).toMatchObject({ status: 'terminated' })
         expect(await readSession(current, recent.session, [recent.run])).toEqual(kept)
       }
     })
@@ -192,8 +192,8 @@ export function describeRemoval(open: OpenStore): void {
 
       expect(await done(store, purge({ before: NOW + 1 }))).toMatchObject({ count: 1 })
 
-      expect(await store.waits({ limit: 10 })).toEqual([])
-      expect(await store.grants({ now: NOW })).toEqual([])
+      expect(await store.waits.list({ limit: 10 })).toEqual([])
+      expect(await store.grants.list({ now: NOW })).toEqual([])
     })
 
     test('goes by a time of their own for those that are not listed', async () => {
@@ -201,7 +201,7 @@ export function describeRemoval(open: OpenStore): void {
       const listed = await finishedSession(store, { lastActivity: 100 })
       const unlisted = await finishedSession(store, { lastActivity: 100, unlisted: true })
       const names = async () =>
-        Promise.all([listed, unlisted].map(async ({ session }) => (await store.session(session.id)) !== null))
+        Promise.all([listed, unlisted].map(async ({ session }) => (await store.sessions.get(session.id)) !== null))
 
       expect(await done(store, purge({ before: 50, unlistedBefore: 100 }))).toMatchObject({ count: 0 })
       expect(await done(store, purge({ before: 100, unlistedBefore: 100 }))).toMatchObject({ count: 0 })
@@ -217,7 +217,7 @@ export function describeRemoval(open: OpenStore): void {
       const { session } = await finishedSession(store, { lastActivity: 0 })
 
       expect(await done(store, purge({ before: null, unlistedBefore: NOW }))).toMatchObject({ count: 0 })
-      expect(await store.session(session.id)).not.toBe(null)
+      expect(await store.sessions.get(session.id)).not.toBe(null)
     })
 
     test.each(['running', 'waiting', 'queued'] as const)('spares a session with a run that is %s', async (status) => {
@@ -229,7 +229,7 @@ export function describeRemoval(open: OpenStore): void {
       if (status !== 'running') await done(store, finish(run, { now: 1, ...(status === 'waiting' ? { status } : {}) }))
 
       expect(await done(store, purge({ before: NOW, unlistedBefore: NOW }))).toMatchObject({ count: 0 })
-      expect((await store.openRuns(session.id)).map((open) => open.status)).toEqual([status])
+      expect((await store.runs.open(session.id)).map((open) => open.status)).toEqual([status])
     })
 
     test('removes at most as many as asked for, and says how many', async () => {
@@ -241,7 +241,7 @@ export function describeRemoval(open: OpenStore): void {
       for (let i = 0; i < 4; i += 1) counts.push((await done(store, purge({ before: 2, limit: 2 }))).count)
 
       expect(counts).toEqual([2, 2, 1, 0])
-      expect(await store.sessions({ owner: 'ann', limit: 10 })).toEqual([])
+      expect(await store.sessions.list({ owner: 'ann', limit: 10 })).toEqual([])
     })
 
     test('leaves the id free for a session that has nothing of the old one', async () => {

@@ -35,8 +35,8 @@ export function describeRepeating(open: OpenStore): void {
       expect(await commit(await reopen(), again)).toMatchObject([{ ...expected, run: { id: first.run?.id } }])
       const store2 = await reopen()
       expect(await readSession(store2, session)).toEqual(before)
-      expect(await store2.session(stranger.id)).toBe(null)
-      expect(await store2.run(again.run.id)).toBe(null)
+      expect(await store2.sessions.get(stranger.id)).toBe(null)
+      expect(await store2.runs.get(again.run.id)).toBe(null)
     })
 
     test('finds it also when it has ended, when the session is busy and when there is no room', async () => {
@@ -107,7 +107,7 @@ export function describeRepeating(open: OpenStore): void {
       await done(store, { ...purge, now: NOW + 1_001 })
       const late = again(NOW + 1_001)
       expect(await done(store, late)).toMatchObject({ run: { id: late.run.id, status: 'running' } })
-      expect((await store.run(first.id))?.status).toBe('running')
+      expect((await store.runs.get(first.id))?.status).toBe('running')
     })
 
     test('finds it by the id its client gave it, in that session alone', async () => {
@@ -132,14 +132,14 @@ export function describeRepeating(open: OpenStore): void {
       const second = await acceptedRun(store, accept(two, { run: { wireId: 'r', createdAt: NOW + 1 } }))
       await done(store, accept(newSession({ owner: 'bob' }), { run: { wireId: 'r', createdAt: NOW + 2 } }))
 
-      expect(await store.run(first.id)).toEqual(first)
-      expect(await store.runByWireId(one.id, 'r')).toEqual(first)
-      expect(await store.runByWireId(two.id, 'r')).toEqual(second)
-      expect(await store.ownersRun(one.owner, 'r')).toEqual(second)
-      expect(await store.run(newId())).toBe(null)
-      expect(await store.runByWireId(one.id, 'q')).toBe(null)
-      expect(await store.runByWireId(newId(), 'r')).toBe(null)
-      expect(await store.ownersRun('carol', 'r')).toBe(null)
+      expect(await store.runs.get(first.id)).toEqual(first)
+      expect(await store.runs.byWireId(one.id, 'r')).toEqual(first)
+      expect(await store.runs.byWireId(two.id, 'r')).toEqual(second)
+      expect(await store.runs.ofOwner(one.owner, 'r')).toEqual(second)
+      expect(await store.runs.get(newId())).toBe(null)
+      expect(await store.runs.byWireId(one.id, 'q')).toBe(null)
+      expect(await store.runs.byWireId(newId(), 'r')).toBe(null)
+      expect(await store.runs.ofOwner('carol', 'r')).toBe(null)
     })
   })
 }

@@ -32,12 +32,12 @@ export function describeRuns(open: OpenStore): void {
     const other = await acceptedRun(store, accept(newSession()))
     const summaries = runs.map(({ input: _input, ...summary }) => summary)
 
-    expect(await store.latestRuns(session.id, 10)).toEqual(summaries)
-    expect(await store.latestRuns(session.id, 2)).toEqual(summaries.slice(0, 2))
-    expect(await store.latestRuns(session.id, 2, runs[1]?.id)).toEqual(summaries.slice(2))
-    expect(await store.latestRuns(session.id, 2, runs[2]?.id)).toEqual([])
-    expect(await store.latestRuns(session.id, 2, newId())).toEqual([])
-    expect(await store.latestRuns(other.sessionId, 2, other.id)).toEqual([])
+    expect(await store.runs.latest(session.id, 10)).toEqual(summaries)
+    expect(await store.runs.latest(session.id, 2)).toEqual(summaries.slice(0, 2))
+    expect(await store.runs.latest(session.id, 2, runs[1]?.id)).toEqual(summaries.slice(2))
+    expect(await store.runs.latest(session.id, 2, runs[2]?.id)).toEqual([])
+    expect(await store.runs.latest(session.id, 2, newId())).toEqual([])
+    expect(await store.runs.latest(other.sessionId, 2, other.id)).toEqual([])
   })
 
   describe('starting a queued run', () => {
@@ -58,7 +58,7 @@ export function describeRuns(open: OpenStore): void {
       )
 
       expect(result.firstSeq).toBe(5)
-      expect(await store.run(queued.id)).toMatchObject({
+      expect(await store.runs.get(queued.id)).toMatchObject({
         status: 'running',
         startedAt: NOW,
         fence: 1,
@@ -69,8 +69,8 @@ export function describeRuns(open: OpenStore): void {
         { seq: 5, runId: queued.id, ...STARTED },
         { seq: 6, runId: queued.id, ...text('a') },
       ])
-      expect(await store.messages(session.id, 10)).toEqual([question])
-      expect(await store.session(session.id)).toEqual({ ...session, messageCount: 1, state: null })
+      expect(await store.messages.page(session.id, 10)).toEqual([question])
+      expect(await store.sessions.get(session.id)).toEqual({ ...session, messageCount: 1, state: null })
     })
 
     test('is refused while the session is busy, and leaves nothing behind', async () => {
@@ -113,7 +113,7 @@ export function describeRuns(open: OpenStore): void {
 
       expect(won?.ok).toBe(true)
       expect(codeOf(lost)).toBe('conflict')
-      expect(await store.run(queued.id)).toMatchObject({ leaseOwner: 'a', fence: 1 })
+      expect(await store.runs.get(queued.id)).toMatchObject({ leaseOwner: 'a', fence: 1 })
     })
   })
 
@@ -139,7 +139,7 @@ export function describeRuns(open: OpenStore): void {
       )
 
       expect(result.firstSeq).toBe(4)
-      expect(await store.run(run.id)).toEqual({
+      expect(await store.runs.get(run.id)).toEqual({
         ...run,
         // What a run was given is in the messages once it has ended; a store need not keep it twice.
         input: expect.anything(),
@@ -156,7 +156,7 @@ export function describeRuns(open: OpenStore): void {
         event('TEXT_MESSAGE_END').data,
         FINISHED.data,
       ])
-      expect(await store.messages(session.id, 10)).toEqual([answer])
+      expect(await store.messages.page(session.id, 10)).toEqual([answer])
     })
 
     test('is refused a second time, and to a process that does not own the run', async () => {
@@ -166,16 +166,16 @@ export function describeRuns(open: OpenStore): void {
       const unsaid = { messages: [newMessage('unsaid')], error: { code: 'x', message: 'unsaid' } }
 
       expect(await refusal(store, finish({ ...run, fence: run.fence + 1 }, unsaid))).toBe('run_fenced')
-      expect((await store.run(run.id))?.status).toBe('running')
+      expect((await store.runs.get(run.id))?.status).toBe('running')
 
       const [first, second] = await commit(store, finish(run), finish(run, { status: 'failed', ...unsaid }))
       expect(first?.ok).toBe(true)
       expect(codeOf(second)).toBe('run_fenced')
       expect(await refusal(store, finish(run, { status: 'cancelled', ...unsaid }))).toBe('run_fenced')
 
-      expect(await store.run(run.id)).toMatchObject({ status: 'completed', error: null })
+      expect(await store.runs.get(run.id)).toMatchObject({ status: 'completed', error: null })
       expect((await store.entries(session.id, 2, 10)).map(({ data }) => data)).toEqual([FINISHED.data])
-      expect(await store.messages(session.id, 10)).toEqual([])
+      expect(await store.messages.page(session.id, 10)).toEqual([])
     })
 
     test('frees the session for the next one', async () => {
@@ -185,7 +185,7 @@ export function describeRuns(open: OpenStore): void {
 
       await done(store, finish(first))
 
-      expect(await store.openRuns(session.id)).toEqual([])
+      expect(await store.runs.open(session.id)).toEqual([])
       expect(await acceptedRun(store, accept(session, { onBusy: 'reject' }))).toMatchObject({ status: 'running' })
     })
 
@@ -198,14 +198,14 @@ export function describeRuns(open: OpenStore): void {
 
       await done(store, finish(second, { status: 'cancelled', entries: [STARTED, FINISHED] }))
 
-      expect(await store.run(second.id)).toMatchObject({
+      expect(await store.runs.get(second.id)).toMatchObject({
         status: 'cancelled',
         startedAt: null,
         finishedAt: NOW,
         firstSeq: 5,
         lastSeq: 6,
       })
-      expect((await store.openRuns(session.id)).map((run) => run.id)).toEqual([first.id, third.id])
+      expect((await store.runs.open(session.id)).map((run) => run.id)).toEqual([first.id, third.id])
       // The one that runs is not disturbed.
       expect(await done(store, append(first, [text('on')]))).toMatchObject({ firstSeq: 7 })
     })
@@ -217,14 +217,14 @@ export function describeRuns(open: OpenStore): void {
       const queued = await acceptedRun(store, accept(session))
       await done(store, finish(run, { status: 'waiting' }))
 
-      const waiting = await store.run(run.id)
-      expect((await store.openRuns(session.id)).map(({ id, status }) => [id, status])).toEqual([
+      const waiting = await store.runs.get(run.id)
+      expect((await store.runs.open(session.id)).map(({ id, status }) => [id, status])).toEqual([
         [run.id, 'waiting'],
         [queued.id, 'queued'],
       ])
 
       await done(store, finish({ ...run, fence: waiting?.fence ?? 0 }, { entries: [] }))
-      expect((await store.run(run.id))?.status).toBe('completed')
+      expect((await store.runs.get(run.id))?.status).toBe('completed')
       expect(await done(store, start(queued.id))).toMatchObject({ ok: true })
       expect(await refusal(store, finish({ ...run, fence: waiting?.fence ?? 0 }, { entries: [] }))).toBe('run_fenced')
     })

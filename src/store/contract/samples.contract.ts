@@ -10,20 +10,12 @@ import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Approval, ClientCall, Wait, WaitAnswer } from '../../domain/wait.ts'
-import type {
-  AcceptRun,
-  AddFile,
-  AppendEntries,
-  Command,
-  CreateSession,
-  DeleteSession,
-  FinishRun,
-  NewEntry,
-  Result,
-  RunStart,
-  StartRun,
-  Store,
-} from '../store.ts'
+import type { Command, Result } from '../ports/command.ts'
+import type { NewEntry } from '../ports/entry.ts'
+import type { AddFile } from '../ports/files.ts'
+import type { AcceptRun, AppendEntries, FinishRun, RunStart, StartRun } from '../ports/runs.ts'
+import type { CreateSession, DeleteSession } from '../ports/sessions.ts'
+import type { Store } from '../store.ts'
 
 export interface StoreUnderTest {
   store: Store
@@ -310,7 +302,7 @@ export async function waitingSession(
 
 /** Those who speak in the audit trail, in order. */
 export async function auditors(store: Store): Promise<string[]> {
-  return (await store.audit(0, 1_000)).map(({ text }) => JSON.parse(text).by)
+  return (await store.audit.entries(0, 1_000)).map(({ text }) => JSON.parse(text).by)
 }
 
 /** How a run can end. */
@@ -369,23 +361,23 @@ export async function finishedSession(
 /** All that can be read of a session. */
 export async function readSession(store: Store, session: SessionRecord, runs: readonly RunRecord[] = []) {
   return {
-    record: await store.session(session.id),
-    byAlias: session.alias === null ? null : await store.sessionByAlias(session.owner, session.alias),
+    record: await store.sessions.get(session.id),
+    byAlias: session.alias === null ? null : await store.sessions.byAlias(session.owner, session.alias),
     head: await store.head(session.id),
     entries: await store.entries(session.id, 0, 1_000_000),
-    messages: await store.messages(session.id, 1_000_000),
-    openRuns: await store.openRuns(session.id),
-    runs: await Promise.all(runs.map((run) => store.run(run.id))),
+    messages: await store.messages.page(session.id, 1_000_000),
+    openRuns: await store.runs.open(session.id),
+    runs: await Promise.all(runs.map((run) => store.runs.get(run.id))),
   }
 }
 
 /** All of a session and of what is shared that answers can change. */
 export const snapshot = async (store: Store, sessionId: string) => ({
-  waits: await store.waits({ sessionId, limit: 100 }),
-  runs: await store.runs(sessionId),
-  messages: await store.allMessages(sessionId),
+  waits: await store.waits.list({ sessionId, limit: 100 }),
+  runs: await store.runs.list(sessionId),
+  messages: await store.messages.all(sessionId),
   entries: await store.entries(sessionId, 0, 1_000),
-  grants: await store.grants({ now: NOW }),
-  audit: await store.audit(0, 1_000),
-  session: await store.session(sessionId),
+  grants: await store.grants.list({ now: NOW }),
+  audit: await store.audit.entries(0, 1_000),
+  session: await store.sessions.get(sessionId),
 })

@@ -34,8 +34,8 @@ export function describeSessions(open: OpenStore): void {
       expect(await done(store, create(session))).toMatchObject({ firstSeq: 0, session })
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.session(session.id)).toEqual(session)
-        expect(await current.sessionByAlias(session.owner, 'name')).toEqual(session)
+        expect(await current.sessions.get(session.id)).toEqual(session)
+        expect(await current.sessions.byAlias(session.owner, 'name')).toEqual(session)
       }
     })
 
@@ -45,8 +45,8 @@ export function describeSessions(open: OpenStore): void {
       await done(store, create(first))
 
       expect(await refusal(store, create(second))).toBe('conflict')
-      expect(await store.session(second.id)).toBe(null)
-      expect(await store.sessionByAlias(first.owner, 'name')).toEqual(first)
+      expect(await store.sessions.get(second.id)).toBe(null)
+      expect(await store.sessions.byAlias(first.owner, 'name')).toEqual(first)
       const other = newSession({ alias: 'name', owner: 'bob' })
       expect(await done(store, create(other))).toMatchObject({ session: other })
     })
@@ -57,14 +57,14 @@ export function describeSessions(open: OpenStore): void {
       await done(store, create(session))
 
       expect((await commit(store, create({ ...session, metadata: {} })))[0]?.ok).toBe(false)
-      expect(await store.session(session.id)).toEqual(session)
+      expect(await store.sessions.get(session.id)).toEqual(session)
     })
 
     test('is known by none of its ids before', async () => {
       const { store } = await openForTest(open)
 
-      expect(await store.session(newId())).toBe(null)
-      expect(await store.sessionByAlias('ann', 'nope')).toBe(null)
+      expect(await store.sessions.get(newId())).toBe(null)
+      expect(await store.sessions.byAlias('ann', 'nope')).toBe(null)
     })
   })
 
@@ -76,11 +76,11 @@ export function describeSessions(open: OpenStore): void {
       await done(store, create(session))
 
       await done(store, { ...update, lastActivity: NOW + 5 })
-      expect(await store.session(session.id)).toEqual({ ...session, lastActivity: NOW + 5 })
+      expect(await store.sessions.get(session.id)).toEqual({ ...session, lastActivity: NOW + 5 })
       await done(store, { ...update, metadata: { a: 1 } })
       await done(store, { ...update, state: { b: 2 } })
       await done(store, update)
-      expect(await store.session(session.id)).toEqual({
+      expect(await store.sessions.get(session.id)).toEqual({
         ...session,
         lastActivity: NOW + 5,
         metadata: { a: 1 },
@@ -93,7 +93,7 @@ export function describeSessions(open: OpenStore): void {
       const { store, reopen } = await openForTest(open)
       const [none, empty] = [newSession(), newSession({ state: null })]
       const changes: [unknown, unknown][] = []
-      const state = async (current: Store, session: SessionRecord) => (await current.session(session.id))?.state
+      const state = async (current: Store, session: SessionRecord) => (await current.sessions.get(session.id))?.state
       const run = await acceptedRun(store, accept(none))
       await done(store, create(empty))
       expect([await state(store, none), await state(store, empty)]).toEqual([undefined, null])
@@ -126,15 +126,19 @@ export function describeSessions(open: OpenStore): void {
       const [a, b, c] = sessions
       // Without the state, which no list needs.
       await done(store, { type: 'update_session', sessionId: a?.id ?? '', state: { large: true } })
-      expect(await store.sessions({ owner: 'ann', limit: 10 })).toEqual([c, a, b])
-      expect(await store.sessions({ owner: 'ann', limit: 2 })).toEqual([c, a])
-      expect(await store.sessions({ owner: 'carol', limit: 10 })).toEqual([])
+      expect(await store.sessions.list({ owner: 'ann', limit: 10 })).toEqual([c, a, b])
+      expect(await store.sessions.list({ owner: 'ann', limit: 2 })).toEqual([c, a])
+      expect(await store.sessions.list({ owner: 'carol', limit: 10 })).toEqual([])
       const [unlisted, bobs] = others
-      expect(await store.sessions({ limit: 10 })).toEqual([bobs, c, a, b])
-      expect(await store.sessions({ limit: 10, unlisted: true })).toEqual([bobs, c, unlisted, a, b])
-      expect(await store.sessions({ owner: 'ann', limit: 2, unlisted: true })).toEqual([c, unlisted])
+      expect(await store.sessions.list({ limit: 10 })).toEqual([bobs, c, a, b])
+      expect(await store.sessions.list({ limit: 10, unlisted: true })).toEqual([bobs, c, unlisted, a, b])
+      expect(await store.sessions.list({ owner: 'ann', limit: 2, unlisted: true })).toEqual([c, unlisted])
       await done(store, { type: 'update_session', sessionId: b?.id ?? '', lastActivity: 70 })
-      expect((await store.sessions({ owner: 'ann', limit: 10 })).map(({ id }) => id)).toEqual([b?.id, c?.id, a?.id])
+      expect((await store.sessions.list({ owner: 'ann', limit: 10 })).map(({ id }) => id)).toEqual([
+        b?.id,
+        c?.id,
+        a?.id,
+      ])
     })
 
     test('gives those of a label, or those without one', async () => {
@@ -155,11 +159,11 @@ export function describeSessions(open: OpenStore): void {
       await done(store, remove(gone.id))
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.sessions({ owner: 'ann', label: 'kim', limit: 10 })).toEqual([recent, old])
-        expect(await current.sessions({ owner: 'ann', label: 'kim', limit: 10, before: recent })).toEqual([old])
-        expect(await current.sessions({ owner: 'ann', label: null, limit: 10 })).toEqual([none])
-        expect(await current.sessions({ owner: 'ann', limit: 10 })).toEqual([others[1], recent, none, old])
-        expect((await current.session(gone.id))?.label).toBe(undefined)
+        expect(await current.sessions.list({ owner: 'ann', label: 'kim', limit: 10 })).toEqual([recent, old])
+        expect(await current.sessions.list({ owner: 'ann', label: 'kim', limit: 10, before: recent })).toEqual([old])
+        expect(await current.sessions.list({ owner: 'ann', label: null, limit: 10 })).toEqual([none])
+        expect(await current.sessions.list({ owner: 'ann', limit: 10 })).toEqual([others[1], recent, none, old])
+        expect((await current.sessions.get(gone.id))?.label).toBe(undefined)
       }
     })
 
@@ -168,12 +172,12 @@ export function describeSessions(open: OpenStore): void {
       const sessions = Array.from({ length: 25 }, (_, i) => newSession({ lastActivity: NOW + Math.floor(i / 10) }))
       await commit(store, ...sessions.map(create))
 
-      const whole = await store.sessions({ owner: 'ann', limit: 100 })
+      const whole = await store.sessions.list({ owner: 'ann', limit: 100 })
       const paged: SessionRecord[] = []
       for (;;) {
         const last = paged.at(-1)
         const before = last === undefined ? {} : { before: { lastActivity: last.lastActivity, id: last.id } }
-        const page = await store.sessions({ owner: 'ann', limit: 4, ...before })
+        const page = await store.sessions.list({ owner: 'ann', limit: 4, ...before })
         if (page.length === 0) break
         paged.push(...page)
       }
@@ -192,10 +196,10 @@ export function describeSessions(open: OpenStore): void {
       const sessions = [10, 20, 20, 30].map((lastActivity) => newSession({ lastActivity }))
       await commit(store, ...sessions.map(create))
 
-      expect(await store.countSessions(20)).toBe(3)
-      expect(await store.countSessions(21)).toBe(1)
+      expect(await store.sessions.count(20)).toBe(3)
+      expect(await store.sessions.count(21)).toBe(1)
       await done(store, remove(sessions[3]?.id ?? ''))
-      expect(await store.countSessions(21)).toBe(0)
+      expect(await store.sessions.count(21)).toBe(0)
     })
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Wait } from '../../domain/wait.ts'
-import type { WaitQuery } from '../store.ts'
+import type { WaitQuery } from '../ports/waits.ts'
 import {
   accept,
   acceptedRun,
@@ -41,9 +41,9 @@ export function describeWaits(open: OpenStore): void {
       ])
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await Promise.all(waits.map(({ id }) => current.wait(id)))).toEqual(waits)
-        expect(await current.openRuns(session.id)).toEqual([run])
-        expect(await current.orphans(NOW * 2, 10)).toEqual([])
+        expect(await Promise.all(waits.map(({ id }) => current.waits.get(id)))).toEqual(waits)
+        expect(await current.runs.open(session.id)).toEqual([run])
+        expect(await current.runs.orphans(NOW * 2, 10)).toEqual([])
       }
     })
 
@@ -51,8 +51,8 @@ export function describeWaits(open: OpenStore): void {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run)])
 
-      expect(await store.wait(waits[0]?.id ?? '')).toEqual(waits[0])
-      expect(await store.wait(newId())).toBe(null)
+      expect(await store.waits.get(waits[0]?.id ?? '')).toEqual(waits[0])
+      expect(await store.waits.get(newId())).toBe(null)
     })
 
     test('is asked for nothing twice: a wait that exists already is refused, and nothing of its run is written', async () => {
@@ -69,8 +69,8 @@ export function describeWaits(open: OpenStore): void {
       expect(await refusal(store, finish(run, { ...unsaid, waits: [twin, twin] }))).toBe('conflict')
 
       expect(await readSession(store, session, [run])).toEqual(before)
-      expect(await store.waits({ sessionId: session.id, limit: 10 })).toEqual([])
-      expect(await store.audit(0, 10)).toEqual([])
+      expect(await store.waits.list({ sessionId: session.id, limit: 10 })).toEqual([])
+      expect(await store.audit.entries(0, 10)).toEqual([])
       expect((await done(store, append(run, []))).ok).toBe(true)
     })
 
@@ -86,12 +86,12 @@ export function describeWaits(open: OpenStore): void {
 
         const [approval, call] = waits
         for await (const current of beforeAndAfter(store, reopen)) {
-          expect(await Promise.all(waits.map(({ id }) => current.wait(id)))).toEqual([
+          expect(await Promise.all(waits.map(({ id }) => current.waits.get(id)))).toEqual([
             { ...approval, status: 'interrupted', decidedAt: NOW + 7 },
             { ...call, status: 'interrupted' },
           ])
-          expect(await current.run(run.id)).toMatchObject({ status, cancelRequested: true })
-          expect(await current.wait(other.waits[0]?.id ?? '')).toEqual(other.waits[0])
+          expect(await current.runs.get(run.id)).toMatchObject({ status, cancelRequested: true })
+          expect(await current.waits.get(other.waits[0]?.id ?? '')).toEqual(other.waits[0])
         }
       },
     )
@@ -111,7 +111,7 @@ export function describeWaits(open: OpenStore): void {
       await done(store, { type: 'request_cancel', runId: run.id, entries: [] })
 
       expect(await refusal(store, finish(run, { status: 'waiting', waits: [newApproval(run)] }))).toBe('conflict')
-      expect(await store.run(run.id)).toMatchObject({ status: 'running' })
+      expect(await store.runs.get(run.id)).toMatchObject({ status: 'running' })
       await done(store, finish(run, { status: 'cancelled' }))
     })
 
@@ -127,7 +127,7 @@ export function describeWaits(open: OpenStore): void {
 
       await done(store, finish(running, { status: 'cancelled', entries: [] }))
 
-      expect(await store.run(running.id)).toMatchObject({ status: 'cancelled', lastSeq: 5 })
+      expect(await store.runs.get(running.id)).toMatchObject({ status: 'cancelled', lastSeq: 5 })
     })
   })
 
@@ -145,7 +145,7 @@ export function describeWaits(open: OpenStore): void {
         firstSeq: 0,
         answered: [{ applied: true, wait: { ...waits[0], status: 'expired' } }],
       })
-      expect((await store.run(run.id))?.status).toBe('waiting')
+      expect((await store.runs.get(run.id))?.status).toBe('waiting')
 
       const whole = await done(store, settle(expire(first ?? ''), answer(second ?? ''), expire(newId())))
 
@@ -161,8 +161,8 @@ export function describeWaits(open: OpenStore): void {
         completed,
       })
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.run(run.id)).toEqual(completed)
-        expect(await current.openRuns(session.id)).toEqual([])
+        expect(await current.runs.get(run.id)).toEqual(completed)
+        expect(await current.runs.open(session.id)).toEqual([])
       }
     })
 
@@ -180,7 +180,11 @@ export function describeWaits(open: OpenStore): void {
       await done(store, { ...settle, now: NOW })
 
       expect(await auditors(store)).toEqual(['timeout'])
-      expect(await store.wait(id)).toMatchObject({ status: 'expired', decidedBy: 'timeout', continuationRunId: null })
+      expect(await store.waits.get(id)).toMatchObject({
+        status: 'expired',
+        decidedBy: 'timeout',
+        continuationRunId: null,
+      })
     })
 
     test('gives the answer to a run that has gone on already', async () => {
@@ -192,9 +196,13 @@ export function describeWaits(open: OpenStore): void {
       const result = await done(store, { type: 'settle_waits', answers: [expire(call)], now: NOW })
 
       expect(result.completed).toBe(undefined)
-      expect(await store.wait(call)).toMatchObject({ status: 'expired', runId: next.id, continuationRunId: next.id })
-      expect((await store.run(next.id))?.status).toBe('running')
-      expect((await store.run(run.id))?.status).toBe('completed')
+      expect(await store.waits.get(call)).toMatchObject({
+        status: 'expired',
+        runId: next.id,
+        continuationRunId: next.id,
+      })
+      expect((await store.runs.get(next.id))?.status).toBe('running')
+      expect((await store.runs.get(run.id))?.status).toBe('completed')
     })
   })
 
@@ -213,11 +221,11 @@ export function describeWaits(open: OpenStore): void {
       const ann = await made('ann', [10, 30])
       const bob = await made('bob', [20, 40])
       const all = [...ann.waits, ...bob.waits].toSorted((a, b) => b.createdAt - a.createdAt)
-      const found = async (query: Omit<WaitQuery, 'limit'>) => idsOf(await store.waits({ ...query, limit: 100 }))
+      const found = async (query: Omit<WaitQuery, 'limit'>) => idsOf(await store.waits.list({ ...query, limit: 100 }))
       const those = (is: (wait: Wait) => boolean) => idsOf(all.filter(is))
 
       expect(all.map(({ createdAt }) => createdAt)).toEqual([41, 40, 31, 30, 21, 20, 11, 10])
-      expect(await store.waits({ limit: 100 })).toEqual(all)
+      expect(await store.waits.list({ limit: 100 })).toEqual(all)
       expect(await found({ owner: 'ann' })).toEqual(those(({ owner }) => owner === 'ann'))
       expect(await found({ wait: 'approval' })).toEqual(those(({ wait }) => wait === 'approval'))
       expect(await found({ sessionId: bob.session.id })).toEqual(those(({ owner }) => owner === 'bob'))
@@ -239,7 +247,7 @@ export function describeWaits(open: OpenStore): void {
       const pages: string[][] = []
       let before: WaitQuery['before']
       for (;;) {
-        const page = await store.waits({ limit: 3, ...(before === undefined ? {} : { before }) })
+        const page = await store.waits.list({ limit: 3, ...(before === undefined ? {} : { before }) })
         if (page.length === 0) break
         pages.push(idsOf(page))
         before = page.at(-1)
@@ -253,9 +261,9 @@ export function describeWaits(open: OpenStore): void {
       const { waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run), newApproval(run)])
       const ordered = idsOf(waits).toSorted().reverse()
 
-      expect(idsOf(await store.waits({ limit: 10 }))).toEqual(ordered)
+      expect(idsOf(await store.waits.list({ limit: 10 }))).toEqual(ordered)
       const before = { createdAt: NOW, id: ordered[0] ?? '' }
-      expect(idsOf(await store.waits({ limit: 1, before }))).toEqual([ordered[1]])
+      expect(idsOf(await store.waits.list({ limit: 1, before }))).toEqual([ordered[1]])
     })
 
     test('knows those whose time is up, oldest first, and no longer once they are answered', async () => {
@@ -264,7 +272,7 @@ export function describeWaits(open: OpenStore): void {
         [30, 10, null, 20].map((expiresAt) => newApproval(run, { expiresAt })),
       )
       const [thirty, ten, , twenty] = idsOf(waits)
-      const due = async (now: number, limit = 10) => idsOf(await store.expiredWaits(now, limit))
+      const due = async (now: number, limit = 10) => idsOf(await store.waits.expired(now, limit))
 
       expect(await due(9)).toEqual([])
       expect(await due(10)).toEqual([ten])
@@ -277,12 +285,12 @@ export function describeWaits(open: OpenStore): void {
     test('gives a copy: what the caller does with it changes nothing', async () => {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run, { messageRefs: { slack: 'C1' } })])
-      const wait = await store.wait(waits[0]?.id ?? '')
+      const wait = await store.waits.get(waits[0]?.id ?? '')
       const before = structuredClone(wait)
 
       if (wait?.wait === 'approval') wait.messageRefs.slack = 'changed'
 
-      expect(await store.wait(waits[0]?.id ?? '')).toEqual(before)
+      expect(await store.waits.get(waits[0]?.id ?? '')).toEqual(before)
     })
   })
 }

@@ -50,7 +50,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       const passed = { ...waits[1], runId: next.id }
       expect(result.answered).toMatchObject([{ applied: true, wait: { runId: run.id } }, { applied: false }])
       expect(result.answered?.[1]?.wait).toEqual(passed)
-      expect(await store.wait(second)).toEqual(passed)
+      expect(await store.waits.get(second)).toEqual(passed)
 
       const third = newApproval(next, { createdAt: NOW + 2 })
       const again = await done(
@@ -58,7 +58,7 @@ export function describeWaitingSessions(open: OpenStore): void {
         finish(next, { status: 'waiting', stillPending: [second], waits: [third], audit: [newAudit('asked')] }),
       )
       expect(again.run).toMatchObject({ id: next.id, status: 'waiting' })
-      expect(idsOf(await store.waits({ runId: next.id, limit: 10 }))).toEqual([third.id, second])
+      expect(idsOf(await store.waits.list({ runId: next.id, limit: 10 }))).toEqual([third.id, second])
 
       const store2 = await reopen()
       const last = await done(store2, accept(session, { answers: [expire(second), reject(third.id)] }))
@@ -90,7 +90,7 @@ export function describeWaitingSessions(open: OpenStore): void {
         }),
       )
 
-      expect((await store.allMessages(session.id)).map(({ id }) => id).filter((id) => 'abcde'.includes(id))).toEqual([
+      expect((await store.messages.all(session.id)).map(({ id }) => id).filter((id) => 'abcde'.includes(id))).toEqual([
         'a',
         'c',
         'e',
@@ -147,11 +147,11 @@ export function describeWaitingSessions(open: OpenStore): void {
         session: { ...before.session, lastActivity: NOW + 50, messageCount: 1 },
       })
       expect(await auditors(store)).toEqual(['ann', 'granted'])
-      expect(await store.run(command.run.id)).toBe(null)
+      expect(await store.runs.get(command.run.id)).toBe(null)
 
       const wait = finish(next, { status: 'waiting', stillPending: [second] })
       expect(await refusal(store, wait)).toBe('conflict')
-      expect((await store.run(next.id))?.status).toBe('running')
+      expect((await store.runs.get(next.id))?.status).toBe('running')
       expect((await done(store, append(next, [text('on')]))).ok).toBe(true)
     })
 
@@ -163,7 +163,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       for (const id of [waits[0]?.id ?? '', newId()]) {
         expect(await refusal(store, finish(run, { status: 'waiting', stillPending: [id] }))).toBe('conflict')
       }
-      expect((await store.run(run.id))?.status).toBe('running')
+      expect((await store.runs.get(run.id))?.status).toBe('running')
     })
 
     test('the end of a continuation interrupts what it took over', async () => {
@@ -174,8 +174,8 @@ export function describeWaitingSessions(open: OpenStore): void {
 
       await done(store, finish(next, { status: 'failed' }))
 
-      expect(await store.wait(first)).toMatchObject({ status: 'interrupted', decidedBy: 'ann' })
-      expect(await store.wait(second)).toMatchObject({ status: 'interrupted', runId: next.id })
+      expect(await store.waits.get(first)).toMatchObject({ status: 'interrupted', decidedBy: 'ann' })
+      expect(await store.waits.get(second)).toMatchObject({ status: 'interrupted', runId: next.id })
     })
   })
 
@@ -188,7 +188,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       for (const answers of [undefined, []]) {
         const command = accept(session, { onBusy, ...(answers === undefined ? {} : { answers }) })
         expect(await refusal(store, command)).toBe('approval_pending')
-        expect(await store.run(command.run.id)).toBe(null)
+        expect(await store.runs.get(command.run.id)).toBe(null)
       }
       expect(await readSession(store, session, [run])).toEqual(before)
     })
@@ -219,10 +219,10 @@ export function describeWaitingSessions(open: OpenStore): void {
       })
       expect(result.answered).toBe(undefined)
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await Promise.all(calls.map(({ id }) => current.wait(id)))).toEqual(
+        expect(await Promise.all(calls.map(({ id }) => current.waits.get(id)))).toEqual(
           calls.map((call) => ({ ...call, status: 'interrupted' })),
         )
-        expect((await current.openRuns(session.id)).map(({ id }) => id)).toEqual([command.run.id, queued.id])
+        expect((await current.runs.open(session.id)).map(({ id }) => id)).toEqual([command.run.id, queued.id])
       }
     })
 

@@ -1,8 +1,8 @@
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type * as port from '../store.ts'
+import type { AddFile } from '../ports/files.ts'
 import { type Done, findSession, type MemoryState } from './memory-state.ts'
 
-export function addFile(state: MemoryState, { file }: port.AddFile): Done {
+export function addFile(state: MemoryState, { file }: AddFile): Done {
   const { id, sessionId, owner } = file
   if (sessionId !== null && findSession(state, sessionId).record.owner !== owner) throw sessionNotFound(sessionId)
   if (state.files.has(id)) throw new ServerError('conflict', `There is a file ${id} already.`)

@@ -3,8 +3,17 @@
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type {
+  AcceptRun,
+  AppendEntries,
+  ClaimRun,
+  FinishRun,
+  ReleaseRun,
+  RequestCancel,
+  RunStart,
+  StartRun,
+} from '../ports/runs.ts'
 import { refuseFiles } from '../sendable-files.ts'
-import type * as port from '../store.ts'
 import { refuseWaits, waitNotFound, withTakenResults } from '../wait-change.ts'
 import { attachFiles } from './apply-file.ts'
 import { addAudit, consume, continueWaiting, interruptWaits, voidUnused, waitOf } from './apply-wait.ts'
@@ -25,7 +34,7 @@ import {
   touch,
 } from './memory-state.ts'
 
-export function acceptRun(state: MemoryState, command: port.AcceptRun): Done {
+export function acceptRun(state: MemoryState, command: AcceptRun): Done {
   const earlier = findByKey(state, command)
   if (earlier !== null) return repeated(state, command, earlier, findSession(state, earlier.sessionId))
 
@@ -81,13 +90,13 @@ export function acceptRun(state: MemoryState, command: port.AcceptRun): Done {
 }
 
 /** Nothing is written for it: what it would answer stays as it is. */
-function repeated(state: MemoryState, { answers }: port.AcceptRun, run: RunRecord, session: MemorySession): Done {
+function repeated(state: MemoryState, { answers }: AcceptRun, run: RunRecord, session: MemorySession): Done {
   const found = existing(run, session)
   if (answers === undefined) return found
   return { ...found, answered: answers.map(({ waitId }) => ({ applied: false, wait: waitOf(state, session, waitId) })) }
 }
 
-function findByKey(state: MemoryState, { run, idempotency }: port.AcceptRun): RunRecord | null {
+function findByKey(state: MemoryState, { run, idempotency }: AcceptRun): RunRecord | null {
   if (idempotency === undefined) return null
   const used = state.idempotency.get(nameOf(run.owner, idempotency.key))
   if (used === undefined || used.expiresAt <= run.createdAt) return null
@@ -122,7 +131,7 @@ function refuseBeyond(state: MemoryState, maxSessions: number | null): void {
   }
 }
 
-function refuseBusy(session: MemorySession, { onBusy, maxQueued }: port.AcceptRun): void {
+function refuseBusy(session: MemorySession, { onBusy, maxQueued }: AcceptRun): void {
   const open = openRunsOf(session)
   if (open.length === 0) return
   if (onBusy === 'reject') throw new ServerError('run_in_progress', 'The session is busy with another run.')
@@ -132,7 +141,7 @@ function refuseBusy(session: MemorySession, { onBusy, maxQueued }: port.AcceptRu
 }
 
 /** Where the run branches off now: since it was asked for, others may have branched, or said the same. */
-function branchPoint(session: MemorySession, { supersedeAfter, messages }: port.RunStart): string | undefined {
+function branchPoint(session: MemorySession, { supersedeAfter, messages }: RunStart): string | undefined {
   const shown = [...session.messages.values()].filter(isShown)
   const isThere = (id: string) => shown.some((one) => one.id === id)
   const said = messages.findLast(({ role }) => role === 'user')?.id
@@ -142,7 +151,7 @@ function branchPoint(session: MemorySession, { supersedeAfter, messages }: port.
   return brings ? undefined : shown.findLast(({ role }) => role === 'user')?.id
 }
 
-function begin(session: MemorySession, run: RunRecord, leaseOwner: string, now: number, start: port.RunStart): number {
+function begin(session: MemorySession, run: RunRecord, leaseOwner: string, now: number, start: RunStart): number {
   run.status = 'running'
   run.startedAt = now
   run.fence += 1
@@ -155,7 +164,7 @@ function begin(session: MemorySession, run: RunRecord, leaseOwner: string, now: 
   return append(session, run, start.entries)
 }
 
-export function startRun(state: MemoryState, command: port.StartRun): Done {
+export function startRun(state: MemoryState, command: StartRun): Done {
   const { run, session } = findRun(state, command.runId)
   const busy = openRunsOf(session).some((other) => other.status !== 'queued')
   if (run.status !== 'queued' || busy) {
@@ -165,7 +174,7 @@ export function startRun(state: MemoryState, command: port.StartRun): Done {
   return { ok: true, firstSeq, run }
 }
 
-export function appendEntries(state: MemoryState, command: port.AppendEntries): Done {
+export function appendEntries(state: MemoryState, command: AppendEntries): Done {
   const { run, session } = findRun(state, command.runId)
   if (!owns(run, command.fence) || run.sessionId !== command.sessionId) throw fenced(run)
   if (command.consume !== undefined) consume(state, session, command.consume)
@@ -178,7 +187,7 @@ export function appendEntries(state: MemoryState, command: port.AppendEntries): 
   return { ok: true, firstSeq }
 }
 
-export function finishRun(state: MemoryState, command: port.FinishRun): Done {
+export function finishRun(state: MemoryState, command: FinishRun): Done {
   const { run, session } = findRun(state, command.runId)
   // A queued or waiting run has no owner to write for it: whoever saw it last may end it.
   const idle = (run.status === 'queued' || run.status === 'waiting') && run.fence === command.fence
@@ -203,7 +212,7 @@ export function finishRun(state: MemoryState, command: port.FinishRun): Done {
   return { ok: true, firstSeq, run }
 }
 
-export function claimRun(state: MemoryState, command: port.ClaimRun): Done {
+export function claimRun(state: MemoryState, command: ClaimRun): Done {
   const { run, session } = findRun(state, command.runId)
   if (run.status !== 'running' || run.fence !== command.fence) throw fenced(run)
   run.fence += 1
@@ -212,14 +221,14 @@ export function claimRun(state: MemoryState, command: port.ClaimRun): Done {
   return { ok: true, firstSeq, run }
 }
 
-export function releaseRun(state: MemoryState, command: port.ReleaseRun): Done {
+export function releaseRun(state: MemoryState, command: ReleaseRun): Done {
   const { run } = findRun(state, command.runId)
   if (!owns(run, command.fence)) throw fenced(run)
   run.leaseOwner = null
   return { ok: true, firstSeq: 0, run }
 }
 
-export function requestCancel(state: MemoryState, command: port.RequestCancel): Done {
+export function requestCancel(state: MemoryState, command: RequestCancel): Done {
   const { run, session } = findRun(state, command.runId)
   if (isFinished(run.status)) throw new ServerError('conflict', `Run ${run.id} has already ended as ${run.status}.`)
   run.cancelRequested = true

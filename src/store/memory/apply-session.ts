@@ -2,7 +2,14 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type * as port from '../store.ts'
+import type {
+  CompactSession,
+  CreateSession,
+  DeleteSession,
+  ImportSession,
+  PurgeSessions,
+  UpdateSession,
+} from '../ports/sessions.ts'
 import { removeUnsentFiles } from './apply-file.ts'
 import { isGrantedAt } from './apply-wait.ts'
 import {
@@ -19,11 +26,11 @@ import {
   touch,
 } from './memory-state.ts'
 
-export function createSession(state: MemoryState, command: port.CreateSession): Done {
+export function createSession(state: MemoryState, command: CreateSession): Done {
   return { ok: true, firstSeq: 0, session: addSession(state, command.session).record }
 }
 
-export function updateSession(state: MemoryState, command: port.UpdateSession): Done {
+export function updateSession(state: MemoryState, command: UpdateSession): Done {
   const session = findSession(state, command.sessionId)
   if (command.lastActivity !== undefined) touch(session, command.lastActivity)
   if (command.metadata !== undefined) session.record.metadata = command.metadata
@@ -31,7 +38,7 @@ export function updateSession(state: MemoryState, command: port.UpdateSession): 
   return { ok: true, firstSeq: 0, session: session.record }
 }
 
-export function deleteSession(state: MemoryState, command: port.DeleteSession): Done {
+export function deleteSession(state: MemoryState, command: DeleteSession): Done {
   const session = state.sessions.get(command.sessionId)
   if (session === undefined || session.record.status === 'terminated') return { ok: true, firstSeq: 0 }
   if (openRunsOf(session).length > 0) {
@@ -52,7 +59,7 @@ export function deleteSession(state: MemoryState, command: port.DeleteSession): 
   return { ok: true, firstSeq: 0 }
 }
 
-export function purgeSessions(state: MemoryState, command: port.PurgeSessions): Done {
+export function purgeSessions(state: MemoryState, command: PurgeSessions): Done {
   let count = 0
   for (const session of [...state.sessions.values()]) {
     const { id, agent, unlisted, terminatedAt, lastActivity } = session.record
@@ -87,7 +94,7 @@ function erase(state: MemoryState, session: MemorySession): void {
   session.runs = []
 }
 
-export function compactSession(state: MemoryState, command: port.CompactSession): Done {
+export function compactSession(state: MemoryState, command: CompactSession): Done {
   const session = findSession(state, command.sessionId)
   if (headOf(session) !== command.head || openRunsOf(session).length > 0) {
     throw new ServerError('conflict', 'The session went on while it was compacted.')
@@ -102,7 +109,7 @@ export function compactSession(state: MemoryState, command: port.CompactSession)
   return { ok: true, firstSeq: 0 }
 }
 
-export function importSession(state: MemoryState, command: port.ImportSession): Done {
+export function importSession(state: MemoryState, command: ImportSession): Done {
   if (command.runs.some((run) => state.runs.has(run.id))) {
     throw new ServerError('conflict', 'A run of the imported session exists already in another one.')
   }

@@ -6,7 +6,8 @@ import type { Grant } from '../../domain/grant.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Wait } from '../../domain/wait.ts'
 import { EMPTY_CHAIN, nextEntry } from '../audit-chain.ts'
-import type * as port from '../store.ts'
+import type { AcceptRun, AppendEntries, FinishRun } from '../ports/runs.ts'
+import type { Answered, AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
 import {
   appliedOf,
   applyAnswers,
@@ -26,11 +27,11 @@ import { type Done, findRun, insertMessages, type MemorySession, type MemoryStat
 
 /** What the session's waits make of a run: it is the continuation of one that they complete, or there is no need for it. */
 export type Continuation =
-  | { completed?: RunRecord; answered?: readonly port.Answered[] }
-  | { taker: RunRecord; answered: readonly port.Answered[] }
+  | { completed?: RunRecord; answered?: readonly Answered[] }
+  | { taker: RunRecord; answered: readonly Answered[] }
 
 /** Throws where the session waits and the run must not be taken; changes nothing then. */
-export function continueWaiting(state: MemoryState, session: MemorySession, command: port.AcceptRun): Continuation {
+export function continueWaiting(state: MemoryState, session: MemorySession, command: AcceptRun): Continuation {
   const waitingRun = session.runs.find((run) => run.status === 'waiting')
   if (command.answers !== undefined && command.answers.length > 0) {
     return takeAnswers(state, session, command, waitingRun)
@@ -45,7 +46,7 @@ export function continueWaiting(state: MemoryState, session: MemorySession, comm
 function takeAnswers(
   state: MemoryState,
   session: MemorySession,
-  command: port.AcceptRun,
+  command: AcceptRun,
   waitingRun: RunRecord | undefined,
 ): Continuation {
   const { answers = [], run } = command
@@ -78,8 +79,8 @@ export function waitOf(state: MemoryState, session: MemorySession, id: string): 
 
 function earlierTaker(
   state: MemoryState,
-  answers: NonNullable<port.AcceptRun['answers']>,
-  answered: readonly port.Answered[],
+  answers: NonNullable<AcceptRun['answers']>,
+  answered: readonly Answered[],
 ): RunRecord {
   const wait = answered.find((one) => one.wait !== null)?.wait
   if (wait != null) return findRun(state, wait.continuationRunId ?? wait.runId).run
@@ -90,7 +91,7 @@ function earlierTaker(
 function recordAnswers(
   state: MemoryState,
   applied: readonly Wait[],
-  extras: Pick<port.AcceptRun, 'grants' | 'answerAudit'>,
+  extras: Pick<AcceptRun, 'grants' | 'answerAudit'>,
 ): void {
   for (const wait of applied) state.waits.set(wait.id, wait)
   const made = grantsOf(applied, extras.grants).filter(({ id }) => !state.grants.has(id))
@@ -113,7 +114,7 @@ export function interruptWaits(state: MemoryState, runId: string, at: number): v
 }
 
 /** Approvals that were given to the run and that it has not used; what the trail says about them. */
-export function voidUnused(state: MemoryState, command: port.FinishRun): AuditRecord[] {
+export function voidUnused(state: MemoryState, command: FinishRun): AuditRecord[] {
   const unused = [...state.waits.values()].flatMap((wait) =>
     wait.wait === 'approval' && wait.continuationRunId === command.runId && wait.status === 'approved' ? [wait] : [],
   )
@@ -125,13 +126,13 @@ export function voidUnused(state: MemoryState, command: port.FinishRun): AuditRe
 export function consume(
   state: MemoryState,
   session: MemorySession,
-  items: NonNullable<port.AppendEntries['consume']>,
+  items: NonNullable<AppendEntries['consume']>,
 ): void {
   const used = consumeApprovals(items, (id) => waitOf(state, session, id))
   for (const approval of used) state.waits.set(approval.id, approval)
 }
 
-export function settleWaits(state: MemoryState, command: port.SettleWaits): Done {
+export function settleWaits(state: MemoryState, command: SettleWaits): Done {
   const runOf = (wait: Wait): RunRecord => findRun(state, wait.runId).run
   const answered = applyAnswers(
     command.answers,
@@ -147,7 +148,7 @@ export function settleWaits(state: MemoryState, command: port.SettleWaits): Done
   return { ok: true, firstSeq: 0, answered, ...(completed === undefined ? {} : { completed }) }
 }
 
-export function askAgain(state: MemoryState, command: port.AskAgain): Done {
+export function askAgain(state: MemoryState, command: AskAgain): Done {
   const old = state.waits.get(command.waitId) ?? null
   const replaced = replaceWait(old, command)
   if (replaced === null) return { ok: true, firstSeq: 0, answered: [{ applied: false, wait: old }] }
@@ -156,7 +157,7 @@ export function askAgain(state: MemoryState, command: port.AskAgain): Done {
   return { ok: true, firstSeq: 0, answered: [{ applied: true, wait: replaced.asked }] }
 }
 
-export function revokeGrant(state: MemoryState, command: port.RevokeGrant): Done {
+export function revokeGrant(state: MemoryState, command: RevokeGrant): Done {
   if (!state.grants.delete(command.grantId)) {
     throw new ServerError(
       'conflict',

@@ -98,8 +98,8 @@ describe('a crash', () => {
     const session = newSession()
 
     expect(await stateOf(before.commit([accept(session)]))).toBe('pending')
-    expect(await stateOf(before.session(session.id))).toBe('pending')
-    expect(await after.session(session.id)).toBe(null)
+    expect(await stateOf(before.sessions.get(session.id))).toBe('pending')
+    expect(await after.sessions.get(session.id)).toBe(null)
   })
 })
 
@@ -164,7 +164,7 @@ describe('a fault', () => {
 
     await expect(store.commit([accept(session)])).rejects.toMatchObject({ code: 'storage_full' })
     await expect(store.check()).rejects.toMatchObject({ code: 'storage_failed' })
-    expect(await store.session(session.id)).toBe(null)
+    expect(await store.sessions.get(session.id)).toBe(null)
 
     isFull = false
     await store.check()

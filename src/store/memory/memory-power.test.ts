@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { accept, append, fact, finish, NOW, newSession, text } from '../contract/samples.contract.ts'
-import { type Command, type NewEntry, needsSync, type Store } from '../store.ts'
+import { type Command, needsSync } from '../ports/command.ts'
+import type { NewEntry } from '../ports/entry.ts'
+import type { Store } from '../store.ts'
 import { createManualClock } from './manual-clock.ts'
 import { crash, createMemoryDisk } from './memory-disk.ts'
 import { SEQ_BLOCK } from './memory-state.ts'
@@ -59,7 +61,7 @@ function createTrial(delays: Iterator<number>) {
   }
 
   async function take({ what, size }: Step): Promise<void> {
-    const [run] = await store.openRuns(session.id)
+    const [run] = await store.runs.open(session.id)
     const start = { entries: [word()], messages: [] }
     if (what === 'kill' || what === 'power cut') {
       disk = crash(disk, { keep: what === 'kill' ? 'written' : (unsynced) => Math.min(size, unsynced) })

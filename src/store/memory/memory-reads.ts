@@ -2,15 +2,21 @@
 
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import { MOST_ASIDE_CHARS, MOST_ASIDES, type SessionQuery, type Store, type StoredEntry } from '../store.ts'
+import type { StoredEntry } from '../ports/entry.ts'
+import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../ports/messages.ts'
+import type { SessionQuery } from '../ports/sessions.ts'
+import type { StoreReads } from '../store-reads.ts'
 import { isGrantedAt } from './apply-wait.ts'
 import { headOf, isShown, type MemorySession, type MemoryState, nameOf, openRunsOf } from './memory-state.ts'
 
-export type Reads = Omit<Store, 'commit' | 'check' | 'rest' | 'close'>
 /** The same questions, answered at once. */
-export type MemoryReads = { [K in keyof Reads]: (...args: Parameters<Reads[K]>) => Awaited<ReturnType<Reads[K]>> }
+type AtOnce<Port> = {
+  [K in keyof Port]: Port[K] extends (...args: infer Args) => Promise<infer Answer>
+    ? (...args: Args) => Answer
+    : AtOnce<Port[K]>
+}
 
-export function createMemoryReads(state: MemoryState): MemoryReads {
+export function createMemoryReads(state: MemoryState): AtOnce<StoreReads> {
   const recordOf = (id: string | undefined): SessionRecord | null =>
     id === undefined ? null : (state.sessions.get(id)?.record ?? null)
 
@@ -23,152 +29,168 @@ export function createMemoryReads(state: MemoryState): MemoryReads {
       return session === undefined ? 0 : headOf(session)
     },
 
-    session: recordOf,
-    sessionByAlias: (owner, alias) => recordOf(state.aliases.get(nameOf(owner, alias))),
+    sessions: {
+      get: recordOf,
+      byAlias: (owner, alias) => recordOf(state.aliases.get(nameOf(owner, alias))),
 
-    sessions: ({ owner, label, unlisted = false, limit, before }) =>
-      [...state.sessions.values()]
-        .map((session) => session.record)
-        .filter((record) => record.status !== 'terminated' && (unlisted || !record.unlisted))
-        .filter((record) => owner === undefined || record.owner === owner)
-        .filter((record) => label === undefined || (record.label ?? null) === label)
-        .filter((record) => before === undefined || newestFirst(record, before) > 0)
-        .sort(newestFirst)
-        .slice(0, limit)
-        .map((record) => ({ ...record, state: undefined })),
+      list: ({ owner, label, unlisted = false, limit, before }) =>
+        [...state.sessions.values()]
+          .map((session) => session.record)
+          .filter((record) => record.status !== 'terminated' && (unlisted || !record.unlisted))
+          .filter((record) => owner === undefined || record.owner === owner)
+          .filter((record) => label === undefined || (record.label ?? null) === label)
+          .filter((record) => before === undefined || newestFirst(record, before) > 0)
+          .sort(newestFirst)
+          .slice(0, limit)
+          .map((record) => ({ ...record, state: undefined })),
 
-    countSessions: (since) =>
-      [...state.sessions.values()].filter(
-        ({ record }) => record.status !== 'terminated' && record.lastActivity >= since,
-      ).length,
+      count: (since) =>
+        [...state.sessions.values()].filter(
+          ({ record }) => record.status !== 'terminated' && record.lastActivity >= since,
+        ).length,
 
-    sessionsToCompact: (before, limit) =>
-      [...state.sessions.values()]
-        .filter((session) => session.record.lastActivity < before && isToCompact(session))
-        .slice(0, limit)
-        .map((session) => session.record.id),
-
-    run: (id) => state.runs.get(id) ?? null,
-    runByWireId: (sessionId, wireId) =>
-      state.sessions.get(sessionId)?.runs.find((run) => run.wireId === wireId) ?? null,
-    ownersRun: (owner, wireId) =>
-      [...state.runs.values()].findLast((run) => run.owner === owner && run.wireId === wireId) ?? null,
-
-    runs: (sessionId) => [...(state.sessions.get(sessionId)?.runs ?? [])],
-    latestRuns(sessionId, limit, before) {
-      const runs = state.sessions.get(sessionId)?.runs ?? []
-      const end = before === undefined ? runs.length : runs.findIndex(({ id }) => id === before)
-      return runs
-        .slice(0, Math.max(0, end))
-        .reverse()
-        .slice(0, limit)
-        .map(({ input: _input, ...summary }) => summary)
-    },
-    openRuns(sessionId) {
-      const session = state.sessions.get(sessionId)
-      return session === undefined ? [] : openRunsOf(session)
+      toCompact: (before, limit) =>
+        [...state.sessions.values()]
+          .filter((session) => session.record.lastActivity < before && isToCompact(session))
+          .slice(0, limit)
+          .map((session) => session.record.id),
     },
 
-    orphans: (now, limit) =>
-      [...state.sessions.values()].flatMap((session) => orphansOf(session, state.leases, now)).slice(0, limit),
+    runs: {
+      get: (id) => state.runs.get(id) ?? null,
+      byWireId: (sessionId, wireId) => state.sessions.get(sessionId)?.runs.find((run) => run.wireId === wireId) ?? null,
+      ofOwner: (owner, wireId) =>
+        [...state.runs.values()].findLast((run) => run.owner === owner && run.wireId === wireId) ?? null,
 
-    messages(sessionId, limit, before, maxChars = Number.POSITIVE_INFINITY, asides = false) {
-      const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
-      const end =
-        before === undefined
-          ? all.length
-          : Math.max(
-              0,
-              all.findIndex((message) => message.id === before),
-            )
-      const newest = limit === 0 ? [] : all.slice(0, end).filter(isShown).slice(-limit)
-      let chars = 0
-      const cut = newest.findLastIndex(({ content }) => {
-        chars += typeof content === 'string' ? content.length : JSON.stringify(content).length
-        return chars >= maxChars
-      })
-      const found = newest.slice(Math.max(0, cut))
-      const [oldest] = found
-      if (!asides || oldest === undefined) return found
-      const since = all.slice(all.indexOf(oldest), end).filter(({ supersededBy }) => supersededBy === undefined)
-      const newestAsides = since.filter((message) => !isShown(message)).slice(-MOST_ASIDES)
-      let asideChars = 0
-      const asideCut = newestAsides.findLastIndex((message) => {
-        asideChars += JSON.stringify(message).length
-        return asideChars >= MOST_ASIDE_CHARS
-      })
-      const beside = new Set(newestAsides.slice(Math.max(0, asideCut)))
-      return since.filter((message) => isShown(message) || beside.has(message))
+      list: (sessionId) => [...(state.sessions.get(sessionId)?.runs ?? [])],
+      latest(sessionId, limit, before) {
+        const runs = state.sessions.get(sessionId)?.runs ?? []
+        const end = before === undefined ? runs.length : runs.findIndex(({ id }) => id === before)
+        return runs
+          .slice(0, Math.max(0, end))
+          .reverse()
+          .slice(0, limit)
+          .map(({ input: _input, ...summary }) => summary)
+      },
+      open(sessionId) {
+        const session = state.sessions.get(sessionId)
+        return session === undefined ? [] : openRunsOf(session)
+      },
+
+      orphans: (now, limit) =>
+        [...state.sessions.values()].flatMap((session) => orphansOf(session, state.leases, now)).slice(0, limit),
     },
 
-    laneMessages(sessionId, lane, limit) {
-      const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
-      const said = all.filter((message) => message.lane === lane && message.supersededBy === undefined)
-      return limit === 0 ? [] : said.slice(-limit)
-    },
-    allMessages: (sessionId) => [...(state.sessions.get(sessionId)?.messages.values() ?? [])],
-    messageMarks(sessionId, ids) {
-      const wanted = new Set(ids)
-      const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
-      return all
-        .filter(({ id }) => wanted.has(id))
-        .map(({ id, lane, supersededBy }) => ({
-          id,
-          ...(lane === undefined ? {} : { lane }),
-          ...(supersededBy === undefined ? {} : { supersededBy }),
-        }))
-    },
-    userSpokeAfter(sessionId, messageId) {
-      const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
-      const at = all.findIndex(({ id }) => id === messageId)
-      return at >= 0 && all.slice(at + 1).some((message) => message.role === 'user' && isShown(message))
-    },
-    knownMessages(sessionId, ids) {
-      const messages = state.sessions.get(sessionId)?.messages
-      return [...new Set(ids)].flatMap((id) => messages?.get(id) ?? [])
+    messages: {
+      page(sessionId, limit, before, maxChars = Number.POSITIVE_INFINITY, asides = false) {
+        const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+        const end =
+          before === undefined
+            ? all.length
+            : Math.max(
+                0,
+                all.findIndex((message) => message.id === before),
+              )
+        const newest = limit === 0 ? [] : all.slice(0, end).filter(isShown).slice(-limit)
+        let chars = 0
+        const cut = newest.findLastIndex(({ content }) => {
+          chars += typeof content === 'string' ? content.length : JSON.stringify(content).length
+          return chars >= maxChars
+        })
+        const found = newest.slice(Math.max(0, cut))
+        const [oldest] = found
+        if (!asides || oldest === undefined) return found
+        const since = all.slice(all.indexOf(oldest), end).filter(({ supersededBy }) => supersededBy === undefined)
+        const newestAsides = since.filter((message) => !isShown(message)).slice(-MOST_ASIDES)
+        let asideChars = 0
+        const asideCut = newestAsides.findLastIndex((message) => {
+          asideChars += JSON.stringify(message).length
+          return asideChars >= MOST_ASIDE_CHARS
+        })
+        const beside = new Set(newestAsides.slice(Math.max(0, asideCut)))
+        return since.filter((message) => isShown(message) || beside.has(message))
+      },
+
+      ofLane(sessionId, lane, limit) {
+        const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+        const said = all.filter((message) => message.lane === lane && message.supersededBy === undefined)
+        return limit === 0 ? [] : said.slice(-limit)
+      },
+      all: (sessionId) => [...(state.sessions.get(sessionId)?.messages.values() ?? [])],
+      marks(sessionId, ids) {
+        const wanted = new Set(ids)
+        const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+        return all
+          .filter(({ id }) => wanted.has(id))
+          .map(({ id, lane, supersededBy }) => ({
+            id,
+            ...(lane === undefined ? {} : { lane }),
+            ...(supersededBy === undefined ? {} : { supersededBy }),
+          }))
+      },
+      userSpokeAfter(sessionId, messageId) {
+        const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+        const at = all.findIndex(({ id }) => id === messageId)
+        return at >= 0 && all.slice(at + 1).some((message) => message.role === 'user' && isShown(message))
+      },
+      known(sessionId, ids) {
+        const messages = state.sessions.get(sessionId)?.messages
+        return [...new Set(ids)].flatMap((id) => messages?.get(id) ?? [])
+      },
     },
 
-    wait: (id) => state.waits.get(id) ?? null,
-    waits: ({ limit, before, ...query }) =>
-      [...state.waits.values()]
-        .filter((wait) => query.wait === undefined || wait.wait === query.wait)
-        .filter((wait) => query.sessionId === undefined || wait.sessionId === query.sessionId)
-        .filter((wait) => query.runId === undefined || wait.runId === query.runId)
-        .filter((wait) => query.continuationRunId === undefined || wait.continuationRunId === query.continuationRunId)
-        .filter((wait) => query.owner === undefined || wait.owner === query.owner)
-        .filter((wait) => query.status === undefined || wait.status === query.status)
-        .filter((wait) => before === undefined || byAge(before, wait) > 0)
-        .sort((a, b) => byAge(b, a))
-        .slice(0, limit),
-    expiredWaits: (now, limit) =>
-      [...state.waits.values()]
-        .filter(({ status, expiresAt }) => status === 'pending' && expiresAt !== null && expiresAt <= now)
-        .sort((a, b) => (a.expiresAt ?? 0) - (b.expiresAt ?? 0))
-        .slice(0, limit),
-    grant: (id) => state.grants.get(id) ?? null,
-    grants: ({ now, agent, sessionId }) =>
-      [...state.grants.values()]
-        .filter((grant) => isGrantedAt(grant, now))
-        .filter((grant) => agent === undefined || grant.agent === agent)
-        .filter((grant) => sessionId === undefined || grant.sessionId === null || grant.sessionId === sessionId)
-        .sort(byAge),
-    file: (id) => state.files.get(id) ?? null,
-    filesOf: (sessionId) => [...state.files.values()].filter((file) => file.sessionId === sessionId),
-    unsentFiles(owner) {
-      const unsent = [...state.files.values()].filter((file) => file.owner === owner && file.sessionId === null)
-      const byHash = new Map(unsent.map(({ sha256, bytes }) => [sha256, bytes]))
-      return {
-        files: unsent.length,
-        bytes: byHash.values().reduce((sum, bytes) => sum + bytes, 0),
-        oldest: unsent.length === 0 ? null : Math.min(...unsent.map(({ createdAt }) => createdAt)),
-      }
+    waits: {
+      get: (id) => state.waits.get(id) ?? null,
+      list: ({ limit, before, ...query }) =>
+        [...state.waits.values()]
+          .filter((wait) => query.wait === undefined || wait.wait === query.wait)
+          .filter((wait) => query.sessionId === undefined || wait.sessionId === query.sessionId)
+          .filter((wait) => query.runId === undefined || wait.runId === query.runId)
+          .filter((wait) => query.continuationRunId === undefined || wait.continuationRunId === query.continuationRunId)
+          .filter((wait) => query.owner === undefined || wait.owner === query.owner)
+          .filter((wait) => query.status === undefined || wait.status === query.status)
+          .filter((wait) => before === undefined || byAge(before, wait) > 0)
+          .sort((a, b) => byAge(b, a))
+          .slice(0, limit),
+      expired: (now, limit) =>
+        [...state.waits.values()]
+          .filter(({ status, expiresAt }) => status === 'pending' && expiresAt !== null && expiresAt <= now)
+          .sort((a, b) => (a.expiresAt ?? 0) - (b.expiresAt ?? 0))
+          .slice(0, limit),
     },
-    knownHashes(hashes) {
-      const held = new Set(state.files.values().map(({ sha256 }) => sha256))
-      return [...new Set(hashes)].filter((hash) => held.has(hash))
+
+    grants: {
+      get: (id) => state.grants.get(id) ?? null,
+      list: ({ now, agent, sessionId }) =>
+        [...state.grants.values()]
+          .filter((grant) => isGrantedAt(grant, now))
+          .filter((grant) => agent === undefined || grant.agent === agent)
+          .filter((grant) => sessionId === undefined || grant.sessionId === null || grant.sessionId === sessionId)
+          .sort(byAge),
     },
-    // Entry n is at place n - 1.
-    audit: (n, limit) => state.audit.slice(n, n + limit),
+
+    files: {
+      get: (id) => state.files.get(id) ?? null,
+      ofSession: (sessionId) => [...state.files.values()].filter((file) => file.sessionId === sessionId),
+      unsent(owner) {
+        const unsent = [...state.files.values()].filter((file) => file.owner === owner && file.sessionId === null)
+        const byHash = new Map(unsent.map(({ sha256, bytes }) => [sha256, bytes]))
+        return {
+          files: unsent.length,
+          bytes: byHash.values().reduce((sum, bytes) => sum + bytes, 0),
+          oldest: unsent.length === 0 ? null : Math.min(...unsent.map(({ createdAt }) => createdAt)),
+        }
+      },
+      knownHashes(hashes) {
+        const held = new Set(state.files.values().map(({ sha256 }) => sha256))
+        return [...new Set(hashes)].filter((hash) => held.has(hash))
+      },
+    },
+
+    audit: {
+      // Entry n is at place n - 1.
+      entries: (n, limit) => state.audit.slice(n, n + limit),
+    },
   }
 }
 

@@ -9,7 +9,8 @@ import { countsAsMessage, type StoredMessage } from '../../domain/message.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait } from '../../domain/wait.ts'
-import type { NewEntry, Result, StoredEntry } from '../store.ts'
+import type { Result } from '../ports/command.ts'
+import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 
 export type Done = Extract<Result, { ok: true }>
 

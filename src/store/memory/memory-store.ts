@@ -2,7 +2,10 @@
 
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { type Command, type Committed, needsSync, type Result, type Store } from '../store.ts'
+import { type Command, needsSync, type Result } from '../ports/command.ts'
+import type { Committed } from '../ports/journal.ts'
+import type { Store } from '../store.ts'
+import { wrapReads } from '../store-reads.ts'
 import { applyCommand } from './apply-command.ts'
 import { createMemoryDisk, type MemoryDisk, replay } from './memory-disk.ts'
 import { createMemoryReads } from './memory-reads.ts'
@@ -45,7 +48,6 @@ export function createMemoryStore({
   disk.incarnation += 1
   const { incarnation } = disk
   const state = replay(disk)
-  const reads = createMemoryReads(state)
   // Per session, how far its seqs are reserved and the batch that says so. What an earlier process reserved is found anew.
   const reservations = new Map<string, { to: number; batch: number }>()
   let operations = 0
@@ -135,37 +137,7 @@ export function createMemoryStore({
 
   return {
     commit,
-    entries: (sessionId, seq, limit, maxChars) => answer(() => reads.entries(sessionId, seq, limit, maxChars)),
-    head: (sessionId) => answer(() => reads.head(sessionId)),
-    session: (id) => answer(() => reads.session(id)),
-    sessionByAlias: (owner, alias) => answer(() => reads.sessionByAlias(owner, alias)),
-    sessions: (query) => answer(() => reads.sessions(query)),
-    countSessions: (since) => answer(() => reads.countSessions(since)),
-    sessionsToCompact: (before, limit) => answer(() => reads.sessionsToCompact(before, limit)),
-    run: (id) => answer(() => reads.run(id)),
-    runByWireId: (sessionId, wireId) => answer(() => reads.runByWireId(sessionId, wireId)),
-    ownersRun: (owner, wireId) => answer(() => reads.ownersRun(owner, wireId)),
-    openRuns: (sessionId) => answer(() => reads.openRuns(sessionId)),
-    orphans: (now, limit) => answer(() => reads.orphans(now, limit)),
-    runs: (sessionId) => answer(() => reads.runs(sessionId)),
-    latestRuns: (sessionId, limit, before) => answer(() => reads.latestRuns(sessionId, limit, before)),
-    allMessages: (sessionId) => answer(() => reads.allMessages(sessionId)),
-    messages: (sessionId, limit, before, maxChars, asides) =>
-      answer(() => reads.messages(sessionId, limit, before, maxChars, asides)),
-    laneMessages: (sessionId, lane, limit) => answer(() => reads.laneMessages(sessionId, lane, limit)),
-    knownMessages: (sessionId, ids) => answer(() => reads.knownMessages(sessionId, ids)),
-    messageMarks: (sessionId, ids) => answer(() => reads.messageMarks(sessionId, ids)),
-    userSpokeAfter: (sessionId, messageId) => answer(() => reads.userSpokeAfter(sessionId, messageId)),
-    wait: (id) => answer(() => reads.wait(id)),
-    waits: (query) => answer(() => reads.waits(query)),
-    expiredWaits: (now, limit) => answer(() => reads.expiredWaits(now, limit)),
-    grant: (id) => answer(() => reads.grant(id)),
-    grants: (query) => answer(() => reads.grants(query)),
-    file: (id) => answer(() => reads.file(id)),
-    filesOf: (sessionId) => answer(() => reads.filesOf(sessionId)),
-    unsentFiles: (owner) => answer(() => reads.unsentFiles(owner)),
-    knownHashes: (hashes) => answer(() => reads.knownHashes(hashes)),
-    audit: (n, limit) => answer(() => reads.audit(n, limit)),
+    ...wrapReads(createMemoryReads(state), answer),
 
     async check() {
       try {

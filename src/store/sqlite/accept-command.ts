@@ -4,20 +4,21 @@ import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait, WaitAnswer } from '../../domain/wait.ts'
+import type { AcceptRun } from '../ports/runs.ts'
+import type { Answered } from '../ports/waits.ts'
 import { refuseFiles } from '../sendable-files.ts'
-import type * as port from '../store.ts'
 import { appliedOf, approvalPending, passedOn, resultsOf, waitNotFound, withTakenResults } from '../wait-change.ts'
-import { RUN_COLUMNS } from './reads.ts'
 import type { Done, OpenRun } from './records.ts'
 import { toRun, toSession } from './rows.ts'
 import { running } from './run-ownership.ts'
+import { RUN_COLUMNS } from './run-reads.ts'
 import type { Tables } from './tables.ts'
 import type { WaitCommands } from './wait-commands.ts'
 
 /** What this run goes on from: the waiting run that it completed. */
 type Continuation = Pick<Done, 'completed' | 'answered'>
 
-export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (command: port.AcceptRun) => Done {
+export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (command: AcceptRun) => Done {
   const { db, writer, records, ownership, waits, files } = tables
   const sql = {
     countSessions: db.prepare(`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`),
@@ -28,7 +29,7 @@ export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (com
     ),
   }
 
-  function findByKey({ run, idempotency }: port.AcceptRun): RunRecord | null {
+  function findByKey({ run, idempotency }: AcceptRun): RunRecord | null {
     if (idempotency === undefined) return null
     const key = sql.key.get(run.owner, idempotency.key)
     if (key === undefined || Number(key.expires_at) <= run.createdAt) return null
@@ -41,7 +42,7 @@ export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (com
     return records.findRun(String(key.run_id)).run
   }
 
-  const existing = (run: RunRecord, answered?: readonly port.Answered[]): Done => ({
+  const existing = (run: RunRecord, answered?: readonly Answered[]): Done => ({
     ok: true,
     firstSeq: 0,
     existing: true,
@@ -51,7 +52,7 @@ export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (com
   })
 
   /** Nothing is written for it: what it would answer stays as it is. */
-  function repeated(command: port.AcceptRun, run: RunRecord): Done {
+  function repeated(command: AcceptRun, run: RunRecord): Done {
     if (command.answers === undefined) return existing(run)
     const answered = command.answers.map(({ waitId }) => {
       const wait = waits.find(waitId)
@@ -60,7 +61,7 @@ export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (com
     return existing(run, answered)
   }
 
-  function withMetadata(sid: number, session: SessionRecord, patch: port.AcceptRun['metadata']): SessionRecord {
+  function withMetadata(sid: number, session: SessionRecord, patch: AcceptRun['metadata']): SessionRecord {
     if (patch === undefined) return session
     const metadata = { ...session.metadata, ...patch }
     records.setMetadata(sid, metadata)
@@ -73,7 +74,7 @@ export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (com
     }
   }
 
-  function refuseBusy(command: port.AcceptRun, open: readonly OpenRun[]): void {
+  function refuseBusy(command: AcceptRun, open: readonly OpenRun[]): void {
     if (open.length === 0) return
     if (command.onBusy === 'reject') {
       throw new ServerError('run_in_progress', 'The session is busy with another run.')
@@ -84,7 +85,7 @@ export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (com
   }
 
   /** Gives up what the session waits for. Throws where that is a person's answer, or not wanted. */
-  function abandon({ run, whenWaiting }: port.AcceptRun, waitingRun: string): RunRecord {
+  function abandon({ run, whenWaiting }: AcceptRun, waitingRun: string): RunRecord {
     const asks = waits.pendingOf(waitingRun).some(({ wait }) => wait === 'approval')
     if (whenWaiting === 'refuse' || asks) throw approvalPending(waitingRun)
     waits.interrupt(waitingRun, run.createdAt)
@@ -93,11 +94,11 @@ export function createAcceptCommand(tables: Tables, waiting: WaitCommands): (com
 
   /** Completes the waiting run, for this one to go on; or gives the run that has the answers, or took them earlier. */
   function takeAnswers(
-    command: port.AcceptRun,
+    command: AcceptRun,
     [first, ...others]: readonly [WaitAnswer, ...WaitAnswer[]],
     sessionId: string | null,
     waitingRun: string | undefined,
-  ): Continuation | { taker: RunRecord; answered: readonly port.Answered[] } {
+  ): Continuation | { taker: RunRecord; answered: readonly Answered[] } {
     const { run, start } = command
     const takenBy = (wait: Wait) => (wait.runId === waitingRun ? run.id : wait.runId)
     const answered = waiting.judge([first, ...others], takenBy, sessionId)

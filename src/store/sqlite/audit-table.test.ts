@@ -3,14 +3,15 @@ import { expect, test } from 'vitest'
 import { verifyChain } from '../audit-chain.ts'
 import { newAudit } from '../contract/samples.contract.ts'
 import { createAuditTable } from './audit-table.ts'
+import { createLiveState } from './live-sessions.ts'
+import { createReads } from './reads.ts'
 import { migrate } from './schema.ts'
-import { createWaitReads } from './wait-reads.ts'
 
 test('a transaction that is rolled back leaves no gap and no hash in the trail', async () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const add = createAuditTable(db)
-  const reads = createWaitReads(db)
+  const reads = createReads(db, createLiveState())
   add([newAudit('first')])
 
   db.exec('BEGIN')
@@ -18,7 +19,7 @@ test('a transaction that is rolled back leaves no gap and no hash in the trail',
   db.exec('ROLLBACK')
   add([newAudit('second'), newAudit('third')])
 
-  const entries = await reads.audit(0, 10)
+  const entries = await reads.audit.entries(0, 10)
   expect(entries.map(({ text }) => JSON.parse(text).by)).toEqual(['first', 'second', 'third'])
   expect(verifyChain(entries)).toEqual({ ok: true, n: 3, head: entries[2]?.hash })
   db.close()

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { unreachable } from '../../domain/unreachable.ts'
-import type { Command } from '../store.ts'
+import type { Command } from '../ports/command.ts'
 import { createAcceptCommand } from './accept-command.ts'
 import type { EntryWriter } from './entry-writer.ts'
 import { createFileCommand } from './file-command.ts'

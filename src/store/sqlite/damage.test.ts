@@ -144,7 +144,7 @@ describe('a database that is damaged when it is opened', () => {
     expect(failureOf(() => open(path)).message).toContain(`${path}-wal (it is not a log of SQLite)`)
 
     writeFileSync(`${path}-wal`, whole)
-    expect(await open(path).session('session 1')).toMatchObject({ agent: 'new' })
+    expect(await open(path).sessions.get('session 1')).toMatchObject({ agent: 'new' })
   })
 
   test('has a log that cannot be read', async () => {
@@ -161,7 +161,7 @@ describe('a database that is damaged when it is opened', () => {
     const path = await filledDatabase(1)
     writeFileSync(`${path}-wal`, Buffer.alloc(8_000))
 
-    expect(await open(path).session('session 1')).toMatchObject({ id: 'session 1' })
+    expect(await open(path).sessions.get('session 1')).toMatchObject({ id: 'session 1' })
   })
 })
 
@@ -170,7 +170,7 @@ test('a start that was killed while it made the database makes it anew', async (
   rmSync(path)
   writeFileSync(`${path}.new`, 'half of')
 
-  expect(await open(path).countSessions(0)).toBe(0)
+  expect(await open(path).sessions.count(0)).toBe(0)
 })
 
 describe('damage that is met later', () => {
@@ -183,7 +183,7 @@ describe('damage that is met later', () => {
     for (let page = 0; page < 200; page += 1) overwrite(path, PAGE * (Math.floor(size / PAGE / 3) + page), noise(PAGE))
     await store.check()
 
-    const all = Array.from({ length: 3_000 }, (_, i) => store.session(`session ${i + 1}`))
+    const all = Array.from({ length: 3_000 }, (_, i) => store.sessions.get(`session ${i + 1}`))
     const results = await Promise.allSettled(all)
 
     const failed = results.filter((result) => result.status === 'rejected')

@@ -1,7 +1,7 @@
 // Appends entries: assigns seqs, collects text in flight in `tail`, moves it to `entries` when it is complete.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { NewEntry } from '../store.ts'
+import type { NewEntry } from '../ports/entry.ts'
 import { type LiveSession, type LiveState, SEGMENT_LIMIT, SEQ_BLOCK, type Segment } from './live-sessions.ts'
 import { OPEN, packLines } from './rows.ts'
 import type { WalSync } from './wal-sync.ts'

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Store } from '../store.ts'
+import type { FileReads } from '../ports/files.ts'
 import { FILE_COLUMNS } from './file-table.ts'
 import { toFile } from './rows.ts'
 
-export function createFileReads(db: DatabaseSync): Pick<Store, 'file' | 'filesOf' | 'unsentFiles' | 'knownHashes'> {
+export function createFileReads(db: DatabaseSync): FileReads {
   const fileById = db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`)
   const ofSession = db.prepare(
     `SELECT ${FILE_COLUMNS} WHERE files.sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY files.fid`,
@@ -16,14 +16,14 @@ export function createFileReads(db: DatabaseSync): Pick<Store, 'file' | 'filesOf
   const known = db.prepare('SELECT DISTINCT sha256 FROM files WHERE sha256 IN (SELECT value FROM json_each(?))')
 
   return {
-    async file(id) {
+    async get(id) {
       const row = fileById.get(id)
       return row === undefined ? null : toFile(row)
     },
-    async filesOf(sessionId) {
+    async ofSession(sessionId) {
       return ofSession.all(sessionId).map(toFile)
     },
-    async unsentFiles(owner) {
+    async unsent(owner) {
       const { files = 0, bytes = 0, oldest = null } = unsent.get(owner) ?? {}
       return { files: Number(files), bytes: Number(bytes), oldest: oldest === null ? null : Number(oldest) }
     },

@@ -11,9 +11,9 @@ test('a state of an earlier version that is too large is not read, and the next 
   })
   const session = newSession({ state: 'x'.repeat(2_000_000) })
   await store.commit([{ type: 'create_session', session }])
-  expect((await store.session(session.id))?.state).toBe(undefined)
+  expect((await store.sessions.get(session.id))?.state).toBe(undefined)
 
   await store.commit([{ type: 'update_session', sessionId: session.id, state: { small: true } }])
-  expect((await store.session(session.id))?.state).toEqual({ small: true })
+  expect((await store.sessions.get(session.id))?.state).toEqual({ small: true })
   await store.close()
 })

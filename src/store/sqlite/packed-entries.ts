@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { StoredEntry } from '../store.ts'
+import type { StoredEntry } from '../ports/entry.ts'
 import { packLayout, packLines, unpackRow } from './rows.ts'
 
 /** A session's log as a whole, for what replaces it. `entry-writer.ts` adds to it. */

@@ -5,11 +5,12 @@ import { runNotFound, ServerError, sessionNotFound } from '../../domain/errors.t
 import { countsAsMessage, type StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type * as port from '../store.ts'
-import { RUN_COLUMNS } from './reads.ts'
+import type { Result } from '../ports/command.ts'
+import type { RunStart } from '../ports/runs.ts'
 import { isPlainText, messageExtra, OPEN, type Row, toRun, toSession } from './rows.ts'
+import { RUN_COLUMNS } from './run-reads.ts'
 
-export type Done = Extract<port.Result, { ok: true }>
+export type Done = Extract<Result, { ok: true }>
 
 export const nothing: Done = { ok: true, firstSeq: 0 }
 
@@ -50,7 +51,7 @@ export interface Records {
   /** Activity that added messages or entries. */
   touch(sid: number, at: number, counted: number): void
   /** Everything a run writes when it begins but its own row. Returns how the session changed. */
-  begin(sid: number, session: SessionRecord, runId: string, now: number, start: port.RunStart): SessionRecord
+  begin(sid: number, session: SessionRecord, runId: string, now: number, start: RunStart): SessionRecord
 }
 
 export function createRecords(db: DatabaseSync): Records {
@@ -116,7 +117,7 @@ export function createRecords(db: DatabaseSync): Records {
   }
 
   /** Where the run branches off now: since it was asked for, others may have branched, or said the same. */
-  function branchPoint(sid: number, { supersedeAfter, messages }: port.RunStart): string | undefined {
+  function branchPoint(sid: number, { supersedeAfter, messages }: RunStart): string | undefined {
     const isShown = (id: string) => sql.mark.get(sid, id)?.shown === 1
     const said = messages.findLast(({ role }) => role === 'user')?.id
     const brings = said !== undefined && sql.mark.get(sid, said) === undefined

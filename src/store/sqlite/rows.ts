@@ -8,7 +8,7 @@ import type { RunRecord, RunSummary } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait } from '../../domain/wait.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
-import type { NewEntry, StoredEntry } from '../store.ts'
+import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 
 /** In the very words of the partial index `runs_open`: only then does SQLite use it. */
 export const OPEN = `status IN ('queued', 'running', 'waiting')`

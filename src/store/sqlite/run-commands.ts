@@ -2,19 +2,19 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
-import type * as port from '../store.ts'
+import type { AppendEntries, ClaimRun, FinishRun, ReleaseRun, RequestCancel, StartRun } from '../ports/runs.ts'
 import { consumeApprovals, refuseWaits, voidApproval, voidedRecord } from '../wait-change.ts'
 import { type Done, type FoundRun, fenced, nothing } from './records.ts'
 import { running } from './run-ownership.ts'
 import type { Tables } from './tables.ts'
 
 export interface RunCommands {
-  startRun(command: port.StartRun): Done
-  append(command: port.AppendEntries): Done
-  finishRun(command: port.FinishRun): Done
-  claimRun(command: port.ClaimRun): Done
-  releaseRun(command: port.ReleaseRun): Done
-  requestCancel(command: port.RequestCancel): Done
+  startRun(command: StartRun): Done
+  append(command: AppendEntries): Done
+  finishRun(command: FinishRun): Done
+  claimRun(command: ClaimRun): Done
+  releaseRun(command: ReleaseRun): Done
+  requestCancel(command: RequestCancel): Done
 }
 
 export function createRunCommands({ db, writer, records, ownership, waits, audit }: Tables): RunCommands {
@@ -37,7 +37,7 @@ export function createRunCommands({ db, writer, records, ownership, waits, audit
     return wait?.sessionId === sessionId ? wait : null
   }
 
-  function finishing(command: port.FinishRun): FoundRun {
+  function finishing(command: FinishRun): FoundRun {
     const live = ownership.find(command.runId)
     if (live !== undefined && live.record.fence === command.fence)
       return { run: live.record, rid: live.rid, sid: live.sid }

@@ -50,15 +50,15 @@ test.each([1, 2, 3, 4, 5, 6])(
     const { reads, apply } = open(db)
     const labelled = newSession({ label: 'kim', activeAgent: 'tutor' })
     apply({ type: 'create_session', session: labelled })
-    expect(await reads.sessions({ owner: 'ann', label: null, limit: 10 })).toEqual([session])
-    expect(await reads.sessions({ owner: 'ann', label: 'kim', limit: 10 })).toEqual([labelled])
-    expect(await reads.messages(session.id, 10)).toEqual([message])
-    expect(await reads.laneMessages(session.id, 'planner', 10)).toEqual([])
-    expect(await reads.waits({ limit: 10 })).toEqual([])
-    expect(await reads.audit(0, 10)).toEqual([])
+    expect(await reads.sessions.list({ owner: 'ann', label: null, limit: 10 })).toEqual([session])
+    expect(await reads.sessions.list({ owner: 'ann', label: 'kim', limit: 10 })).toEqual([labelled])
+    expect(await reads.messages.page(session.id, 10)).toEqual([message])
+    expect(await reads.messages.ofLane(session.id, 'planner', 10)).toEqual([])
+    expect(await reads.waits.list({ limit: 10 })).toEqual([])
+    expect(await reads.audit.entries(0, 10)).toEqual([])
     const file = newFile({ sessionId: session.id })
     apply(addFile(file))
-    expect(await reads.filesOf(session.id)).toEqual([file])
+    expect(await reads.files.ofSession(session.id)).toEqual([file])
     db.close()
   },
 )
@@ -95,7 +95,7 @@ test('the audit trail cannot be changed or removed by any statement', async () =
   migrate(db)
   createAuditTable(db)([newAudit('ann'), newAudit('bob')])
   const { reads } = open(db)
-  const before = await reads.audit(0, 10)
+  const before = await reads.audit.entries(0, 10)
 
   for (const statement of [
     "UPDATE audit SET text = 'x' WHERE n = 1",
@@ -105,7 +105,7 @@ test('the audit trail cannot be changed or removed by any statement', async () =
     expect(() => db.exec(statement)).toThrow('the audit trail is only ever added to')
   }
 
-  expect(await reads.audit(0, 10)).toEqual(before)
+  expect(await reads.audit.entries(0, 10)).toEqual(before)
   expect(before.length).toBe(2)
   db.close()
 })

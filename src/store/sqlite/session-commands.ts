@@ -1,7 +1,14 @@
 // The commands of whole sessions: made, changed, removed, imported, compacted.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type * as port from '../store.ts'
+import type {
+  CompactSession,
+  CreateSession,
+  DeleteSession,
+  ImportSession,
+  PurgeSessions,
+  UpdateSession,
+} from '../ports/sessions.ts'
 import { SEQ_BLOCK } from './live-sessions.ts'
 import { createPackedEntries } from './packed-entries.ts'
 import { type Done, nothing } from './records.ts'
@@ -9,12 +16,12 @@ import { OPEN } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 export interface SessionCommands {
-  createSession(command: port.CreateSession): Done
-  updateSession(command: port.UpdateSession): Done
-  deleteSession(command: port.DeleteSession): Done
-  purgeSessions(command: port.PurgeSessions): Done
-  compactSession(command: port.CompactSession): Done
-  importSession(command: port.ImportSession): Done
+  createSession(command: CreateSession): Done
+  updateSession(command: UpdateSession): Done
+  deleteSession(command: DeleteSession): Done
+  purgeSessions(command: PurgeSessions): Done
+  compactSession(command: CompactSession): Done
+  importSession(command: ImportSession): Done
 }
 
 export function createSessionCommands({ db, state, writer, records, waits, grants, files }: Tables): SessionCommands {
@@ -50,7 +57,7 @@ export function createSessionCommands({ db, state, writer, records, waits, grant
     sql.deleteRuns.run(sid)
   }
 
-  function createSession({ session }: port.CreateSession): Done {
+  function createSession({ session }: CreateSession): Done {
     if (
       records.sessionRow(session.id) !== undefined ||
       (session.alias !== null && records.sessionRowByAlias(session.owner, session.alias) !== undefined)

@@ -4,7 +4,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import type { SessionRecord } from '../../domain/session.ts'
 import { create, NOW, newSession } from '../contract/samples.contract.ts'
-import type { SessionQuery, Store } from '../store.ts'
+import type { SessionQuery } from '../ports/sessions.ts'
+import type { Store } from '../store.ts'
 import { createLiveState } from './live-sessions.ts'
 import { createReads } from './reads.ts'
 import { migrate } from './schema.ts'
@@ -34,7 +35,7 @@ async function walk(store: Store, query: Omit<SessionQuery, 'limit'>) {
   let before: SessionQuery['before']
   for (;;) {
     const startedAt = performance.now()
-    const page = await store.sessions({ ...query, limit: PAGE, ...(before === undefined ? {} : { before }) })
+    const page = await store.sessions.list({ ...query, limit: PAGE, ...(before === undefined ? {} : { before }) })
     times.push(performance.now() - startedAt)
     count += page.length
     before = page.at(-1)
@@ -88,7 +89,7 @@ test.each<[string, Omit<SessionQuery, 'limit'>, string]>([
   const reads = createReads(Object.assign(Object.create(db), watched), createLiveState())
   plans.length = 0
 
-  await reads.sessions({ ...query, limit: PAGE, before: { lastActivity: 1, id: 'x' } })
+  await reads.sessions.list({ ...query, limit: PAGE, before: { lastActivity: 1, id: 'x' } })
 
   expect(plans).toEqual([[`SEARCH sessions USING INDEX ${index}`]])
   db.close()

@@ -4,7 +4,9 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
-import { needsSync, type Result, type Store } from '../store.ts'
+import { needsSync, type Result } from '../ports/command.ts'
+import type { Store } from '../store.ts'
+import { wrapReads } from '../store-reads.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createCommands } from './commands.ts'
 import { bytesOf, checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './damage.ts'
@@ -49,12 +51,20 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     )
     return damage
   }
+  /** What SQLite says about a page, and a row that is no longer JSON, are failures of the store; anything else is a bug. */
+  async function guarded(read: () => unknown): Promise<unknown> {
+    try {
+      return await read()
+    } catch (error) {
+      throw errcodeOf(error) !== 0 || isDamage(error) ? failed(error) : error
+    }
+  }
   const state = createLiveState()
   const { db, sync, writer, apply, reads, begin, commit, rollback, probe } = openDatabase(path, state, fatal, disk)
   const checkpoints = inMemory ? null : createCheckpoints(db, path, failed)
 
   return {
-    ...guardReads(reads, failed),
+    ...wrapReads(reads, guarded),
 
     async commit(commands) {
       if (damage !== null) throw damage
@@ -194,21 +204,4 @@ function cannotOpen(error: unknown, path: string, fatal: (error: Error) => void)
   const code = errcodeOf(error) & 0xff
   if (code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN) return unusable(path, reason, error)
   return storageError(error, fatal)
-}
-
-/** What SQLite says about a page, and what a row holds that is no longer JSON, is for the store to judge; the rest is a bug. */
-function guardReads<T extends object>(reads: T, failed: (error: unknown) => ServerError): T {
-  return new Proxy(reads, {
-    get(target, name) {
-      const read: unknown = Reflect.get(target, name)
-      if (typeof read !== 'function') return read
-      return async (...args: unknown[]) => {
-        try {
-          return await read.apply(target, args)
-        } catch (error) {
-          throw errcodeOf(error) !== 0 || isDamage(error) ? failed(error) : error
-        }
-      }
-    },
-  })
 }

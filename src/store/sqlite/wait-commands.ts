@@ -4,27 +4,23 @@ import type { AuditRecord } from '../../domain/audit.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Wait, WaitAnswer } from '../../domain/wait.ts'
-import type * as port from '../store.ts'
+import type { Answered, AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
 import { appliedOf, applyAnswers, auditOf, grantsOf, replaceWait } from '../wait-change.ts'
 import { type Done, nothing } from './records.ts'
 import type { Tables } from './tables.ts'
 
 export interface WaitCommands {
   /** What becomes of the answers; nothing is written yet. With a session, its waits alone can be answered; null: it has none yet. */
-  judge(
-    answers: readonly WaitAnswer[],
-    takenBy: (wait: Wait) => string | null,
-    sessionId?: string | null,
-  ): port.Answered[]
+  judge(answers: readonly WaitAnswer[], takenBy: (wait: Wait) => string | null, sessionId?: string | null): Answered[]
   /** The run that took the first of them that there is, when all came too late; null when there is none. */
-  earlierTaker(answered: readonly port.Answered[]): RunRecord | null
+  earlierTaker(answered: readonly Answered[]): RunRecord | null
   /** Writes the waits as they were answered, with the grants and the records of the trail that belong to them. */
   record(applied: readonly Wait[], extras: AnswerExtras): void
   /** Ends a waiting run. */
   complete(runId: string, at: number): RunRecord
-  settleWaits(command: port.SettleWaits): Done
-  askAgain(command: port.AskAgain): Done
-  revokeGrant(command: port.RevokeGrant): Done
+  settleWaits(command: SettleWaits): Done
+  askAgain(command: AskAgain): Done
+  revokeGrant(command: RevokeGrant): Done
 }
 
 export interface AnswerExtras {
@@ -39,7 +35,7 @@ export function createWaitCommands({ db, records, waits, grants, audit }: Tables
     answers: readonly WaitAnswer[],
     takenBy: (wait: Wait) => string | null,
     sessionId?: string | null,
-  ): port.Answered[] {
+  ): Answered[] {
     const find = (id: string): Wait | null => {
       const wait = waits.find(id)
       return sessionId === undefined || wait?.sessionId === sessionId ? wait : null

@@ -2,16 +2,21 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import type { WaitQuery } from '../store.ts'
+import type { WaitQuery } from '../ports/waits.ts'
 import { migrate } from './schema.ts'
 import { watchPlans } from './testing/watched-plans.ts'
-import { createWaitReads } from './wait-reads.ts'
+import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 function openWatched() {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const watched = watchPlans(db)
-  return { reads: createWaitReads(watched.db), plans: watched.plans, close: () => db.close() }
+  return {
+    waits: createWaitReads(watched.db),
+    grants: createGrantReads(watched.db),
+    plans: watched.plans,
+    close: () => db.close(),
+  }
 }
 
 /** How the waits are found; how their session is, is always the same. */
@@ -38,10 +43,10 @@ test.each<[string, Omit<WaitQuery, 'limit' | 'before'>, string[]]>([
     ['waits_owner_status (kind=? AND owner=? AND status=? AND (created_at,id)<(?,?))'],
   ],
 ])('a page of %s is read from an index, in its order', async (_what, query, indexes) => {
-  const { reads, plans, close } = openWatched()
+  const { waits, plans, close } = openWatched()
   plans.clear()
 
-  await reads.waits({ ...query, ...page })
+  await waits.list({ ...query, ...page })
 
   expect(ofWaits(plans.values())).toEqual([indexes.map((index) => `SEARCH waits USING INDEX ${index}`)])
   close()
@@ -63,10 +68,10 @@ test.each<[string, Omit<WaitQuery, 'limit'>, string]>([
     'waits_continuation (continuation_run_id=?)',
   ],
 ])('those of %s are found by it alone', async (_what, query, index) => {
-  const { reads, plans, close } = openWatched()
+  const { waits, plans, close } = openWatched()
   plans.clear()
 
-  await reads.waits({ ...query, limit: 10 })
+  await waits.list({ ...query, limit: 10 })
 
   expect(ofWaits(plans.values())).toEqual([[`SEARCH waits USING INDEX ${index}`, 'USE TEMP B-TREE FOR ORDER BY']])
   close()
@@ -82,11 +87,11 @@ test('those whose time is up are read from an index of what is pending, in its o
 })
 
 test('what a call may do is found by its agent and its session', async () => {
-  const { reads, plans, close } = openWatched()
+  const { grants, plans, close } = openWatched()
   plans.clear()
 
-  await reads.grants({ now: 1, agent: 'a', sessionId: 's' })
-  await reads.grants({ now: 1, sessionId: 's' })
+  await grants.list({ now: 1, agent: 'a', sessionId: 's' })
+  await grants.list({ now: 1, sessionId: 's' })
 
   expect([...plans.values()]).toEqual([
     ['SEARCH grants USING INDEX grants_agent (agent=? AND scope=?)', 'USE TEMP B-TREE FOR ORDER BY'],

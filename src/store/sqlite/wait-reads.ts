@@ -1,28 +1,17 @@
-// Reading what is waited for, what was granted, and the audit trail.
-
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Wait } from '../../domain/wait.ts'
-import type { Store, WaitQuery } from '../store.ts'
+import type { GrantReads, WaitQuery, WaitReads } from '../ports/waits.ts'
 import { EVERY_SESSION, toGrant, toWait } from './rows.ts'
 import { WAIT_COLUMNS } from './wait-table.ts'
 
-type Reads = Pick<Store, 'wait' | 'waits' | 'expiredWaits' | 'grant' | 'grants' | 'audit'>
-
 const KINDS: readonly Wait['wait'][] = ['approval', 'client_call']
 
-export function createWaitReads(db: DatabaseSync): Reads {
+export function createWaitReads(db: DatabaseSync): WaitReads {
   const waitById = db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.id = ?`)
   const due = db.prepare(
     `SELECT ${WAIT_COLUMNS} WHERE waits.status = 'pending' AND waits.expires_at <= ? ORDER BY waits.expires_at, waits.wid LIMIT ?`,
   )
-  const grantById = db.prepare('SELECT * FROM grants WHERE id = ?')
-  const auditAfter = db.prepare('SELECT n, text, hash FROM audit WHERE n > ? ORDER BY n LIMIT ?')
-  const statements = new Map<string, StatementSync>()
-  const prepared = (sql: string): StatementSync => {
-    const statement = statements.get(sql) ?? db.prepare(sql)
-    statements.set(sql, statement)
-    return statement
-  }
+  const prepared = keepPrepared(db)
 
   /** One kind of wait: the lists of all sessions are indexed by kind. */
   function list(kind: Wait['wait'], query: WaitQuery): Wait[] {
@@ -50,25 +39,32 @@ export function createWaitReads(db: DatabaseSync): Reads {
   }
 
   return {
-    async wait(id) {
+    async get(id) {
       const row = waitById.get(id)
       return row === undefined ? null : toWait(row)
     },
-    async waits(query) {
+    async list(query) {
       if (query.wait !== undefined) return list(query.wait, query)
       return KINDS.flatMap((kind) => list(kind, query))
         .sort(newestFirst)
         .slice(0, query.limit)
     },
-    async expiredWaits(now, limit) {
+    async expired(now, limit) {
       return due.all(now, limit).map(toWait)
     },
+  }
+}
 
-    async grant(id) {
+export function createGrantReads(db: DatabaseSync): GrantReads {
+  const grantById = db.prepare('SELECT * FROM grants WHERE id = ?')
+  const prepared = keepPrepared(db)
+
+  return {
+    async get(id) {
       const row = grantById.get(id)
       return row === undefined ? null : toGrant(row)
     },
-    async grants({ now, agent, sessionId }) {
+    async list({ now, agent, sessionId }) {
       const conditions = ['(expires_at IS NULL OR expires_at > ?)']
       const values: (string | number)[] = [now]
       if (agent !== undefined) {
@@ -84,12 +80,16 @@ export function createWaitReads(db: DatabaseSync): Reads {
         .all(...values)
         .map(toGrant)
     },
+  }
+}
 
-    async audit(n, limit) {
-      return auditAfter
-        .all(n, limit)
-        .map((row) => ({ n: Number(row.n), text: String(row.text), hash: String(row.hash) }))
-    },
+/** Prepares each text once. */
+function keepPrepared(db: DatabaseSync): (sql: string) => StatementSync {
+  const statements = new Map<string, StatementSync>()
+  return (sql) => {
+    const statement = statements.get(sql) ?? db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
   }
 }
 

@@ -1,7 +1,8 @@
 // Bugs of what waits for people and clients: calls that nobody allowed, answers that count twice or not at all.
 
 import type { SessionLog } from '../../../src/log/session-log.ts'
-import type { Command, Result, Store } from '../../../src/store/store.ts'
+import type { Command, Result } from '../../../src/store/ports/command.ts'
+import type { Store } from '../../../src/store/store.ts'
 import type { Faults } from '../faults.ts'
 import type { Mutant } from '../mutant.ts'
 
@@ -63,10 +64,13 @@ export const approvalMutants: readonly Mutant[] = [
     faults: supervised,
     store: (store) => ({
       ...changing(store, withoutConsume),
-      waits: async (query) =>
-        (await store.waits(query)).map((wait) =>
-          wait.wait === 'approval' && wait.status === 'rejected' ? { ...wait, status: 'approved' } : wait,
-        ),
+      waits: {
+        ...store.waits,
+        list: async (query) =>
+          (await store.waits.list(query)).map((wait) =>
+            wait.wait === 'approval' && wait.status === 'rejected' ? { ...wait, status: 'approved' } : wait,
+          ),
+      },
     }),
   },
   {
@@ -91,10 +95,13 @@ export const approvalMutants: readonly Mutant[] = [
     faults: supervised,
     store: (store) => ({
       ...store,
-      waits: async (query) =>
-        (await store.waits(query)).map((wait) =>
-          wait.wait === 'approval' && wait.status === 'approved' ? { ...wait, status: 'rejected' } : wait,
-        ),
+      waits: {
+        ...store.waits,
+        list: async (query) =>
+          (await store.waits.list(query)).map((wait) =>
+            wait.wait === 'approval' && wait.status === 'approved' ? { ...wait, status: 'rejected' } : wait,
+          ),
+      },
     }),
   },
   {
@@ -105,8 +112,11 @@ export const approvalMutants: readonly Mutant[] = [
     faults: supervised,
     store: (store) => ({
       ...store,
-      waits: async (query) =>
-        (await store.waits(query)).filter(({ status }) => query.status !== undefined || status !== 'pending'),
+      waits: {
+        ...store.waits,
+        list: async (query) =>
+          (await store.waits.list(query)).filter(({ status }) => query.status !== undefined || status !== 'pending'),
+      },
     }),
   },
   {
@@ -160,7 +170,7 @@ export const approvalMutants: readonly Mutant[] = [
     bug: 'a sub-agent does not find what it has said, and what it was allowed to do is forgotten',
     foundBy: ['approvals', 'calls'],
     faults: withAgents,
-    store: (store) => ({ ...store, laneMessages: async () => [] }),
+    store: (store) => ({ ...store, messages: { ...store.messages, ofLane: async () => [] } }),
   },
   {
     name: 'decisions-not-audited',

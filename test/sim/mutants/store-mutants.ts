@@ -1,6 +1,7 @@
 // Bugs of the store: rules that its commands do not keep.
 
-import type { Command, Store } from '../../../src/store/store.ts'
+import type { Command } from '../../../src/store/ports/command.ts'
+import type { Store } from '../../../src/store/store.ts'
 import type { Mutant } from '../mutant.ts'
 
 /** The store with its commands changed on the way in. */

@@ -34,13 +34,13 @@ function trailOf(count: number): AuditEntry[] {
   return entries
 }
 
-const storeOf = (entries: readonly AuditEntry[]) => ({
-  audit: async (n: number, limit: number) => entries.filter((entry) => entry.n > n).slice(0, limit),
+const readsOf = (entries: readonly AuditEntry[]) => ({
+  entries: async (n: number, limit: number) => entries.filter((entry) => entry.n > n).slice(0, limit),
 })
 
 async function verify(entries: readonly AuditEntry[], options: Parameters<typeof verifyAudit>[1] = {}) {
   const io = createTestIo()
-  const exitCode = await verifyAudit(storeOf(entries), options, io).catch((error: unknown) => reportError(error, io))
+  const exitCode = await verifyAudit(readsOf(entries), options, io).catch((error: unknown) => reportError(error, io))
   return { exitCode, out: io.printed(), err: io.complained() }
 }
 
@@ -97,7 +97,7 @@ describe('quarterdeck audit list', () => {
   test('shows the newest entries, safe to print', async () => {
     const io = createTestIo()
 
-    expect(await listAudit(storeOf(trailOf(1_203)), { limit: '2' }, io)).toBe(0)
+    expect(await listAudit(readsOf(trailOf(1_203)), { limit: '2' }, io)).toBe(0)
     expect(io.printed()).toBe(
       'ENTRY  TIME (UTC)           KIND      BY   AGENT  TOOL           DETAILS\n' +
         '1202   2026-11-15 06:00:02  decision  ann  clerk  pay\\u{1b}[31m  decision=approve digest=abababababab…\n' +
@@ -111,7 +111,7 @@ describe('quarterdeck audit list', () => {
     const entries = [first, second].flatMap((entry) => (entry === undefined ? [] : [entry]))
     const damaged = entries.map((entry) => (entry.n === 2 ? { ...entry, text: '{"at"' } : entry))
 
-    await listAudit(storeOf(damaged), { limit: '50', json: true }, io)
+    await listAudit(readsOf(damaged), { limit: '50', json: true }, io)
 
     const lines: unknown[] = io
       .printed()
@@ -141,7 +141,7 @@ describe('the audit commands', () => {
     const store = createSqliteStore({ path, fatal() {} })
     const started = await acceptedRun(store, accept(newSession()))
     await done(store, append(started, [], { sync: true, audit: [newAudit('ann'), newAudit('bob')] }))
-    const [, second] = await store.audit(0, 10)
+    const [, second] = await store.audit.entries(0, 10)
     await store.close()
     expect(await run('verify')).toMatchObject({ exitCode: 73 })
     lock.release()

@@ -34,7 +34,9 @@ Examples:
     .option('--json', 'one JSON object a line')
     .action(async ({ dataDir, ...options }: Shared & { limit: string; json?: boolean }) =>
       settle(
-        await withStore(dataDirectory(dataDir, io), { create: false }, io, (store) => listAudit(store, options, io)),
+        await withStore(dataDirectory(dataDir, io), { create: false }, io, (store) =>
+          listAudit(store.audit, options, io),
+        ),
       ),
     )
 
@@ -49,7 +51,9 @@ A chain cannot show by itself that its end was cut off. Note the head that verif
     )
     .action(async ({ dataDir, ...options }: Shared & { expect?: string; contains?: string }) =>
       settle(
-        await withStore(dataDirectory(dataDir, io), { create: false }, io, (store) => verifyAudit(store, options, io)),
+        await withStore(dataDirectory(dataDir, io), { create: false }, io, (store) =>
+          verifyAudit(store.audit, options, io),
+        ),
       ),
     )
   return command

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../domain/audit.ts'
-import type { Store } from '../../../store/store.ts'
+import type { AuditReads } from '../../../store/ports/audit.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -8,7 +8,7 @@ import { auditPages } from './verify.ts'
 
 /** The newest entries, the oldest of them first. They are shown as they are stored, whether the chain holds or not. */
 export async function listAudit(
-  store: Pick<Store, 'audit'>,
+  trail: AuditReads,
   { limit, json }: { limit: string; json?: boolean },
   io: Io,
 ): Promise<number> {
@@ -17,7 +17,7 @@ export async function listAudit(
     throw new CliError(exitCodes.usage.code, `--limit ${JSON.stringify(limit)}: expected a whole number from 1.`)
   }
   let newest: AuditEntry[] = []
-  for await (const page of auditPages(store)) newest = [...newest, ...page].slice(-most)
+  for await (const page of auditPages(trail)) newest = [...newest, ...page].slice(-most)
 
   if (json) for (const entry of newest) io.stdout.write(`${JSON.stringify(summary(entry))}\n`)
   else if (newest.length > 0) io.stdout.write(table(newest))

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../domain/audit.ts'
 import { EMPTY_CHAIN, verifyChain } from '../../../store/audit-chain.ts'
-import type { Store } from '../../../store/store.ts'
+import type { AuditReads } from '../../../store/ports/audit.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -8,10 +8,10 @@ import type { Io } from '../../terminal/io.ts'
 const PAGE = 500
 
 /** The trail from its start, page by page. */
-export async function* auditPages(store: Pick<Store, 'audit'>): AsyncGenerator<AuditEntry[]> {
+export async function* auditPages(trail: AuditReads): AsyncGenerator<AuditEntry[]> {
   let n = 0
   for (;;) {
-    const page = await store.audit(n, PAGE)
+    const page = await trail.entries(n, PAGE)
     if (page.length > 0) yield page
     const last = page.at(-1)
     // An entry whose number was changed must not send the reader back to where it was.
@@ -21,7 +21,7 @@ export async function* auditPages(store: Pick<Store, 'audit'>): AsyncGenerator<A
 }
 
 export async function verifyAudit(
-  store: Pick<Store, 'audit'>,
+  trail: AuditReads,
   options: { expect?: string; contains?: string },
   io: Io,
 ): Promise<number> {
@@ -30,7 +30,7 @@ export async function verifyAudit(
   const wanted = expected ?? contained
   let end = EMPTY_CHAIN
   let foundAt: number | null = null
-  for await (const page of auditPages(store)) {
+  for await (const page of auditPages(trail)) {
     const verdict = verifyChain(page, end)
     if (!verdict.ok) {
       throw new CliError(exitCodes.failed.code, `The audit trail is broken at entry ${verdict.n}.`, [

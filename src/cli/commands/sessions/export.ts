@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import type { Store } from '../../../store/store.ts'
+import type { StoreReads } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -14,7 +14,7 @@ import { eachSession } from './list.ts'
 import { archiveHeader, archiveLine } from './session-archive.ts'
 
 export async function exportSessions(
-  store: Store,
+  store: StoreReads,
   references: readonly string[],
   { owner, output }: { owner?: string; output?: string },
   io: Io,
@@ -35,7 +35,7 @@ export async function exportSessions(
 }
 
 async function writeArchive(
-  store: Store,
+  store: StoreReads,
   sessions: Iterable<SessionRecord> | AsyncIterable<SessionRecord>,
   into: Writable,
   io: Io,
@@ -77,7 +77,7 @@ async function writeNewFile<T>(path: string, shown: string, write: (file: Writab
 
 /** Each once, in the order they were named. */
 async function findSessions(
-  store: Store,
+  store: StoreReads,
   owner: string | undefined,
   references: readonly string[],
 ): Promise<Iterable<SessionRecord>> {
@@ -102,17 +102,17 @@ async function findSessions(
   return found.values()
 }
 
-async function sessionById(store: Store, owner: string | undefined, text: string): Promise<SessionRecord | null> {
+async function sessionById(store: StoreReads, owner: string | undefined, text: string): Promise<SessionRecord | null> {
   const id = parseUuid(text)
-  const session = id === null ? null : await store.session(id)
+  const session = id === null ? null : await store.sessions.get(id)
   if (session === null || session.status === 'terminated') return null
   return owner === undefined || session.owner === owner ? session : null
 }
 
 /** A name is its owner's choice, so that without an owner it may mean several. */
-async function sessionsByName(store: Store, owner: string | undefined, name: string): Promise<SessionRecord[]> {
+async function sessionsByName(store: StoreReads, owner: string | undefined, name: string): Promise<SessionRecord[]> {
   if (owner !== undefined) {
-    const session = await store.sessionByAlias(owner, name)
+    const session = await store.sessions.byAlias(owner, name)
     return session === null ? [] : [session]
   }
   const found: SessionRecord[] = []

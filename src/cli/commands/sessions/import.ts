@@ -8,7 +8,7 @@ import { linesOf } from '../../terminal/lines.ts'
 import { readArchiveHeader, readArchiveLine } from './session-archive.ts'
 
 /** Takes sessions in, one by one. A damaged line stops it; what came before is kept and said. */
-export async function importSessions(store: Store, file: string, io: Io): Promise<number> {
+export async function importSessions(store: Pick<Store, 'commit'>, file: string, io: Io): Promise<number> {
   const input = file === '-' ? io.stdin : createReadStream(resolve(io.cwd, file), { encoding: 'utf8' })
   let lineNumber = 0
   let imported = 0

@@ -1,6 +1,7 @@
 import { ulidOf } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import type { SessionQuery, Store } from '../../../store/store.ts'
+import type { SessionQuery } from '../../../store/ports/sessions.ts'
+import type { Store } from '../../../store/store.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -12,10 +13,13 @@ const PAGE = 200
 export type SessionChoice = Pick<SessionQuery, 'owner' | 'unlisted'>
 
 /** The sessions of a choice, the one used last first. */
-export async function* eachSession(store: Store, choice: SessionChoice): AsyncGenerator<SessionRecord> {
+export async function* eachSession(
+  store: Pick<Store, 'sessions'>,
+  choice: SessionChoice,
+): AsyncGenerator<SessionRecord> {
   let before: SessionQuery['before']
   for (;;) {
-    const page = await store.sessions({ ...choice, limit: PAGE, ...(before === undefined ? {} : { before }) })
+    const page = await store.sessions.list({ ...choice, limit: PAGE, ...(before === undefined ? {} : { before }) })
     yield* page
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return
@@ -24,7 +28,7 @@ export async function* eachSession(store: Store, choice: SessionChoice): AsyncGe
 }
 
 export async function listSessions(
-  store: Store,
+  store: Pick<Store, 'sessions'>,
   { limit, json, ...choice }: { owner?: string; limit: string; json?: boolean },
   io: Io,
 ): Promise<number> {

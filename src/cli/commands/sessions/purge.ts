@@ -21,17 +21,17 @@ export function cutoff(age: string, now: number): number {
 }
 
 /** What a purge would take: everybody's, those that lists leave out too. */
-export async function listPurgeable(store: Store, before: number, io: Io): Promise<number> {
+export async function listPurgeable(store: Pick<Store, 'sessions' | 'runs'>, before: number, io: Io): Promise<number> {
   const going: SessionRecord[] = []
   for await (const session of eachSession(store, { unlisted: true })) {
-    if (session.lastActivity < before && (await store.openRuns(session.id)).length === 0) going.push(session)
+    if (session.lastActivity < before && (await store.runs.open(session.id)).length === 0) going.push(session)
   }
   if (going.length > 0) io.stdout.write(table(going, {}))
   io.stderr.write(`${sessions(going.length)} would be removed.\n`)
   return exitCodes.ok.code
 }
 
-export async function purgeSessions(store: Store, before: number, io: Io): Promise<number> {
+export async function purgeSessions(store: Pick<Store, 'commit'>, before: number, io: Io): Promise<number> {
   let removed = 0
   for (;;) {
     const now = io.clock.now()

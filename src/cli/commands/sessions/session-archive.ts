@@ -8,7 +8,8 @@ import { isFinished, type RunInput, type RunRecord } from '../../../domain/run.t
 import type { SessionRecord } from '../../../domain/session.ts'
 import { risks } from '../../../domain/tool-settings.ts'
 import { type Approval, approvalStatuses, type ClientCall, type Wait } from '../../../domain/wait.ts'
-import type { ImportSession, StoredEntry } from '../../../store/store.ts'
+import type { StoredEntry } from '../../../store/ports/entry.ts'
+import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 

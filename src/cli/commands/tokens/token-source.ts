@@ -97,7 +97,7 @@ function checkOwner(directory: string): void {
 
 const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })
 
-async function openFolder(dataDir: string, store: Store, io: Io): Promise<TokenDesk> {
+async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io): Promise<TokenDesk> {
   const old = join(dataDir, 'tokens.json')
   if (existsSync(old)) {
     // Which of them are valid depends on the server's settings.

@@ -46,7 +46,7 @@ describe('POST /files', () => {
       },
     })
     expect(location).toBe(`/files/${body.file_id}`)
-    expect(await opened.store.file(body.file_id)).toMatchObject({ owner: 'local_user', sessionId: null })
+    expect(await opened.store.files.get(body.file_id)).toMatchObject({ owner: 'local_user', sessionId: null })
     expect(await opened.kept()).toEqual([sha256('# Hi')])
   })
 

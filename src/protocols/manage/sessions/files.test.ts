@@ -23,7 +23,10 @@ test('a message brings files, new ones and those uploaded before', async () => {
     /\[file: weather\.txt\][\s\S]*Sunny\.[\s\S]*\[file: plan\.csv\]/,
   )
   const session = await doors.engine.getSession('local_user', 'holiday')
-  expect((await doors.store.filesOf(session.id)).map(({ name }) => name).sort()).toEqual(['plan.csv', 'weather.txt'])
+  expect((await doors.store.files.ofSession(session.id)).map(({ name }) => name).sort()).toEqual([
+    'plan.csv',
+    'weather.txt',
+  ])
 })
 
 test.each([

@@ -29,7 +29,7 @@ export async function openFiles({
   const dir = join(folder, 'files')
   const files = createFileKeeper({
     dir,
-    store,
+    store: store.files,
     commit: (command) => log.commit(command),
     clock,
     ids,

@@ -1,0 +1,80 @@
+// The writes of a store are data: each command carries its session, fence and guard, and the store answers with a result.
+
+import type { ServerError } from '../../domain/errors.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { AddAudit } from './audit.ts'
+import type { AddFile } from './files.ts'
+import type {
+  AcceptRun,
+  AppendEntries,
+  ClaimRun,
+  FinishRun,
+  ReleaseRun,
+  RenewLease,
+  RequestCancel,
+  StartRun,
+} from './runs.ts'
+import type {
+  CompactSession,
+  CreateSession,
+  DeleteSession,
+  ImportSession,
+  PurgeSessions,
+  UpdateSession,
+} from './sessions.ts'
+import type { Answered, AskAgain, RevokeGrant, SettleWaits } from './waits.ts'
+
+export type Command =
+  | AcceptRun
+  | StartRun
+  | AppendEntries
+  | FinishRun
+  | ClaimRun
+  | ReleaseRun
+  | RequestCancel
+  | RenewLease
+  | SettleWaits
+  | AskAgain
+  | RevokeGrant
+  | CreateSession
+  | UpdateSession
+  | DeleteSession
+  | PurgeSessions
+  | CompactSession
+  | ImportSession
+  | AddFile
+  | AddAudit
+
+export type Result =
+  | {
+      ok: true
+      /** Seq of the first entry that was appended, 0 when none was; the others follow without a gap. */
+      firstSeq: number
+      run?: RunRecord
+      session?: SessionRecord
+      /** `accept_run` only: the run was found by its idempotency key, its wire id or its answers, and no new one was taken. */
+      existing?: boolean
+      /** One per answer, in order. */
+      answered?: readonly Answered[]
+      /** The waiting run that this command completed: an answer came, or its client calls were abandoned. */
+      completed?: RunRecord
+      /** `purge_sessions` only. */
+      count?: number
+    }
+  | { ok: false; error: ServerError }
+
+/** The synced class: commands that must be on disk before they are acknowledged. */
+export function needsSync(command: Command): boolean {
+  switch (command.type) {
+    case 'append':
+      return command.sync || command.consume !== undefined || command.audit !== undefined
+    case 'update_session':
+    case 'purge_sessions':
+    case 'compact_session':
+    case 'renew_lease':
+      return false
+    default:
+      return true
+  }
+}

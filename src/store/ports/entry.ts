@@ -1,0 +1,11 @@
+import type { Entry, EntryKind } from '../../domain/entry.ts'
+
+export interface NewEntry {
+  kind: EntryKind
+  data: string
+}
+
+/** An entry as stored. A compacted one has `spans`: the seq and the length in UTF-16 units of each delta in it. */
+export interface StoredEntry extends Entry {
+  spans?: readonly (readonly [seq: number, length: number])[]
+}
