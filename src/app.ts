@@ -514,7 +514,7 @@ async function startApp(
     janitor.start()
     for (const { toolbox } of parts) toolbox.start()
     // In the background: a question may be about a tool whose server takes its time.
-    void engine.review()
+    void engine.approvals.review()
   }
   const everything = undo.move()
 

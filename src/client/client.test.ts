@@ -452,7 +452,7 @@ describe('the client', () => {
 
     const { session_id } = await server.client.chat(agent, 'a')
 
-    expect((await server.engine.getSession('ada', session_id)).owner).toBe('ada')
+    expect((await server.engine.sessions.get('ada', session_id)).owner).toBe('ada')
   })
 
   test('gives up when nobody answers', async () => {

@@ -13,17 +13,17 @@ import type { WaitQuery } from '../store/ports/waits.ts'
 import type { Store } from '../store/store.ts'
 import type { AskAgain } from './ask-again.ts'
 import { alreadyDecided, type Decided, decideOn, decisionRecord, refuseWithoutStanding, tooLate } from './decisions.ts'
-import type { AcceptedRun, Decision, Engine, Standing, StartRequest } from './engine.ts'
 import type { Gate } from './gate.ts'
+import type { Approvals, Decision, Standing } from './ports/approvals.ts'
+import type { AcceptedRun, StartRequest } from './ports/runs.ts'
+import type { Waits } from './ports/waits.ts'
 import { boundedResult } from './run/bounded-result.ts'
 import { refusal } from './run/prepare-call.ts'
 import type { AgentParts } from './run/run-scope.ts'
 
-export interface AnswerDesk
-  extends Pick<
-    Engine,
-    'approvals' | 'approval' | 'decide' | 'openClientCalls' | 'clientCall' | 'answerClientCall' | 'expire'
-  > {
+export interface AnswerDesk {
+  approvals: Pick<Approvals, 'list' | 'get' | 'decide'>
+  waits: Waits
   /** The answers that a request brings: decisions, and results of client calls among its messages. Null: none. */
   answersIn(request: StartRequest, session: SessionRecord): Promise<Settled | null>
 }
@@ -208,42 +208,47 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     await answer(wait, { decided: [{ answer: expired, grant: null, audit }], answered: [], at })
   }
 
+  const answerClientCall: Waits['answerClientCall'] = async (owner, id, result, correlationId) => {
+    const { content, isError, durationMs } = result
+    const call = await clientCall(owner, id)
+    const at = now()
+    if (call.status === 'pending' && isOver(call, at)) await expire(call)
+    else if (call.status === 'pending') {
+      const status = isError ? 'error' : 'success'
+      const message: NewMessage = {
+        id: ids.uuid(),
+        role: 'tool',
+        content,
+        toolCallId: call.callId,
+        metadata: { quarterdeck: { status, ...(durationMs === undefined ? {} : { durationMs }) } },
+        ...(isError ? { error: content } : {}),
+      }
+      const taken = await answer(call, { decided: [], answered: [call], at }, { messages: [message], correlationId })
+      if (taken?.answered?.[0]?.applied === true) return taken.run
+    }
+    const { status } = await clientCall(owner, id)
+    if (status === 'answered') {
+      throw new ServerError('tool_call_answered', 'The result of this call has been received already.')
+    }
+    const message = 'It is too late for the result of this call: the agent went on without it.'
+    throw new ServerError('tool_call_expired', message)
+  }
+
   return {
-    approval,
-    decide,
-    clientCall,
-    openClientCalls: (sessionId) => clientCalls({ sessionId, status: 'pending', limit: MOST_WAITS }),
-    expire,
-
-    async approvals({ by, ...query }) {
-      const own = by.role === 'operator' ? {} : { owner: by.user }
-      const found = await store.waits.list({ ...query, ...own, wait: 'approval' })
-      return shown(found.filter((one) => one.wait === 'approval'))
+    approvals: {
+      get: approval,
+      decide,
+      async list({ by, ...query }) {
+        const own = by.role === 'operator' ? {} : { owner: by.user }
+        const found = await store.waits.list({ ...query, ...own, wait: 'approval' })
+        return shown(found.filter((one) => one.wait === 'approval'))
+      },
     },
-
-    async answerClientCall(owner, id, { content, isError, durationMs }, correlationId) {
-      const call = await clientCall(owner, id)
-      const at = now()
-      if (call.status === 'pending' && isOver(call, at)) await expire(call)
-      else if (call.status === 'pending') {
-        const status = isError ? 'error' : 'success'
-        const message: NewMessage = {
-          id: ids.uuid(),
-          role: 'tool',
-          content,
-          toolCallId: call.callId,
-          metadata: { quarterdeck: { status, ...(durationMs === undefined ? {} : { durationMs }) } },
-          ...(isError ? { error: content } : {}),
-        }
-        const taken = await answer(call, { decided: [], answered: [call], at }, { messages: [message], correlationId })
-        if (taken?.answered?.[0]?.applied === true) return taken.run
-      }
-      const { status } = await clientCall(owner, id)
-      if (status === 'answered') {
-        throw new ServerError('tool_call_answered', 'The result of this call has been received already.')
-      }
-      const message = 'It is too late for the result of this call: the agent went on without it.'
-      throw new ServerError('tool_call_expired', message)
+    waits: {
+      clientCall,
+      openClientCalls: (sessionId) => clientCalls({ sessionId, status: 'pending', limit: MOST_WAITS }),
+      answerClientCall,
+      expire,
     },
 
     async answersIn(request, session) {

@@ -11,8 +11,8 @@ import { createSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { toolboxOf } from '../tools/static-toolbox.ts'
 import type { ServerTool } from '../tools/tool.ts'
-import type { Standing } from './engine.ts'
 import type { Gate, Question } from './gate.ts'
+import type { Standing } from './ports/approvals.ts'
 import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
 
 const operator: Standing = { user: 'ada', role: 'operator' }
@@ -75,7 +75,7 @@ const open = (options: TestEngineOptions = {}) =>
   openEngine({ gate: askingGate(), tools: [send(), look], answers: [sendTo('bob'), done], ...options })
 
 async function pendingOf({ engine }: ReturnType<typeof open>): Promise<Approval[]> {
-  return (await engine.approvals({ by: operator, status: 'pending', limit: 100 })).reverse()
+  return (await engine.approvals.list({ by: operator, status: 'pending', limit: 100 })).reverse()
 }
 
 const lastOf = (events: readonly RunEvent[]) => events.at(-1)
@@ -94,7 +94,7 @@ describe('a call that must be allowed', () => {
         interrupts: [{ id: approval?.id, reason: 'tool_call', toolCallId: approval?.callId, message: 'Call send' }],
       },
     })
-    expect((await server.engine.getRun('local_user', accepted.run.id)).status).toBe('waiting')
+    expect((await server.engine.runs.get('local_user', accepted.run.id)).status).toBe('waiting')
     expect(delivered).toEqual([])
     await expect(server.start('more')).rejects.toMatchObject({ code: 'approval_pending' })
     await server.close()
@@ -116,7 +116,7 @@ describe('a call that must be allowed', () => {
     const [approval] = await pendingOf(server)
     // For the decision it is there, for the call not any more.
     looks = 1
-    const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     const seen = outline(await server.events({ ...accepted, run }))
 
     expect(seen).toContain(
@@ -133,7 +133,9 @@ describe('a call that must be allowed', () => {
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    const { run, approval: decided } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run, approval: decided } = await server.engine.approvals.decide(operator, approval?.id ?? '', {
+      decision: 'approve',
+    })
     const seen = await server.events({ ...accepted, run })
 
     expect(outline(seen)).toEqual([
@@ -148,9 +150,9 @@ describe('a call that must be allowed', () => {
     ])
     expect(decided).toMatchObject({ status: 'approved', decidedBy: 'ada' })
     expect(run.parentRunId).toBe(accepted.run.wireId)
-    expect((await server.engine.continuation(accepted.run))?.id).toBe(run.id)
-    expect((await server.engine.getRun('local_user', accepted.run.id)).status).toBe('completed')
-    expect(await server.engine.approval(operator, approval?.id ?? '')).toMatchObject({ status: 'consumed' })
+    expect((await server.engine.runs.continuation(accepted.run))?.id).toBe(run.id)
+    expect((await server.engine.runs.get('local_user', accepted.run.id)).status).toBe('completed')
+    expect(await server.engine.approvals.get(operator, approval?.id ?? '')).toMatchObject({ status: 'consumed' })
     expect(delivered).toEqual([{ to: 'bob' }])
     await server.close()
   })
@@ -168,18 +170,20 @@ describe('a call that must be allowed', () => {
     const accepted = await server.start('go')
     await server.events(accepted)
     const [bob, eve] = await pendingOf(server)
-    const { run } = await server.engine.decide(operator, bob?.id ?? '', { decision: 'approve' })
+    const { run } = await server.engine.approvals.decide(operator, bob?.id ?? '', { decision: 'approve' })
     await begun
-    await server.engine.decide(operator, eve?.id ?? '', { decision: 'approve' })
-    await server.engine.cancel(run, 'ada')
+    await server.engine.approvals.decide(operator, eve?.id ?? '', { decision: 'approve' })
+    await server.engine.runs.cancel(run, 'ada')
     await server.events({ ...accepted, run })
-    expect((await server.engine.getRun('local_user', run.id)).status).toBe('cancelled')
-    const now = await Promise.all([bob, eve].map((one) => server.engine.approval(operator, one?.id ?? '')))
+    expect((await server.engine.runs.get('local_user', run.id)).status).toBe('cancelled')
+    const now = await Promise.all([bob, eve].map((one) => server.engine.approvals.get(operator, one?.id ?? '')))
     expect(now.map((one) => [one.status, one.decidedBy])).toEqual([
       ['consumed', 'ada'],
       ['interrupted', 'ada'],
     ])
-    await expect(server.engine.decide(operator, eve?.id ?? '', { decision: 'approve' })).rejects.toMatchObject({
+    await expect(
+      server.engine.approvals.decide(operator, eve?.id ?? '', { decision: 'approve' }),
+    ).rejects.toMatchObject({
       code: 'approval_decided',
       message: expect.stringContaining('so it did not run'),
     })
@@ -194,7 +198,7 @@ describe('a call that must be allowed', () => {
     await server.events(accepted)
     const [approval] = await pendingOf(server)
     const decision = { decision: 'reject', reason: 'Bob has left.' } as const
-    const { run } = await server.engine.decide(operator, approval?.id ?? '', decision)
+    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', decision)
     const seen = outline(await server.events({ ...accepted, run }))
 
     expect(seen[1]).toContain('A person refused this call, so it was not run. Reason: Bob has left.')
@@ -209,10 +213,13 @@ describe('a call that must be allowed', () => {
     await server.events(accepted)
     const [approval] = await pendingOf(server)
     const id = approval?.id ?? ''
-    const wrong = server.engine.decide(operator, id, { decision: 'approve', arguments: { to: 7 } })
+    const wrong = server.engine.approvals.decide(operator, id, { decision: 'approve', arguments: { to: 7 } })
     await expect(wrong).rejects.toMatchObject({ code: 'invalid_request' })
 
-    const { run } = await server.engine.decide(operator, id, { decision: 'approve', arguments: { to: 'eve' } })
+    const { run } = await server.engine.approvals.decide(operator, id, {
+      decision: 'approve',
+      arguments: { to: 'eve' },
+    })
     const seen = outline(await server.events({ ...accepted, run }))
     expect(seen[1]).toBe(
       'TOOL_CALL_RESULT (A person changed the arguments of this call to {"to":"eve"}.)\nSent to eve.',
@@ -228,7 +235,7 @@ describe('a call that must be allowed', () => {
     const [approval] = await pendingOf(server)
     const answers = await Promise.allSettled(
       Array.from({ length: 50 }, (_, i) =>
-        server.engine.decide({ user: `op${i}`, role: 'operator' }, approval?.id ?? '', {
+        server.engine.approvals.decide({ user: `op${i}`, role: 'operator' }, approval?.id ?? '', {
           decision: i % 2 === 0 ? 'approve' : 'reject',
         }),
       ),
@@ -250,9 +257,11 @@ describe('a call that must be allowed', () => {
     await server.events(await server.start('go'))
     const [approval] = await pendingOf(server)
     const id = approval?.id ?? ''
-    await expect(server.engine.decide(owner, id, { decision: 'approve' })).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(server.engine.approvals.decide(owner, id, { decision: 'approve' })).rejects.toMatchObject({
+      code: 'forbidden',
+    })
     const stranger: Standing = { user: 'mallory', role: 'user' }
-    const foreign = server.engine.decide(stranger, id, { decision: 'approve' })
+    const foreign = server.engine.approvals.decide(stranger, id, { decision: 'approve' })
     await expect(foreign).rejects.toMatchObject({ code: 'approval_not_found' })
     expect(await pendingOf(server)).toHaveLength(1)
     await server.close()
@@ -263,7 +272,7 @@ describe('a call that must be allowed', () => {
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    const { run } = await server.engine.decide(owner, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await server.engine.approvals.decide(owner, approval?.id ?? '', { decision: 'approve' })
     await server.events({ ...accepted, run })
     expect(delivered).toEqual([{ to: 'bob' }])
     await server.close()
@@ -278,9 +287,9 @@ describe('a call that must be allowed', () => {
     await server.events(accepted)
     const [approval] = await pendingOf(server)
     later = 20_000
-    const late = server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const late = server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await expect(late).rejects.toMatchObject({ code: 'approval_expired' })
-    const run = await server.engine.continuation(accepted.run)
+    const run = await server.engine.runs.continuation(accepted.run)
     if (run === null) throw new Error('nothing went on')
     const seen = outline(await server.events({ ...accepted, run }))
     expect(seen[1]).toContain('Nobody allowed this call in time')
@@ -293,10 +302,10 @@ describe('a call that must be allowed', () => {
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    const cancelled = await server.engine.cancel(await server.engine.getRun('local_user', accepted.run.id), 'me')
+    const cancelled = await server.engine.runs.cancel(await server.engine.runs.get('local_user', accepted.run.id), 'me')
     expect(cancelled.status).toBe('cancelled')
-    expect(await server.engine.approval(operator, approval?.id ?? '')).toMatchObject({ status: 'interrupted' })
-    const late = server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    expect(await server.engine.approvals.get(operator, approval?.id ?? '')).toMatchObject({ status: 'interrupted' })
+    const late = server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await expect(late).rejects.toMatchObject({ code: 'approval_decided' })
     expect(delivered).toEqual([])
     await server.close()
@@ -311,7 +320,7 @@ describe('a call that must be allowed', () => {
     await server.events(accepted)
     const [approval] = await pendingOf(server)
     policyVersion = 'v2'
-    const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     expect(lastOf(await server.events({ ...accepted, run }))).toMatchObject({ outcome: { type: 'interrupt' } })
     const [again] = await pendingOf(server)
     expect(again?.id).not.toBe(approval?.id)
@@ -333,12 +342,12 @@ describe('a call that must be allowed', () => {
     const [first] = await pendingOf(server)
     policyVersion = 'v2'
     const edit = { decision: 'approve', arguments: { to: 'eve' } } as const
-    const one = await server.engine.decide(operator, first?.id ?? '', edit)
+    const one = await server.engine.approvals.decide(operator, first?.id ?? '', edit)
     await server.events({ ...accepted, run: one.run })
     const [second] = await pendingOf(server)
     expect(second?.arguments).toBe('{"to":"eve"}')
     atDecision = 'v2'
-    const two = await server.engine.decide(operator, second?.id ?? '', { decision: 'approve' })
+    const two = await server.engine.approvals.decide(operator, second?.id ?? '', { decision: 'approve' })
     expect(outline(await server.events({ ...accepted, run: two.run }))[1]).toContain('A person changed the arguments')
     expect(delivered).toEqual([{ to: 'eve' }])
     await server.close()
@@ -354,7 +363,7 @@ describe('a call that must be allowed', () => {
     const server = open({ gate, answers: [{ parts: [{ text: 'I will. ' }, ...sendTo('bob').parts] }] })
     const accepted = await server.start('go')
     expect(lastOf(await server.events(accepted))).toMatchObject({ type: 'RUN_ERROR', code: 'storage_failed' })
-    const stored = await server.engine.messages(accepted.session.id, 10)
+    const stored = await server.engine.messages.page(accepted.session.id, 10)
     expect(stored.map(({ content }) => content)).toEqual(['go', 'I will. '])
     await server.close()
   })
@@ -400,13 +409,13 @@ describe('several calls of one step', () => {
     expect(first.filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual(['TOOL_CALL_RESULT Nothing there.'])
     const [bob, eve] = await pendingOf(server)
 
-    const one = await server.engine.decide(operator, bob?.id ?? '', { decision: 'approve' })
+    const one = await server.engine.approvals.decide(operator, bob?.id ?? '', { decision: 'approve' })
     expect(lastOf(await server.events({ ...accepted, run: one.run }))).toMatchObject({
       outcome: { type: 'interrupt', interrupts: [{ id: eve?.id }] },
     })
     expect(delivered).toEqual([{ to: 'bob' }])
 
-    const two = await server.engine.decide(operator, eve?.id ?? '', { decision: 'reject' })
+    const two = await server.engine.approvals.decide(operator, eve?.id ?? '', { decision: 'reject' })
     expect(outline(await server.events({ ...accepted, run: two.run })).at(-1)).toBe('RUN_FINISHED success')
     expect(delivered).toEqual([{ to: 'bob' }])
     await server.close()
@@ -418,14 +427,14 @@ describe('several calls of one step', () => {
     await server.events(accepted)
     const approvals = await pendingOf(server)
     const runs = await Promise.all(
-      approvals.map((approval) => server.engine.decide(operator, approval.id, { decision: 'approve' })),
+      approvals.map((approval) => server.engine.approvals.decide(operator, approval.id, { decision: 'approve' })),
     )
     for (const { run } of runs) await server.events({ ...accepted, run })
     let run = accepted.run
     for (
-      let next = await server.engine.continuation(run);
+      let next = await server.engine.runs.continuation(run);
       next !== null;
-      next = await server.engine.continuation(run)
+      next = await server.engine.runs.continuation(run)
     ) {
       await server.events({ ...accepted, run: next })
       run = next
@@ -433,7 +442,7 @@ describe('several calls of one step', () => {
     expect(delivered.map((one) => JSON.stringify(one)).sort()).toEqual(
       ['a', 'b', 'c', 'd', 'e'].map((to) => JSON.stringify({ to })),
     )
-    expect(await server.engine.openRuns(accepted.session.id)).toEqual([])
+    expect(await server.engine.runs.open(accepted.session.id)).toEqual([])
     await server.close()
   })
 })
@@ -466,7 +475,7 @@ describe('through the conversation', () => {
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    const session = await server.engine.getSession('local_user', 'thread')
+    const session = await server.engine.sessions.get('local_user', 'thread')
     const request = {
       session: { existing: session },
       input: { messages: [], instructions: [], context: [], clientTools: [] },
@@ -496,7 +505,7 @@ describe('a restart', () => {
     const after = reopen({ answers: [done] })
     await after.engine.recover()
     const [approval] = await pendingOf(after)
-    const { run } = await after.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await after.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
     expect(delivered).toEqual([{ to: 'bob' }])
     await after.close()
@@ -514,7 +523,7 @@ describe('a restart', () => {
     const accepted = await before.start('go')
     await before.events(accepted)
     const [approval] = await pendingOf(before)
-    const { run } = await before.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await before.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     while (delivered.length === 0) await new Promise((resolve) => setImmediate(resolve))
 
     const after = reopen({ answers: [done] })
@@ -532,11 +541,11 @@ test('every decision and every call with side effects is in the audit trail, and
   await server.events(accepted)
   const [approval] = await pendingOf(server)
   const remember = { scope: 'session' as const }
-  const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve', remember })
+  const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve', remember })
   await server.events({ ...accepted, run })
-  const [grant] = await server.engine.grants()
-  await server.engine.revokeGrant(operator, grant?.id ?? '')
-  expect(await server.engine.grants()).toEqual([])
+  const [grant] = await server.engine.approvals.grants()
+  await server.engine.approvals.revokeGrant(operator, grant?.id ?? '')
+  expect(await server.engine.approvals.grants()).toEqual([])
 
   const entries = await server.store.audit.entries(0, 100)
   const records = entries.map(({ text }) => JSON.parse(text))
@@ -558,7 +567,7 @@ test('what is said with a refusal that comes too late is not lost: it is said ne
   const accepted = await server.start('go')
   await server.events(accepted)
   const [approval] = await pendingOf(server)
-  const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+  const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
 
   const late = await server.start('not that, but this', {
     session: { existing: accepted.session },

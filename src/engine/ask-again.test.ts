@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Logger, silentLogger } from '../domain/logger.ts'
 import type { Approval } from '../domain/wait.ts'
 import type { ServerTool } from '../tools/tool.ts'
-import type { Standing } from './engine.ts'
 import type { Gate } from './gate.ts'
+import type { Standing } from './ports/approvals.ts'
 import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
 
 const ada: Standing = { user: 'ada', role: 'operator' }
@@ -81,7 +81,7 @@ function reopen(tools: readonly ServerTool[], more: TestEngineOptions = {}) {
 type Server = ReturnType<typeof open>
 
 const pendingOf = async ({ engine }: Server): Promise<Approval[]> =>
-  (await engine.approvals({ by: ada, status: 'pending', limit: 100 })).reverse()
+  (await engine.approvals.list({ by: ada, status: 'pending', limit: 100 })).reverse()
 
 /** A server whose agent has asked; the ids of its questions. */
 async function asked(tools: readonly ServerTool[], more: TestEngineOptions = {}) {
@@ -108,7 +108,7 @@ function listening(lines: [string, unknown][]): Logger {
 test('a yes is taken for a tool whose schema has a pattern of another language', async () => {
   const foreign = { type: 'object', properties: { to: { type: 'string', pattern: '(?i)^bob$' } } }
   const { server, accepted, ids } = await asked([send('a', { parameters: foreign })])
-  const { run } = await server.engine.decide(ada, ids[0] ?? '', yes)
+  const { run } = await server.engine.approvals.decide(ada, ids[0] ?? '', yes)
   await server.events({ ...accepted, run })
   expect(delivered).toEqual(['a bob'])
   await server.close()
@@ -122,22 +122,22 @@ describe('a yes or no to a tool that has changed', () => {
       const after = reopen([send('b')])
       const [old = ''] = ids
 
-      const refused = await refusalOf(after.engine.decide(ada, old, said))
+      const refused = await refusalOf(after.engine.approvals.decide(ada, old, said))
 
       const [next] = await pendingOf(after)
       expect(refused).toEqual(['approval_changed', next?.id])
       expect(next).toMatchObject({ description: 'Sends as b.', policyVersion: '2-b', runId: accepted.run.id })
-      expect(await after.engine.approval(ada, old)).toMatchObject({
+      expect(await after.engine.approvals.get(ada, old)).toMatchObject({
         status: 'interrupted',
         decidedBy: 'change',
         reason: `Its tool or the rules have changed. It is asked again as ${next?.id}.`,
       })
       expect(delivered).toEqual([])
 
-      const { run } = await after.engine.decide(ada, next?.id ?? '', { ...yes, digest: next?.digest ?? '' })
+      const { run } = await after.engine.approvals.decide(ada, next?.id ?? '', { ...yes, digest: next?.digest ?? '' })
       expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
       expect(delivered).toEqual(['b bob'])
-      expect(await refusalOf(after.engine.decide(ada, old, yes))).toEqual(['approval_decided', next?.id])
+      expect(await refusalOf(after.engine.approvals.decide(ada, old, yes))).toEqual(['approval_decided', next?.id])
       const kinds = (await after.store.audit.entries(0, 100))
         .map(({ text }) => JSON.parse(text))
         .map(({ kind, by }) => [kind, by])
@@ -156,7 +156,7 @@ describe('a yes or no to a tool that has changed', () => {
     const { server: before, ids } = await asked([send('a')])
     const after = reopen([send('b')])
 
-    const answers = Array.from({ length: 20 }, () => refusalOf(after.engine.decide(ada, ids[0] ?? '', yes)))
+    const answers = Array.from({ length: 20 }, () => refusalOf(after.engine.approvals.decide(ada, ids[0] ?? '', yes)))
     const refused = await Promise.all(answers)
 
     const [next, ...more] = await pendingOf(after)
@@ -170,7 +170,7 @@ describe('a yes or no to a tool that has changed', () => {
     const { server: before, ids } = await asked([send('a')])
     const after = reopen([send('b')])
 
-    const stranger = after.engine.decide({ user: 'local_user', role: 'user' }, ids[0] ?? '', yes)
+    const stranger = after.engine.approvals.decide({ user: 'local_user', role: 'user' }, ids[0] ?? '', yes)
 
     expect(await refusalOf(stranger)).toEqual(['forbidden', ids[0]])
     expect((await pendingOf(after)).map(({ id }) => id)).toEqual(ids)
@@ -181,7 +181,7 @@ describe('a yes or no to a tool that has changed', () => {
   test('is refused before a run of the conversation starts, and all that has changed is asked again', async () => {
     const { server: before, ids } = await asked([send('a')], { answers: [sendTo('bob', 'eve'), done] })
     const after = reopen([send('b')])
-    const session = await after.engine.getSession('local_user', 'thread')
+    const session = await after.engine.sessions.get('local_user', 'thread')
     const answer = (waitIds: readonly string[]) =>
       after.start('', {
         session: { existing: session },
@@ -196,7 +196,7 @@ describe('a yes or no to a tool that has changed', () => {
     expect(next).toHaveLength(2)
     expect(next.filter((id) => ids.includes(id))).toEqual([])
     expect(await refusalOf(answer(ids.slice(0, 1)))).toEqual(['approval_changed', next[0]])
-    expect(await after.engine.openRuns(session.id)).toMatchObject([{ status: 'waiting' }])
+    expect(await after.engine.runs.open(session.id)).toMatchObject([{ status: 'waiting' }])
 
     const going = await answer(next)
     await after.events(going)
@@ -213,9 +213,9 @@ describe('a yes or no to a tool that has changed', () => {
     const after = reopen([])
     const [id = ''] = ids
 
-    expect(await refusalOf(after.engine.decide(ada, id, yes))).toEqual(['tool_unavailable', id])
-    expect(await after.engine.approval(ada, id)).toMatchObject({ status: 'pending' })
-    const { run } = await after.engine.decide(ada, id, no)
+    expect(await refusalOf(after.engine.approvals.decide(ada, id, yes))).toEqual(['tool_unavailable', id])
+    expect(await after.engine.approvals.get(ada, id)).toMatchObject({ status: 'pending' })
+    const { run } = await after.engine.approvals.decide(ada, id, no)
 
     expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
     expect(delivered).toEqual([])
@@ -228,11 +228,17 @@ test('an answer with another digest than that of the question is refused and lea
   const { server, accepted, ids } = await asked([send('a')])
   const [id = ''] = ids
 
-  expect(await refusalOf(server.engine.decide(ada, id, { ...yes, digest: 'other' }))).toEqual(['approval_changed', id])
-  expect(await refusalOf(server.engine.decide(ada, id, { ...no, digest: 'other' }))).toEqual(['approval_changed', id])
+  expect(await refusalOf(server.engine.approvals.decide(ada, id, { ...yes, digest: 'other' }))).toEqual([
+    'approval_changed',
+    id,
+  ])
+  expect(await refusalOf(server.engine.approvals.decide(ada, id, { ...no, digest: 'other' }))).toEqual([
+    'approval_changed',
+    id,
+  ])
   const [question] = await pendingOf(server)
   expect(question?.id).toBe(id)
-  const { run } = await server.engine.decide(ada, id, { ...yes, digest: question?.digest ?? '' })
+  const { run } = await server.engine.approvals.decide(ada, id, { ...yes, digest: question?.digest ?? '' })
 
   await server.events({ ...accepted, run })
   expect(delivered).toEqual(['a bob'])
@@ -246,10 +252,10 @@ test('a tool with other defaults is asked about once more, and what was shown ru
   const { server: before, accepted, ids } = await asked([defaulting('a', 'bob')], { answers: [call, done] })
   const after = reopen([defaulting('b', 'eve')])
 
-  await refusalOf(after.engine.decide(ada, ids[0] ?? '', yes))
+  await refusalOf(after.engine.approvals.decide(ada, ids[0] ?? '', yes))
   const [next] = await pendingOf(after)
   expect(next?.arguments).toBe('{"to":"bob"}')
-  const { run } = await after.engine.decide(ada, next?.id ?? '', yes)
+  const { run } = await after.engine.approvals.decide(ada, next?.id ?? '', yes)
 
   expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
   expect(delivered).toEqual(['b bob'])
@@ -270,7 +276,7 @@ describe('a call that was allowed, of a tool that changed before it ran', () => 
         },
       })
       const { server: before, accepted, ids } = await asked([hanging])
-      const { run } = await before.engine.decide(ada, ids[0] ?? '', yes)
+      const { run } = await before.engine.approvals.decide(ada, ids[0] ?? '', yes)
       await begun.promise
       const after = reopen([send('b', { effect })])
       await after.engine.recover()
@@ -293,7 +299,7 @@ describe('a call that was allowed, of a tool that changed before it ran', () => 
       },
     })
     const { server: before, accepted, ids } = await asked([hanging])
-    const { run } = await before.engine.decide(ada, ids[0] ?? '', yes)
+    const { run } = await before.engine.approvals.decide(ada, ids[0] ?? '', yes)
     await begun.promise
     const after = reopen([send('a', { effect: 'idempotent' })])
     await after.engine.recover()
@@ -319,9 +325,9 @@ test('a yes that was given before the tool changed says as which question it is 
   const call = { parts: [{ tool_call: { name: 'slow', arguments: {} } }, ...sendTo('bob').parts] }
   const { server: before, ids } = await asked([slow, send('a')], { answers: [call, done] })
   const [first = '', second = ''] = ids
-  await before.engine.decide(ada, first, yes)
+  await before.engine.approvals.decide(ada, first, yes)
   await begun.promise
-  await before.engine.decide(ada, second, yes)
+  await before.engine.approvals.decide(ada, second, yes)
   const lines: [string, unknown][] = []
   const quick = { ...slow, call: async () => ({ content: 'Seen.', isError: false }) }
   const after = reopen([quick, send('b')], { logger: listening(lines) })
@@ -329,7 +335,7 @@ test('a yes that was given before the tool changed says as which question it is 
 
   await expect.poll(() => pendingOf(after)).toHaveLength(1)
   const [next] = await pendingOf(after)
-  expect(await after.engine.approval(ada, second)).toMatchObject({
+  expect(await after.engine.approvals.get(ada, second)).toMatchObject({
     status: 'interrupted',
     decidedBy: 'ada',
     reason: `It was approved, and its call did not run: its tool or the rules have changed. It is asked again as ${next?.id}.`,
@@ -345,14 +351,14 @@ describe('a review after a start', () => {
   test('asks again what has changed, with a line for each, and leaves the rest', async () => {
     const { server: before, ids } = await asked([send('a')], { answers: [sendTo('bob', 'eve'), done] })
     const same = reopen([send('a')])
-    await same.engine.review()
+    await same.engine.approvals.review()
     expect((await pendingOf(same)).map(({ id }) => id)).toEqual(ids)
     await same.close()
 
     const lines: [string, unknown][] = []
     const after = reopen([send('b')], { logger: listening(lines) })
-    await after.engine.review()
-    await after.engine.review()
+    await after.engine.approvals.review()
+    await after.engine.approvals.review()
 
     const next = await pendingOf(after)
     expect(next.map(({ policyVersion }) => policyVersion)).toEqual(['2-b', '2-b'])
@@ -366,21 +372,21 @@ describe('a review after a start', () => {
 
   test('ends the grants of a tool that has changed, with a line and a record for each, and leaves the rest', async () => {
     const { server: before, accepted, ids } = await asked([send('a')])
-    const { run } = await before.engine.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
+    const { run } = await before.engine.approvals.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
     await before.events({ ...accepted, run })
-    const [grant] = await before.engine.grants()
+    const [grant] = await before.engine.approvals.grants()
     for (const tools of [[send('a')], []]) {
       const same = reopen(tools)
-      await same.engine.review()
-      expect(await same.engine.grants()).toEqual([grant])
+      await same.engine.approvals.review()
+      expect(await same.engine.approvals.grants()).toEqual([grant])
       await same.close()
     }
 
     const lines: [string, unknown][] = []
     const after = reopen([send('b')], { logger: listening(lines) })
-    await after.engine.review()
+    await after.engine.approvals.review()
 
-    expect(await after.engine.grants()).toEqual([])
+    expect(await after.engine.approvals.grants()).toEqual([])
     const about = { grant_id: grant?.id, agent: 'tester', tool: 'send' }
     expect(lines).toEqual([['a grant has ended, because its tool or the rules have changed', about]])
     const records = (await after.store.audit.entries(0, 100)).map(({ text }) => JSON.parse(text))
@@ -402,19 +408,19 @@ describe('a review after a start', () => {
       gate: old,
       answers: [sendTo('bob', 'eve'), done],
     })
-    const { run } = await before.engine.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
+    const { run } = await before.engine.approvals.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
     await before.events({ ...accepted, run })
     const lines: [string, unknown][] = []
     // Its tools are not even there: what an older version allowed is over all the same.
     const without = reopen([], { logger: listening(lines) })
-    await without.engine.review()
-    expect(await without.engine.grants()).toEqual([])
+    await without.engine.approvals.review()
+    expect(await without.engine.approvals.grants()).toEqual([])
     expect((await pendingOf(without)).map(({ id }) => id)).toEqual(ids.slice(1))
     await without.close()
 
     const after = reopen([send('a')])
-    await after.engine.review()
-    expect(await after.engine.grants()).toEqual([])
+    await after.engine.approvals.review()
+    expect(await after.engine.approvals.grants()).toEqual([])
     const next = await pendingOf(after)
     expect(next.map(({ policyVersion }) => policyVersion)).toEqual(['2-a'])
     expect(lines).toHaveLength(1)

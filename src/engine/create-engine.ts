@@ -13,10 +13,11 @@ import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import { createAnswerDesk, type Settled, type TakenBy } from './answer-desk.ts'
 import { createAskAgain } from './ask-again.ts'
-import type { AcceptedRun, Engine, StartRequest } from './engine.ts'
+import type { Engine } from './engine.ts'
 import type { Files } from './files-port.ts'
 import { type Gate, openGate } from './gate.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
+import type { AcceptedRun, StartRequest } from './ports/runs.ts'
 import { reviewStanding } from './review-standing.ts'
 import { createTokenCorrection } from './run/context-window.ts'
 import { ending } from './run/execute-run.ts'
@@ -296,107 +297,115 @@ export function createEngine(options: EngineOptions): Engine {
     return taken
   }
 
+  async function start(request: StartRequest): Promise<AcceptedRun> {
+    refuseWhileDraining()
+    const known = 'existing' in request.session ? request.session.existing : null
+    agent(request.agent ?? known?.agent ?? null)
+    const settled = known === null ? null : await desk.answersIn(request, known)
+    // What was begun may go on: only new work is held off.
+    if (settled === null && runner.active >= limits.activeRuns) {
+      throw new ServerError(
+        'too_many_runs',
+        `${limits.activeRuns} runs are active, the server's limit. Try again soon.`,
+        { details: { retry_after_seconds: 1 } },
+      )
+    }
+    const name = 'create' in request.session ? (request.session.create.id ?? request.session.create.alias) : undefined
+    if (name !== undefined) await book.refuseForeign(request.owner, name)
+    const taken = await take(request, settled)
+    for (const { applied, wait } of taken.answered ?? []) {
+      // It was asked again just now: there is nothing to attach to.
+      if (!applied && wait?.wait === 'approval') await questions.refuseReplaced(wait)
+    }
+    const said = request.input.messages.filter(({ role }) => role === 'user')
+    const isRepeat = taken.run.wireId === request.wireRunId
+    if (settled === null || !taken.existing || isRepeat || said.length === 0) return taken
+    // Somebody else answered just now, or the run took the answer and goes on: what was said with it is said next.
+    const { decisions: _given, ...rest } = request
+    return take({ ...rest, input: { ...request.input, messages: said } }, null)
+  }
+
+  async function remove(session: SessionRecord): Promise<void> {
+    for (;;) {
+      await cancelOpenRuns(session.id, 'deletion of the session')
+      await runner.settled(session.id)
+      try {
+        await log.commit({ type: 'delete_session', sessionId: session.id, now: clock.now() })
+        await sweepFiles()
+        return
+      } catch (error) {
+        // Someone began another run in between.
+        if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+      }
+    }
+  }
+
   return {
-    agents: definitions,
-    agent,
-    findSession: book.findSession,
-    getSession: book.getSession,
-    refuseForeign: book.refuseForeign,
-    sessions: book.sessions,
-    isExpired: book.isExpired,
-
-    async start(request): Promise<AcceptedRun> {
-      refuseWhileDraining()
-      const known = 'existing' in request.session ? request.session.existing : null
-      agent(request.agent ?? known?.agent ?? null)
-      const settled = known === null ? null : await desk.answersIn(request, known)
-      // What was begun may go on: only new work is held off.
-      if (settled === null && runner.active >= limits.activeRuns) {
-        throw new ServerError(
-          'too_many_runs',
-          `${limits.activeRuns} runs are active, the server's limit. Try again soon.`,
-          { details: { retry_after_seconds: 1 } },
-        )
-      }
-      const name = 'create' in request.session ? (request.session.create.id ?? request.session.create.alias) : undefined
-      if (name !== undefined) await book.refuseForeign(request.owner, name)
-      const taken = await take(request, settled)
-      for (const { applied, wait } of taken.answered ?? []) {
-        // It was asked again just now: there is nothing to attach to.
-        if (!applied && wait?.wait === 'approval') await questions.refuseReplaced(wait)
-      }
-      const said = request.input.messages.filter(({ role }) => role === 'user')
-      const isRepeat = taken.run.wireId === request.wireRunId
-      if (settled === null || !taken.existing || isRepeat || said.length === 0) return taken
-      // Somebody else answered just now, or the run took the answer and goes on: what was said with it is said next.
-      const { decisions: _given, ...rest } = request
-      return take({ ...rest, input: { ...request.input, messages: said } }, null)
+    agents: {
+      list: definitions,
+      get: agent,
+      async tools(name, signal) {
+        const parts = agents.get(agent(name).name)
+        return parts === undefined ? [] : [...(await parts.toolbox.tools(signal)).values()]
+      },
     },
 
-    ...desk,
+    sessions: { ...book, entries: store.entries, remove },
 
-    async continuation(run) {
-      const waits = await store.waits.list({ sessionId: run.sessionId, runId: run.id, limit: MOST_WAITS })
-      // What was answered while it ran it took itself.
-      const next = waits.find((wait) => wait.continuationRunId !== null && wait.continuationRunId !== run.id)
-      const id = next?.continuationRunId ?? null
-      return id === null ? null : store.runs.get(id)
+    runs: {
+      start,
+      open: store.runs.open,
+      byWireId: store.runs.byWireId,
+      follow: (target, signal) => followEntries({ store, log, presence, runner }, target, signal),
+      cancel: async (run, by) => (isFinished(run.status) ? run : cancel(run, by)),
+
+      async get(owner, runId) {
+        const id = parseUuid(runId)
+        const run = (id === null ? null : await store.runs.get(id)) ?? (await store.runs.ofOwner(owner, runId))
+        if (run === null || run.owner !== owner) throw runNotFound(runId)
+        return shown(run)
+      },
+
+      async list(sessionId, limit, before) {
+        const runs = await store.runs.latest(sessionId, limit, before)
+        await log.synced(sessionId)
+        return runs
+      },
+
+      async continuation(run) {
+        const waits = await store.waits.list({ sessionId: run.sessionId, runId: run.id, limit: MOST_WAITS })
+        // The run itself took what was answered while it ran.
+        const next = waits.find((wait) => wait.continuationRunId !== null && wait.continuationRunId !== run.id)
+        const id = next?.continuationRunId ?? null
+        return id === null ? null : store.runs.get(id)
+      },
     },
 
-    grants: (query = {}) => store.grants.list({ ...query, now: clock.now() }),
+    messages: store.messages,
+    waits: desk.waits,
 
-    async revokeGrant(by, id) {
-      const grant = await store.grants.get(id)
-      if (grant === null) throw new ServerError('grant_not_found', `There is no grant ${JSON.stringify(id)}.`)
-      const details = { grant: id, approval: grant.approvalId }
-      const about = { session: grant.sessionId, run: null, agent: grant.agent, tool: grant.tool, call: null }
-      const audit = { at: clock.now(), kind: 'grant_revoked' as const, by: by.user, ...about, details }
-      await log.commit({ type: 'revoke_grant', grantId: id, audit })
-    },
+    approvals: {
+      ...desk.approvals,
+      grants: (query = {}) => store.grants.list({ ...query, now: clock.now() }),
 
-    async tools(name, signal) {
-      const parts = agents.get(agent(name).name)
-      return parts === undefined ? [] : [...(await parts.toolbox.tools(signal)).values()]
-    },
+      async revokeGrant(by, id) {
+        const grant = await store.grants.get(id)
+        if (grant === null) throw new ServerError('grant_not_found', `There is no grant ${JSON.stringify(id)}.`)
+        const details = { grant: id, approval: grant.approvalId }
+        const about = { session: grant.sessionId, run: null, agent: grant.agent, tool: grant.tool, call: null }
+        const audit = { at: clock.now(), kind: 'grant_revoked' as const, by: by.user, ...about, details }
+        await log.commit({ type: 'revoke_grant', grantId: id, audit })
+      },
 
-    async getRun(owner, runId) {
-      const id = parseUuid(runId)
-      const run = (id === null ? null : await store.runs.get(id)) ?? (await store.runs.ofOwner(owner, runId))
-      if (run === null || run.owner !== owner) throw runNotFound(runId)
-      return shown(run)
-    },
-
-    cancel: async (run, by) => (isFinished(run.status) ? run : cancel(run, by)),
-
-    follow: (target, signal) => followEntries({ store, log, presence, runner }, target, signal),
-
-    async runs(sessionId, limit, before) {
-      const runs = await store.runs.latest(sessionId, limit, before)
-      await log.synced(sessionId)
-      return runs
-    },
-    openRuns: (sessionId) => store.runs.open(sessionId),
-    runByWireId: (sessionId, wireId) => store.runs.byWireId(sessionId, wireId),
-    entries: (sessionId, seq, limit, maxChars) => store.entries(sessionId, seq, limit, maxChars),
-    messages: (sessionId, limit, before, maxChars, asides) =>
-      store.messages.page(sessionId, limit, before, maxChars, asides),
-    messageMarks: (sessionId, wanted) => store.messages.marks(sessionId, wanted),
-    userSpokeAfter: (sessionId, messageId) => store.messages.userSpokeAfter(sessionId, messageId),
-    knownMessages: (sessionId, wanted) => store.messages.known(sessionId, wanted),
-
-    async deleteSession(session) {
-      for (;;) {
-        await cancelOpenRuns(session.id, 'deletion of the session')
-        await runner.settled(session.id)
-        try {
-          await log.commit({ type: 'delete_session', sessionId: session.id, now: clock.now() })
-          await sweepFiles()
-          return
-        } catch (error) {
-          // Someone began another run in between.
-          if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
-        }
-      }
+      review() {
+        reviewing = reviewStanding(
+          { store, log, gate, agents, questions, now: clock.now, logger },
+          stopReview.signal,
+        ).catch((error: unknown) => {
+          if (!stopReview.signal.aborted) logger.warn('approvals and grants could not be reviewed', { error })
+        })
+        return reviewing
+      },
     },
 
     stats: () => ({
@@ -409,15 +418,6 @@ export function createEngine(options: EngineOptions): Engine {
       draining: runner.draining,
     }),
     recover: () => runner.recover(),
-    review() {
-      reviewing = reviewStanding(
-        { store, log, gate, agents, questions, now: clock.now, logger },
-        stopReview.signal,
-      ).catch((error: unknown) => {
-        if (!stopReview.signal.aborted) logger.warn('approvals and grants could not be reviewed', { error })
-      })
-      return reviewing
-    },
     drain: (ms, how) => runner.drain(ms, how),
     async close() {
       stopReview.abort()

@@ -8,8 +8,8 @@ import type { Approval, WaitAnswer } from '../domain/wait.ts'
 import { callDigest } from '../json/digest.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import type { BoundTool } from '../tools/tool.ts'
-import type { Decision, Standing } from './engine.ts'
 import type { Gate } from './gate.ts'
+import type { Decision, Standing } from './ports/approvals.ts'
 
 export interface Decided {
   answer: WaitAnswer

@@ -3,9 +3,9 @@ import { ServerError } from '../domain/errors.ts'
 import type { ModelRequest } from '../models/model.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import type { ServerTool, Tool } from '../tools/tool.ts'
-import type { AcceptedRun } from './engine.ts'
 import { createRedaction } from './middleware/redaction.ts'
 import { createToolFilter } from './middleware/tool-filter.ts'
+import type { AcceptedRun } from './ports/runs.ts'
 import { eventsOf, openEngine, outline, testAgent, testTool, userInput } from './testing/open-engine.ts'
 
 const echo = (effect: Tool['effect'] = 'read') =>
@@ -42,12 +42,12 @@ describe('a run', () => {
       'STEP_FINISHED step_1',
       'RUN_FINISHED success',
     ])
-    const run = await engine.getRun('local_user', accepted.run.id)
+    const run = await engine.runs.get('local_user', accepted.run.id)
     expect([run.status, run.usage]).toEqual([
       'completed',
       [{ provider: 'scripted', model: 'script', inputTokens: 7, outputTokens: 3, totalTokens: 10 }],
     ])
-    const stored = await engine.messages(accepted.session.id, 10)
+    const stored = await engine.messages.page(accepted.session.id, 10)
     expect(stored.map(({ role, content }) => [role, content])).toEqual([
       ['user', 'Hi'],
       ['reasoning', 'Hm.'],
@@ -153,7 +153,7 @@ describe('a run', () => {
     })
     const accepted = await start('go')
     await events(accepted)
-    const stored = await engine.messages(accepted.session.id, 10)
+    const stored = await engine.messages.page(accepted.session.id, 10)
     expect(stored.map(({ content, toolCalls }) => [content, toolCalls?.[0]?.function.arguments])).toEqual([
       ['go', undefined],
       ['a [redacted]', undefined],
@@ -182,7 +182,7 @@ describe('a run', () => {
       quarterdeck: { brokenOff: true },
     })
     await events(await start('two', { session: { existing: first.session } }))
-    const stored = await engine.messages(first.session.id, 10)
+    const stored = await engine.messages.page(first.session.id, 10)
     expect(stored.map(({ content, brokenOff }) => [content, brokenOff ?? false])).toEqual([
       ['one', false],
       ['Half of ', true],
@@ -251,7 +251,7 @@ describe('limits', () => {
       message: expect.stringContaining(`limits.${limit}`),
     })
     expect(asked).toBe(requests)
-    expect((await engine.getRun('local_user', accepted.run.id)).status).toBe('failed')
+    expect((await engine.runs.get('local_user', accepted.run.id)).status).toBe('failed')
     await close()
   })
 
@@ -363,7 +363,7 @@ describe('a busy session', () => {
     const rest = await Promise.all(['2', '3'].map((text) => start(text, { session: { existing: first.session } })))
     expect([first.run.status, ...rest.map((one) => one.run.status)]).toEqual(['running', 'queued', 'queued'])
     for (const one of [first, ...rest]) expect(outline(await events(one)).at(-1)).toBe('RUN_FINISHED success')
-    const stored = await engine.messages(first.session.id, 10)
+    const stored = await engine.messages.page(first.session.id, 10)
     expect(stored.map((message) => message.content)).toEqual([
       '1',
       'tick tick tick ',
@@ -400,10 +400,10 @@ describe('a busy session', () => {
     const { engine, start, events, close } = openEngine({ answers: [{ parts: [{ hang: true }] }] })
     const first = await start('1')
     const second = await start('2', { session: { existing: first.session } })
-    await engine.cancel(second.run, 'test')
+    await engine.runs.cancel(second.run, 'test')
     expect(outline(await events(second))).toEqual(['RUN_STARTED', 'RUN_FINISHED cancelled'])
-    expect((await engine.messages(first.session.id, 10)).map((message) => message.content)).toEqual(['1'])
-    await engine.cancel(first.run, 'test')
+    expect((await engine.messages.page(first.session.id, 10)).map((message) => message.content)).toEqual(['1'])
+    await engine.runs.cancel(first.run, 'test')
     expect(outline(await events(first)).at(-1)).toBe('RUN_FINISHED cancelled')
     await close()
   })
@@ -419,7 +419,7 @@ describe('asking twice', () => {
     await expect(start('2', { idempotency: { key: 'k', digest: 'other' } })).rejects.toMatchObject({
       code: 'idempotency_mismatch',
     })
-    const asked = (await engine.messages(first.session.id, 10)).filter((message) => message.role === 'user')
+    const asked = (await engine.messages.page(first.session.id, 10)).filter((message) => message.role === 'user')
     expect(asked).toHaveLength(1)
     await close()
   })
@@ -439,7 +439,7 @@ describe('readers', () => {
     const { engine, start, events, close } = openEngine({ answers: [{ parts: [{ text: 'word ', repeat: 30 }] }] })
     const accepted = await start('go')
     const all = await events(accepted)
-    const entries = await engine.entries(accepted.session.id, 0, 100)
+    const entries = await engine.sessions.entries(accepted.session.id, 0, 100)
     for (const { seq } of entries) {
       const rest = entries.filter((entry) => entry.seq > seq)
       expect(await events(accepted, seq)).toEqual(eventsOf(rest))
@@ -457,20 +457,20 @@ describe('readers', () => {
     const reader = new AbortController()
     const accepted = await one
     const reading = (async () => {
-      for await (const _ of engine.follow(
+      for await (const _ of engine.runs.follow(
         { sessionId: accepted.session.id, runId: accepted.run.id, after: 0 },
         reader.signal,
       ));
     })()
     await clock.advance(60_000)
-    expect((await engine.getRun('local_user', accepted.run.id)).status).toBe('running')
+    expect((await engine.runs.get('local_user', accepted.run.id)).status).toBe('running')
     reader.abort()
     await reading
     await clock.advance(9_000)
-    expect((await engine.getRun('local_user', accepted.run.id)).status).toBe('running')
+    expect((await engine.runs.get('local_user', accepted.run.id)).status).toBe('running')
     await clock.advance(2_000)
-    expect((await engine.getRun('local_user', accepted.run.id)).status).toBe('cancelled')
-    expect((await engine.getRun('local_user', (await two).run.id)).status).toBe('running')
+    expect((await engine.runs.get('local_user', accepted.run.id)).status).toBe('cancelled')
+    expect((await engine.runs.get('local_user', (await two).run.id)).status).toBe('running')
     const closing = close()
     await clock.advance(10_000)
     await closing
@@ -486,9 +486,9 @@ describe('a run whose readers have left', () => {
     })
     const read = ({ session, run }: AcceptedRun, signal: AbortSignal) =>
       (async () => {
-        for await (const _ of engine.follow({ sessionId: session.id, runId: run.id, after: 0 }, signal));
+        for await (const _ of engine.runs.follow({ sessionId: session.id, runId: run.id, after: 0 }, signal));
       })()
-    const statusOf = async ({ run }: AcceptedRun) => (await engine.getRun('local_user', run.id)).status
+    const statusOf = async ({ run }: AcceptedRun) => (await engine.runs.get('local_user', run.id)).status
     const first = await start('1', { origin: 'reader' })
     const leaving = new AbortController()
     const reading = read(first, leaving.signal)
@@ -517,16 +517,16 @@ describe('a run whose readers have left', () => {
     const { session, run } = await start('1', { origin: 'reader' })
     const watcher = new AbortController()
     const watching = (async () => {
-      for await (const _ of engine.follow({ sessionId: session.id, after: 0 }, watcher.signal));
+      for await (const _ of engine.runs.follow({ sessionId: session.id, after: 0 }, watcher.signal));
     })()
     await clock.advance(60_000)
-    expect((await engine.getRun('local_user', run.id)).status).toBe('running')
+    expect((await engine.runs.get('local_user', run.id)).status).toBe('running')
 
     watcher.abort()
     await watching
     await clock.advance(11_000)
 
-    expect((await engine.getRun('local_user', run.id)).status).toBe('cancelled')
+    expect((await engine.runs.get('local_user', run.id)).status).toBe('cancelled')
     await close()
   })
 })
@@ -540,7 +540,10 @@ describe('regenerating', () => {
     await events(first)
     const input = { messages: [], instructions: [], context: [], clientTools: [], regenerateAfter: 'm1' }
     await events(await start('', { session: { existing: first.session }, input }))
-    expect((await engine.messages(first.session.id, 10)).map((message) => message.content)).toEqual(['q', 'second'])
+    expect((await engine.messages.page(first.session.id, 10)).map((message) => message.content)).toEqual([
+      'q',
+      'second',
+    ])
     await close()
   })
 })
@@ -549,11 +552,11 @@ describe('deleting a session', () => {
   test('stops its run and leaves nothing; doing it again does nothing', async () => {
     const { engine, start, close } = openEngine({ answers: [{ parts: [{ text: 'a' }, { hang: true }] }] })
     const { session, run } = await start('1')
-    await engine.deleteSession(session)
-    await engine.deleteSession(session)
-    expect(await engine.findSession('local_user', 'thread')).toBeNull()
-    await expect(engine.getRun('local_user', run.id)).rejects.toBeInstanceOf(ServerError)
-    expect(await engine.entries(session.id, 0, 10)).toEqual([])
+    await engine.sessions.remove(session)
+    await engine.sessions.remove(session)
+    expect(await engine.sessions.find('local_user', 'thread')).toBeNull()
+    await expect(engine.runs.get('local_user', run.id)).rejects.toBeInstanceOf(ServerError)
+    expect(await engine.sessions.entries(session.id, 0, 10)).toEqual([])
     await close()
   })
 })
@@ -562,10 +565,10 @@ describe('a session', () => {
   test('answers to its owner alone, by either spelling of its id and by its name', async () => {
     const { engine, start, close } = openEngine()
     const { session } = await start('1')
-    expect((await engine.findSession('local_user', session.id.toUpperCase()))?.id).toBe(session.id)
-    expect((await engine.findSession('local_user', 'thread'))?.id).toBe(session.id)
-    expect(await engine.findSession('someone', session.id)).toBeNull()
-    await expect(engine.getSession('local_user', '\u0000')).rejects.toMatchObject({ code: 'malformed_id' })
+    expect((await engine.sessions.find('local_user', session.id.toUpperCase()))?.id).toBe(session.id)
+    expect((await engine.sessions.find('local_user', 'thread'))?.id).toBe(session.id)
+    expect(await engine.sessions.find('someone', session.id)).toBeNull()
+    await expect(engine.sessions.get('local_user', '\u0000')).rejects.toMatchObject({ code: 'malformed_id' })
     await close()
   })
 })

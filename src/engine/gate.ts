@@ -7,7 +7,7 @@ import type { Grant } from '../domain/grant.ts'
 import type { Risk } from '../domain/tool-settings.ts'
 import type { Approval } from '../domain/wait.ts'
 import type { BoundTool } from '../tools/tool.ts'
-import type { Decision, Standing } from './engine.ts'
+import type { Decision, Standing } from './ports/approvals.ts'
 
 export interface Gate {
   judge(call: GatedCall): Promise<Verdict>

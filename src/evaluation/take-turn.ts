@@ -5,12 +5,12 @@ import type { FileRecord } from '../domain/file.ts'
 import { contentWith } from '../domain/file-part.ts'
 import type { RunError, RunInput } from '../domain/run.ts'
 import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
-import type { Engine, SessionChoice } from '../engine/engine.ts'
+import type { Runs, SessionChoice } from '../engine/ports/runs.ts'
 import type { ApprovalAnswers } from './approval-answers.ts'
 import type { MadeCall } from './case-result.ts'
 
 /** What a test needs of the engine. */
-export type TestedEngine = Pick<Engine, 'start' | 'follow' | 'cancel'>
+export type TestedEngine = { runs: Pick<Runs, 'start' | 'follow' | 'cancel'> }
 
 export interface Turn {
   session: SessionRecord
@@ -48,7 +48,7 @@ export async function takeTurn(engine: TestedEngine, request: TurnRequest, signa
     origin: 'background' as const,
     onBusy: 'reject' as const,
   })
-  let { run, session } = await engine.start({
+  let { run, session } = await engine.runs.start({
     ...say([{ id: request.messageId, role: 'user', content: contentWith(request.text, files) }]),
     session: request.session,
     ...(files.length === 0 ? {} : { files: files.map(({ id }) => id) }),
@@ -57,16 +57,16 @@ export async function takeTurn(engine: TestedEngine, request: TurnRequest, signa
   for (;;) {
     const { firstSeq } = run
     const target = { sessionId: session.id, runId: run.id, after: 0, ...(firstSeq ? { firstSeq } : {}) }
-    for await (const batch of engine.follow(target, signal)) {
+    for await (const batch of engine.runs.follow(target, signal)) {
       for (const { kind, data } of batch) {
         if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))
       }
     }
     const turn = fold.turn()
-    if (turn.end.type === 'cut_off') await engine.cancel(run, 'quarterdeck test')
+    if (turn.end.type === 'cut_off') await engine.runs.cancel(run, 'quarterdeck test')
     const decisions = decisionsOn(fold.questions(), request.answers)
     if (turn.end.type !== 'waiting' || decisions === null) return { session, ...turn }
-    ;({ run, session } = await engine.start({
+    ;({ run, session } = await engine.runs.start({
       ...say([]),
       session: { existing: session },
       decisions: { by: { user: LOCAL_USER, role: 'operator' }, answers: decisions },

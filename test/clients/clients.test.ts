@@ -129,8 +129,8 @@ describe.each([assistantUi, copilotKit, copilotKitDirect])('$name', (client) => 
         ['assistant', 'I have painted it.'],
       ])
     expect(await chat.page.evaluate('document.body.style.background')).toBe('teal')
-    const session = await server.engine.getSession('local_user', 'talk')
-    const stored = await server.engine.messages(session.id, 100)
+    const session = await server.engine.sessions.get('local_user', 'talk')
+    const stored = await server.engine.messages.page(session.id, 100)
     expect(stored.find(({ role }) => role === 'tool')).toMatchObject({ content: 'The page is teal now.' })
   })
 
@@ -338,8 +338,8 @@ describe('assistant-ui', () => {
       ['assistant', 'Better answer.'],
     ]
     await expect.poll(() => chat.said(), soon).toEqual(now)
-    const session = await server.engine.getSession('local_user', 'talk')
-    const stored = await server.engine.messages(session.id, 100)
+    const session = await server.engine.sessions.get('local_user', 'talk')
+    const stored = await server.engine.messages.page(session.id, 100)
     expect(stored.map(({ role, content }) => [role, content])).toEqual(now)
     await chat.page.reload()
     await expect.poll(() => chat.said(), soon).toEqual(now)

@@ -135,8 +135,8 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     for (let i = 0; i < 50; i += 1) expect(await ask(agent, 'hello')).toEqual(['success'])
 
     expect(agent.messages).toHaveLength(100)
-    const session = await app.engine.getSession('local_user', 'long')
-    const stored = await app.engine.messages(session.id, 1_000)
+    const session = await app.engine.sessions.get('local_user', 'long')
+    const stored = await app.engine.messages.page(session.id, 1_000)
     expect(stored.map(({ id }) => id)).toEqual(agent.messages.map(({ id }) => id))
   })
 

@@ -65,10 +65,10 @@ test('a request that is queued at any door does not keep the run before it going
     })
     const frames = framesOf(response)
     await frames.next()
-    const { id } = await house.engine.getSession('local_user', name)
+    const { id } = await house.engine.sessions.get('local_user', name)
     const answer = ask(house, name)
     await expect
-      .poll(async () => (await house.engine.openRuns(id)).map(({ status }) => status), patient)
+      .poll(async () => (await house.engine.runs.open(id)).map(({ status }) => status), patient)
       .toEqual(['running', 'queued'])
 
     reader.abort()

@@ -84,8 +84,8 @@ function createClock(): Clock & { endRuns(): void } {
 }
 
 async function runOf(house: House): Promise<string> {
-  const session = await house.engine.getSession('local_user', SESSION)
-  const [run] = await house.engine.openRuns(session.id)
+  const session = await house.engine.sessions.get('local_user', SESSION)
+  const [run] = await house.engine.runs.open(session.id)
   return run?.id ?? 'no open run'
 }
 

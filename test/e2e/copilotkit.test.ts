@@ -117,8 +117,8 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
       ['reasoning', 'Hm.'],
       ['assistant', 'Good day.'],
     ])
-    const session = await app.engine.getSession('local_user', 'thread')
-    const stored = await app.engine.messages(session.id, 100)
+    const session = await app.engine.sessions.get('local_user', 'thread')
+    const stored = await app.engine.messages.page(session.id, 100)
     expect(stored.map(({ id }) => id)).toEqual(page.agent.messages.map(({ id }) => id))
     expect(page.errors).toEqual([])
   })
@@ -317,8 +317,8 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the tran
       ['assistant', 'A fine colour.'],
     ])
     expect(page.errors).toEqual([])
-    const session = await app.engine.getSession('local_user', 'thread')
-    const stored = await app.engine.messages(session.id, 100)
+    const session = await app.engine.sessions.get('local_user', 'thread')
+    const stored = await app.engine.messages.page(session.id, 100)
     expect(stored.map(({ role }) => role).toSorted()).toEqual(['assistant', 'assistant', 'tool', 'tool', 'user'])
   })
 

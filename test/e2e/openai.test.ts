@@ -151,8 +151,8 @@ describe('the official client', () => {
 
     await client.responses.create({ model, input: 'hello', conversation: 'talk' })
     await client.chat.completions.create({ model, messages: say('again'), metadata: { session_id: 'talk' } })
-    const session = await app.engine.getSession('local_user', 'talk')
-    const messages = await app.engine.messages(session.id, 10)
+    const session = await app.engine.sessions.get('local_user', 'talk')
+    const messages = await app.engine.messages.page(session.id, 10)
     expect(messages.map(({ role, content }) => [role, content])).toEqual([
       ['user', 'hello'],
       ['assistant', 'Good day.'],

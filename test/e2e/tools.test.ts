@@ -355,8 +355,8 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
       ['tool', 'red'],
       ['assistant', 'Picked.'],
     ])
-    const session = await ship.engine.getSession('local_user', 'thread')
-    const stored = await ship.engine.messages(session.id, 10)
+    const session = await ship.engine.sessions.get('local_user', 'thread')
+    const stored = await ship.engine.messages.page(session.id, 10)
     expect(stored.map(({ id }) => id)).toEqual(agent.messages.map(({ id }) => id))
   })
 

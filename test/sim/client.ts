@@ -93,7 +93,7 @@ export async function talk(deps: ClientDeps, { name, owner, threads, messages }:
   async function cancelLater(runId: string): Promise<void> {
     await kernel.sleep(random.float() * 1_500)
     const reply = await net.request(`${runId.slice(-6)} cancel`, async ({ engine, process }) => {
-      const run = await engine.cancel(await engine.getRun(owner, runId), name)
+      const run = await engine.runs.cancel(await engine.runs.get(owner, runId), name)
       return { run, life: process.number }
     })
     if (!reply.ok) return
@@ -105,7 +105,7 @@ export async function talk(deps: ClientDeps, { name, owner, threads, messages }:
   async function poll(runId: string): Promise<void> {
     while (!isCalm()) {
       await kernel.sleep(random.float() * 120)
-      const reply = await net.request(`${runId.slice(-6)} look`, ({ engine }) => engine.getRun(owner, runId))
+      const reply = await net.request(`${runId.slice(-6)} look`, ({ engine }) => engine.runs.get(owner, runId))
       if (reply.ok) history.statuses.push({ runId, status: reply.value.status, at: kernel.time })
       else if (reply.code === 'run_not_found') {
         history.findings.push({ checker: 'acknowledged', message: `the accepted run ${runId} was not found` })

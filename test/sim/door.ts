@@ -1,7 +1,8 @@
 // What a protocol does with a message, in the engine's words: find the session, take what is new, start the run.
 
 import { parseUuid } from '../../src/domain/ids.ts'
-import type { AcceptedRun, Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { AcceptedRun } from '../../src/engine/ports/runs.ts'
 import type { Send } from './history.ts'
 
 export interface DoorOptions {
@@ -15,9 +16,9 @@ export interface DoorOptions {
 
 export async function startRun(engine: Engine, send: Send, options: DoorOptions): Promise<AcceptedRun> {
   const { owner, thread, messageId, text, key, wireRunId } = send
-  const session = await engine.findSession(owner, thread)
+  const session = await engine.sessions.find(owner, thread)
   const create = parseUuid(thread) === null ? { alias: thread } : { id: thread }
-  return engine.start({
+  return engine.runs.start({
     owner,
     agent: null,
     session: session === null ? { create } : { existing: session },

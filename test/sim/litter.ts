@@ -80,7 +80,7 @@ export async function litter(
     history.deletions.push(sessionId)
     for (;;) {
       const reply = await net.request(`${sessionId.slice(-6)} delete`, async ({ engine }) => {
-        await engine.deleteSession(await engine.getSession(owner, sessionId))
+        await engine.sessions.remove(await engine.sessions.get(owner, sessionId))
       })
       if (reply.ok || reply.code === 'session_not_found') return
       if (!again.has(reply.code)) complain(`session ${sessionId} could not be deleted: ${reply.code}`)

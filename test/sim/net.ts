@@ -2,7 +2,7 @@
 
 import type { Entry } from '../../src/domain/entry.ts'
 import { ServerError } from '../../src/domain/errors.ts'
-import type { FollowTarget } from '../../src/engine/engine.ts'
+import type { FollowTarget } from '../../src/engine/ports/runs.ts'
 import type { Serving } from './assemble.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
@@ -158,7 +158,7 @@ export function createNet({ kernel, random, faults, server, history, isCalm }: N
         put({ type: 'lost' })
       })
       try {
-        for await (const entries of serving.engine.follow(target, gone.signal)) {
+        for await (const entries of serving.engine.runs.follow(target, gone.signal)) {
           stream.idleSince = null
           stream.position = entries.at(-1)?.seq ?? stream.position
           checkBatch(label, entries)

@@ -2,7 +2,9 @@
 // Once the trial has calmed down they leave nothing lying, so that every run can come to its end.
 
 import type { Approval, ClientCall } from '../../src/domain/wait.ts'
-import type { Decision, Engine, Standing, StartRequest } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { Decision, Standing } from '../../src/engine/ports/approvals.ts'
+import type { StartRequest } from '../../src/engine/ports/runs.ts'
 import type { Faults } from './faults.ts'
 import type { ClientAnswer, DecisionAttempt, History } from './history.ts'
 import type { Kernel } from './kernel.ts'
@@ -73,7 +75,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
   async function decide(approval: Approval): Promise<void> {
     const { attempt, decision, by } = draw(approval)
     const reply = await net.request(`${by.user} ${attempt.decision} ${approval.id.slice(-6)}`, ({ engine }) =>
-      engine.decide(by, approval.id, decision),
+      engine.approvals.decide(by, approval.id, decision),
     )
     if (reply.ok) {
       attempt.won = true
@@ -114,7 +116,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
     if (isOwner && approval.answerableBy === 'owner') return
     const by: Standing = { user: isOwner ? OWNER : 'mallory', role: 'user' }
     const reply = await net.request(`${by.user} intrudes ${approval.id.slice(-6)}`, ({ engine }) =>
-      engine.decide(by, approval.id, { decision: 'approve' }),
+      engine.approvals.decide(by, approval.id, { decision: 'approve' }),
     )
     const wanted = isOwner ? 'forbidden' : 'approval_not_found'
     if (!reply.ok && (reply.code === wanted || undone.has(reply.code) || gone.has(reply.code))) return
@@ -130,7 +132,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
   for (;;) {
     await kernel.sleep(random.float() * (isCalm() ? CALM_MS : faults.thinkMs))
     const reply = await net.request(`${name} looks`, ({ engine }) =>
-      engine.approvals({ by: { user: name, role: 'operator' }, status: 'pending', limit: 50 }),
+      engine.approvals.list({ by: { user: name, role: 'operator' }, status: 'pending', limit: 50 }),
     )
     if (!reply.ok) continue
     const open = reply.value.filter((approval) => !isIgnored(approval))
@@ -184,7 +186,7 @@ export async function answerCalls(deps: PeopleDeps, name: string): Promise<void>
     const answer = draw(call)
     const result = { content: answer.content, isError: random.chance(0.2) }
     const reply = await net.request(`${answer.content} to ${call.id.slice(-6)}`, ({ engine }) =>
-      engine.answerClientCall(OWNER, call.id, result),
+      engine.waits.answerClientCall(OWNER, call.id, result),
     )
     if (reply.ok) answer.won = true
     else refused(answer, reply.code)
@@ -212,9 +214,9 @@ export async function answerCalls(deps: PeopleDeps, name: string): Promise<void>
 
   for (;;) {
     await kernel.sleep(random.float() * (isCalm() ? CALM_MS : faults.thinkMs))
-    const found = await net.request(`${name} lists`, ({ engine }) => engine.sessions({ owner: OWNER, limit: 50 }))
+    const found = await net.request(`${name} lists`, ({ engine }) => engine.sessions.list({ owner: OWNER, limit: 50 }))
     for (const { id: sessionId } of found.ok ? found.value : []) {
-      const reply = await net.request(`${name} looks`, ({ engine }) => engine.openClientCalls(sessionId))
+      const reply = await net.request(`${name} looks`, ({ engine }) => engine.waits.openClientCalls(sessionId))
       const open = (reply.ok ? reply.value : []).filter(({ id }) => {
         const before = ignored.get(id) ?? random.chance(faults.ignores)
         ignored.set(id, before)
@@ -239,8 +241,8 @@ async function startWith(
   more: Pick<StartRequest, 'origin'> & Partial<StartRequest>,
   messages: StartRequest['input']['messages'] = [],
 ) {
-  const session = await engine.getSession(OWNER, sessionId)
-  return engine.start({
+  const session = await engine.sessions.get(OWNER, sessionId)
+  return engine.runs.start({
     owner: OWNER,
     agent: null,
     session: { existing: session },

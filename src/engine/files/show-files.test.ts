@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { FileType } from '../../domain/file.ts'
 import { FILES_NOTICE } from '../../domain/file-frame.ts'
-import type { AcceptedRun } from '../engine.ts'
 import type { Files } from '../files-port.ts'
+import type { AcceptedRun } from '../ports/runs.ts'
 import { openEngine, outline, testTool, userInput } from '../testing/open-engine.ts'
 import {
   activities,
@@ -271,7 +271,7 @@ describe('a file that comes with a message', () => {
     const input = { ...userInput('', ''), messages: [{ id: 'm', role: 'user' as const, content }] }
     const accepted = await other.start('', { input, files: [file.id] })
     await begun
-    await other.engine.cancel(accepted.run, 'the user')
+    await other.engine.runs.cancel(accepted.run, 'the user')
     expect(outline(await other.events(accepted))).toEqual([
       'RUN_STARTED',
       'ACTIVITY_SNAPSHOT',

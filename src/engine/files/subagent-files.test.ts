@@ -5,8 +5,8 @@ import type { ModelRequest } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { createStaticToolbox } from '../../tools/static-toolbox.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
-import type { Standing } from '../engine.ts'
 import type { Gate } from '../gate.ts'
+import type { Standing } from '../ports/approvals.ts'
 import { outline, testAgent, testTool } from '../testing/open-engine.ts'
 import { openWithFiles, PDF, pages, results, text, toolNames, users } from '../testing/open-with-files.ts'
 
@@ -139,8 +139,8 @@ describe('a sub-agent that is called like a tool', () => {
     }
     const server = openWithClerk([sendAndRead, readFile({ file: 'BILL.pdf' }), done], { tools: [send], gate })
     const { accepted } = await server.say('Go.', [await server.add('bill.pdf', PDF, text('Total: 12'))])
-    const [approval] = await server.engine.approvals({ by: operator, status: 'pending', limit: 10 })
-    const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const [approval] = await server.engine.approvals.list({ by: operator, status: 'pending', limit: 10 })
+    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     const events = await server.events({ ...accepted, run })
 
     expect(results(events).filter((content) => content.endsWith('\nTotal: 12')).length).toBeGreaterThan(0)

@@ -36,7 +36,7 @@ async function until(
   type: string,
 ) {
   const stop = new AbortController()
-  for await (const batch of server.engine.follow(
+  for await (const batch of server.engine.runs.follow(
     { sessionId: accepted.session.id, runId: accepted.run.id, after: 0 },
     stop.signal,
   )) {
@@ -66,7 +66,7 @@ describe('after a crash', () => {
     const before = open({ ...options, answers: [{ parts: both }, { parts: [{ text: 'Half' }, { hang: true }] }] })
     const accepted = await before.start('q', { wireRunId: 'run-1', origin: 'reader' })
     const stop = new AbortController()
-    for await (const batch of before.engine.follow(
+    for await (const batch of before.engine.runs.follow(
       { sessionId: accepted.session.id, runId: accepted.run.id, after: 0 },
       stop.signal,
     )) {
@@ -109,7 +109,7 @@ describe('after a crash', () => {
       'STEP_FINISHED step_1',
       'RUN_FINISHED success',
     ])
-    const stored = await after.engine.messages(accepted.session.id, 10)
+    const stored = await after.engine.messages.page(accepted.session.id, 10)
     expect(stored.map((message) => [message.role, message.brokenOff ?? false])).toEqual([
       ['user', false],
       ['assistant', true],
@@ -128,7 +128,7 @@ describe('after a crash', () => {
     const after = reopen({})
     await after.engine.recover()
     await after.events(accepted)
-    const seqs = (await after.engine.entries(accepted.session.id, head, 100)).map((entry) => entry.seq)
+    const seqs = (await after.engine.sessions.entries(accepted.session.id, head, 100)).map((entry) => entry.seq)
     expect(seqs[0]).toBeGreaterThan(head + 1_000)
     expect(seqs).toEqual(seqs.map((_, i) => (seqs[0] ?? 0) + i))
     await after.close()
@@ -152,7 +152,7 @@ describe('after a crash', () => {
       message: expect.stringContaining('act (call_'),
     })
     expect(calls).toBe(0)
-    expect((await after.engine.getRun('local_user', accepted.run.id)).status).toBe('interrupted')
+    expect((await after.engine.runs.get('local_user', accepted.run.id)).status).toBe('interrupted')
     await after.close()
   })
 
@@ -178,7 +178,7 @@ describe('after a crash', () => {
     const after = reopen({ tools: [act(), pick], agent })
     await after.engine.recover()
     const events = await after.events(accepted)
-    const stored = await after.engine.messages(accepted.session.id, 10)
+    const stored = await after.engine.messages.page(accepted.session.id, 10)
     const [one, two, three] = stored.find(({ role }) => role === 'assistant')?.toolCalls ?? []
     expect(outline(events).at(-1)).toBe(end)
     if (!isStopped) {
@@ -232,7 +232,7 @@ describe('after a crash', () => {
       code: 'needs_review',
       message: expect.stringMatching(new RegExp(`while act \\(${callId}\\) was running.* Not run: act \\(call_`)),
     })
-    const [told] = (await after.engine.messages(accepted.session.id, 10)).filter(({ role }) => role === 'tool')
+    const [told] = (await after.engine.messages.page(accepted.session.id, 10)).filter(({ role }) => role === 'tool')
     expect(told?.content).toContain(`This agent was broken off when the server stopped. It was running act (${callId})`)
     expect(told?.content).toContain('Not run: act (call_')
     await after.close()
@@ -306,7 +306,7 @@ describe('a process that dies again and again', () => {
     }
     const last = servers.at(-1)
     if (last === undefined) throw new Error('not started')
-    const run = async () => await last.engine.getRun('local_user', accepted.run.id)
+    const run = async () => await last.engine.runs.get('local_user', accepted.run.id)
     return { last, accepted, servers, run, end: async () => (await last.events(accepted)).at(-1) }
   }
 
@@ -394,7 +394,9 @@ describe('a process that dies again and again', () => {
         life = dies
       },
     )
-    const [answer] = (await last.engine.messages(accepted.session.id, 10)).filter(({ role }) => role === 'assistant')
+    const [answer] = (await last.engine.messages.page(accepted.session.id, 10)).filter(
+      ({ role }) => role === 'assistant',
+    )
     const [one, two, three] = answer?.toolCalls ?? []
     expect(await end()).toMatchObject({
       code: 'needs_review',
@@ -510,7 +512,7 @@ describe('a graceful stop', () => {
     const after = reopen({ answers: [{ parts: [{ text: 'done' }] }] })
     await after.engine.recover()
     expect(outline(await after.events(background)).at(-1)).toBe('RUN_FINISHED success')
-    expect((await after.engine.getRun('local_user', live.run.id)).status).toBe('interrupted')
+    expect((await after.engine.runs.get('local_user', live.run.id)).status).toBe('interrupted')
     await after.close()
   })
 })

@@ -32,8 +32,8 @@ const ask = (server: Server, clientAnswers: 'next_request' | 'in_stream' = 'next
   })
 
 async function answer(server: Server, content: string, more: { user?: string } = {}) {
-  const session = await server.engine.getSession('local_user', 'thread')
-  const [call] = await server.engine.openClientCalls(session.id)
+  const session = await server.engine.sessions.get('local_user', 'thread')
+  const [call] = await server.engine.waits.openClientCalls(session.id)
   const user = more.user === undefined ? [] : userInput(server.ids.uuid(), more.user).messages
   const result = { id: server.ids.uuid(), role: 'tool' as const, content, toolCallId: call?.callId ?? '' }
   return server.start('', {
@@ -53,12 +53,12 @@ describe('a tool of the client', () => {
     const server = open()
     const accepted = await ask(server)
     const seen = await server.events(accepted)
-    const [call] = await server.engine.openClientCalls(accepted.session.id)
+    const [call] = await server.engine.waits.openClientCalls(accepted.session.id)
     expect(outline(seen).filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual([
       'TOOL_CALL_RESULT Nothing there.',
     ])
     expect(seen.at(-1)).toMatchObject({ outcome: { type: 'success', pendingToolCallIds: [call?.callId] } })
-    expect((await server.engine.getRun('local_user', accepted.run.id)).status).toBe('waiting')
+    expect((await server.engine.runs.get('local_user', accepted.run.id)).status).toBe('waiting')
     await server.close()
   })
 
@@ -94,13 +94,13 @@ describe('a tool of the client', () => {
     const server = open()
     const accepted = await ask(server)
     await server.events(accepted)
-    const [call] = await server.engine.openClientCalls(accepted.session.id)
+    const [call] = await server.engine.waits.openClientCalls(accepted.session.id)
     const id = call?.id ?? ''
-    const run = await server.engine.answerClientCall('local_user', id, { content: 'red', isError: false })
+    const run = await server.engine.waits.answerClientCall('local_user', id, { content: 'red', isError: false })
     expect(outline(await server.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
-    const again = server.engine.answerClientCall('local_user', id, { content: 'blue', isError: false })
+    const again = server.engine.waits.answerClientCall('local_user', id, { content: 'blue', isError: false })
     await expect(again).rejects.toMatchObject({ code: 'tool_call_answered' })
-    const foreign = server.engine.answerClientCall('mallory', id, { content: 'blue', isError: false })
+    const foreign = server.engine.waits.answerClientCall('mallory', id, { content: 'blue', isError: false })
     await expect(foreign).rejects.toMatchObject({ code: 'tool_call_not_found' })
     await server.close()
   })
@@ -122,9 +122,9 @@ describe('a tool of the client', () => {
     })
     const accepted = await ask(server)
     await server.events(accepted)
-    const [one, two] = await server.engine.openClientCalls(accepted.session.id)
+    const [one, two] = await server.engine.waits.openClientCalls(accepted.session.id)
     const say = (id: string | undefined, content: string) =>
-      server.engine.answerClientCall('local_user', id ?? '', { content, isError: false })
+      server.engine.waits.answerClientCall('local_user', id ?? '', { content, isError: false })
     meanwhile = () => say(two?.id, 'blue')
     const run = await say(one?.id, 'red')
     expect(outline(await server.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
@@ -143,11 +143,11 @@ describe('a tool of the client', () => {
     const server = open({ clock })
     const accepted = await ask(server, 'in_stream')
     await server.events(accepted)
-    const [call] = await server.engine.openClientCalls(accepted.session.id)
+    const [call] = await server.engine.waits.openClientCalls(accepted.session.id)
     later = 60_000
-    const late = server.engine.answerClientCall('local_user', call?.id ?? '', { content: 'red', isError: false })
+    const late = server.engine.waits.answerClientCall('local_user', call?.id ?? '', { content: 'red', isError: false })
     await expect(late).rejects.toMatchObject({ code: 'tool_call_expired' })
-    const run = await server.engine.continuation(accepted.run)
+    const run = await server.engine.runs.continuation(accepted.run)
     if (run === null) throw new Error('nothing went on')
     const seen = outline(await server.events({ ...accepted, run }))
     expect(seen[1]).toBe('TOOL_CALL_RESULT The client did not answer in time.')
@@ -162,8 +162,8 @@ describe('a tool of the client', () => {
     await expect(server.start('Never mind.')).rejects.toMatchObject({ code: 'approval_pending' })
     const next = await server.start('Never mind.', { whenWaiting: 'abandon' })
     expect(outline(await server.events(next)).at(-1)).toBe('RUN_FINISHED success')
-    expect((await server.engine.getRun('local_user', accepted.run.id)).status).toBe('completed')
-    expect(await server.engine.openClientCalls(accepted.session.id)).toEqual([])
+    expect((await server.engine.runs.get('local_user', accepted.run.id)).status).toBe('completed')
+    expect(await server.engine.waits.openClientCalls(accepted.session.id)).toEqual([])
     await server.close()
   })
 
@@ -214,9 +214,12 @@ test('the state that tools have changed is not set back by an answer from outsid
   const input = { ...userInput(server.ids.uuid(), 'go'), clientTools: [colour], clientAnswers: 'next_request' as const }
   const accepted = await server.start('go', { input: { ...input, state: { n: 1 } } })
   await server.events(accepted)
-  const [call] = await server.engine.openClientCalls(accepted.session.id)
-  const run = await server.engine.answerClientCall('local_user', call?.id ?? '', { content: 'red', isError: false })
+  const [call] = await server.engine.waits.openClientCalls(accepted.session.id)
+  const run = await server.engine.waits.answerClientCall('local_user', call?.id ?? '', {
+    content: 'red',
+    isError: false,
+  })
   await server.events({ ...accepted, run })
-  expect((await server.engine.getSession('local_user', 'thread')).state).toEqual({ n: 2 })
+  expect((await server.engine.sessions.get('local_user', 'thread')).state).toEqual({ n: 2 })
   await server.close()
 })

@@ -49,8 +49,8 @@ test('a wait for a person is a line, and what goes on after it has the ids of th
   const accepted = await server.start('Write to Ada', { correlationId: 'c-1' })
   await server.events(accepted)
   const by = { user: 'op', role: 'operator' } as const
-  const [approval] = await server.engine.approvals({ by, limit: 1 })
-  const { run } = await server.engine.decide(by, approval?.id ?? '', { decision: 'approve' }, 'c-2')
+  const [approval] = await server.engine.approvals.list({ by, limit: 1 })
+  const { run } = await server.engine.approvals.decide(by, approval?.id ?? '', { decision: 'approve' }, 'c-2')
   await server.events({ ...accepted, run })
   await server.close()
 
@@ -90,8 +90,8 @@ test('a queued run that is stopped leaves its line, with who stopped it', async 
   const server = open({ answers: [callsMail], tools: [slow] })
   const first = await server.start('one', { correlationId: 'c-1' })
   const second = await server.start('two', { correlationId: 'c-2', session: { existing: first.session } })
-  await server.engine.cancel(second.run, 'ada')
-  await server.engine.cancel(first.run, 'ada')
+  await server.engine.runs.cancel(second.run, 'ada')
+  await server.engine.runs.cancel(first.run, 'ada')
   await server.events(first)
   await server.close()
   const stopped = { outcome: 'cancelled', stopped_by: 'ada' }

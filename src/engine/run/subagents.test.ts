@@ -3,8 +3,8 @@ import type { AgentDefinition } from '../../domain/agent.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import { createStaticToolbox } from '../../tools/static-toolbox.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
-import type { Standing } from '../engine.ts'
 import type { Gate } from '../gate.ts'
+import type { Standing } from '../ports/approvals.ts'
 import {
   eventsOf,
   openEngine,
@@ -75,14 +75,14 @@ describe('a sub-agent that is called like a tool', () => {
     ])
     expect(new Set(inside.map(laneOf)).size).toBe(1)
     expect(outline(seen).filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual(['TOOL_CALL_RESULT Four.'])
-    const stored = await server.engine.messages(accepted.session.id, 10)
+    const stored = await server.engine.messages.page(accepted.session.id, 10)
     expect(stored.map(({ role, content }) => [role, content])).toEqual([
       ['user', 'go'],
       ['assistant', ''],
       ['tool', 'Four.'],
       ['assistant', 'It is 4.'],
     ])
-    expect((await server.engine.getSession('local_user', 'thread')).messageCount).toBe(4)
+    expect((await server.engine.sessions.get('local_user', 'thread')).messageCount).toBe(4)
     await server.close()
   })
 
@@ -147,9 +147,9 @@ describe('a sub-agent that is called like a tool', () => {
     const accepted = await server.start('go')
     const texts: RunEvent[] = []
     const target = { sessionId: accepted.session.id, runId: accepted.run.id, after: 0 }
-    for await (const batch of server.engine.follow(target, new AbortController().signal)) {
+    for await (const batch of server.engine.runs.follow(target, new AbortController().signal)) {
       texts.push(...eventsOf(batch).filter((event) => event.type === 'TEXT_MESSAGE_CONTENT'))
-      if (texts.length === 2) await server.engine.cancel(accepted.run, 'me')
+      if (texts.length === 2) await server.engine.runs.cancel(accepted.run, 'me')
     }
     const said = (await server.store.messages.all(accepted.session.id)).filter(({ content }) => content === 'Fo')
     expect(said.map(({ brokenOff }) => brokenOff)).toEqual([true, true])
@@ -179,13 +179,13 @@ describe('a sub-agent that is called like a tool', () => {
     const asked: string[] = []
     for (;;) {
       const last = (await server.events(accepted)).at(-1)
-      const [approval] = await server.engine.approvals({ by: operator, status: 'pending', limit: 10 })
+      const [approval] = await server.engine.approvals.list({ by: operator, status: 'pending', limit: 10 })
       if (approval === undefined) {
         expect(last).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
         break
       }
       asked.push(approval.tool)
-      const { run } = await server.engine.decide(operator, approval.id, { decision: 'approve' })
+      const { run } = await server.engine.approvals.decide(operator, approval.id, { decision: 'approve' })
       accepted = { ...accepted, run }
     }
     expect([asked, ran]).toEqual([['ask_tutor', 'send'], ['send']])
@@ -212,10 +212,10 @@ describe('a sub-agent that is called like a tool', () => {
     const first = await server.events(accepted)
     expect(first.find((event) => event.type === 'SUBAGENT_FINISHED')).toMatchObject({ outcome: { type: 'suspended' } })
     expect(first.at(-1)).toMatchObject({ outcome: { type: 'interrupt' } })
-    const [approval] = await server.engine.approvals({ by: operator, limit: 10 })
+    const [approval] = await server.engine.approvals.list({ by: operator, limit: 10 })
     expect(approval?.agent).toBe('tutor')
 
-    const { run } = await server.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     const seen = outline(await server.events({ ...accepted, run }))
     expect(seen.filter((line) => /SUBAGENT|RESULT|RUN_F|CONTENT/.test(line))).toEqual([
       'SUBAGENT_STARTED',
@@ -243,21 +243,21 @@ describe('a handoff', () => {
     const first = await server.events(accepted)
     expect(first.find((event) => event.type === 'TEXT_MESSAGE_START')).toMatchObject({ name: 'tutor' })
     for (const text of ['two', 'three']) await server.events(await server.start(text))
-    const stored = await server.engine.messages(accepted.session.id, 20)
+    const stored = await server.engine.messages.page(accepted.session.id, 20)
     const said = stored.filter(({ role, content }) => role === 'assistant' && content !== '')
     expect(said.map(({ agentName, content }) => [agentName, content])).toEqual([
       ['tutor', 'Tutor here.'],
       ['tutor', 'Still the tutor.'],
       ['tester', 'Supervisor again.'],
     ])
-    expect((await server.engine.getSession('local_user', 'thread')).activeAgent).toBe(null)
+    expect((await server.engine.sessions.get('local_user', 'thread')).activeAgent).toBe(null)
     await server.close()
   })
 
   test('does not make the other agent answer at a door of its own', async () => {
     const server = open({ others: [tutor([])] })
-    expect(() => server.engine.agent('tutor')).toThrow('There is no agent')
-    expect(server.engine.agents.map(({ name }) => name)).toEqual(['tester'])
+    expect(() => server.engine.agents.get('tutor')).toThrow('There is no agent')
+    expect(server.engine.agents.list.map(({ name }) => name)).toEqual(['tester'])
     await server.close()
   })
 })

@@ -172,7 +172,7 @@ describe('a call', () => {
     const event = (await server.events(accepted)).find(({ type }) => type === 'TOOL_CALL_RESULT')
     const recorded = { quarterdeck: { status: 'error', durationMs: expect.any(Number) } }
     expect(event?.metadata).toEqual(recorded)
-    const stored = await server.engine.messages(accepted.session.id, 10)
+    const stored = await server.engine.messages.page(accepted.session.id, 10)
     expect(stored.find(({ role }) => role === 'tool')?.metadata).toEqual(recorded)
     await server.close()
   })
@@ -225,7 +225,7 @@ describe('what a tool says while it works', () => {
       { type: 'STATE_DELTA', delta: [{ op: 'replace', path: '/count', value: 2 }] },
       { type: 'TOOL_CALL_RESULT', content: '{"count":2,"list":[1]}' },
     ])
-    expect((await server.engine.getSession('local_user', 'thread')).state).toEqual({ count: 2, list: [1] })
+    expect((await server.engine.sessions.get('local_user', 'thread')).state).toEqual({ count: 2, list: [1] })
     await server.close()
   })
 
@@ -244,7 +244,7 @@ describe('what a tool says while it works', () => {
       'TOOL_CALL_RESULT The shared state was not changed, because it would be too large. It holds more than 100000 values.',
     ])
     expect(seen.filter(({ type }) => type.startsWith('STATE'))).toMatchObject([{ snapshot: { small: true } }])
-    expect((await server.engine.getSession('local_user', 'thread')).state).toEqual({ small: true })
+    expect((await server.engine.sessions.get('local_user', 'thread')).state).toEqual({ small: true })
     await server.close()
   })
 
@@ -338,7 +338,7 @@ describe('an answer with a response format', () => {
     const accepted = await server.start('go')
     expect(outline(await server.events(accepted)).at(-1)).toBe('RUN_FINISHED success')
     expect(requests[1]?.system).toContain('It does not fit the required JSON Schema: it is not JSON.')
-    const stored = await server.engine.messages(accepted.session.id, 10)
+    const stored = await server.engine.messages.page(accepted.session.id, 10)
     expect(stored.map(({ content, brokenOff }) => [content, brokenOff ?? false])).toEqual([
       ['go', false],
       ['It is 4.', true],

@@ -8,9 +8,9 @@ import type { Logger } from '../../domain/logger.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
-import type { Engine } from '../engine.ts'
+import type { Sessions } from '../ports/sessions.ts'
 
-export type SessionBook = Pick<Engine, 'findSession' | 'getSession' | 'refuseForeign' | 'sessions' | 'isExpired'>
+export type SessionBook = Pick<Sessions, 'find' | 'get' | 'refuseForeign' | 'list' | 'isExpired'>
 
 export interface SessionBookDeps {
   store: Pick<Store, 'sessions' | 'runs'>
@@ -25,7 +25,7 @@ export interface SessionBookDeps {
 const TOUCH_MS = 60_000
 
 export function createSessionBook({ store, log, clock, logger, rulesOf, isDraining }: SessionBookDeps): SessionBook {
-  async function findSession(owner: string, reference: string): Promise<SessionRecord | null> {
+  async function find(owner: string, reference: string): Promise<SessionRecord | null> {
     const mine = (session: SessionRecord | null): session is SessionRecord =>
       session !== null && session.owner === owner && session.status !== 'terminated'
     const id = parseUuid(reference)
@@ -43,7 +43,7 @@ export function createSessionBook({ store, log, clock, logger, rulesOf, isDraini
     return (await store.runs.open(session.id)).length === 0
   }
 
-  /** Where a session stands in its owner's list. Not `findSession`, which would move it to the top. */
+  /** Where a session stands in its owner's list. Not `find`, which would move it to the top. */
   async function placeOf(owner: string, reference: string): Promise<SessionRecord> {
     const id = parseUuid(reference)
     const byId = id === null ? null : await store.sessions.get(id)
@@ -68,18 +68,18 @@ export function createSessionBook({ store, log, clock, logger, rulesOf, isDraini
   }
 
   return {
-    findSession,
+    find,
     isExpired,
     refuseForeign,
 
-    async getSession(owner, reference) {
-      const session = await findSession(owner, reference)
+    async get(owner, reference) {
+      const session = await find(owner, reference)
       if (session !== null) return session
       if (parseUuid(reference) !== null) throw sessionNotFound(reference)
       throw new ServerError('malformed_id', 'A session id is a UUID, a ULID, or a name that its client gave it.')
     },
 
-    async sessions({ before, ...query }) {
+    async list({ before, ...query }) {
       const place = typeof before === 'string' ? await placeOf(query.owner, before) : before
       return store.sessions.list({ ...query, ...(place === undefined ? {} : { before: place }) })
     },

@@ -6,7 +6,7 @@ import { isTerminalText } from '../../domain/event.ts'
 import { isFinished } from '../../domain/run.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
-import type { FollowTarget } from '../engine.ts'
+import type { FollowTarget } from '../ports/runs.ts'
 import type { Runner } from '../run/runner.ts'
 import type { Presence } from './presence.ts'
 

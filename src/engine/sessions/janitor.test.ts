@@ -45,7 +45,7 @@ test('a session that was idle past its time is compacted to one delta a message,
   expect(outline(before)).toHaveLength(after.length + 49)
 
   // A reader that was in the middle sees the rest of the text once.
-  const entries = await engine.entries(accepted.session.id, 0, 10)
+  const entries = await engine.sessions.entries(accepted.session.id, 0, 10)
   const seq = entries[4]?.spans?.[19]?.[0] ?? 0
   expect(outline(await settle(events(accepted, seq)))[0]).toBe(`TEXT_MESSAGE_CONTENT ${'tick '.repeat(30)}`)
   await settle(close())
@@ -60,7 +60,7 @@ test('sessions are kept for as long as their agent says', async () => {
   await clock.advance(3 * DAY)
   await sweep()
   const left = await Promise.all(
-    ['old', 'new'].map(async (alias) => (await engine.findSession('local_user', alias)) !== null),
+    ['old', 'new'].map(async (alias) => (await engine.sessions.find('local_user', alias)) !== null),
   )
   expect(left).toEqual([false, true])
   await settle(close())

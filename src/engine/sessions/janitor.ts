@@ -20,7 +20,7 @@ export interface Janitor {
 }
 
 export interface JanitorDeps {
-  engine: Pick<Engine, 'recover' | 'agents' | 'expire'>
+  engine: Pick<Engine, 'recover' | 'agents' | 'waits'>
   /** Null: this server keeps no files. */
   files?: Pick<Files, 'sweep'> | null
   store: Pick<Store, 'entries' | 'sessions' | 'waits'>
@@ -47,11 +47,11 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   let stopped = false
   let nextPurge = clock.mono()
 
-  const ttls = [...engine.agents.map((agent) => agent.sessions.ttlSeconds), sessions.ttlSeconds]
-  const longest = Math.max(...ttls, ...engine.agents.map((agent) => agent.approval.expiresSeconds))
+  const ttls = [...engine.agents.list.map((agent) => agent.sessions.ttlSeconds), sessions.ttlSeconds]
+  const longest = Math.max(...ttls, ...engine.agents.list.map((agent) => agent.approval.expiresSeconds))
   const steadyTime = createSteadyTime(clock, 1_000 * longest)
   const ttlOf = (agent: string): number =>
-    1_000 * (engine.agents.find((one) => one.name === agent)?.sessions ?? sessions).ttlSeconds
+    1_000 * (engine.agents.list.find((one) => one.name === agent)?.sessions ?? sessions).ttlSeconds
 
   async function compactIdle(): Promise<void> {
     const now = steadyTime()
@@ -80,10 +80,11 @@ export function createJanitor(deps: JanitorDeps): Janitor {
 
   async function purge(): Promise<void> {
     let count = 0
-    for (const agent of engine.agents) count += await purgeWith(agent.sessions.retentionDays, agent.name)
+    for (const agent of engine.agents.list) count += await purgeWith(agent.sessions.retentionDays, agent.name)
     // What is left are agents that are not served any more: the server's own rule.
-    const longest = Math.max(...engine.agents.map((agent) => agent.sessions.retentionDays), sessions.retentionDays)
-    const keepsAll = engine.agents.some((agent) => agent.sessions.retentionDays === 0) || sessions.retentionDays === 0
+    const longest = Math.max(...engine.agents.list.map((agent) => agent.sessions.retentionDays), sessions.retentionDays)
+    const keepsAll =
+      engine.agents.list.some((agent) => agent.sessions.retentionDays === 0) || sessions.retentionDays === 0
     if (!keepsAll) count += await purgeWith(longest)
     if (count > 0) logger.info('purged sessions past their retention', { count })
   }
@@ -112,7 +113,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   async function expireWaits(): Promise<void> {
     for (const wait of await store.waits.expired(steadyTime(), WAITS_PER_SWEEP)) {
       try {
-        await engine.expire(wait)
+        await engine.waits.expire(wait)
       } catch (error) {
         logger.warn('a wait could not be ended yet', {
           wait_id: wait.id,

@@ -15,10 +15,10 @@ import type { Store } from '../../store/store.ts'
 import { createStaticToolbox } from '../../tools/static-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
-import type { AcceptedRun, StartRequest } from '../engine.ts'
 import type { Files } from '../files-port.ts'
 import type { Gate } from '../gate.ts'
 import type { Middleware } from '../middleware/middleware.ts'
+import type { AcceptedRun, StartRequest } from '../ports/runs.ts'
 
 export interface TestEngineOptions {
   answers?: ScriptedOptions['answers']
@@ -130,7 +130,7 @@ export function openEngine(options: TestEngineOptions = {}) {
   })
 
   const start = (text: string, more: Partial<StartRequest> = {}): Promise<AcceptedRun> =>
-    engine.start({
+    engine.runs.start({
       owner: 'local_user',
       agent: null,
       session: { create: { alias: 'thread' } },
@@ -143,7 +143,7 @@ export function openEngine(options: TestEngineOptions = {}) {
   const events = async ({ run, session }: AcceptedRun, after = 0): Promise<RunEvent[]> => {
     const found: RunEvent[] = []
     const target = { sessionId: session.id, runId: run.id, after }
-    for await (const batch of engine.follow(target, new AbortController().signal)) found.push(...eventsOf(batch))
+    for await (const batch of engine.runs.follow(target, new AbortController().signal)) found.push(...eventsOf(batch))
     return found
   }
 

@@ -6,8 +6,8 @@ import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { ContentPart } from '../../domain/message.ts'
 import type { FinishReason, Model, ModelMessage, ModelPart, ModelRequest } from '../../models/model.ts'
 import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
-import type { AcceptedRun } from '../engine.ts'
 import type { Files } from '../files-port.ts'
+import type { AcceptedRun } from '../ports/runs.ts'
 import { openEngine, type TestEngineOptions, testAgent, userInput } from './open-engine.ts'
 
 interface Kept {
@@ -114,7 +114,7 @@ export function openWithFiles(options: FilesOptions = {}) {
       ...(words === '' ? [] : [{ type: 'text' as const, text: words }]),
       ...attached.map((file) => partOf(file)),
     ]
-    const accepted = await server.engine.start({
+    const accepted = await server.engine.runs.start({
       owner: 'local_user',
       agent: null,
       session: known === null ? { create: { alias: 'thread' } } : { existing: known.session },

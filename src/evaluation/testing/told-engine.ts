@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { StartRequest } from '../../engine/engine.ts'
+import type { StartRequest } from '../../engine/ports/runs.ts'
 import type { TestedEngine } from '../take-turn.ts'
 
 export interface ToldEngine extends TestedEngine {
@@ -19,33 +19,35 @@ export function createToldEngine(answer: (text: string, request: StartRequest) =
   return {
     requests,
     cancelled,
-    async start(request) {
-      requests.push(request)
-      const id = `run-${requests.length}`
-      const session =
-        'existing' in request.session ? request.session.existing : newSession(`session-${requests.length}`)
-      const text = request.input.messages.map(({ content }) => String(content)).join('\n')
-      runs.set(id, answer(text, request))
-      return { run: newRun(id, session, request), session, existing: false }
-    },
-    async *follow({ runId = '' }, signal) {
-      const events = runs.get(runId) ?? []
-      yield events.map((event, index) => ({
-        seq: index + 1,
-        runId,
-        kind: 'event' as const,
-        data: JSON.stringify(event),
-      }))
-      const last = events.at(-1)?.type
-      if (last === 'RUN_FINISHED' || last === 'RUN_ERROR') return
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve()
-        signal.addEventListener('abort', () => resolve())
-      })
-    },
-    async cancel(run) {
-      cancelled.push(run.id)
-      return run
+    runs: {
+      async start(request) {
+        requests.push(request)
+        const id = `run-${requests.length}`
+        const session =
+          'existing' in request.session ? request.session.existing : newSession(`session-${requests.length}`)
+        const text = request.input.messages.map(({ content }) => String(content)).join('\n')
+        runs.set(id, answer(text, request))
+        return { run: newRun(id, session, request), session, existing: false }
+      },
+      async *follow({ runId = '' }, signal) {
+        const events = runs.get(runId) ?? []
+        yield events.map((event, index) => ({
+          seq: index + 1,
+          runId,
+          kind: 'event' as const,
+          data: JSON.stringify(event),
+        }))
+        const last = events.at(-1)?.type
+        if (last === 'RUN_FINISHED' || last === 'RUN_ERROR') return
+        await new Promise<void>((resolve) => {
+          if (signal.aborted) resolve()
+          signal.addEventListener('abort', () => resolve())
+        })
+      },
+      async cancel(run) {
+        cancelled.push(run.id)
+        return run
+      },
     },
   }
 }

@@ -223,8 +223,8 @@ describe('a client’s call and a person’s approval in one step', () => {
   async function ask(doors: Doors): Promise<{ interrupt: string; call: string }> {
     const frames = await doors.run('/', input())
     const [{ id } = { id: '' }] = interruptsOf(frames)
-    const session = await doors.engine.getSession('local_user', 'thread')
-    const [call] = await doors.engine.openClientCalls(session.id)
+    const session = await doors.engine.sessions.get('local_user', 'thread')
+    const [call] = await doors.engine.waits.openClientCalls(session.id)
     return { interrupt: id, call: call?.callId ?? '' }
   }
   const approve = (interruptId: string) => [{ interruptId, status: 'resolved', payload: { approved: true } }]
@@ -267,7 +267,7 @@ describe('a client’s call and a person’s approval in one step', () => {
     const response = await doors.post('/', input({ runId: 'run-2', messages: [result(call), user('m2')] }))
 
     expect(await refusalOf(response)).toEqual({ status: 409, code: 'approval_pending' })
-    const [approval] = await doors.engine.approvals({
+    const [approval] = await doors.engine.approvals.list({
       by: { user: 'local_user', role: 'user' },
       status: 'pending',
       limit: 1,

@@ -24,8 +24,8 @@ async function openThread(more: Parameters<typeof openDoors>[0] = {}) {
     eventsOf(await doors.run('/', input(runId, messages, extra)))
   await run('run-1', [user('u1')])
   await run('run-2', [user('u2')])
-  const session = await doors.engine.getSession('local_user', 'thread')
-  const shown = () => doors.engine.messages(session.id, 100)
+  const session = await doors.engine.sessions.get('local_user', 'thread')
+  const shown = () => doors.engine.messages.page(session.id, 100)
   const [, a1, , a2] = await shown()
   return {
     ...doors,
@@ -50,9 +50,9 @@ describe('an edited message', () => {
     const [run] = (await thread.store.runs.list(thread.session.id)).slice(-1)
     const left = (await thread.store.messages.all(thread.session.id)).filter((one) => one.supersededBy === run?.id)
     expect(left.map(({ content }) => content)).toEqual(['text of u2', 'answer 2'])
-    const log = JSON.stringify(await thread.engine.entries(thread.session.id, 0, 1_000))
+    const log = JSON.stringify(await thread.engine.sessions.entries(thread.session.id, 0, 1_000))
     expect(log).toContain('answer 2')
-    expect((await thread.engine.getSession('local_user', 'thread')).messageCount).toBe(4)
+    expect((await thread.engine.sessions.get('local_user', 'thread')).messageCount).toBe(4)
   })
 
   test('may be edited again, and answered anew', async () => {
@@ -83,14 +83,14 @@ describe('an edited message', () => {
       answers: [says('answer 1'), says('answer 2'), calls(['pick']), says('answer 3')],
     })
     await thread.ask('run-3', [user('u3')], { tools: [pick] })
-    const [call] = await thread.engine.openClientCalls(thread.session.id)
+    const [call] = await thread.engine.waits.openClientCalls(thread.session.id)
     const result = { id: 'r', role: 'tool', toolCallId: call?.callId, content: 'blue' }
 
     await thread.ask('run-4', [user('u1'), thread.a1, result, user('edited')], { tools: [pick] })
 
     expect(thread.told()).toEqual(['text of u1', 'answer 1', 'text of edited'])
     expect(await thread.shown()).toEqual(['text of u1', 'answer 1', 'text of edited', 'answer 3'])
-    expect(await thread.engine.openClientCalls(thread.session.id)).toEqual([])
+    expect(await thread.engine.waits.openClientCalls(thread.session.id)).toEqual([])
   })
 })
 

@@ -25,8 +25,8 @@ async function open() {
     say: (parts: Part[], id?: string) => doors.run('/', input(parts, id)),
     told: () => requests.at(-1)?.messages.at(-1)?.content,
     async parts(): Promise<unknown> {
-      const session = await doors.engine.getSession('local_user', 'thread')
-      return (await doors.engine.messages(session.id, 10)).find(({ role }) => role === 'user')?.content
+      const session = await doors.engine.sessions.get('local_user', 'thread')
+      return (await doors.engine.messages.page(session.id, 10)).find(({ role }) => role === 'user')?.content
     },
     warnings: () => doors.lines.filter(({ level }) => level === 'warn').flatMap(({ warnings }) => warnings),
   }
@@ -159,8 +159,8 @@ describe('content parts', () => {
     }
     await doors.run('/', { threadId: 'thread', runId: 'run-9', messages: [edited] })
 
-    const session = await doors.engine.getSession('local_user', 'thread')
-    const [stored] = await doors.engine.knownMessages(session.id, ['m9'])
+    const session = await doors.engine.sessions.get('local_user', 'thread')
+    const [stored] = await doors.engine.messages.known(session.id, ['m9'])
     expect(stored?.content).toEqual([text, kept('document', 'text/plain', 'note.txt')])
     expect(doors.warnings()).toEqual([])
   })
@@ -169,7 +169,7 @@ describe('content parts', () => {
     await using doors = await open()
     const first = doors.input([note()])
     await doors.run('/', first)
-    const session = await doors.engine.getSession('local_user', 'thread')
+    const session = await doors.engine.sessions.get('local_user', 'thread')
 
     const next = { id: 'm2', role: 'user', content: 'And?' }
     await doors.run('/', { ...first, runId: 'run-2', messages: [...first.messages, next] })

@@ -29,7 +29,7 @@ const no = (interruptId: string, reason: string) => ({
 const answer = (runId: string, ...resume: unknown[]) => input({ runId, messages: [], resume })
 
 const pending = (doors: Doors) =>
-  doors.engine.approvals({ by: { user: '', role: 'operator' }, status: 'pending', limit: 100 })
+  doors.engine.approvals.list({ by: { user: '', role: 'operator' }, status: 'pending', limit: 100 })
 
 /** Asks for something that must be allowed; gives the ids of the interrupts. */
 async function ask(doors: Doors, headers: Record<string, string> = {}): Promise<string[]> {
@@ -150,8 +150,8 @@ describe('a call that a person must allow', () => {
   test('is answered with the history that a client always sends, which is not taken again', async () => {
     await using doors = await openGatedDoors(noting)
     const [id = ''] = await ask(doors)
-    const { id: sessionId } = await doors.engine.getSession('local_user', 'thread')
-    const history = (await doors.engine.messages(sessionId, 10)).map(({ id, role, content, toolCalls }) => ({
+    const { id: sessionId } = await doors.engine.sessions.get('local_user', 'thread')
+    const history = (await doors.engine.messages.page(sessionId, 10)).map(({ id, role, content, toolCalls }) => ({
       id,
       role,
       content,
@@ -160,7 +160,7 @@ describe('a call that a person must allow', () => {
 
     await doors.run('/', input({ runId: 'run-2', messages: history, resume: [yes(id)] }))
 
-    const stored = await doors.engine.messages(sessionId, 10)
+    const stored = await doors.engine.messages.page(sessionId, 10)
     expect(stored.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
   })
 })
@@ -516,8 +516,8 @@ describe('while a session waits', () => {
       await decided
 
       expect(finished(frames)).toEqual({ type: 'success' })
-      const session = await doors.engine.getSession('local_user', 'thread')
-      expect((await doors.engine.messages(session.id, 100)).map(({ id }) => id)).toContain('m2')
+      const session = await doors.engine.sessions.get('local_user', 'thread')
+      expect((await doors.engine.messages.page(session.id, 100)).map(({ id }) => id)).toContain('m2')
       expect(doors.requests.at(-1)?.messages.at(-1)?.content).toBe('text of m2')
     })
 

@@ -137,8 +137,8 @@ describe.each(versions)('after a reload a %s client shows again', (version, spok
       content: { ships: 1 },
     })
     expect(more).toEqual([])
-    const session = await doors.engine.getSession('local_user', 'thread')
-    expect([session.messageCount, (await doors.engine.messages(session.id, 10)).length]).toEqual([4, 4])
+    const session = await doors.engine.sessions.get('local_user', 'thread')
+    expect([session.messageCount, (await doors.engine.messages.page(session.id, 10)).length]).toEqual([4, 4])
   })
 
   test('what a sub-agent said, under the call that it worked for', async () => {
@@ -216,16 +216,19 @@ test('a run that came and ended while the reader was behind is shown, too', asyn
   model.say(text('One'))
   await first.until('One')
   const { engine, clock, links } = doors
-  const session = await engine.getSession('local_user', 'thread')
+  const session = await engine.sessions.get('local_user', 'thread')
   const written: string[] = []
   let second: Promise<unknown> | null = null
   const behind: Engine = {
     ...engine,
-    // Asked for when the first has been sent.
-    async getRun(owner, id) {
-      second ??= doors.run('/', input({ runId: 'run-2', messages: [user('m2')] }))
-      await second
-      return engine.getRun(owner, id)
+    runs: {
+      ...engine.runs,
+      // Asked for when the first has been sent.
+      async get(owner, id) {
+        second ??= doors.run('/', input({ runId: 'run-2', messages: [user('m2')] }))
+        await second
+        return engine.runs.get(owner, id)
+      },
     },
   }
   const stream = { write: (chunk: string) => void written.push(chunk), end() {}, drop() {} }

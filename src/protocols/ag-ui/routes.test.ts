@@ -45,7 +45,7 @@ describe('POST /', () => {
 
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     expect(outline(eventsOf(frames))).toEqual(wholeRun)
-    const session = await doors.engine.getSession('local_user', 'thread')
+    const session = await doors.engine.sessions.get('local_user', 'thread')
     const stored = (await doors.store.entries(session.id, 0, 100)).filter((entry) => entry.kind === 'event')
     expect(frames).toEqual(stored.map(({ seq, data }) => ({ id: `${ulidOf(session.id)}.${seq}`, data })))
   })
@@ -151,8 +151,8 @@ describe('POST /', () => {
     const reader = readSse(await doors.post('/', old))
     model.say(text('Once'))
     await reader.until('Once')
-    const run = await doors.engine.getRun('local_user', 'run-1')
-    await doors.engine.cancel(run, 'test')
+    const run = await doors.engine.runs.get('local_user', 'run-1')
+    await doors.engine.runs.cancel(run, 'test')
 
     expect(outline(eventsOf(await reader.rest()))).toEqual([
       'TEXT_MESSAGE_END',
@@ -208,8 +208,8 @@ describe('POST /', () => {
     expect(request?.system).toContain('Be brief.')
     expect(JSON.stringify(request)).toContain('checkout')
     expect(JSON.stringify(request)).not.toContain('for tools')
-    const session = await doors.engine.getSession('local_user', 'thread')
-    expect((await doors.engine.messages(session.id, 10)).map(({ role, content }) => [role, content])).toEqual([
+    const session = await doors.engine.sessions.get('local_user', 'thread')
+    expect((await doors.engine.messages.page(session.id, 10)).map(({ role, content }) => [role, content])).toEqual([
       ['user', 'text of m1'],
       ['assistant', 'Ok'],
     ])
@@ -239,7 +239,7 @@ describe('the history', () => {
   test.each(['/', '/copilotkit/agent/default/connect'])("somebody else's thread is not found at %s", async (path) => {
     await using doors = await openDoors()
     await doors.run('/', input())
-    const { id } = await doors.engine.getSession('local_user', 'thread')
+    const { id } = await doors.engine.sessions.get('local_user', 'thread')
 
     for (const threadId of [id, ulidOf(id)]) {
       for (const messages of [[], [user('m1')]]) {
@@ -254,7 +254,7 @@ describe('the history', () => {
   test('is shown for `messages: []`, without ids and without being stored', async () => {
     await using doors = await openDoors()
     await doors.run('/', input({ state: { step: 1 } }))
-    const session = await doors.engine.getSession('local_user', 'thread')
+    const session = await doors.engine.sessions.get('local_user', 'thread')
     const head = await doors.store.head(session.id)
 
     const frames = await doors.run('/', input({ runId: 'run-2', messages: [] }))
@@ -283,7 +283,7 @@ describe('the history', () => {
     const frames = await doors.run('/', input({ messages: [] }))
 
     expect(eventsOf(frames).map(({ type }) => type)).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED'])
-    expect(await doors.engine.findSession('local_user', 'thread')).toBeNull()
+    expect(await doors.engine.sessions.find('local_user', 'thread')).toBeNull()
   })
 
   test('is not deleted at a client that has only a greeting of its own', async () => {
@@ -304,8 +304,8 @@ describe('the history', () => {
     await doors.run('/', input({ runId: 'run-2' }))
 
     expect(model.requests[1]?.messages).toEqual(model.requests[0]?.messages)
-    const session = await doors.engine.getSession('local_user', 'thread')
-    expect((await doors.engine.messages(session.id, 10)).map(({ content }) => content)).toEqual([
+    const session = await doors.engine.sessions.get('local_user', 'thread')
+    expect((await doors.engine.messages.page(session.id, 10)).map(({ content }) => content)).toEqual([
       'text of m1',
       'Second',
     ])

@@ -14,8 +14,8 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
   const { engine, version } = deps
   const run = createRunDoor(deps)
   async function capabilities(name: string | null, request: Request, reply: Reply): Promise<void> {
-    const agent = engine.agent(name)
-    reply.json(200, capabilitiesOf(agent, version, await engine.tools(agent.name, request.signal)))
+    const agent = engine.agents.get(name)
+    reply.json(200, capabilitiesOf(agent, version, await engine.agents.tools(agent.name, request.signal)))
   }
   const shared = { door: 'ag-ui', role: 'user' } as const
   return [

@@ -59,7 +59,7 @@ describe('POST /agent/{name}/chat', () => {
       tokens_used: { prompt_tokens: 30, completion_tokens: 12, total_tokens: 42 },
       execution_time_ms: expect.any(Number),
     })
-    expect(await doors.engine.getRun('local_user', answer.message_id)).toMatchObject({
+    expect(await doors.engine.runs.get('local_user', answer.message_id)).toMatchObject({
       status: 'completed',
       sessionId: parseUuid(answer.session_id),
     })
@@ -86,7 +86,7 @@ describe('POST /agent/{name}/chat', () => {
     const byName = await answerOf(await doors.post(chat, { message: 'c', session_id: 'thread' }))
 
     expect([byUlid, byUuid, byName].map(({ session_id }) => session_id)).toEqual([ulidOf(uuid), ulidOf(uuid), 'thread'])
-    const messages = await doors.engine.messages(uuid, 100)
+    const messages = await doors.engine.messages.page(uuid, 100)
     expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual([
       'from elsewhere',
       'a',
@@ -196,8 +196,8 @@ describe('POST /agent/{name}/chat', () => {
     const waiting = doors.post(chat, { message: 'a' })
     await until(() => model.requests.length === 1)
 
-    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
-    for (const run of await doors.engine.openRuns(session?.id ?? '')) await doors.engine.cancel(run, 'test')
+    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
+    for (const run of await doors.engine.runs.open(session?.id ?? '')) await doors.engine.runs.cancel(run, 'test')
 
     expect(await refusalOf(await waiting)).toEqual({ status: 409, code: 'cancelled' })
   })

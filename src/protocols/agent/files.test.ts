@@ -18,8 +18,8 @@ async function open() {
     told: () => requests.at(-1)?.messages.at(-1)?.content,
     /** The user's messages of a session, as they are stored. */
     async stored(sessionId: string) {
-      const session = await doors.engine.getSession('local_user', sessionId)
-      const messages = await doors.engine.messages(session.id, 100)
+      const session = await doors.engine.sessions.get('local_user', sessionId)
+      const messages = await doors.engine.messages.page(session.id, 100)
       return messages.filter(({ role }) => role === 'user').map(({ content }) => content)
     },
   }
@@ -65,7 +65,7 @@ describe('files in JSON', () => {
         },
       ],
     ])
-    const session = await doors.engine.getSession('local_user', session_id)
+    const session = await doors.engine.sessions.get('local_user', session_id)
     expect((await doors.store.files.ofSession(session.id)).map(({ name }) => name)).toEqual(['note.txt', 'dot.png'])
   })
 

@@ -239,9 +239,9 @@ describe('a stream ends with an error event', () => {
     const events = namedEvents(await doors.post(path, { message: 'a' }))
     model.say({ type: 'tool_call_start', id: '1', name: 'weather' }, { type: 'tool_call_args', id: '1', delta: '{' })
     const [start, ...begun] = await takeEvents(events, 'tool_call_args')
-    const run = await doors.engine.getRun('local_user', String(start?.data.message_id))
+    const run = await doors.engine.runs.get('local_user', String(start?.data.message_id))
 
-    await doors.engine.cancel(run, 'test')
+    await doors.engine.runs.cancel(run, 'test')
 
     expect((await takeEvents(events)).map(({ event, data }) => [event, data.status, data.code])).toEqual([
       ['tool_call_end', 'error', undefined],

@@ -42,7 +42,7 @@ export async function takeChat(
   reply: Pick<Reply, 'note'>,
 ): Promise<TakenChat> {
   const { owner } = request.principal
-  const agent = engine.agent(request.params.name ?? '')
+  const agent = engine.agents.get(request.params.name ?? '')
   const onBusy = onBusyOf(request)
   const lastEventId = request.header('last-event-id')
   const { asked, digested, uploaded } = isMultipart(request.header('content-type'))
@@ -61,7 +61,7 @@ export async function takeChat(
   const files = [...uploaded, ...(await attachments.take(owner, sent))]
   letGo(request, [asked])
   await attachments.check(files, agent.model.input, request.signal)
-  const { run, session } = await engine.start({
+  const { run, session } = await engine.runs.start({
     correlationId: request.correlationId,
     owner,
     agent: agent.name,
@@ -107,7 +107,7 @@ async function readForm(attachments: Attachments, request: Request, keeps: boole
 /** Null for one that nobody knows, that is another owner's or that is closed: this family then begins a new session. */
 async function sessionOf(engine: Engine, owner: string, reference: string): Promise<SessionRecord | null> {
   try {
-    return await knownSession(engine, owner, reference)
+    return await knownSession(engine.sessions, owner, reference)
   } catch (error) {
     if (error instanceof ServerError && (error.code === 'session_not_found' || error.code === 'session_expired')) {
       return null

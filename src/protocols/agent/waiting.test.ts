@@ -14,7 +14,7 @@ const open = (options: TestEngineOptions = riskyWork) => openRoutes(createAgentR
 const chat = '/agent/tester/chat'
 
 async function pendingOf({ engine }: Awaited<ReturnType<typeof open>>) {
-  const [approval] = await engine.approvals({ by: operator, status: 'pending', limit: 1 })
+  const [approval] = await engine.approvals.list({ by: operator, status: 'pending', limit: 1 })
   if (approval === undefined) throw new Error('nobody is asked')
   return approval
 }
@@ -59,12 +59,12 @@ describe('an agent that has to ask a person', () => {
 
     const refused = await refusalOf(await doors.post(path, { message: 'Well?', session_id }))
     expect(refused).toEqual({ status: 409, code: 'approval_pending' })
-    await doors.engine.decide(operator, id, { decision: 'approve' })
+    await doors.engine.approvals.decide(operator, id, { decision: 'approve' })
     await until(() => doors.engine.stats().activeRuns === 0)
 
     const answer = await doors.post(chat, { message: 'Well?', session_id })
     expect(ChatResponseSchema.parse(await answer.json())).toMatchObject({ content: 'Well.' })
-    const messages = await doors.engine.messages(session_id, 10)
+    const messages = await doors.engine.messages.page(session_id, 10)
     expect(messages.slice(0, 4).map(({ role, content }) => [role, content])).toEqual([
       ['user', 'Send it.'],
       ['assistant', 'May I?'],

@@ -93,7 +93,7 @@ describe('POST /chat with a session', () => {
 
     const response = await doors.post('/chat', { message: 'Send it.' })
 
-    const [approval] = await doors.engine.approvals({ by: operator, limit: 1 })
+    const [approval] = await doors.engine.approvals.list({ by: operator, limit: 1 })
     expect(response.status).toBe(202)
     expect(await response.json()).toEqual({
       status: 'waiting',
@@ -103,7 +103,7 @@ describe('POST /chat with a session', () => {
     const session_id = approval?.sessionId ?? ''
     const busy = { status: 409, code: 'approval_pending', pointers: [] }
     expect(await refusalOf(await doors.post('/chat', { message: 'Well?', session_id }))).toEqual(busy)
-    await doors.engine.decide(operator, approval?.id ?? '', { decision: 'reject' })
+    await doors.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'reject' })
     await until(() => doors.engine.stats().activeRuns === 0)
     expect(await say(doors, { message: 'Well?', session_id })).toMatchObject({ session_id, message: 'Well.' })
   })
@@ -223,11 +223,11 @@ describe('POST /chat with a session', () => {
     await using doors = await openChat({ model })
     const waiting = doors.post('/chat', { message: 'Hi' })
     await until(() => model.requests.length === 1)
-    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
-    const [run] = await doors.engine.openRuns(session?.id ?? '')
+    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
+    const [run] = await doors.engine.runs.open(session?.id ?? '')
     if (run === undefined) throw new Error('no run')
 
-    await doors.engine.cancel(run, 'test')
+    await doors.engine.runs.cancel(run, 'test')
 
     expect(await refusalOf(await waiting)).toMatchObject({ status: 409, code: 'cancelled' })
   })
@@ -497,7 +497,7 @@ test('a session that is busy beyond its time to live does not close', async () =
   await using doors = await openChat({ clock, model, agent: { sessions } })
   const waiting = doors.post('/chat', { message: 'Hi' })
   await until(() => model.requests.length === 1)
-  const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
+  const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
   later = 61_000
 
   const busy = await doors.post('/chat', { message: 'And?', session_id: session?.id }, { 'X-On-Busy': 'reject' })

@@ -4,7 +4,8 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { AcceptedRun, Engine } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { AcceptedRun } from '../../engine/ports/runs.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
@@ -38,7 +39,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
     const body = await request.json()
     const chat = decodeChat(body)
     const label = userLabel(owner, chat.userId)
-    const known = chat.sessionId === null ? null : await knownSession(engine, owner, chat.sessionId)
+    const known = chat.sessionId === null ? null : await knownSession(engine.sessions, owner, chat.sessionId)
     if (known !== null) reply.note({ session_id: known.id })
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
@@ -62,7 +63,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
   ): Promise<AcceptedRun> {
     const onBusy = onBusyOf(request)
     const idempotency = idempotencyOf(request, body)
-    return engine.start({
+    return engine.runs.start({
       correlationId: request.correlationId,
       owner: request.principal.owner,
       agent: null,
@@ -96,7 +97,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
     const responseTimeMs = Math.round(clock.mono() - startedAt)
     // The one that the conversation was handed to, where it was.
     const agent = result.agentName ?? run.agent
-    const model = engine.agents.find(({ name }) => name === agent)?.model.name ?? result.usage.at(-1)?.model ?? ''
+    const model = engine.agents.list.find(({ name }) => name === agent)?.model.name ?? result.usage.at(-1)?.model ?? ''
     reply.json(200, chatResponse(session, result, { agent, model, responseTimeMs }))
   }
 
@@ -110,10 +111,10 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
 
   async function show(request: Request, reply: Reply): Promise<void> {
     const page = decodePage(request, MESSAGES)
-    const session = await knownSession(engine, request.principal.owner, request.params.id ?? '')
+    const session = await knownSession(engine.sessions, request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
     const listed = includesTools(request.query) ? undefined : isSpoken
-    const { messages, next } = await listMessages(engine, session.id, page, reply, listed)
+    const { messages, next } = await listMessages(engine.messages, session.id, page, reply, listed)
     const path = `/sessions/${encodeURIComponent(shownId(session))}`
     const body = { ...sessionInfo(session), messages: messages.map(sessionMessage) }
     await reply.jsonPieces(200, body, nextLink(path, request.query, next))

@@ -94,7 +94,7 @@ describe('files', () => {
     const messages = [first, { role: 'assistant', content: 'Hello.' }, { role: 'user', content: 'And?' }]
     await door.post(CHAT, { messages, metadata })
 
-    const session = await door.engine.getSession('local_user', 'talk')
+    const session = await door.engine.sessions.get('local_user', 'talk')
     expect(await door.store.files.ofSession(session.id)).toHaveLength(1)
     expect(door.told()).toEqual([expect.stringContaining('Buy milk.'), 'And?'])
   })

@@ -6,7 +6,7 @@ import type { InputTurn } from './decode-response.ts'
 import type { Turn } from './turns.ts'
 import { parseCallItemId, parseItemId } from './wire-ids.ts'
 
-type Lookup = Pick<Engine, 'getRun' | 'knownMessages' | 'clientCall'>
+type Lookup = Pick<Engine, 'runs' | 'messages' | 'waits'>
 
 /**
  * The turns with their references looked up: some clients name what this server said in place of repeating it. What the agent
@@ -45,14 +45,15 @@ async function turnOfItem(
 
 async function messageTurn(engine: Lookup, owner: string, id: string): Promise<Turn | null> {
   const item = parseItemId(id)
-  const run = item === null ? null : await engine.getRun(owner, item.runId).catch(nullIf('run_not_found'))
-  const [message] = item === null || run === null ? [] : await engine.knownMessages(run.sessionId, [item.messageId])
+  const run = item === null ? null : await engine.runs.get(owner, item.runId).catch(nullIf('run_not_found'))
+  const [message] = item === null || run === null ? [] : await engine.messages.known(run.sessionId, [item.messageId])
   return message?.role === 'assistant' ? { role: 'assistant', text: textOf(message.content) } : null
 }
 
 async function callTurn(engine: Lookup, owner: string, id: string): Promise<Turn | null> {
   const callId = parseCallItemId(id)
-  const call = callId === null ? null : await engine.clientCall(owner, callId).catch(nullIf('tool_call_not_found'))
+  const call =
+    callId === null ? null : await engine.waits.clientCall(owner, callId).catch(nullIf('tool_call_not_found'))
   if (call === null) return null
   const called = { name: call.tool, arguments: call.arguments }
   return { role: 'assistant', text: '', calls: [{ id: call.callId, type: 'function', function: called }] }

@@ -26,10 +26,10 @@ export async function retrieveResponse(engine: Engine, run: RunRecord): Promise<
 /** What its request said, as far as the run has kept it. */
 async function askedOf(engine: Engine, run: RunRecord): Promise<Asked> {
   const { instructions, clientTools, responseFormat, forwardedProps } = run.input
-  const session = await engine.findSession(run.owner, run.sessionId)
+  const session = await engine.sessions.find(run.owner, run.sessionId)
   const props = isObject(forwardedProps) ? forwardedProps : {}
   // Only who names a response goes on in a session that has no name.
-  const [before] = session?.unlisted === true ? await engine.runs(run.sessionId, 1, run.id) : []
+  const [before] = session?.unlisted === true ? await engine.runs.list(run.sessionId, 1, run.id) : []
   return {
     instructions: instructions.length === 0 ? null : instructions.join('\n\n'),
     conversation: session === null || session.unlisted ? null : (session.alias ?? session.id),

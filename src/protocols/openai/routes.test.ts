@@ -138,7 +138,7 @@ describe('a conversation with a name', () => {
     await door.post(CHAT, { ...body, messages }, headers)
 
     expect(shown(requests[1])).toEqual(['user: One?', 'assistant: Hello.', 'user: Two?'])
-    const session = await door.engine.getSession('local_user', 'talk')
+    const session = await door.engine.sessions.get('local_user', 'talk')
     expect(session).toMatchObject({ unlisted: false, messageCount: 4 })
   })
 
@@ -275,7 +275,7 @@ describe('a stream', () => {
     await until(() => model.requests.length === 1)
 
     const [session] = await door.store.sessions.list({ owner: 'local_user', limit: 1, unlisted: true })
-    const [run] = await door.engine.openRuns(session?.id ?? '')
+    const [run] = await door.engine.runs.open(session?.id ?? '')
     await door.post(`/runs/${run?.id}/cancel`, {})
 
     expect(last(await reading, path)).toEqual(ended(path, 'cancelled'))
@@ -406,7 +406,7 @@ describe('a whole answer', () => {
 
     await door.post(CHAT, { messages: ask('hello'), user: 'ada', metadata: { topic: 'ships', session_id: 'talk' } })
 
-    const session = await door.engine.getSession('local_user', 'talk')
+    const session = await door.engine.sessions.get('local_user', 'talk')
     const [run] = await door.store.runs.list(session.id)
     expect(run?.input.forwardedProps).toEqual({ user: 'ada', metadata: { topic: 'ships', session_id: 'talk' } })
     expect(JSON.stringify(requests)).not.toContain('ships')
@@ -500,13 +500,13 @@ describe('GET /v1/responses/{id}', () => {
     await using door = await openOpenAi({ model })
     const answered = door.post(RESPONSES, { input: 'hello', conversation: 'talk' })
     await until(() => model.requests.length === 1)
-    const { id: sessionId } = await door.engine.getSession('local_user', 'talk')
-    const [run] = await door.engine.openRuns(sessionId)
+    const { id: sessionId } = await door.engine.sessions.get('local_user', 'talk')
+    const [run] = await door.engine.runs.open(sessionId)
     if (run === undefined) throw new Error('no run')
     const id = responseId(run.id)
 
     expect(await responseOf(await door.get(`${RESPONSES}/${id}`))).toMatchObject({ status: 'in_progress', output: [] })
-    await door.engine.cancel(run, 'test')
+    await door.engine.runs.cancel(run, 'test')
     await answered
     expect(await responseOf(await door.get(`${RESPONSES}/${id}`))).toMatchObject({
       id,
@@ -647,5 +647,5 @@ test('every route is described, and its examples are valid', async () => {
 })
 
 async function onlyRun(door: Awaited<ReturnType<typeof openOpenAi>>, responseId: string) {
-  return door.engine.getRun('local_user', responseId.replace(/^resp_(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'))
+  return door.engine.runs.get('local_user', responseId.replace(/^resp_(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'))
 }

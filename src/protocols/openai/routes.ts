@@ -41,7 +41,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
 
   const named = async (owner: string, name: string): Promise<NamedSession> => ({
     name,
-    record: await engine.findSession(owner, name),
+    record: await engine.sessions.find(owner, name),
   })
 
   async function chat(request: Request, reply: Reply): Promise<void> {
@@ -82,7 +82,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       throw queryProblem({ pointer: 'stream', detail: `Leave it out, or read GET /runs/${runIdOf(id)}/events.` })
     }
     const { owner } = request.principal
-    const run = await engine.getRun(owner, runIdOf(id))
+    const run = await engine.runs.get(owner, runIdOf(id))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     reply.json(200, await retrieveResponse(engine, run))
   }
@@ -94,8 +94,8 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
   ): Promise<NamedSession | null> {
     if (conversation !== null) return named(owner, conversation)
     if (previousResponseId === null) return null
-    const { sessionId } = await engine.getRun(owner, runIdOf(previousResponseId))
-    const session = await engine.findSession(owner, sessionId)
+    const { sessionId } = await engine.runs.get(owner, runIdOf(previousResponseId))
+    const session = await engine.sessions.find(owner, sessionId)
     if (session === null) throw runNotFound(previousResponseId)
     return { name: session.alias ?? session.id, record: session }
   }
@@ -253,7 +253,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
         errors: [],
       },
       handle: async (_request, reply) =>
-        reply.json(200, { object: 'list', data: engine.agents.map(({ name }) => modelOf(name)) }),
+        reply.json(200, { object: 'list', data: engine.agents.list.map(({ name }) => modelOf(name)) }),
     },
     {
       ...shared,
@@ -267,7 +267,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
         responses: { 200: { description: 'The agent.', content: { 'application/json': { schema: ModelSchema } } } },
         errors: ['agent_not_found'],
       },
-      handle: async (request, reply) => reply.json(200, modelOf(engine.agent(request.params.id ?? '').name)),
+      handle: async (request, reply) => reply.json(200, modelOf(engine.agents.get(request.params.id ?? '').name)),
     },
   ]
 }

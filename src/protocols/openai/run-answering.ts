@@ -71,7 +71,7 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
   async function callsOf(owner: string, { record }: NamedSession, callIds: readonly string[]) {
     const found = new Map<string, 'pending' | 'answered'>()
     for (const callId of callIds) {
-      const call = await engine.clientCall(owner, clientCallId(callId)).catch((error: unknown) => {
+      const call = await engine.waits.clientCall(owner, clientCallId(callId)).catch((error: unknown) => {
         if (error instanceof ServerError && error.code === 'tool_call_not_found') return null
         throw error
       })
@@ -84,7 +84,7 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
   async function start(request: Request, ask: Ask): Promise<RunRecord> {
     const { owner } = request.principal
     const { session, props, callerTools } = ask
-    const agent = engine.agent(ask.agent ?? session?.record?.agent ?? null)
+    const agent = engine.agents.get(ask.agent ?? session?.record?.agent ?? null)
     const offered = callerTools.choice === 'none' ? [] : callerTools.tools
     const { warnings } = callerTools
     if (warnings.length > 0) request.log.warn('schemas of tools are not enforced in full', { warnings })
@@ -104,7 +104,7 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
     const messages = withFiles(taken, files)
     letGo(request, [await jsonWithFiles(request), ...ask.turns])
     await attachments.check(files, agent.model.input, request.signal)
-    const { run } = await engine.start({
+    const { run } = await engine.runs.start({
       correlationId: request.correlationId,
       owner,
       agent: agent.name,

@@ -85,7 +85,7 @@ describe('a tool of the client', () => {
     expect([received.status, await received.json()]).toEqual([200, { status: 'received' }])
     const last = await reader.rest()
 
-    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
+    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
     const shared = { thread_id: session?.id, timestamp: expect.any(String) }
     const ids = { execution_id: asked[0]?.execution_id, tool_call_id: asked[0]?.tool_call_id }
     expect([...frames, ...last].map(eventOf)).toEqual([
@@ -353,8 +353,8 @@ describe('a reader of work that waits for the client', () => {
     await using doors = await open()
     const waiting = doors.post('/chat', { message: 'Go', stream: false })
     await until(() => doors.engine.stats().runsFinished.waiting === 1)
-    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
-    const [call] = await doors.engine.openClientCalls(session?.id ?? '')
+    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
+    const [call] = await doors.engine.waits.openClientCalls(session?.id ?? '')
     await answer(doors, call?.id, { result: 'red' })
 
     const response = await waiting
@@ -370,7 +370,7 @@ describe('a reader of work that waits for the client', () => {
     await using doors = await open()
     const reader = await go(doors)
     const { asked } = await untilAsked(reader)
-    const [run] = await doors.engine.openRuns(asked[0]?.thread_id ?? '')
+    const [run] = await doors.engine.runs.open(asked[0]?.thread_id ?? '')
 
     await doors.post(`/runs/${run?.id}/cancel`, {})
 
@@ -427,8 +427,8 @@ describe('a reader of work that waits for the client', () => {
     const [asked] = events.filter((event) => event.event === 'tool_execution_request')
     expect((await answer(doors, asked?.execution_id, { result: 'red' })).status).toBe(200)
     await until(() => doors.engine.stats().activeRuns === 0)
-    const [approval] = await doors.engine.approvals({ by: operator, limit: 1 })
-    await doors.engine.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const [approval] = await doors.engine.approvals.list({ by: operator, limit: 1 })
+    await doors.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await until(() => doors.engine.stats().activeRuns === 0)
     const thread = ThreadSchema.parse(await (await doors.get(`/threads/${asked?.thread_id}`)).json())
     expect(thread.message_history.map(({ role, content }) => [role, content])).toEqual([
@@ -461,7 +461,7 @@ describe('a reader of work that waits for the client', () => {
 
     const last = (await rest(reader)).at(-1)
 
-    const [approval] = await doors.engine.approvals({ by: operator, limit: 1 })
+    const [approval] = await doors.engine.approvals.list({ by: operator, limit: 1 })
     expect(last).toMatchObject({
       event: 'message_complete',
       status: 'waiting',

@@ -13,10 +13,7 @@ import { entryAt } from '../shared/events/entry-at.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-run.ts'
 
 export interface WorkDeps {
-  engine: Pick<
-    Engine,
-    'follow' | 'getRun' | 'runByWireId' | 'entries' | 'openClientCalls' | 'clientCall' | 'expire' | 'messages'
-  >
+  engine: Pick<Engine, 'runs' | 'sessions' | 'waits' | 'messages'>
   clock: Clock
 }
 
@@ -40,7 +37,7 @@ export const startOfWork = (run: RunRecord): WorkPlace => ({
 
 /** Where a reader goes on that has seen `after`, an entry of this run. Null: it has seen all. */
 export async function placeInWork({ engine }: WorkDeps, run: RunRecord, after: number): Promise<WorkPlace | null> {
-  const entry = await entryAt(engine, run.sessionId, after)
+  const entry = await entryAt(engine.sessions, run.sessionId, after)
   const left = entry.runId === run.id ? clientWaits(entry) : []
   if (left.length === 0 && isOver(run, after)) return null
   let lineage: Lineage = [run]
@@ -51,15 +48,15 @@ export async function placeInWork({ engine }: WorkDeps, run: RunRecord, after: n
 }
 
 /** The run that this one goes on from; null for one that began with a word of its own. */
-async function parentOf(engine: Pick<Engine, 'runByWireId'>, run: RunRecord): Promise<RunRecord | null> {
+async function parentOf(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<RunRecord | null> {
   const { parentRunId, input, sessionId } = run
   if (parentRunId === null || input.messages.some(({ role }) => role === 'user')) return null
-  const parent = await engine.runByWireId(sessionId, parentRunId)
+  const parent = await engine.runs.byWireId(sessionId, parentRunId)
   return parent === null || parent.createdAt > run.createdAt || parent.id === run.id ? null : parent
 }
 
 /** The run whose request began the work of this one. */
-export async function firstRun(engine: Pick<Engine, 'runByWireId'>, run: RunRecord): Promise<RunRecord> {
+export async function firstRun(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<RunRecord> {
   const parent = await parentOf(engine, run)
   return parent === null ? run : firstRun(engine, parent)
 }
@@ -88,15 +85,15 @@ export async function* followWork(
   async function expire(id: string): Promise<void> {
     try {
       // As it is now: meanwhile it may wait for another run.
-      const call = await engine.clientCall(owner, id)
-      if (call.status === 'pending') await engine.expire(call)
+      const call = await engine.waits.clientCall(owner, id)
+      if (call.status === 'pending') await engine.waits.expire(call)
     } catch (error) {
       log.warn('a call of the client could not be ended in time; it is tried again', { wait_id: id, error })
     }
   }
 
   async function keepTime(): Promise<void> {
-    for (const { id, expiresAt } of await engine.openClientCalls(sessionId)) {
+    for (const { id, expiresAt } of await engine.waits.openClientCalls(sessionId)) {
       if (expiresAt === null || timers.has(id)) continue
       timers.set(
         id,
@@ -109,7 +106,7 @@ export async function* followWork(
   async function hasStopped(): Promise<boolean> {
     while (!signal.aborted) {
       try {
-        const { status } = await engine.getRun(owner, current)
+        const { status } = await engine.runs.get(owner, current)
         if (status !== 'waiting') return status !== 'completed'
       } catch (error) {
         if (error instanceof ServerError && error.code === 'run_not_found') return true
@@ -123,7 +120,7 @@ export async function* followWork(
   try {
     if (!waits) {
       const first = run.firstSeq === null ? {} : { firstSeq: run.firstSeq }
-      for await (const batch of engine.follow({ sessionId, runId: run.id, after, ...first }, signal)) {
+      for await (const batch of engine.runs.follow({ sessionId, runId: run.id, after, ...first }, signal)) {
         yield batch
         const last = batch[batch.length - 1]
         if (last === undefined) continue
@@ -135,7 +132,7 @@ export async function* followWork(
     if (!waits || signal.aborted) return
     await keepTime()
 
-    for await (const batch of engine.follow({ sessionId, after: seen }, signal)) {
+    for await (const batch of engine.runs.follow({ sessionId, after: seen }, signal)) {
       const own: Entry[] = []
       let isNewWait = false
       let ending: ServerError | null = null

@@ -66,7 +66,7 @@ describe('POST /chat as a stream', () => {
     model.say(text('lo.'), stop)
     const frames = [...(first === null ? [] : [first]), ...(await reader.rest())]
 
-    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
+    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
     const shared = { thread_id: session?.id, timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/) }
     expect(eventsOf(frames)).toEqual([
       { event: 'token', ...shared, token: 'Hel' },
@@ -162,8 +162,8 @@ describe('POST /chat as a stream', () => {
     const reader = await doors.stream({ message: 'Hi', stream: true })
     model.say(text('Hel'))
     await reader.next()
-    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
-    const [run] = await doors.engine.openRuns(session?.id ?? '')
+    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
+    const [run] = await doors.engine.runs.open(session?.id ?? '')
     await doors.post(`/runs/${run?.id}/cancel`, {})
 
     expect(eventsOf(await reader.rest())).toMatchObject([
@@ -197,7 +197,7 @@ describe('POST /chat as a stream', () => {
     await using doors = await openChat({ model })
     const first = await doors.stream({ message: 'First', stream: true })
     await until(() => model.requests.length === 1)
-    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
+    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
 
     const second = await doors.stream({ message: 'Second', thread_id: session?.id })
     model.say(text('One'), stop)
@@ -446,7 +446,7 @@ describe('threads', () => {
     const reader = await doors.stream({ message: 'Hi', stream: true })
     model.say(text('Hel'))
     await reader.next()
-    const [session] = await doors.engine.sessions({ owner: 'local_user', limit: 1 })
+    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
     const id = session?.id ?? ''
 
     expect(await refusalOf(await doors.remove(`/threads/${id}`, asAda))).toMatchObject({ status: 404 })

@@ -5,7 +5,8 @@ import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { AcceptedRun, Engine } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { AcceptedRun } from '../../engine/ports/runs.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
@@ -41,7 +42,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     const { owner } = request.principal
     const body = await request.json()
     const chat = decodeThreadChat(body)
-    const known = chat.threadId === null ? null : await knownSession(engine, owner, chat.threadId)
+    const known = chat.threadId === null ? null : await knownSession(engine.sessions, owner, chat.threadId)
     if (known !== null) reply.note({ session_id: known.id })
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
@@ -66,7 +67,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     const onBusy = onBusyOf(request)
     const idempotency = idempotencyOf(request, body)
     if (metadata !== null && known !== null) checkMerged(known, metadata)
-    return engine.start({
+    return engine.runs.start({
       correlationId: request.correlationId,
       owner: request.principal.owner,
       agent: null,
@@ -94,10 +95,11 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     const { signal, log } = request
     const reader = { stream: reply.sse(), signal, log }
     const holder = { owner: run.owner, onOverdue: () => reader.stream.drop() }
-    const follow: Engine['follow'] = (target, until) => engine.follow({ ...target, holder }, until)
+    const follow: Engine['runs']['follow'] = (target, until) => engine.runs.follow({ ...target, holder }, until)
     await streamAnswer(deps, run, after, reader, createWorkEncoder(engine, session, lineage[0]), {
       seen: () => entriesUpTo(engine, lineage, after),
-      follow: () => followWork({ ...deps, engine: { ...engine, follow } }, place, signal, log),
+      follow: () =>
+        followWork({ ...deps, engine: { ...engine, runs: { ...engine.runs, follow } } }, place, signal, log),
     })
     reader.stream.end()
   }
@@ -128,9 +130,9 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
 
   async function show(request: Request, reply: Reply): Promise<void> {
     const page = decodePage(request, MESSAGES)
-    const session = await knownSession(engine, request.principal.owner, request.params.id ?? '')
+    const session = await knownSession(engine.sessions, request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
-    const { messages, next } = await listMessages(engine, session.id, page, reply)
+    const { messages, next } = await listMessages(engine.messages, session.id, page, reply)
     const body = {
       thread_id: threadIdOf(session),
       created_at: isoTime(session.createdAt),
@@ -149,7 +151,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     for (const { role, runId, metadata = {} } of messages) {
       if (role === 'user') asked = metadata
       // A run that goes on after a tool of the client has no question of its own.
-      else asked ??= requestMetadata(await firstRun(engine, await engine.getRun(owner, runId)))
+      else asked ??= requestMetadata(await firstRun(engine, await engine.runs.get(owner, runId)))
       found.set(runId, asked)
     }
     return found
@@ -157,16 +159,16 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
 
   async function remove(request: Request, reply: Reply): Promise<void> {
     // One that is closed by its age can still be deleted.
-    const lookup = { findSession: engine.findSession.bind(engine), isExpired: async () => false }
+    const lookup = { find: engine.sessions.find, isExpired: async () => false }
     const session = await knownSession(lookup, request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
-    await engine.deleteSession(session)
+    await engine.sessions.remove(session)
     reply.empty(204)
   }
 
   async function toolResult(request: Request, reply: Reply): Promise<void> {
     const { executionId, content, isError, durationMs } = decodeToolResult(await request.json())
-    const run = await engine.answerClientCall(
+    const run = await engine.waits.answerClientCall(
       request.principal.owner,
       executionId,
       { content, isError, durationMs },

@@ -16,7 +16,7 @@ import { followWork, startOfWork, type WorkDeps } from './follow-work.ts'
 const LOOK_BACK = 1_000
 
 export function createWorkEncoder(
-  engine: Pick<Engine, 'clientCall' | 'openClientCalls' | 'messages'>,
+  engine: Pick<Engine, 'waits' | 'messages'>,
   session: SessionRecord,
   first: RunRecord,
 ): ThreadEncoder {
@@ -29,11 +29,11 @@ export function createWorkEncoder(
       if (calls.length > 0) return
       if (waitsFor(terminal).approvalIds.length > 0) {
         // Beside what a person has to allow, the end of a run does not name what the client has to do.
-        const open = await engine.openClientCalls(session.id)
+        const open = await engine.waits.openClientCalls(session.id)
         encoder.takeCalls(open.filter(({ createdAt }) => createdAt <= (terminal.timestamp ?? 0)))
       }
       if (encoder.clientCalls.size === 0) return
-      const messages = await engine.messages(session.id, LOOK_BACK)
+      const messages = await engine.messages.page(session.id, LOOK_BACK)
       encoder.takeResults(messages.filter(({ toolCallId }) => encoder.clientCalls.has(toolCallId ?? '')))
     },
   }
@@ -73,7 +73,7 @@ export async function collectWork(
   if (signal.aborted) throw new ClientGone()
   const answer = encoder.answer()
   if (answer !== null) return { answer, ...end }
-  const { id } = await deps.engine.getRun(first.owner, first.id)
+  const { id } = await deps.engine.runs.get(first.owner, first.id)
   throw new ServerError(
     'shutting_down',
     `The server is stopping. The run goes on after its restart: read GET /runs/${id}/events.`,

@@ -89,7 +89,7 @@ export const engineMutants: readonly Mutant[] = [
       faults.cancels = 0.6
       faults.model.hangs = 0.5
     },
-    engine: (engine) => ({ ...engine, cancel: async (run) => run }),
+    engine: (engine) => ({ ...engine, runs: { ...engine.runs, cancel: async (run) => run } }),
   },
   {
     name: 'no-limits',

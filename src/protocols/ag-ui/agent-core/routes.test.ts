@@ -36,7 +36,7 @@ describe('POST /invocations', () => {
       'STEP_FINISHED step_1',
       'RUN_FINISHED success',
     ])
-    expect(await doors.engine.findSession('local_user', 'thread')).not.toBeNull()
+    expect(await doors.engine.sessions.find('local_user', 'thread')).not.toBeNull()
   })
 
   test('the header names the session, and the client hears its own threadId', async () => {
@@ -48,16 +48,16 @@ describe('POST /invocations', () => {
     )
 
     expect([one[0], two[0]]).toMatchObject([{ threadId: 'thread' }, { threadId: 'other' }])
-    const session = await doors.engine.getSession('local_user', 'runtime-1')
-    const messages = await doors.engine.messages(session.id, 100)
+    const session = await doors.engine.sessions.get('local_user', 'runtime-1')
+    const messages = await doors.engine.messages.page(session.id, 100)
     expect(messages.filter(({ role }) => role === 'user').map(({ id }) => id)).toEqual(['m1', 'm2'])
-    expect(await doors.engine.findSession('local_user', 'thread')).toBeNull()
+    expect(await doors.engine.sessions.find('local_user', 'thread')).toBeNull()
   })
 
   test('asks a person in the words of AG-UI, and takes the answer of one who may give it', async () => {
     await using doors = await open(riskyWork)
     const asked = await eventsIn(await doors.post('/invocations', input('m1'), inSession('runtime-1')))
-    const [approval] = await doors.engine.approvals({ by: operator, limit: 1 })
+    const [approval] = await doors.engine.approvals.list({ by: operator, limit: 1 })
     expect(asked.at(-1)).toMatchObject({ outcome: { type: 'interrupt', interrupts: [{ id: approval?.id }] } })
 
     const resume = [{ interruptId: approval?.id, status: 'resolved', payload: { approved: true } }]
@@ -68,8 +68,8 @@ describe('POST /invocations', () => {
     const events = await eventsIn(await doors.post('/invocations', body, inSession('runtime-1', token)))
     expect(outline(events).at(-1)).toBe('RUN_FINISHED success')
 
-    const session = await doors.engine.getSession('local_user', 'runtime-1')
-    const messages = await doors.engine.messages(session.id, 10)
+    const session = await doors.engine.sessions.get('local_user', 'runtime-1')
+    const messages = await doors.engine.messages.page(session.id, 10)
     expect(messages.map(({ role, content }) => [role, content])).toEqual([
       ['user', 'text of m1'],
       ['assistant', 'May I?'],

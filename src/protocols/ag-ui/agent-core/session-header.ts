@@ -23,17 +23,23 @@ export function runtimeSessionOf(request: Pick<Request, 'header'>): string | und
 export function withinSession(engine: Engine, session: string): Engine {
   return {
     ...engine,
-    findSession: (owner) => engine.findSession(owner, session),
-    refuseForeign: (owner) => engine.refuseForeign(owner, session),
-    start: ({ idempotency, ...request }) =>
-      engine.start({
-        ...request,
-        ...('create' in request.session ? { session: { create: { alias: session } } } : {}),
-        // The same words to another session are another request.
-        ...(idempotency === undefined
-          ? {}
-          : { idempotency: { ...idempotency, digest: digestOf([idempotency.digest, session]) } }),
-      }),
+    sessions: {
+      ...engine.sessions,
+      find: (owner) => engine.sessions.find(owner, session),
+      refuseForeign: (owner) => engine.sessions.refuseForeign(owner, session),
+    },
+    runs: {
+      ...engine.runs,
+      start: ({ idempotency, ...request }) =>
+        engine.runs.start({
+          ...request,
+          ...('create' in request.session ? { session: { create: { alias: session } } } : {}),
+          // The same words to another session are another request.
+          ...(idempotency === undefined
+            ? {}
+            : { idempotency: { ...idempotency, digest: digestOf([idempotency.digest, session]) } }),
+        }),
+    },
   }
 }
 

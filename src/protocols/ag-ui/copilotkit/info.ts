@@ -25,8 +25,8 @@ interface AgentInfo {
   capabilities: AgentCapabilities
 }
 
-export function runtimeInfo({ agents, agent }: Pick<Engine, 'agents' | 'agent'>, version: string): RuntimeInfo {
-  const named = [[DEFAULT_AGENT, agent(null)] as const, ...agents.map((one) => [one.name, one] as const)]
+export function runtimeInfo({ agents }: Pick<Engine, 'agents'>, version: string): RuntimeInfo {
+  const named = [[DEFAULT_AGENT, agents.get(null)] as const, ...agents.list.map((one) => [one.name, one] as const)]
   return {
     version,
     // A later entry of the same name wins: an agent that is called `default` is that one.
@@ -48,5 +48,5 @@ export function runtimeInfo({ agents, agent }: Pick<Engine, 'agents' | 'agent'>,
 
 /** Our name for the agent that CopilotKit asks for; null is the default agent. */
 export function agentNamed({ agents }: Pick<Engine, 'agents'>, name: string): string | null {
-  return name === DEFAULT_AGENT && !agents.some((one) => one.name === name) ? null : name
+  return name === DEFAULT_AGENT && !agents.list.some((one) => one.name === name) ? null : name
 }

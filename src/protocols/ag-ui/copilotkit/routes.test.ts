@@ -152,7 +152,7 @@ describe('POST /copilotkit/agent/{name}/connect', () => {
     const frames = await doors.run(`${base}/connect`, input())
 
     expect(eventsOf(frames).map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
-    expect(await doors.engine.findSession('local_user', 'thread')).toBeNull()
+    expect(await doors.engine.sessions.find('local_user', 'thread')).toBeNull()
   })
 })
 
@@ -200,7 +200,7 @@ describe('POST /copilotkit/agent/{name}/stop/{threadId}', () => {
       ...end,
     })
     expect(eventsOf(await joined.rest()).at(-1)).toEqual(last)
-    expect((await doors.engine.getRun('local_user', 'run-1')).status).toBe('cancelled')
+    expect((await doors.engine.runs.get('local_user', 'run-1')).status).toBe('cancelled')
   })
 
   test('says when there is nothing to stop', async () => {
@@ -380,8 +380,8 @@ describe('a thread that waits', () => {
 
     await doors.run(`${base}/run`, input({ runId: 'run-2', resume, messages: [user('m1'), repeated] }))
 
-    const session = await doors.engine.getSession('local_user', 'thread')
-    const stored = await doors.engine.messages(session.id, 10)
+    const session = await doors.engine.sessions.get('local_user', 'thread')
+    const stored = await doors.engine.messages.page(session.id, 10)
     expect(stored.map(({ role, content }) => [role, content]).slice(2)).toEqual([
       ['tool', 'note: bob'],
       ['assistant', 'Done.'],

@@ -42,34 +42,34 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
 
   async function run(request: Request, reply: Reply): Promise<void> {
     const agent = agentOf(request)
-    engine.agent(agent)
+    engine.agents.get(agent)
     const runDoor = runDoorFor[readerOf(versionIn(await jsonWithFiles(request)))]
     return runDoor(request, reply, agent)
   }
 
   async function connect(request: Request, reply: Reply): Promise<void> {
-    engine.agent(agentOf(request))
+    engine.agents.get(agentOf(request))
     const { threadId, runId, reader: reads } = decodeRunAgentInput(await jsonWithFiles(request))
     const { owner } = request.principal
     const asked = { request, reply, threadId, runId, reads }
-    const session = await engine.findSession(owner, threadId)
+    const session = await engine.sessions.find(owner, threadId)
     if (session !== null) return showThread(depsFor[reads], asked, session)
-    await engine.refuseForeign(owner, threadId)
+    await engine.sessions.refuseForeign(owner, threadId)
     return showUnknownThread(deps, asked, null)
   }
 
   async function stop(request: Request, reply: Reply): Promise<void> {
-    engine.agent(agentOf(request))
+    engine.agents.get(agentOf(request))
     const { owner } = request.principal
     const threadId = request.params.threadId ?? ''
     const { runId } = await decodeStop(request)
-    const session = await engine.findSession(owner, threadId)
+    const session = await engine.sessions.find(owner, threadId)
     if (session !== null) reply.note({ session_id: session.id })
-    const open = session === null ? [] : await engine.openRuns(session.id)
+    const open = session === null ? [] : await engine.runs.open(session.id)
     const wanted = runId === null ? open[0] : open.find((one) => one.wireId === runId)
     if (wanted === undefined) return reply.json(200, notStopped(threadId, runId))
     reply.note({ session_id: wanted.sessionId, run_id: wanted.id })
-    await engine.cancel(wanted, owner)
+    await engine.runs.cancel(wanted, owner)
     reply.json(200, stopped)
   }
 

@@ -7,7 +7,10 @@ import type { Engine } from '../../../engine/engine.ts'
 
 /** The same engine for a reader that cannot be told of a stop. What is stored stays `cancelled`. */
 export function stopAsFinish(engine: Engine): Engine {
-  return { ...engine, follow: (target, signal) => rewritten(engine.follow(target, signal)) }
+  return {
+    ...engine,
+    runs: { ...engine.runs, follow: (target, signal) => rewritten(engine.runs.follow(target, signal)) },
+  }
 }
 
 async function* rewritten(source: AsyncIterable<readonly Entry[]>): AsyncGenerator<readonly Entry[]> {

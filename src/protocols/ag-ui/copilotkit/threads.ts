@@ -32,11 +32,11 @@ const MOST_PAGES = 20
 
 /** A page of the caller's threads with the agent, newest first. Throws `agent_not_found` and `invalid_request`. */
 export async function listThreads(
-  engine: Pick<Engine, 'agents' | 'agent' | 'sessions'>,
+  engine: Pick<Engine, 'agents' | 'sessions'>,
   { principal: { owner }, query }: Pick<Request, 'principal' | 'query'>,
 ): Promise<ThreadList> {
   const agentId = query.get('agentId')
-  const agent = agentId === null ? null : engine.agent(agentNamed(engine, agentId)).name
+  const agent = agentId === null ? null : engine.agents.get(agentNamed(engine, agentId)).name
   const { limit } = decodePage({ query }, LIMITS)
   const threads: Thread[] = []
   let cursor = query.get('cursor')

@@ -2,7 +2,7 @@ import type { AgentCapabilities } from '@ag-ui/core'
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import type { Engine } from '../../../engine/engine.ts'
 
-type Tools = Awaited<ReturnType<Engine['tools']>>
+type Tools = Awaited<ReturnType<Engine['agents']['tools']>>
 
 /** What an agent of this server can do, in AG-UI's shape. Only what works today says so. `tools`: listed where they are known. */
 export function capabilitiesOf(agent: AgentDefinition, version: string, tools?: Tools): AgentCapabilities {

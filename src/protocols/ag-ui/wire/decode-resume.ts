@@ -1,7 +1,7 @@
 // `resume` of a RunAgentInput -> decisions. Pure. Only a clear yes is a yes.
 
 import { ServerError } from '../../../domain/errors.ts'
-import type { Decision } from '../../../engine/engine.ts'
+import type { Decision } from '../../../engine/ports/approvals.ts'
 import { isLonger } from '../../shared/request/message-text.ts'
 import { dropNulls, isFields } from './drop-nulls.ts'
 

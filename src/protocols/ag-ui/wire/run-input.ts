@@ -50,8 +50,13 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const reader = await openEventStream(request, reply, input.reader)
     const told = warningEvents(warnings, clock.now())
     const tell = async () => reader.stream.write(reader.encoder.events(told))?.catch(() => {})
-    const follow: Engine['follow'] = (target, until) => behindFirst(engine.follow(target, until), tell)
-    await streamRun(told.length === 0 ? deps : { ...deps, engine: { ...engine, follow } }, run, after, reader)
+    const follow: Engine['runs']['follow'] = (target, until) => behindFirst(engine.runs.follow(target, until), tell)
+    await streamRun(
+      told.length === 0 ? deps : { ...deps, engine: { ...engine, runs: { ...engine.runs, follow } } },
+      run,
+      after,
+      reader,
+    )
     reader.stream.end()
   }
 
@@ -60,8 +65,8 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const { owner } = call.request.principal
     const { sessionId, seq } = parseEventId(lastEventId)
     if (session?.id !== sessionId) throw sessionNotFound(sessionId)
-    const seen = await entryAt(engine, sessionId, seq)
-    const run = await engine.getRun(owner, seen.runId ?? call.input.runId)
+    const seen = await entryAt(engine.sessions, sessionId, seq)
+    const run = await engine.runs.get(owner, seen.runId ?? call.input.runId)
     return isEndOf(run, seen) ? call.reply.empty(204) : show(call, run, seq)
   }
 
@@ -75,14 +80,14 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
 
   return async (request, reply, agent) => {
     const { owner } = request.principal
-    engine.agent(agent)
+    engine.agents.get(agent)
     const onBusy = onBusyOf(request)
     const body = await jsonWithFiles(request)
     const idempotency = idempotencyOf(request, body)
     const input = decodeRunAgentInput(body)
     const call = { request, reply, input }
-    const session = await engine.findSession(owner, input.threadId)
-    if (session === null) await engine.refuseForeign(owner, input.threadId)
+    const session = await engine.sessions.find(owner, input.threadId)
+    if (session === null) await engine.sessions.refuseForeign(owner, input.threadId)
     else reply.note({ session_id: session.id })
 
     const lastEventId = request.header('last-event-id')
@@ -98,7 +103,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     }
     leftOut([...input.warnings, ...taken.warnings, ...unanswered.map(({ message }) => message)])
 
-    const existing = session === null ? null : await engine.runByWireId(session.id, input.runId)
+    const existing = session === null ? null : await engine.runs.byWireId(session.id, input.runId)
     // An answer is one whatever its runId: CopilotKit repeats that of the run which asked.
     const isAnswer = answers.length > 0 || (input.answers.length > 0 && talks(taken))
     // With a key the engine is asked all the same: it compares what was sent under that key before.
@@ -112,7 +117,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
     leftOut(warnings)
     letGo(request, [body, input, asked])
-    const starting = engine.start({
+    const starting = engine.runs.start({
       correlationId: request.correlationId,
       owner,
       agent,
@@ -146,12 +151,12 @@ interface Call {
 async function knownHistory(engine: Engine, session: SessionRecord | null, input: AgUiInput): Promise<KnownHistory> {
   const ids = input.messages.map(({ id }) => id)
   if (session === null) return { messages: new Map(), openCalls: new Set(), editedAfter: null }
-  const known = ids.length === 0 ? [] : await engine.messageMarks(session.id, ids)
+  const known = ids.length === 0 ? [] : await engine.messages.marks(session.id, ids)
   const messages = new Map(known.map((message) => [message.id, message]))
   const bringsResults = input.messages.some(({ id, role }) => role === 'tool' && !messages.has(id))
-  const open = bringsResults ? await engine.openClientCalls(session.id) : []
+  const open = bringsResults ? await engine.waits.openClientCalls(session.id) : []
   const end = editPoint(input.messages, known)
-  const editedAfter = end !== null && (await engine.userSpokeAfter(session.id, end)) ? end : null
+  const editedAfter = end !== null && (await engine.messages.userSpokeAfter(session.id, end)) ? end : null
   return { messages, openCalls: new Set(open.map(({ callId }) => callId)), editedAfter }
 }
 

@@ -33,7 +33,7 @@ function storing(all: StoredMessage[]) {
   const seen = { chars: 0, rooms: [] as number[], left: 0 }
   return {
     seen,
-    messages: async (_session: string, limit: number, before?: string, maxChars = 0) => {
+    page: async (_session: string, limit: number, before?: string, maxChars = 0) => {
       const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
       let chars = 0
       const start = all.slice(0, end).findLastIndex(({ content, toolCalls = [] }, i) => {

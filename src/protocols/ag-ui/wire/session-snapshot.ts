@@ -26,7 +26,7 @@ const PAGE_CHARS = 64 * 1024
 
 /** What a session has said so far, as far as it fits. */
 export async function sessionSnapshot(
-  engine: Pick<Engine, 'messages'>,
+  store: Pick<Engine['messages'], 'page'>,
   session: SessionRecord,
   { timestamp, makeRoom, fileUrl, omit = () => false }: SnapshotOptions,
 ): Promise<SessionSnapshot> {
@@ -37,7 +37,7 @@ export async function sessionSnapshot(
   do {
     // The event, and its text.
     if (chars >= PAGE_CHARS) leaveRoom ??= await makeRoom(2 * SNAPSHOT_LIMIT)
-    page = await engine.messages(session.id, PAGE, pages[0]?.[0]?.id, PAGE_CHARS, true)
+    page = await store.page(session.id, PAGE, pages[0]?.[0]?.id, PAGE_CHARS, true)
     pages.unshift(page)
     for (const message of shownMessages(page)) chars += charsOf(message)
     // More text than that fits in no snapshot, so that nothing older needs to be read.

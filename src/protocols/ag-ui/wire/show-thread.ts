@@ -70,7 +70,11 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
     return reader.stream.end()
   }
   const timestamp = clock.now()
-  const { event: snapshot, leaveRoom } = await sessionSnapshot(engine, session, { timestamp, makeRoom, fileUrl })
+  const { event: snapshot, leaveRoom } = await sessionSnapshot(engine.messages, session, {
+    timestamp,
+    makeRoom,
+    fileUrl,
+  })
   const { stream, encoder } = await openEventStream(request, reply, reads)
   const { state } = session
   const events = hydrationEvents({ threadId, runId, state, snapshot, warnings, outcome, timestamp })
@@ -96,9 +100,9 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
   /** Made when the run has begun: before that its messages are not in the thread yet. */
   async function tellThread(run: RunRecord): Promise<void> {
     const timestamp = clock.now()
-    const now = (await engine.findSession(session.owner, session.id)) ?? session
+    const now = (await engine.sessions.find(session.owner, session.id)) ?? session
     const omit = toldByItsEvents(run)
-    const { event, leaveRoom } = await sessionSnapshot(engine, now, { timestamp, makeRoom, fileUrl, omit })
+    const { event, leaveRoom } = await sessionSnapshot(engine.messages, now, { timestamp, makeRoom, fileUrl, omit })
     const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
     // The stored one names the new messages, and a client would put them in front of the older ones that the snapshot brings.
     const started = {
@@ -118,9 +122,9 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
 
   for (let run: RunRecord | null = first; run !== null; run = await nextOf(engine, session, run)) {
     const shown = run
-    const follow: Engine['follow'] = (target, until) =>
-      behindFirst(withLinks(engine.follow(target, until), fileUrl), () => tellThread(shown), 'replaced')
-    await streamRun({ clock, engine: { ...engine, follow } }, run, beforeFirst(run), reader)
+    const follow: Engine['runs']['follow'] = (target, until) =>
+      behindFirst(withLinks(engine.runs.follow(target, until), fileUrl), () => tellThread(shown), 'replaced')
+    await streamRun({ clock, engine: { ...engine, runs: { ...engine.runs, follow } } }, run, beforeFirst(run), reader)
     if (reader.signal.aborted) return
   }
 }
@@ -140,7 +144,7 @@ const isSnapshot = ({ kind, data }: Entry): boolean =>
 
 /** The run that is at work or about to be. One that waits for a person is neither. */
 async function underWay(engine: Engine, { id }: SessionRecord): Promise<RunRecord | null> {
-  const [run] = await engine.openRuns(id)
+  const [run] = await engine.runs.open(id)
   return run === undefined || run.status === 'waiting' ? null : run
 }
 
@@ -149,7 +153,7 @@ async function underWay(engine: Engine, { id }: SessionRecord): Promise<RunRecor
  * the reader was behind is the next as well: what it said is in no snapshot yet.
  */
 async function nextOf(engine: Engine, session: SessionRecord, run: RunRecord): Promise<RunRecord | null> {
-  const ended = await engine.getRun(session.owner, run.id).catch(() => null)
+  const ended = await engine.runs.get(session.owner, run.id).catch(() => null)
   if (ended === null || !isFinished(ended.status)) return null
   return (await underWay(engine, session)) ?? lastAfter(engine, session, ended)
 }
@@ -157,12 +161,12 @@ async function nextOf(engine: Engine, session: SessionRecord, run: RunRecord): P
 /** The last run that was at work after this one. Its snapshot has what was said in between. */
 async function lastAfter(engine: Engine, session: SessionRecord, { lastSeq }: RunRecord): Promise<RunRecord | null> {
   const end = lastSeq ?? Number.POSITIVE_INFINITY
-  const later = (await engine.runs(session.id, LATEST)).filter(
+  const later = (await engine.runs.list(session.id, LATEST)).filter(
     // One that was cancelled in the queue has events, too, and said nothing.
     ({ startedAt, firstSeq }) => startedAt !== null && firstSeq !== null && firstSeq > end,
   )
   const last = later.toSorted((a, b) => (b.firstSeq ?? 0) - (a.firstSeq ?? 0))[0]
-  return last === undefined ? null : engine.getRun(session.owner, last.id).catch(() => null)
+  return last === undefined ? null : engine.runs.get(session.owner, last.id).catch(() => null)
 }
 
 /**

@@ -9,16 +9,16 @@ const MOST = 100
 
 /** What a session waits for, as the end of a run: a client that comes back must be able to show and answer it. */
 export async function waitingOutcome(
-  engine: Pick<Engine, 'approvals' | 'openClientCalls'>,
+  engine: Pick<Engine, 'approvals' | 'waits'>,
   { id, owner }: SessionRecord,
 ): Promise<Outcome> {
   const query = { by: { user: owner, role: 'anyone' }, sessionId: id, status: 'pending', limit: MOST } as const
-  const pending = await engine.approvals(query)
+  const pending = await engine.approvals.list(query)
   if (pending.length > 0) {
     // As their run listed them: the oldest first.
     return { type: 'interrupt', interrupts: pending.toReversed().map((approval) => interruptOf(approval, null)) }
   }
-  const calls = await engine.openClientCalls(id)
+  const calls = await engine.waits.openClientCalls(id)
   if (calls.length === 0) return { type: 'success' }
   return { type: 'success', pendingToolCallIds: calls.map(({ callId }) => callId).toReversed() }
 }

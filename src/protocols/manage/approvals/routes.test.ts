@@ -65,7 +65,7 @@ describe('GET /approvals', () => {
   test('shows all there is to know about what waits', async () => {
     await using doors = await openGatedDoors(sending)
     const [id] = await ask(doors)
-    const session = await doors.engine.getSession('local_user', 'thread')
+    const session = await doors.engine.sessions.get('local_user', 'thread')
 
     const { approvals } = await list(doors)
 
@@ -118,7 +118,7 @@ describe('GET /approvals', () => {
     const [one = ''] = await ask(doors, 'one')
     const [two = ''] = await ask(doors, 'two')
     await continued(doors, await decide(doors, one, { decision: 'reject' }))
-    const session = await doors.engine.getSession('local_user', 'two')
+    const session = await doors.engine.sessions.get('local_user', 'two')
 
     expect((await list(doors)).ids).toEqual([two])
     expect((await list(doors, '?status=rejected')).ids).toEqual([one])
@@ -161,7 +161,7 @@ describe('GET /approvals', () => {
   test('does not show a user somebody else’s session', async () => {
     await using doors = await openGatedDoors(sending)
     await ask(doors, 'hers', asAda)
-    const session = await doors.engine.getSession('ada', 'hers')
+    const session = await doors.engine.sessions.get('ada', 'hers')
 
     expect(await refusalOf(await doors.get(`/approvals?session_id=${session.id}`))).toEqual({
       status: 404,
@@ -418,7 +418,7 @@ describe('a yes that is remembered', () => {
     const answers = [calls(['send', 'bob']), calls(['send', 'bob']), says('Done.'), calls(['send', 'bob'])]
     await using doors = await openGatedDoors({ answers })
     const [id = ''] = await ask(doors)
-    const session = await doors.engine.getSession('local_user', 'thread')
+    const session = await doors.engine.sessions.get('local_user', 'thread')
 
     const seen = await continued(doors, await decide(doors, id, remember()))
 

@@ -20,7 +20,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
     if (reference === null) return null
     const id = parseUuid(reference)
     if (id !== null && request.principal.role === 'operator') return id
-    return (await engine.getSession(request.principal.owner, reference)).id
+    return (await engine.sessions.get(request.principal.owner, reference)).id
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
@@ -28,8 +28,8 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
     const status = decodeStatus(request)
     const { limit, before } = decodePage(request, PAGE)
     const sessionId = await sessionIn(request)
-    const place = before === undefined ? null : await engine.approval(by, before).catch(notThere)
-    const found = await engine.approvals({
+    const place = before === undefined ? null : await engine.approvals.get(by, before).catch(notThere)
+    const found = await engine.approvals.list({
       by,
       limit: limit + 1,
       ...(status === null ? {} : { status }),
@@ -42,7 +42,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
-    const approval = await engine.approval(standingOf(request.principal), request.params.id ?? '')
+    const approval = await engine.approvals.get(standingOf(request.principal), request.params.id ?? '')
     reply.note({ session_id: approval.sessionId })
     reply.json(200, approvalView(approval))
   }
@@ -51,9 +51,14 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
     const by = standingOf(request.principal)
     const id = request.params.id ?? ''
     // Before the body is read: it is not worth reading where there is nothing to decide.
-    const { sessionId } = await engine.approval(by, id)
+    const { sessionId } = await engine.approvals.get(by, id)
     reply.note({ session_id: sessionId })
-    const { approval, run } = await engine.decide(by, id, decodeDecision(await request.json()), request.correlationId)
+    const { approval, run } = await engine.approvals.decide(
+      by,
+      id,
+      decodeDecision(await request.json()),
+      request.correlationId,
+    )
     reply.note({ session_id: approval.sessionId, run_id: run.id })
     reply.json(200, approvalView(approval))
   }
@@ -61,7 +66,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
   async function grants(request: Request, reply: Reply): Promise<void> {
     const agent = request.query.get('agent')
     const sessionId = await sessionIn(request)
-    const found = await engine.grants({
+    const found = await engine.approvals.grants({
       ...(agent === null ? {} : { agent }),
       ...(sessionId === null ? {} : { sessionId }),
     })
@@ -69,7 +74,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
-    await engine.revokeGrant(standingOf(request.principal), request.params.id ?? '')
+    await engine.approvals.revokeGrant(standingOf(request.principal), request.params.id ?? '')
     reply.empty(204)
   }
 

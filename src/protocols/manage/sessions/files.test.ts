@@ -22,7 +22,7 @@ test('a message brings files, new ones and those uploaded before', async () => {
   expect(requests[0]?.messages.at(-1)?.content).toMatch(
     /\[file: weather\.txt\][\s\S]*Sunny\.[\s\S]*\[file: plan\.csv\]/,
   )
-  const session = await doors.engine.getSession('local_user', 'holiday')
+  const session = await doors.engine.sessions.get('local_user', 'holiday')
   expect((await doors.store.files.ofSession(session.id)).map(({ name }) => name).sort()).toEqual([
     'plan.csv',
     'weather.txt',
@@ -42,5 +42,5 @@ test.each([
   const response = await doors.post(path, { message: 'Hi', files: [file] })
 
   expect(await refusalOf(response)).toEqual({ status, code })
-  expect(await doors.engine.findSession('local_user', 'holiday')).toBe(null)
+  expect(await doors.engine.sessions.find('local_user', 'holiday')).toBe(null)
 })

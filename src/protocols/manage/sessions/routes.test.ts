@@ -43,8 +43,8 @@ describe('POST /sessions/{id}/messages', () => {
     expect(body).toEqual({ run_id: expect.any(String), message_id: expect.any(String) })
     expect(response.headers.get('location')).toBe(`/runs/${body.run_id}`)
     expect(outline(eventsOf(await events(doors, body.run_id)))).toEqual(answered('Hello.'))
-    const session = await doors.engine.getSession('local_user', 'holiday')
-    expect((await doors.engine.messages(session.id, 10))[0]).toMatchObject({
+    const session = await doors.engine.sessions.get('local_user', 'holiday')
+    expect((await doors.engine.messages.page(session.id, 10))[0]).toMatchObject({
       id: body.message_id,
       role: 'user',
       content: 'Where to?',
@@ -56,9 +56,9 @@ describe('POST /sessions/{id}/messages', () => {
 
     await send(doors, ulidOf(unknown), 'Hi')
 
-    expect((await doors.engine.getSession('local_user', unknown)).id).toBe(unknown)
+    expect((await doors.engine.sessions.get('local_user', unknown)).id).toBe(unknown)
     await send(doors, unknown, 'Hi again')
-    expect((await doors.engine.getSession('local_user', ulidOf(unknown))).id).toBe(unknown)
+    expect((await doors.engine.sessions.get('local_user', ulidOf(unknown))).id).toBe(unknown)
   })
 
   test('goes on with a conversation that began at another door', async () => {
@@ -189,7 +189,7 @@ describe('GET /sessions/{id}/events', () => {
   test('knows neither unknown nor foreign sessions', async () => {
     await using doors = await openDoors()
     await doors.post('/sessions/hers/messages', { message: 'Hers' }, asAda)
-    const session = await doors.engine.getSession('ada', 'hers')
+    const session = await doors.engine.sessions.get('ada', 'hers')
 
     const refused = async (id: string) => refusalOf(await doors.get(`/sessions/${id}/events`))
     expect(await refused(unknown)).toEqual({ status: 404, code: 'session_not_found' })
@@ -382,7 +382,7 @@ describe('POST /runs/{id}/cancel', () => {
     const response = await doors.post(`/runs/${run_id}/cancel`, undefined, asAda)
 
     expect(await refusalOf(response)).toEqual({ status: 404, code: 'run_not_found' })
-    expect((await doors.engine.getRun('local_user', run_id)).cancelRequested).toBe(false)
+    expect((await doors.engine.runs.get('local_user', run_id)).cancelRequested).toBe(false)
   })
 })
 
@@ -391,11 +391,11 @@ describe('DELETE /sessions/{id}', () => {
     const model = createGatedModel()
     await using doors = await openDoors({ model })
     const { run_id } = await send(doors, 's', 'a')
-    const session = await doors.engine.getSession('local_user', 's')
+    const session = await doors.engine.sessions.get('local_user', 's')
 
     expect((await doors.remove('/sessions/s')).status).toBe(204)
 
-    expect(await doors.engine.findSession('local_user', session.id)).toBeNull()
+    expect(await doors.engine.sessions.find('local_user', session.id)).toBeNull()
     expect(await refusalOf(await doors.get(`/sessions/${session.id}/events`))).toEqual({
       status: 404,
       code: 'session_not_found',
@@ -406,12 +406,12 @@ describe('DELETE /sessions/{id}', () => {
   test('answers 204 for what is unknown or foreign, and deletes nothing of others', async () => {
     await using doors = await openDoors()
     await doors.post('/sessions/hers/messages', { message: 'Hers' }, asAda)
-    const session = await doors.engine.getSession('ada', 'hers')
+    const session = await doors.engine.sessions.get('ada', 'hers')
 
     expect((await doors.remove(`/sessions/${unknown}`)).status).toBe(204)
     expect((await doors.remove(`/sessions/${session.id}`)).status).toBe(204)
 
-    expect((await doors.engine.getSession('ada', 'hers')).id).toBe(session.id)
+    expect((await doors.engine.sessions.get('ada', 'hers')).id).toBe(session.id)
   })
 
   test.each(['nobody-knows-it', '%E2%80%A8'])('refuses %s, which is no id', async (id) => {

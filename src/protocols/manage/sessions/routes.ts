@@ -50,12 +50,12 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     const body = await jsonWithFiles(request)
     const idempotency = idempotencyOf(request, body)
     const { message, agent, files: sent } = decodeNewMessage(body)
-    const session = await engine.findSession(owner, reference)
+    const session = await engine.sessions.find(owner, reference)
     if (session !== null) reply.note({ session_id: session.id })
-    const { model } = engine.agent(agent ?? session?.agent ?? null)
+    const { model } = engine.agents.get(agent ?? session?.agent ?? null)
     const files = await attachments.take(owner, sent)
     await attachments.check(files, model.input, request.signal)
-    const { run } = await engine.start({
+    const { run } = await engine.runs.start({
       correlationId: request.correlationId,
       owner,
       agent,
@@ -80,7 +80,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     const session = await knownSession(request)
     reply.note({ session_id: session.id })
     const { seq } = cursorOf(request, session.id)
-    const seen = seq === 0 ? null : await entryAt(engine, session.id, seq)
+    const seen = seq === 0 ? null : await entryAt(engine.sessions, session.id, seq)
     const reader = await openEventStream(request, reply, '1.x')
     const inRun = seen?.kind === 'event' && !isTerminalText(seen.data)
     await streamSession(deps, session, { lastSeq: seq, inRun }, reader)
@@ -88,10 +88,10 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function runEvents(request: Request, reply: Reply): Promise<void> {
-    const run = await engine.getRun(request.principal.owner, idOf(request))
+    const run = await engine.runs.get(request.principal.owner, idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const { seq } = cursorOf(request, run.sessionId)
-    const seen = seq > 0 ? await entryAt(engine, run.sessionId, seq) : null
+    const seen = seq > 0 ? await entryAt(engine.sessions, run.sessionId, seq) : null
     // It tells an EventSource not to come again; an empty 200 would bring it back for ever.
     if (isOver(run, seq) || (seen !== null && isEndOf(run, seen))) return reply.empty(204)
     const reader = await openEventStream(request, reply, '1.x')
@@ -101,10 +101,10 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
 
   async function showRun(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
-    const run = await engine.getRun(owner, idOf(request))
+    const run = await engine.runs.get(owner, idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
-    const view = runView(run, await engine.findSession(owner, run.sessionId))
+    const view = runView(run, await engine.sessions.find(owner, run.sessionId))
     reply.json(200, { ...view, answer: answer?.outcome === 'completed' ? answer.text : null })
   }
 
@@ -114,7 +114,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     const session = await knownSession(request)
     reply.note({ session_id: session.id })
     const place = before === undefined ? undefined : await placeOf(owner, session, before)
-    const found = await engine.runs(session.id, limit + 1, place)
+    const found = await engine.runs.list(session.id, limit + 1, place)
     const runs = found.slice(0, limit)
     const next = found.length > limit ? (runs.at(-1)?.id ?? null) : null
     const path = `/sessions/${encodeURIComponent(session.alias ?? session.id)}/runs`
@@ -122,7 +122,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function placeOf(owner: string, session: SessionRecord, before: string): Promise<string> {
-    const run = await engine.getRun(owner, before).catch((error: unknown) => {
+    const run = await engine.runs.get(owner, before).catch((error: unknown) => {
       if (error instanceof ServerError && error.code === 'run_not_found') return null
       throw error
     })
@@ -132,10 +132,10 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
 
   async function cancelRun(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
-    const run = await engine.getRun(owner, idOf(request))
+    const run = await engine.runs.get(owner, idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
-    const cancelled = await engine.cancel(run, owner)
-    reply.json(200, runView(cancelled, await engine.findSession(owner, run.sessionId)))
+    const cancelled = await engine.runs.cancel(run, owner)
+    reply.json(200, runView(cancelled, await engine.sessions.find(owner, run.sessionId)))
   }
 
   async function deleteSession(request: Request, reply: Reply): Promise<void> {
@@ -146,7 +146,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     })
     if (session !== null) {
       reply.note({ session_id: session.id })
-      await engine.deleteSession(session)
+      await engine.sessions.remove(session)
     }
     reply.empty(204)
   }
@@ -154,7 +154,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
   /** Throws `session_not_found`; what can be no id of ours and is no known name is `malformed_id`. */
   async function knownSession(request: Request): Promise<SessionRecord> {
     const reference = idOf(request)
-    const session = await engine.findSession(request.principal.owner, reference)
+    const session = await engine.sessions.find(request.principal.owner, reference)
     if (session !== null) return session
     throw parseUuid(reference) === null ? malformedId(reference) : sessionNotFound(reference)
   }

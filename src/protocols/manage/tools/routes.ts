@@ -53,8 +53,8 @@ const describe: RouteDescription = {
 
 export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
-    const { name: agent } = engine.agent(request.query.get('agent'))
-    const tools = await engine.tools(agent, request.signal)
+    const { name: agent } = engine.agents.get(request.query.get('agent'))
+    const tools = await engine.agents.tools(agent, request.signal)
     reply.json(200, {
       agent,
       tools: tools.map((tool) => ({

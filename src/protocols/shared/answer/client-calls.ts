@@ -5,7 +5,7 @@ import { waitsFor } from './run-answer.ts'
 
 /** The calls that the end of a run leaves for the client, answered by now or not. */
 export function clientCallsOf(
-  engine: Pick<Engine, 'clientCall'>,
+  engine: Pick<Engine, 'waits'>,
   owner: string,
   terminal: TerminalEvent,
 ): Promise<ClientCall[]> {
@@ -13,7 +13,7 @@ export function clientCallsOf(
 }
 
 export const clientCalls = (
-  engine: Pick<Engine, 'clientCall'>,
+  engine: Pick<Engine, 'waits'>,
   owner: string,
   callIds: readonly string[],
-): Promise<ClientCall[]> => Promise.all(callIds.map((id) => engine.clientCall(owner, clientCallId(id))))
+): Promise<ClientCall[]> => Promise.all(callIds.map((id) => engine.waits.clientCall(owner, clientCallId(id))))

@@ -68,7 +68,7 @@ describe('waiting for an answer', () => {
     const opened = openEngine()
     const accepted = await opened.start('go')
     await opened.events(accepted)
-    const run = await opened.engine.getRun('local_user', accepted.run.id)
+    const run = await opened.engine.runs.get('local_user', accepted.run.id)
 
     expect(await collectAnswer(opened.engine, { run }, forEver)).toMatchObject({ outcome: 'completed', text: 'Hello.' })
     await opened.close()

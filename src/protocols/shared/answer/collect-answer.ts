@@ -1,11 +1,12 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { typeOfEventText } from '../../../domain/event.ts'
-import type { AcceptedRun, Engine } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { AcceptedRun } from '../../../engine/ports/runs.ts'
 import { ClientGone } from '../../../http/client-gone.ts'
 import { beforeFirst } from '../events/stream-run.ts'
 import { createRunFold, foldedTypes, type RunAnswer } from './run-answer.ts'
 
-export type AnswerSource = Pick<Engine, 'follow' | 'getRun'>
+export type AnswerSource = Pick<Engine, 'runs'>
 
 /**
  * Waits for a run's end and gives its answer, whatever the end is: a failed run is an answer with `error`. While it waits the
@@ -20,7 +21,7 @@ export async function collectAnswer(
 ): Promise<RunAnswer> {
   const fold = createRunFold()
   const target = { sessionId: run.sessionId, runId: run.id, after: beforeFirst(run) }
-  for await (const batch of engine.follow(target, signal)) {
+  for await (const batch of engine.runs.follow(target, signal)) {
     for (const { kind, data } of batch) {
       if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))
     }
@@ -28,7 +29,7 @@ export async function collectAnswer(
   if (signal.aborted) throw new ClientGone()
   const answer = fold.answer()
   if (answer !== null) return answer
-  const { id } = await engine.getRun(run.owner, run.id)
+  const { id } = await engine.runs.get(run.owner, run.id)
   throw new ServerError(
     'shutting_down',
     `The server is stopping. The run goes on after its restart: read GET /runs/${id}/events.`,

@@ -9,7 +9,7 @@ import { entriesUpTo } from './stream-answer.ts'
  * waits. `goesOn` tells, by the answer so far, whether the next one is part of it.
  */
 export async function readAnswer(
-  engine: Pick<Engine, 'entries' | 'continuation'>,
+  engine: Pick<Engine, 'sessions' | 'runs'>,
   first: RunRecord,
   goesOn: (soFar: RunAnswer) => boolean = () => true,
 ): Promise<RunAnswer | null> {
@@ -22,7 +22,7 @@ export async function readAnswer(
     }
     const answer = fold.answer()
     if (answer === null || answer.outcome !== 'waiting' || !goesOn(answer)) return answer
-    const next = await engine.continuation(run)
+    const next = await engine.runs.continuation(run)
     if (next === null) return run.status === 'waiting' ? null : answer
     run = next
   }

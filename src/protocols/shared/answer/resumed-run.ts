@@ -17,14 +17,14 @@ export interface ResumedRun {
  * `events_gone` when it was purged or lost, `run_not_found`.
  */
 export async function resumedRun(
-  engine: Pick<Engine, 'findSession' | 'entries' | 'getRun'>,
+  engine: Pick<Engine, 'sessions' | 'runs'>,
   owner: string,
   lastEventId: string,
 ): Promise<ResumedRun> {
   const { sessionId, seq } = parseEventId(lastEventId)
-  const session = await engine.findSession(owner, sessionId)
+  const session = await engine.sessions.find(owner, sessionId)
   if (session === null) throw sessionNotFound(sessionId)
-  const { runId } = await entryAt(engine, session.id, seq)
+  const { runId } = await entryAt(engine.sessions, session.id, seq)
   if (runId === null) throw runNotFound(lastEventId)
-  return { run: await engine.getRun(owner, runId), session, after: seq }
+  return { run: await engine.runs.get(owner, runId), session, after: seq }
 }

@@ -11,7 +11,8 @@ import {
 } from '../../../domain/event.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { RunRecord } from '../../../domain/run.ts'
-import type { Engine, StoredEntry } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { StoredEntry } from '../../../engine/ports/sessions.ts'
 import type { ByteStream } from '../../../http/route.ts'
 import { type SseEvent, sseFrame } from '../../../http/sse.ts'
 import { beforeFirst, type StreamDeps, streamRun } from '../events/stream-run.ts'
@@ -36,14 +37,14 @@ export interface AnswerReader {
 }
 
 export interface StreamAnswerDeps extends StreamDeps {
-  engine: Pick<Engine, 'follow' | 'getRun' | 'entries'>
+  engine: Pick<Engine, 'runs' | 'sessions'>
 }
 
 /** What a reader is shown: the events of one run, unless the door means more. */
 export interface AnswerSource {
   /** What the reader has seen already, for the encoder's state. */
   seen(): AsyncIterable<Entry>
-  follow: Engine['follow']
+  follow: Engine['runs']['follow']
 }
 
 const PAGE = 1_000
@@ -61,10 +62,10 @@ export async function streamAnswer(
   encoder: AnswerEncoder,
   source: AnswerSource = {
     seen: () => entriesUpTo(engine, [run], after),
-    follow: (target, until) => engine.follow(target, until),
+    follow: (target, until) => engine.runs.follow(target, until),
   },
 ): Promise<void> {
-  async function* follow(...[target, until]: Parameters<Engine['follow']>) {
+  async function* follow(...[target, until]: Parameters<Engine['runs']['follow']>) {
     for await (const entry of source.seen()) {
       await prepareEncoder(encoder, [entry])
       encodeEntry(encoder, entry)
@@ -75,7 +76,7 @@ export async function streamAnswer(
     }
   }
 
-  await streamRun({ engine: { follow, getRun: (owner, id) => engine.getRun(owner, id) }, clock }, run, after, {
+  await streamRun({ engine: { runs: { follow, get: engine.runs.get } }, clock }, run, after, {
     stream,
     signal,
     log,
@@ -117,7 +118,7 @@ export function encodeEntry(encoder: AnswerEncoder, { kind, data }: Entry): Omit
 
 /** What a reader that came up to `after` has seen of these runs of a session; of a compacted entry, the part that it has seen. */
 export async function* entriesUpTo(
-  engine: Pick<Engine, 'entries'>,
+  engine: Pick<Engine, 'sessions'>,
   runs: readonly [RunRecord, ...RunRecord[]],
   after: number,
 ): AsyncGenerator<Entry> {
@@ -125,7 +126,7 @@ export async function* entriesUpTo(
   const ids: ReadonlySet<string | null> = new Set(runs.map(({ id }) => id))
   let position = beforeFirst(first)
   while (position < after) {
-    const page = await engine.entries(first.sessionId, position, PAGE, PAGE_CHARS)
+    const page = await engine.sessions.entries(first.sessionId, position, PAGE, PAGE_CHARS)
     if (page.length === 0) return
     for (const entry of page) {
       // A compacted entry stands at its last seq, and begins at its first.

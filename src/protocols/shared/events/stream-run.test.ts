@@ -52,12 +52,12 @@ async function streamed(
 ) {
   const written: string[] = []
   const lines: LogLine[] = []
-  const engine = {
+  const runs = {
     async *follow() {
       yield* batches
       atEnd()
     },
-    getRun: async () => runOf(status, batches.flat().at(-1)?.seq ?? null),
+    get: async () => runOf(status, batches.flat().at(-1)?.seq ?? null),
   }
   const stream = {
     write(chunk: string | Uint8Array) {
@@ -68,7 +68,7 @@ async function streamed(
     drop() {},
   }
   const reader = { stream, encoder: createSseEncoder('1.x'), signal, log: collectLines(lines) }
-  await streamRun({ engine, clock: { now: () => 5 } }, runOf('running', null), 1, reader)
+  await streamRun({ engine: { runs }, clock: { now: () => 5 } }, runOf('running', null), 1, reader)
   return { written, lines }
 }
 

@@ -4,13 +4,13 @@ import type { Clock } from '../../../domain/clock.ts'
 import type { Entry } from '../../../domain/entry.ts'
 import { isTerminalText, type RunEvent } from '../../../domain/event.ts'
 import type { RunRecord } from '../../../domain/run.ts'
-import type { Engine } from '../../../engine/engine.ts'
+import type { Runs } from '../../../engine/ports/runs.ts'
 import type { EventReader } from './open-event-stream.ts'
 import { streamEntries } from './stream-entries.ts'
 import { failureEvent, suspensionEvent } from './terminal-event.ts'
 
 export interface StreamDeps {
-  engine: Pick<Engine, 'follow' | 'getRun'>
+  engine: { runs: Pick<Runs, 'follow' | 'get'> }
   clock: Pick<Clock, 'now'>
 }
 
@@ -22,14 +22,14 @@ export async function streamRun(deps: StreamDeps, run: RunRecord, after: number,
   try {
     const holder = { owner: run.owner, onOverdue: () => stream.drop() }
     const target = { sessionId: run.sessionId, runId: run.id, after, ...knownStart(run), holder }
-    const source = engine.follow(target, signal)
+    const source = engine.runs.follow(target, signal)
     const { reading, inRun, lastSeq } = await streamEntries(source, run.sessionId, reader, {
       lastSeq: after,
       inRun: true,
     })
     if (!reading || signal.aborted || !inRun) return
     // The engine stops showing a run before its end only when the server stops.
-    if (isOver(await engine.getRun(run.owner, run.id), lastSeq)) return
+    if (isOver(await engine.runs.get(run.owner, run.id), lastSeq)) return
     last = suspensionEvent(`/runs/${run.id}/events`, { sessionId: run.sessionId, seq: lastSeq }, clock.now())
   } catch (error) {
     if (signal.aborted) return

@@ -19,7 +19,7 @@ export async function streamSession(
   let last: RunEvent
   try {
     const holder = { owner: session.owner, onOverdue: () => stream.drop() }
-    const source = engine.follow({ sessionId: session.id, after: from.lastSeq, holder }, signal)
+    const source = engine.runs.follow({ sessionId: session.id, after: from.lastSeq, holder }, signal)
     const { reading, inRun, lastSeq } = await streamEntries(source, session.id, reader, from)
     if (!reading || signal.aborted || !inRun) return
     last = suspensionEvent(`/sessions/${session.id}/events`, { sessionId: session.id, seq: lastSeq }, clock.now())

@@ -14,7 +14,7 @@ function storing(all: readonly StoredMessage[]) {
   const seen = { most: 0, rooms: [] as number[] }
   return {
     seen,
-    async messages(_session: string, limit: number, before?: string, maxChars = 0) {
+    async page(_session: string, limit: number, before?: string, maxChars = 0) {
       const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
       let chars = 0
       const start = all.slice(0, end).findLastIndex(({ content }, i) => {
@@ -24,7 +24,7 @@ function storing(all: readonly StoredMessage[]) {
       seen.most = Math.max(seen.most, chars)
       return all.slice(Math.max(0, start), end)
     },
-    messageMarks: async (_session: string, ids: readonly string[]) => all.filter(({ id }) => ids.includes(id)),
+    marks: async (_session: string, ids: readonly string[]) => all.filter(({ id }) => ids.includes(id)),
     async makeRoom(bytes: number) {
       seen.rooms.push(bytes)
       return () => {}

@@ -23,20 +23,20 @@ const counted = ({ role }: StoredMessage): boolean => countsAsMessage(role)
  * that others read. Throws `invalid_request`, `ClientGone`.
  */
 export async function listMessages(
-  engine: Pick<Engine, 'messages' | 'messageMarks'>,
+  store: Pick<Engine['messages'], 'page' | 'marks'>,
   sessionId: string,
   { limit, before }: Page,
   reply: Pick<Reply, 'makeRoom'>,
   listed: (message: StoredMessage) => boolean = counted,
 ): Promise<MessageList> {
-  if (before !== undefined && (await engine.messageMarks(sessionId, [before])).length === 0) {
+  if (before !== undefined && (await store.marks(sessionId, [before])).length === 0) {
     throw queryProblem({ pointer: 'before', detail: 'Send a `before` that came in a Link header of this session.' })
   }
-  const { isCut, ...small } = await readPage(engine, sessionId, { limit, before, listed, maxChars: SMALL_CHARS })
+  const { isCut, ...small } = await readPage(store, sessionId, { limit, before, listed, maxChars: SMALL_CHARS })
   if (!isCut) return small
   // As it was read, and as text.
   await reply.makeRoom(2 * PAGE_CHARS)
-  return readPage(engine, sessionId, { limit, before, listed, maxChars: PAGE_CHARS })
+  return readPage(store, sessionId, { limit, before, listed, maxChars: PAGE_CHARS })
 }
 
 interface PageRead {
@@ -48,7 +48,7 @@ interface PageRead {
 
 /** `isCut`: it has less than it could, because that is large. */
 async function readPage(
-  engine: Pick<Engine, 'messages'>,
+  store: Pick<Engine['messages'], 'page' | 'marks'>,
   sessionId: string,
   { limit, before, listed, maxChars }: PageRead,
 ): Promise<MessageList & { isCut: boolean }> {
@@ -56,7 +56,7 @@ async function readPage(
   let from = before
   let left = maxChars
   for (;;) {
-    const page = await engine.messages(sessionId, limit + 1, from, Math.max(1, left))
+    const page = await store.page(sessionId, limit + 1, from, Math.max(1, left))
     const shown = page.filter(listed)
     messages = [...shown, ...messages]
     if (messages.length > limit) {
@@ -67,7 +67,7 @@ async function readPage(
     left -= shown.reduce((sum, { content }) => sum + textOf(content).length, 0)
     // All there is, or as much as a page may hold.
     if (page.length > limit) continue
-    const hasOlder = page.length > 0 && (await engine.messages(sessionId, 1, from, 1)).length > 0
+    const hasOlder = page.length > 0 && (await store.page(sessionId, 1, from, 1)).length > 0
     const [oldest] = messages
     if (!hasOlder) return { messages, next: null, isCut: false }
     if (oldest !== undefined) return { messages, next: oldest.id, isCut: true }

@@ -1,7 +1,8 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import type { Engine, SessionPage } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { SessionPage } from '../../../engine/ports/sessions.ts'
 import { type Page, queryProblem } from './decode-page.ts'
 
 export interface SessionList {
@@ -20,7 +21,7 @@ export async function listSessions(
   { limit, before }: Page,
 ): Promise<SessionList> {
   const place = before === undefined ? {} : { before: parsePlace(before) ?? before }
-  const found = await engine.sessions({ ...query, limit: limit + 1, ...place }).catch((error: unknown) => {
+  const found = await engine.sessions.list({ ...query, limit: limit + 1, ...place }).catch((error: unknown) => {
     if (!(error instanceof ServerError) || error.code !== 'session_not_found') throw error
     throw queryProblem({ pointer: 'before', detail: 'Send the id of the last session of the page before.' })
   })

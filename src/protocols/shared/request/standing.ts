@@ -1,5 +1,5 @@
 import { LOCAL_USER } from '../../../domain/session.ts'
-import type { Standing } from '../../../engine/engine.ts'
+import type { Standing } from '../../../engine/ports/approvals.ts'
 import type { Principal } from '../../../http/route.ts'
 
 /**

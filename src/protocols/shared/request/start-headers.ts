@@ -1,7 +1,7 @@
 // The headers that a POST which starts work may carry, whatever its door.
 
 import { ServerError } from '../../../domain/errors.ts'
-import type { StartRequest } from '../../../engine/engine.ts'
+import type { StartRequest } from '../../../engine/ports/runs.ts'
 import type { Request } from '../../../http/route.ts'
 import { digestOf } from './digest.ts'
 

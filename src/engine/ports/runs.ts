@@ -1,0 +1,90 @@
+import type { Holder } from '../../domain/byte-budget.ts'
+import type { Entry } from '../../domain/entry.ts'
+import type { RunInput, RunOrigin, RunRecord, RunSummary } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { Wait } from '../../domain/wait.ts'
+import type { RunReads } from '../../store/ports/runs.ts'
+import type { Decision, Standing } from './approvals.ts'
+
+/** Every door starts, watches and stops work through this port. */
+export interface Runs {
+  /**
+   * Takes a run. When it resolves, the input is durable: kill -9 and a power cut do not lose it. The run then executes by
+   * itself; `follow` shows what it does. Throws `run_in_progress`, `queue_full`, `too_many_runs`, `idempotency_mismatch`, …
+   */
+  start(request: StartRequest): Promise<AcceptedRun>
+  /** The owner's run, by our id or by the id that its client gave it. Throws `run_not_found`. */
+  get(owner: string, runId: string): Promise<RunRecord>
+  /** Asks a run to stop; resolves when the request is durable. A finished run is returned as it is. */
+  cancel(run: RunRecord, by: string): Promise<RunRecord>
+  /**
+   * The entries of a session after `seq`, each once and in order, then live until the signal aborts. Each array holds what
+   * was committed together. A reader that lags is served from the log. Throws `events_gone` when `seq` names an entry that
+   * was lost or purged. With `runId` it gives only that run's events, and ends after the run's terminal event.
+   *
+   * A run that was started by a reader goes on while someone follows it, or follows its whole session; following another run
+   * of the session does not count. Use an array before you ask for the next one: a large array is emptied then.
+   */
+  follow(target: FollowTarget, signal: AbortSignal): AsyncIterable<readonly Entry[]>
+  /** The newest runs of a session before `before` (a run's own id), newest first. */
+  list(sessionId: string, limit: number, before?: string): Promise<RunSummary[]>
+  /** The run that is running or waiting, then the queued ones in order. */
+  open: RunReads['open']
+  /** The session's run that its client called `wireId`. */
+  byWireId: RunReads['byWireId']
+  /** The run that continued this one after an answer; null while it waits, or when nothing continued it. */
+  continuation(run: RunRecord): Promise<RunRecord | null>
+}
+
+export interface StartRequest {
+  owner: string
+  /** Null: the session's own agent, or the default one for a new session. */
+  agent: string | null
+  session: SessionChoice
+  /** The client's id for the run. If the session has a run with this id, that run is returned instead (`existing`). */
+  wireRunId?: string
+  parentRunId?: string
+  input: RunInput
+  /** The id of the request that asks for the run, for the log. */
+  correlationId?: string
+  /** Merged key by key into the session's, in the commit that takes the run. */
+  metadata?: Record<string, unknown>
+  /** Ids of the files that its messages bring: they belong to the session from now on. Throws `file_not_found`. */
+  files?: readonly string[]
+  origin: Extract<RunOrigin, 'reader' | 'background'>
+  onBusy?: 'queue' | 'reject' | 'interrupt'
+  idempotency?: { key: string; digest: string }
+  /**
+   * Answers to what the session waits for, by wait id. Results of client calls need no answer of their own: they are the
+   * `tool` messages of the input. A decision that came too late starts nothing, and the returned run is the one that took
+   * the earlier decision. A refusal may come with a new user message, if nothing else is left to decide: the run then
+   * answers that message.
+   */
+  decisions?: { by: Standing; answers: readonly (Decision & { waitId: string })[] }
+  /** What a new message does while the session waits for client tools alone: fail with `approval_pending`, or give those calls up. */
+  whenWaiting?: 'refuse' | 'abandon'
+}
+
+/** `existing` came from `Sessions.find`; `create` makes one with this id or alias unless it exists by now. */
+export type SessionChoice =
+  | { existing: SessionRecord }
+  | { create: { id?: string; alias?: string; label?: string; unlisted?: boolean } }
+
+export interface AcceptedRun {
+  run: RunRecord
+  session: SessionRecord
+  /** The run was there already: same idempotency key, same wire id, or the run that took an answer before. */
+  existing: boolean
+  /** One per answer, in order: whether it counted, and the wait as it is now. */
+  answered?: readonly { applied: boolean; wait: Wait | null }[]
+}
+
+export interface FollowTarget {
+  sessionId: string
+  after: number
+  runId?: string
+  /** Where the run begins, if the caller knows: a reader that starts there needs no lookup. */
+  firstSeq?: number
+  /** Who pays for large reads in the budget that all readers share. */
+  holder?: Holder
+}

@@ -1,0 +1,30 @@
+import type { SessionRecord } from '../../domain/session.ts'
+import type { StoredEntry } from '../../store/ports/entry.ts'
+import type { Journal } from '../../store/ports/journal.ts'
+import type { SessionQuery } from '../../store/ports/sessions.ts'
+
+export type { StoredEntry }
+
+/** Sessions as their owners see them. Somebody else's session is treated as one that does not exist. */
+export interface Sessions {
+  /** The owner's session, by id in either spelling or by alias; null when there is none. */
+  find(owner: string, reference: string): Promise<SessionRecord | null>
+  /** Like `find`, but throws `session_not_found`, or `malformed_id` when the reference cannot be an id. */
+  get(owner: string, reference: string): Promise<SessionRecord>
+  /** Throws `session_not_found` when the reference is the id of somebody else's session. Any other name is free to use. */
+  refuseForeign(owner: string, reference: string): Promise<void>
+  /** Newest activity first. Listing does not count as activity. Throws `session_not_found` when `before` names no session of the owner. */
+  list(query: SessionPage): Promise<SessionRecord[]>
+  /** Whether the session has been idle for too long and its agent closes such sessions (`on_expiry: close`). A busy one is never expired. */
+  isExpired(session: SessionRecord): Promise<boolean>
+  /** Cancels the open runs, then deletes everything. May be called again. */
+  remove(session: SessionRecord): Promise<void>
+  /** The log as it is stored; see the store's port. */
+  entries: Journal['entries']
+}
+
+export interface SessionPage extends Pick<SessionQuery, 'label' | 'limit'> {
+  owner: string
+  /** A place in the list, or the id or alias of the session at that place. */
+  before?: string | SessionQuery['before']
+}
