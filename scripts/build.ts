@@ -15,7 +15,7 @@ const packages = join(root, 'node_modules')
 const dist = join(root, 'dist')
 
 /** What is started or imported by its path, so each keeps its place. */
-const PROGRAM = ['index', 'cli/main', 'files/reader/child', 'store/sqlite/checkpoint-worker']
+const PROGRAM = ['index', 'cli/main', 'files/reader/child/main', 'store/sqlite/checkpoint-worker']
 /** A file of its own that imports nothing: it runs in browsers. */
 const CLIENT = ['client/client']
 /** Read while the program runs. */

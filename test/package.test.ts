@@ -23,9 +23,9 @@ import { createQuarterdeck } from '../src/create-quarterdeck.ts'
 import { createSystemClock } from '../src/domain/clock.ts'
 import type { FileType } from '../src/domain/file.ts'
 import { silentLogger } from '../src/domain/logger.ts'
-import { createFileReader } from '../src/files/create-file-reader.ts'
-import { pdfOf } from '../src/files/reader/testing/pdf.ts'
-import { scan } from '../src/files/reader/testing/scan.ts'
+import { scan } from '../src/files/formats/image/testing/scan.ts'
+import { pdfOf } from '../src/files/formats/pdf/testing/pdf.ts'
+import { createFileReader } from '../src/files/reader/create-file-reader.ts'
 
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)
@@ -97,7 +97,7 @@ test('the package holds what it needs and nothing else, and works', { timeout: 3
     'dist/index.js',
     'dist/cli/main.js',
     'dist/client/client.js',
-    'dist/files/reader/child.js',
+    'dist/files/reader/child/main.js',
     'dist/store/sqlite/checkpoint-worker.js',
     ...pages,
   ]
@@ -176,7 +176,7 @@ async function readsFiles(installed: string, folder: string): Promise<void> {
     clock: createSystemClock(),
     log: silentLogger,
     environment: process.env,
-    childProgram: join(installed, 'dist/files/reader/child.js'),
+    childProgram: join(installed, 'dist/files/reader/child/main.js'),
   })
   onTestFinished(() => reader.close())
   const read = async (bytes: Buffer, mimeType: FileType) => {

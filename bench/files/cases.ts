@@ -1,11 +1,11 @@
 import type { FileType } from '../../src/domain/file.ts'
-import { sampleReport } from '../../src/files/office/testing/sample-text.ts'
+import { sampleReport } from '../../src/files/formats/office/testing/sample-text.ts'
 import {
   type WrittenDocument,
   writeDocx,
   writePptx,
   writeXlsx,
-} from '../../src/files/office/testing/written-documents.ts'
+} from '../../src/files/formats/office/testing/written-documents.ts'
 import { byLibreOffice, byPandoc, csvOf, htmlOf, isInstalled } from './other-programs.ts'
 import { drawScan, roughen, scannedPdf, writePdf } from './pages.ts'
 

@@ -5,8 +5,8 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { chapterText, type Report, reportText } from '../../src/files/office/testing/sample-text.ts'
-import type { WrittenDocument } from '../../src/files/office/testing/written-documents.ts'
+import { chapterText, type Report, reportText } from '../../src/files/formats/office/testing/sample-text.ts'
+import type { WrittenDocument } from '../../src/files/formats/office/testing/written-documents.ts'
 
 const run = promisify(execFile)
 

@@ -1,7 +1,7 @@
 // What a PDF of 50 MB, uploaded and read, adds to the delay of other people's tokens.
 
 import { join } from 'node:path'
-import { largePdf } from '../../src/files/reader/testing/large-pdf.ts'
+import { largePdf } from '../../src/files/formats/pdf/testing/large-pdf.ts'
 import { medianOf } from '../scenarios/scenario.ts'
 import { type LoadPlan, type LoadResult, openStage, type Target } from '../stage.ts'
 

@@ -3,8 +3,8 @@
 import { createCanvas, GlobalFonts } from '@napi-rs/canvas'
 import { PDFDocument, StandardFonts } from 'pdf-lib'
 import sharp from 'sharp'
-import { type Report, reportText } from '../../src/files/office/testing/sample-text.ts'
-import type { WrittenDocument } from '../../src/files/office/testing/written-documents.ts'
+import { type Report, reportText } from '../../src/files/formats/office/testing/sample-text.ts'
+import type { WrittenDocument } from '../../src/files/formats/office/testing/written-documents.ts'
 
 const lines = (report: Report, fits: (line: string) => boolean): string[] =>
   reportText(report)

@@ -4,8 +4,8 @@ import { HttpAgent as HttpAgent1 } from '@ag-ui/client'
 import { HttpAgent as HttpAgent0 } from '@ag-ui/client-0'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pdfOf } from '../../src/files/reader/testing/pdf.ts'
-import { scan } from '../../src/files/reader/testing/scan.ts'
+import { scan } from '../../src/files/formats/image/testing/scan.ts'
+import { pdfOf } from '../../src/files/formats/pdf/testing/pdf.ts'
 import { startScriptedApp } from './scripted-app.ts'
 
 // Each answer is given only to a model that was told what is in the file.

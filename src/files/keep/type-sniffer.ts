@@ -1,9 +1,9 @@
 import { ServerError } from '../../domain/errors.ts'
 import { type FileType, isImage, isText } from '../../domain/file.ts'
-import { HEAD_BYTES, headBytes, isOleContainer, type Magic, sniff } from '../sniff.ts'
-import { sniffArchive } from '../sniff-archive.ts'
-import { createTextSniffer } from '../sniff-text.ts'
 import { agreedType, mismatch, strangeText, unknownContent } from './agreed-type.ts'
+import { sniffArchive } from './sniff-archive.ts'
+import { HEAD_BYTES, headBytes, isOleContainer, type Magic, sniff } from './sniff-signature.ts'
+import { createTextSniffer } from './sniff-text.ts'
 
 /** Finds out what a file is while it arrives. Both throw `unsupported_media_type`, as soon as that is certain. */
 export interface TypeSniffer {

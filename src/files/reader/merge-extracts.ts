@@ -1,5 +1,5 @@
 import type { Extract } from '../../domain/file.ts'
-import { limitExtract } from '../office/extract-limit.ts'
+import { limitExtract } from '../formats/extract-limit.ts'
 
 /** What was read first, with what was read of its missing sections. What is in neither stays missing. */
 export function mergeExtracts(first: Extract, more: Extract, characters: number): Extract {

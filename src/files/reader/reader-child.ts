@@ -5,8 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
-import { childMessageOf, type ReadJob } from './protocol.ts'
-import { STUCK_SIGNAL } from './watchdog.ts'
+import { STUCK_SIGNAL } from './child/watchdog.ts'
+import { childMessageOf, type ReadJob } from './read-job.ts'
 import { createWorkFolder } from './work-folder.ts'
 
 export interface ReaderChild {
@@ -162,7 +162,7 @@ function watchMemory(pid: number | undefined, clock: Clock, onBytes: (bytes: num
 
 /** Beside this file, in the language it is in: `.ts` in a checkout, `.js` in the published package. */
 export const childProgram = (): string =>
-  fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './child.js', import.meta.url))
+  fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child/main.ts' : './child/main.js', import.meta.url))
 
 function notHandedIn(error: unknown): JobEnd {
   const code = error instanceof Error && 'code' in error ? error.code : undefined

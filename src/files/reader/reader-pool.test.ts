@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import type { FileType } from '../../domain/file.ts'
 import { silentLogger } from '../../domain/logger.ts'
-import type { ReadJob } from './protocol.ts'
+import type { ReadJob } from './read-job.ts'
 import { createReaderPool, type PoolWork } from './reader-pool.ts'
 
 test('types take turns, so that a note does not wait for all the scans before it', async () => {

@@ -3,8 +3,8 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { unreadable } from '../office/unreadable.ts'
-import type { ReadJob } from './protocol.ts'
+import { unreadable } from '../formats/unreadable.ts'
+import type { ReadJob } from './read-job.ts'
 import type { JobEnd, ReaderChild } from './reader-child.ts'
 
 export interface ReaderPool {

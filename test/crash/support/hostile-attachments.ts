@@ -1,11 +1,11 @@
 // Every hostile file that the tests of the readers know, and a few that only a door meets, with what a client is told.
 
-import { hostileFiles, zipBombs } from '../../../src/files/office/testing/hostile-files.ts'
-import { docxEntries } from '../../../src/files/office/testing/office-files.ts'
-import { zipOf } from '../../../src/files/office/testing/zip-of.ts'
-import { exhaustingPdfs, type HostilePdf, hostilePdfs } from '../../../src/files/reader/testing/hostile-pdfs.ts'
-import { hostilePictures } from '../../../src/files/reader/testing/hostile-pictures.ts'
-import { pdfOf } from '../../../src/files/reader/testing/pdf.ts'
+import { hostilePictures } from '../../../src/files/formats/image/testing/hostile-pictures.ts'
+import { hostileFiles, zipBombs } from '../../../src/files/formats/office/testing/hostile-files.ts'
+import { docxEntries } from '../../../src/files/formats/office/testing/office-files.ts'
+import { zipOf } from '../../../src/files/formats/office/testing/zip-of.ts'
+import { exhaustingPdfs, type HostilePdf, hostilePdfs } from '../../../src/files/formats/pdf/testing/hostile-pdfs.ts'
+import { pdfOf } from '../../../src/files/formats/pdf/testing/pdf.ts'
 
 export interface HostileAttachment {
   name: string

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { appendFileSync, linkSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { writeExtract } from '../extract-file.ts'
-import type { ReadJob } from '../protocol.ts'
+import type { ReadJob } from '../read-job.ts'
 
 const refused = (act: () => void): string => {
   try {

@@ -1,0 +1,78 @@
+import { open } from 'node:fs/promises'
+import type { Extract } from '../../../domain/file.ts'
+import { extractCharacters } from '../extract-limit.ts'
+import { markdownTable } from '../markdown.ts'
+import { unreadable } from '../unreadable.ts'
+import { csvRows } from './csv-rows.ts'
+import { decodeText } from './decode-text.ts'
+
+/** A table this short is as clear as it was written. */
+const SHORT_TABLE = 4_000
+
+/** Text and Markdown as they are, `text/csv` as a Markdown table. Throws `file_unreadable` for what is no text. */
+export async function readText(
+  path: string,
+  mimeType: string,
+  characters: number = extractCharacters,
+): Promise<Extract> {
+  const { bytes, total } = await beginningOf(path, characters * MAX_BYTES_PER_CHARACTER)
+  const { text, lossy } = decodeText(bytes)
+  if (isBinary(text))
+    throw unreadable('The file is not text: attach it as what it is, for example as a PDF or a picture.')
+  const notes: string[] = []
+  if (lossy) notes.push('Some characters are damaged in the file and are shown as \uFFFD.')
+  if (bytes.length < total) {
+    notes.push(`Only the first ${megabytes(bytes.length)} of ${megabytes(total)} were read.`)
+  }
+  const rows = mimeType === 'text/csv' && text.length > SHORT_TABLE ? csvRows(text) : null
+  if (rows === null) return { sections: [{ label: '', text }], notes }
+  const table = tableOf(rows, characters)
+  if (table.left > 0) {
+    const count = (rows: number) => rows.toLocaleString('en')
+    notes.push(`The first ${count(table.shown)} rows are shown; ${count(table.left)} more are left out.`)
+  }
+  return { sections: [{ label: '', text: table.text }], notes }
+}
+
+const MAX_BYTES_PER_CHARACTER = 4
+
+async function beginningOf(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; total: number }> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const bytes = Buffer.alloc(Math.min(size, maxBytes))
+    let filled = 0
+    while (filled < bytes.length) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled)
+      if (bytesRead === 0) break
+      filled += bytesRead
+    }
+    return { bytes: bytes.subarray(0, filled), total: size }
+  } finally {
+    await file.close()
+  }
+}
+
+/** The head is not counted as a row. */
+function tableOf(rows: Iterable<string[]>, characters: number): { text: string; shown: number; left: number } {
+  const kept: string[][] = []
+  let size = 0
+  let left = 0
+  for (const row of rows) {
+    // What a cell costs besides its text: the bar and two spaces.
+    if (size <= characters) size += row.reduce((sum, cell) => sum + cell.length + 3, 0)
+    if (size > characters) left++
+    else kept.push(row)
+  }
+  return { text: markdownTable(kept), shown: Math.max(0, kept.length - 1), left }
+}
+
+/** More than a twentieth control characters: some old texts have a few. */
+function isBinary(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  const controls = text.slice(0, 100_000).match(/[\x00-\x08\x0e-\x1a\x1c-\x1f]/g)?.length ?? 0
+  return controls * 20 > Math.min(text.length, 100_000)
+}
+
+const megabytes = (bytes: number): string =>
+  `${(bytes / 1_000_000).toLocaleString('en', { maximumFractionDigits: 1 })} MB`

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../domain/clock.ts'
+import { fileNotFound, ServerError } from '../../domain/errors.ts'
+import type { FileRecord, UnsentFiles } from '../../domain/file.ts'
+import { type Ids, parseUuid } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { FileKeeper, IncomingFile } from '../file-keeper.ts'
+import { declaredType } from './agreed-type.ts'
+import { createBlobFolder, type Disk } from './blob-folder.ts'
+import { createClaims, type RemoveUnclaimed } from './claims.ts'
+import { safeName } from './file-name.ts'
+import { nameByType } from './name-by-type.ts'
+import { createTypeSniffer } from './type-sniffer.ts'
+import { createUnsentAllowance } from './unsent-allowance.ts'
+
+export interface FileKeeperDeps {
+  /** Where the bytes lie; made when the first file comes. */
+  dir: string
+  store: {
+    get(id: string): Promise<FileRecord | null>
+    unsent(owner: string): Promise<UnsentFiles>
+    knownHashes(hashes: readonly string[]): Promise<string[]>
+  }
+  /** Resolves when the record is on disk. */
+  commit(command: { type: 'add_file'; file: FileRecord }): Promise<unknown>
+  clock: Clock
+  ids: Ids
+  log: Logger
+  /** What one user may have that was not sent. Left out, or null bytes: no limit. */
+  unsent?: { bytes: number | null; ttlSeconds: number }
+  disk?: Disk
+}
+
+/** What is younger is left alone by `sweep`: somebody, perhaps another process, may be about to name it. */
+const GRACE_MS = 60 * 60 * 1000
+/** What is hashed at once: a file that comes in one piece must not hold up everybody else. */
+const SLICE_BYTES = 64 * 1024
+
+/** What a file is called in refusals as long as nothing is known of it. */
+const UNNAMED = 'file'
+
+export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
+  const { dir, store, commit, clock, ids, log, unsent, disk } = deps
+  const blobs = createBlobFolder(dir, disk)
+  const claims = createClaims()
+  const allowance =
+    unsent === undefined || unsent.bytes === null
+      ? null
+      : createUnsentAllowance({
+          unsentFiles: (owner) => store.unsent(owner),
+          maxBytes: unsent.bytes,
+          ttlSeconds: unsent.ttlSeconds,
+          clock,
+        })
+  let sweeping: Promise<void> | null = null
+
+  async function add({ owner, name: label, mimeType, content, maxBytes }: IncomingFile): Promise<FileRecord> {
+    const given = safeName(label)
+    const name = given ?? UNNAMED
+    const sniffer = createTypeSniffer(declaredType(mimeType, name), name)
+    const hash = createHash('sha256')
+    let bytes = 0
+    const id = ids.uuid()
+    using arrival = allowance === null ? null : await allowance.begin(owner)
+    const blob = await blobs.begin(id)
+    try {
+      for await (const slice of slicesOf(content)) {
+        bytes += slice.length
+        if (bytes > maxBytes) throw tooLarge(name, maxBytes)
+        arrival?.take(slice.length)
+        sniffer.take(slice)
+        hash.update(slice)
+        await blob.write(slice)
+      }
+      if (bytes === 0) {
+        throw new ServerError('file_unreadable', `${JSON.stringify(name)} is empty.`, { details: { name } })
+      }
+      const type = await sniffer.end(blob.path)
+      const sha256 = hash.digest('hex')
+      await blob.sync()
+      await arrival?.end()
+      using _ = await claims.claim(sha256)
+      await blob.keepAs(sha256)
+      const file: FileRecord = {
+        id,
+        owner,
+        sessionId: null,
+        name: given ?? nameByType[type],
+        mimeType: type,
+        bytes,
+        sha256,
+        createdAt: clock.now(),
+      }
+      await commit({ type: 'add_file', file })
+      return file
+    } finally {
+      await blob.discard()
+    }
+  }
+
+  async function sweep(removeUnclaimed: RemoveUnclaimed): Promise<void> {
+    const before = clock.now() - GRACE_MS
+    let removed = 0
+    await blobs.removeIncoming(before)
+    for await (const hashes of blobs.hashes()) {
+      const known = new Set(await store.knownHashes(hashes))
+      for (const sha256 of hashes) {
+        const isGone = !known.has(sha256) && (await removeUnclaimed(sha256, () => blobs.remove(sha256, before)))
+        if (isGone) removed += 1
+      }
+    }
+    if (removed > 0) log.info('removed the bytes of files that are gone', { count: removed })
+  }
+
+  return {
+    add,
+    async find(owner, id) {
+      const uuid = parseUuid(id)
+      const file = uuid === null ? null : await store.get(uuid)
+      if (file?.owner !== owner) throw fileNotFound(id)
+      return file
+    },
+    pathOf: ({ sha256 }) => blobs.pathOf(sha256),
+    sweep() {
+      sweeping ??= claims.sweeping(sweep).finally(() => {
+        sweeping = null
+      })
+      return sweeping
+    },
+  }
+}
+
+async function* slicesOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    for (let i = 0; i < chunk.length; i += SLICE_BYTES) yield chunk.subarray(i, i + SLICE_BYTES)
+  }
+}
+
+const tooLarge = (name: string, maxBytes: number): ServerError =>
+  new ServerError('file_too_large', `${JSON.stringify(name)} is larger than ${maxBytes / 1_000_000} MB.`, {
+    details: { name, max_bytes: maxBytes },
+  })

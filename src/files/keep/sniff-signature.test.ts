@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { HEAD_BYTES, headBytes, isOleContainer, sniff } from './sniff-signature.ts'
+
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+
+test.each([
+  ['image/png', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR'],
+  ['image/jpeg', '\xff\xd8\xff\xe0\0\x10JFIF\0\x01'],
+  ['image/jpeg', '\xff\xd8\xff\xdb'],
+  ['image/gif', 'GIF87a\x01\0\x01\0\0\0'],
+  ['image/gif', 'GIF89a\x01\0\x01\0\0\0'],
+  ['image/webp', 'RIFF\x24\0\0\0WEBPVP8 '],
+  ['application/pdf', '%PDF-1.7\n%\xe2\xe3'],
+  ['application/pdf', '\xef\xbb\xbf%PDF-1.4\n'],
+  ['application/pdf', '\r\n\r\n%PDF-1.7\n'],
+  ['zip', 'PK\x03\x04\x14\0\x06\0'],
+] as const)('%s is known by its first bytes', (type, head) => {
+  expect(sniff(bytes(head))).toBe(type)
+  expect(sniff(bytes(head).subarray(0, HEAD_BYTES))).toBe(type)
+})
+
+test.each([
+  ['nothing', ''],
+  ['one byte', 'P'],
+  ['half a signature', '\x89PNG\r\n'],
+  ['sound in the container of WebP', 'RIFF\x24\0\0\0WAVEfmt '],
+  ['a GIF of no known version', 'GIF88a\x01\0\x01\0\0\0'],
+  ['an empty archive', 'PK\x05\x06\0\0\0\0'],
+  ['a PDF behind something else', 'x%PDF-1.7\n'],
+  ['blank lines alone', '\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n'],
+  ['a printer job in another language', '\x1b%-12345X@PJL ENTER LANGUAGE=POSTSCRIPT\n%!PS'],
+  ['an archive behind something else', 'MZPK\x03\x04'],
+  ['words', 'Dear Sir or Madam'],
+])('%s has no signature of ours', (_what, head) => {
+  expect(sniff(bytes(head))).toBe(null)
+})
+
+test('a PDF for a printer is known behind what the printer is told', () => {
+  const job = bytes(`\x1b%-12345X@PJL JOB\r\n${'@PJL SET COPIES=1\r\n'.repeat(9)}@PJL ENTER LANGUAGE=PDF\r\n%PDF-1.4\n`)
+
+  expect(headBytes(job.subarray(0, HEAD_BYTES))).toBeGreaterThan(job.length)
+  expect(sniff(job)).toBe('application/pdf')
+})
+
+test('what comes later in the file does not count', () => {
+  expect(sniff(bytes('%PDF-1.7\nPK\x03\x04word/document.xml'))).toBe('application/pdf')
+  expect(sniff(bytes('PK\x03\x04\x14\0\0\0\0\0%PDF-1.7'))).toBe('zip')
+  expect(sniff(bytes('GIF89a/*\0\0\0*/=1;alert(1)'))).toBe('image/gif')
+})
+
+test('old and locked Office documents are recognized', () => {
+  expect(isOleContainer(bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0'))).toBe(true)
+  expect(isOleContainer(bytes('\xd0\xcf\x11'))).toBe(false)
+})
