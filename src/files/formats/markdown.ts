@@ -1,10 +1,16 @@
-// The little Markdown that extracts are made of. It is for models and people to read, so only what would break the structure is
-// escaped: the bar and the line break inside a table.
+// The Markdown that extracts are made of. Models and people read it, so only what would break the structure is escaped: the bar
+// and the line break inside a table.
 
-/** Beyond it rows are not filled up: one wide row among many short ones would otherwise cost their product. */
+export interface TextBlock {
+  text: string
+  /** True for an item of a list. */
+  item: boolean
+}
+
+/** Rows of a wider table are not padded: one wide row would make each of many short rows just as long. */
 const filledColumns = 100
 
-/** GFM. The first row is the head and as wide as the widest. Empty when there are no rows. */
+/** A table in GitHub's Markdown. The first row is the header and gets as many cells as the widest row. Empty without rows. */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
   const width = rows.reduce((most, row) => Math.max(most, row.length), 0)
   const filled = (row: readonly string[], to: number) => Array.from({ length: to }, (_, column) => row[column] ?? '')
@@ -19,7 +25,7 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
 
 const lineOf = (cells: string[]): string => `| ${cells.map(tableCell).join(' | ')} |`
 
-/** Line by line, because an expression for the blanks around a break takes the square of their number. */
+/** Splits into lines first: a regular expression for the spaces around a line break takes quadratic time. */
 const tableCell = (text: string): string =>
   text
     .trim()
@@ -30,26 +36,26 @@ const tableCell = (text: string): string =>
     .filter((line) => line !== '')
     .join('<br>')
 
-/** Of a link's target. Browsers take no longer ones, and a long one may be used often. */
+/** Longest target of a link. Browsers do not accept longer ones, and a file can repeat a long one many times. */
 export const maxLink = 2_083
 
-/** `depth` counts from 0; `number` makes a numbered item. Lines after the first are indented below it. */
+/** `depth` starts at 0. `number` makes a numbered item. Further lines of the text are indented. */
 export function listItem(text: string, depth: number, number?: number): string {
   const mark = number === undefined ? '- ' : `${number}. `
   const indent = '    '.repeat(depth)
   return indent + mark + text.trim().replace(/\n\s*/g, `\n${indent}${' '.repeat(mark.length)}`)
 }
 
-/** A link whose address is not an address people can follow is left as its text. */
+/** Gives only the text when people cannot follow the address. */
 export const markdownLink = (text: string, target: string): string =>
   text.trim() === '' || !/^(https?|mailto|ftp|tel):[^\s<>]+$/i.test(target)
     ? text
     : `[${text.replaceAll(']', '\\]')}](${target.replaceAll('(', '%28').replaceAll(')', '%29')})`
 
-/** Blocks with a blank line between; items of a list stay together. */
-export function joinBlocks(blocks: readonly { text: string; item: boolean }[]): string {
+/** Puts a blank line between blocks, but not between two items of a list. */
+export function joinBlocks(blocks: readonly TextBlock[]): string {
   let text = ''
-  let before: { item: boolean } | undefined
+  let before: TextBlock | undefined
   for (const block of blocks) {
     if (block.text === '') continue
     if (before !== undefined) text += before.item && block.item ? '\n' : '\n\n'

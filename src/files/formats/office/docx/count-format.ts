@@ -1,6 +1,6 @@
-// Counts as lists write them: 3 is c, III or 03.
+// Numbers in the formats of Word's lists: 3 may be written as c, III or 03.
 
-/** `format` is Word's name for it; what is not known is written in digits. */
+/** `format` is Word's name of the format. Unknown formats give digits. */
 export function formatCount(count: number, format: string): string {
   switch (format) {
     case 'decimalZero':
@@ -21,7 +21,7 @@ export function formatCount(count: number, format: string): string {
   }
 }
 
-/** After z comes aa, then bb. Where a count starts is a claim of the file, so only thirty rounds of it. */
+/** After z comes aa, then bb. A hostile file can start a list at any number, so counts above 30 letters give digits. */
 function letters(count: number): string {
   if (count < 1 || count > 780) return String(count)
   return String.fromCharCode(97 + ((count - 1) % 26)).repeat(Math.ceil(count / 26))

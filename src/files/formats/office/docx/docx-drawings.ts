@@ -1,14 +1,14 @@
-// Drawings, of which one may hold another in its text box. Only those that show a picture say something here; charts and text
-// boxes speak for themselves.
+// The drawings that are open while a Word document is read. A drawing may hold another one in its text box. Only drawings that show
+// a picture give a text here; the words of charts and text boxes are read elsewhere.
 
 export interface DocxDrawings {
   start(): void
-  /** The first description that says something counts. */
+  /** The first description that is not empty counts. */
   describe(description: string | undefined): void
   addPicture(): void
-  /** Its author says that there is nothing to see. */
+  /** Whether the author marked the drawing as decoration only. */
   decorate(decorative: boolean): void
-  /** What stands for the picture; empty where nothing describes it, undefined where there is none to speak of. */
+  /** The text to show for the picture: empty without a description, undefined if there is no picture or it is decoration only. */
   end(): string | undefined
 }
 

@@ -1,28 +1,31 @@
-// Fields: an instruction such as `HYPERLINK "https://…"` or `PAGE`, and the result that Word showed for it when the file was
-// saved. They nest, and the result may run over many paragraphs, as a table of contents does.
+// Fields of a Word document. A field is an instruction such as `HYPERLINK "https://…"` or `PAGE`, and the result that Word showed
+// for it when the file was saved. Fields nest, and a result may span many paragraphs, as a table of contents does.
 
 export interface DocxFields {
   begin(): void
-  /** A piece of an instruction. */
+  /** Adds a piece of the instruction. */
   instruct(text: string): void
-  /** The instruction is over, its result begins. */
+  /** Ends the instruction and begins the result. */
   separate(): void
   end(): void
-  /** An instruction that its paragraph does not finish is none: what follows must not be lost in it. */
+  /** Drops instructions that their paragraph does not finish: the text after them must not be lost. */
   endParagraph(): void
-  /** What stands here is an instruction, not text. */
+  /** Forgets all open fields. */
+  clear(): void
+  /** True while the text that comes is an instruction. */
   inInstruction(): boolean
-  /** Where the result that stands here leads. */
+  /** Where the open result links to. */
   link(): string | undefined
 }
 
 interface Field {
   instruction: string
-  shown: boolean
+  /** True once the result has begun. */
+  inResult: boolean
   link: string | undefined
 }
 
-/** Deeper ones are not told apart from what is around them. Mail merges nest some ten. */
+/** Deeper fields count as part of the field around them. Mail merges nest about ten. */
 const maxFields = 50
 
 const maxInstruction = 5_000
@@ -33,17 +36,17 @@ export function createDocxFields(): DocxFields {
 
   return {
     begin() {
-      if (fields.length < maxFields) fields.push({ instruction: '', shown: false, link: undefined })
+      if (fields.length < maxFields) fields.push({ instruction: '', inResult: false, link: undefined })
       else beyond += 1
     },
     instruct(text) {
       const field = fields.at(-1)
-      if (field !== undefined && !field.shown && field.instruction.length < maxInstruction) field.instruction += text
+      if (field !== undefined && !field.inResult && field.instruction.length < maxInstruction) field.instruction += text
     },
     separate() {
       const field = fields.at(-1)
       if (field === undefined || beyond > 0) return
-      field.shown = true
+      field.inResult = true
       field.link = linkOf(field.instruction)
     },
     end() {
@@ -51,14 +54,18 @@ export function createDocxFields(): DocxFields {
       else fields.pop()
     },
     endParagraph() {
-      if (fields.some(({ shown }) => !shown)) fields = fields.filter(({ shown }) => shown)
+      if (fields.some(({ inResult }) => !inResult)) fields = fields.filter(({ inResult }) => inResult)
     },
-    inInstruction: () => fields.length > 0 && fields.some(({ shown }) => !shown),
-    link: () => (fields.length === 0 ? undefined : fields.findLast(({ link }) => link !== undefined)?.link),
+    clear() {
+      fields = []
+      beyond = 0
+    },
+    inInstruction: () => fields.some(({ inResult }) => !inResult),
+    link: () => fields.findLast(({ link }) => link !== undefined)?.link,
   }
 }
 
-/** Undefined for what is no link, and for one that leads to a place in the document. */
+/** The address of a link. Undefined for other instructions and for links inside the document. */
 export function linkOf(instruction: string): string | undefined {
   const [, target, place] = /^\s*HYPERLINK\s+"([^"]+)"(?:\s+\\l\s+"([^"]+)")?/i.exec(instruction) ?? []
   return target === undefined || place === undefined ? target : `${target}#${place}`

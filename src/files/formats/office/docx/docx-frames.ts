@@ -1,7 +1,8 @@
-// What is open at a moment of reading a Word document: paragraphs, tables, rows and cells, which nest in each other through
-// cells and text boxes. Each gives what it became to the one around it, wherever a damaged or hostile file puts it.
+// The paragraphs, tables, rows and cells that are open while a Word document is read. They nest through cells and text boxes. Each
+// gives its text to the one around it, also where a damaged or hostile file nests them in ways that Word never does.
 
-import type { TextBlock } from '../pptx/scan-slide.ts'
+import type { TextBlock } from '../../markdown.ts'
+
 import type { DocxNumbering } from './docx-numbering.ts'
 import { createDocxParagraph, type DocxParagraph, paragraphBlock } from './docx-paragraph.ts'
 import type { DocxStyles } from './docx-styles.ts'
@@ -9,9 +10,9 @@ import { addCell, columnsOf, createDocxRow, createDocxTable, type DocxRow, type 
 import type { TextBudget } from './text-budget.ts'
 
 export interface DocxFrames {
-  /** The innermost frame, when it is a paragraph. */
-  here(): ParagraphFrame | undefined
-  none(): boolean
+  /** The innermost frame if it is a paragraph. */
+  paragraph(): ParagraphFrame | undefined
+  isEmpty(): boolean
   openParagraph(): void
   closeParagraph(): void
   openTable(): void
@@ -20,21 +21,22 @@ export interface DocxFrames {
   closeRow(): void
   openCell(): void
   closeCell(): void
-  /** Of the row, or of the cell, when it is the innermost frame. */
+  /** How many columns the open row leaves free at its start. */
   setFreeColumns(value: string | undefined): void
+  /** How many columns the open cell covers. */
   setColumns(value: string | undefined): void
   setRowProperties(inside: boolean): void
   deleteCell(): void
-  /** The end of a paragraph, or a whole row, that was deleted has this mark among its properties. */
+  /** Called for a `del` element. Among the properties of a row or paragraph it means that the row or the paragraph's end is deleted. */
   markDeleted(): void
 }
 
 export interface ParagraphFrame {
   kind: 'paragraph'
   paragraph: DocxParagraph
-  /** Text boxes, charts and tables that hang on it. They follow it, also those that hang on its text boxes. */
+  /** Text boxes, charts and tables that are anchored to it, and those anchored to its text boxes. They are shown after it. */
   below: TextBlock[]
-  /** Its own place among what follows the paragraph that it hangs on. */
+  /** For a paragraph in a text box: its place in `below` of the paragraph that the box is anchored to. */
   place: TextBlock | undefined
   inProperties: boolean
   inRunProperties: boolean
@@ -58,20 +60,20 @@ export interface DocxFramesOptions {
   styles: DocxStyles
   numbering: DocxNumbering
   budget: TextBudget
-  /** Each line stands at the margin, as in a cell: there are no headings and no tables. */
+  /** Gives plain lines without headings and tables, as inside a cell. */
   linesOnly: boolean
-  /** Takes what is in no frame. */
+  /** Takes the blocks that are not inside another frame. */
   add(block: TextBlock): void
 }
 
-/** Cells inside cells. What is deeper are lines of the last of them: each level takes its text in hand once more. */
-const maxCells = 6
+/** How deep cells may nest. Deeper cells become lines of the last one: every level would copy their text once more. */
+const maxCellDepth = 6
 
 export const newRun = (): Run => ({ style: undefined, bold: undefined, italic: undefined, hidden: undefined })
 
 export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: DocxFramesOptions): DocxFrames {
   const frames: Frame[] = []
-  let cells = 0
+  let cellDepth = 0
 
   function emit(block: TextBlock): void {
     if (block.text === '') return
@@ -83,18 +85,18 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
     else top.table.addRow({ ...createDocxRow(), cells: [lineOf(block)] })
   }
 
-  function here(): ParagraphFrame | undefined {
+  function paragraph(): ParagraphFrame | undefined {
     const top = frames.at(-1)
     return top?.kind === 'paragraph' ? top : undefined
   }
 
-  const inLines = () => linesOnly || cells > 0
+  const inLines = () => linesOnly || cellDepth > 0
 
   return {
-    here,
-    none: () => frames.length === 0,
+    paragraph,
+    isEmpty: () => frames.length === 0,
     openParagraph() {
-      const around = here()
+      const around = paragraph()
       const place = around === undefined ? undefined : { text: '', item: false }
       if (place !== undefined) around?.below.push(place)
       frames.push({
@@ -118,20 +120,20 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
       }
     },
     openTable() {
-      if (cells < maxCells) frames.push({ kind: 'table', table: createDocxTable() })
+      if (cellDepth < maxCellDepth) frames.push({ kind: 'table', table: createDocxTable() })
     },
     closeTable() {
-      if (cells >= maxCells) return
+      if (cellDepth >= maxCellDepth) return
       const frame = frames.pop()
       if (frame?.kind !== 'table') return
       budget.spend(frame.table.frame())
       emit({ text: inLines() ? frame.table.lines() : frame.table.markdown(), item: false })
     },
     openRow() {
-      if (cells < maxCells) frames.push({ kind: 'row', row: createDocxRow(), inProperties: false })
+      if (cellDepth < maxCellDepth) frames.push({ kind: 'row', row: createDocxRow(), inProperties: false })
     },
     closeRow() {
-      if (cells >= maxCells) return
+      if (cellDepth >= maxCellDepth) return
       const frame = frames.pop()
       const top = frames.at(-1)
       if (frame?.kind !== 'row') return
@@ -139,12 +141,12 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
       else emit({ text: frame.row.cells.join(' / '), item: false })
     },
     openCell() {
-      cells += 1
-      if (cells <= maxCells) frames.push({ kind: 'cell', texts: [], columns: 1, deleted: false })
+      cellDepth += 1
+      if (cellDepth <= maxCellDepth) frames.push({ kind: 'cell', texts: [], columns: 1, deleted: false })
     },
     closeCell() {
-      cells -= 1
-      if (cells >= maxCells) return
+      cellDepth -= 1
+      if (cellDepth >= maxCellDepth) return
       const frame = frames.pop()
       const top = frames.at(-1)
       if (frame?.kind !== 'cell') return
@@ -158,7 +160,7 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
     },
     setColumns(value) {
       const top = frames.at(-1)
-      if (top?.kind === 'cell' && cells <= maxCells) top.columns = columnsOf(value, 1)
+      if (top?.kind === 'cell' && cellDepth <= maxCellDepth) top.columns = columnsOf(value, 1)
     },
     setRowProperties(inside) {
       const top = frames.at(-1)
@@ -166,7 +168,7 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
     },
     deleteCell() {
       const top = frames.at(-1)
-      if (top?.kind === 'cell' && cells <= maxCells) top.deleted = true
+      if (top?.kind === 'cell' && cellDepth <= maxCellDepth) top.deleted = true
     },
     markDeleted() {
       const top = frames.at(-1)

@@ -1,5 +1,5 @@
-// Formulas as they stream by, in the notation of LaTeX as far as it is needed: a fraction whose two numbers stand side by side
-// reads as another number.
+// Formulas of a Word document, written in LaTeX where plain text would change the meaning: the two numbers of a fraction, written
+// side by side, would read as one other number.
 
 import { attribute } from '../xml-scanner.ts'
 
@@ -7,16 +7,16 @@ export interface DocxMath {
   open(name: string, attributes: string): void
   text(text: string): void
   close(name: string): void
-  /** Of all that was closed. */
+  /** The formula, once all its elements are closed. */
   formula(): string
 }
 
 interface Structure {
   name: string
   text: string
-  /** What stands in its places, by their names: the base, what is above, what is below. */
+  /** The parts of the structure by name, for example the base, the numerator or the superscript. */
   places: Map<string, string[]>
-  /** The characters that it says it is drawn with. */
+  /** The characters that the structure is drawn with, such as brackets or an integral sign. */
   signs: Map<string, string>
 }
 
@@ -84,7 +84,7 @@ const renderers = new Map<string, (of: Structure) => string>([
   ['limLow', (of) => place(of, 'e') + script(of, 'lim', '_')],
   ['limUpp', (of) => place(of, 'e') + script(of, 'lim', '^')],
   ['bar', (of) => `\\overline{${place(of, 'e')}}`],
-  // A combining character stands behind what it belongs to.
+  // A combining character follows its base.
   ['acc', (of) => place(of, 'e') + (of.signs.get('chr') ?? '\u0302')],
   ['m', (of) => `\\begin{matrix} ${(of.places.get('mr') ?? []).join(' \\\\ ')} \\end{matrix}`],
   ['eqArr', (of) => (of.places.get('e') ?? []).join(' \\\\ ')],

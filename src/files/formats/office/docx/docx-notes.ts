@@ -1,13 +1,13 @@
-// Footnotes, endnotes and comments: numbered as the text refers to them, below it in that order.
+// Footnotes, endnotes and comments. They are numbered in the order in which the text refers to them, and follow it in that order.
 
-import type { TextBlock } from '../pptx/scan-slide.ts'
+import type { TextBlock } from '../../markdown.ts'
 
 export type NoteKind = 'footnote' | 'endnote' | 'comment'
 
 export interface DocxNotes {
-  /** What stands in the text. */
+  /** The mark to show in the text. */
   mark(kind: NoteKind, id: string): string
-  /** Whether the text refers to it. */
+  /** Whether the text refers to the note. */
   wants(kind: NoteKind, id: string): boolean
   write(kind: NoteKind, id: string, text: string): void
   blocks(): TextBlock[]

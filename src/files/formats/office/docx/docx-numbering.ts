@@ -1,5 +1,5 @@
-// The lists of a Word document. A paragraph names a list and a level; the number that Word shows beside it is nowhere in the
-// file and has to be counted.
+// The lists of a Word document. A paragraph names a list and a level. The number that Word shows beside it is not in the file, so
+// it is counted here.
 
 import type { OfficePackage } from '../office-package.ts'
 import { attribute } from '../xml-scanner.ts'
@@ -7,20 +7,20 @@ import { formatCount } from './count-format.ts'
 import { isOn, levelOf } from './docx-styles.ts'
 
 export interface ListMark {
-  /** From 0. */
+  /** The outermost level is 0. */
   level: number
   kind: 'bullet' | 'number'
   count: number
   /** As Word shows it: `2.1`, `(a)`. Empty for bullets. */
   label: string
-  /** The label is the count and at most a dot or a bracket: what Markdown's own numbers say. */
+  /** The label is the count with at most a dot or a bracket, as Markdown writes numbers. */
   simple: boolean
 }
 
 export interface DocxNumbering {
   /**
-   * For one paragraph after the other, in the order of the document. Without a level, the one that the list keeps for
-   * `style`. Undefined: the paragraph stands in no list, or in one that shows nothing.
+   * The mark of the next paragraph. Call it for the paragraphs in the order of the document. Without a level, it takes the level
+   * that the list keeps for `style`. Undefined: the paragraph is in no list, or in one that shows nothing.
    */
   next(list: string, level: number | undefined, style: string | undefined): ListMark | undefined
 }
@@ -29,31 +29,40 @@ interface Level {
   format: string
   text: string | undefined
   start: number
-  /** Starts anew after an item of a level below this one; undefined: after any that is less deep. */
+  /** The count restarts after an item of a level below this one. Undefined: after an item of any higher level. */
   restart: number | undefined
   style: string | undefined
+  /** Shows the numbers of all levels as digits. */
   legal: boolean
 }
 
+/** What several lists share: their levels and their counts. */
 interface AbstractList {
   levels: (Level | undefined)[]
-  /** A list style that stands for the levels. */
+  /** The list style that defines the levels instead. */
   linkedStyle: string | undefined
   counts: (number | undefined)[]
 }
 
-interface List {
-  abstract: string
-  overrides: ({ start: number | undefined; level: Level | undefined; started: boolean } | undefined)[]
+interface LevelOverride {
+  start: number | undefined
+  level: Level | undefined
+  /** True once `start` has been used. */
+  started: boolean
 }
 
-/** Beyond it lists are shown with plain bullets. Word itself keeps some thousands. */
+interface List {
+  abstract: string
+  overrides: (LevelOverride | undefined)[]
+}
+
+/** Further lists are shown with plain bullets. Word itself keeps a few thousand. */
 const maxLists = 50_000
 
-/** The text around a number is repeated with every item, so a long one would be a way to make a small file large. */
+/** The text around a number is repeated with every item, so a long text would make a small file large. */
 const maxLabel = 60
 
-const levels = 9
+const levelCount = 9
 const decimal: Level = {
   format: 'decimal',
   text: undefined,
@@ -63,123 +72,145 @@ const decimal: Level = {
   legal: false,
 }
 
-/** `listOfStyle`: the list that a list style names. */
+/** `listOfStyle` gives the list that a list style names. */
 export async function readDocxNumbering(
   pack: OfficePackage,
   part: string | undefined,
   listOfStyle: (style: string) => string | undefined,
 ): Promise<DocxNumbering> {
-  const abstracts = new Map<string, AbstractList>()
-  const lists = new Map<string, List>()
-  let abstract: AbstractList | undefined
-  let list: List | undefined
-  let override: { start: number | undefined; level: Level | undefined; started: boolean } | undefined
-  let level: Level | undefined
+  const { abstracts, lists } = await scanLists(pack, part)
 
-  const opened = new Map<string, (attributes: string) => void>(
-    Object.entries({
-      abstractNum: (attributes: string) => {
-        abstract = { levels: [], linkedStyle: undefined, counts: [] }
-        if (abstracts.size < maxLists) abstracts.set(attribute(attributes, 'w:abstractNumId') ?? '', abstract)
-      },
-      numStyleLink: (attributes: string) => {
-        if (abstract !== undefined) abstract.linkedStyle = attribute(attributes, 'w:val')
-      },
-      num: (attributes: string) => {
-        list = { abstract: '', overrides: [] }
-        if (lists.size < maxLists) lists.set(attribute(attributes, 'w:numId') ?? '', list)
-      },
-      abstractNumId: (attributes: string) => {
-        if (list !== undefined) list.abstract = attribute(attributes, 'w:val') ?? ''
-      },
-      lvlOverride: (attributes: string) => {
-        override = { start: undefined, level: undefined, started: false }
-        if (list !== undefined) list.overrides[levelOf(attribute(attributes, 'w:ilvl'))] = override
-      },
-      startOverride: (attributes: string) => {
-        if (override !== undefined) override.start = countOf(attribute(attributes, 'w:val'))
-      },
-      lvl: (attributes: string) => {
-        level = { ...decimal }
-        if (override !== undefined) override.level = level
-        else if (abstract !== undefined) abstract.levels[levelOf(attribute(attributes, 'w:ilvl'))] = level
-      },
-      start: (attributes: string) => {
-        if (level !== undefined) level.start = countOf(attribute(attributes, 'w:val'))
-      },
-      numFmt: (attributes: string) => {
-        if (level !== undefined) level.format = attribute(attributes, 'w:val') ?? 'decimal'
-      },
-      lvlText: (attributes: string) => {
-        if (level !== undefined) level.text = (attribute(attributes, 'w:val') ?? '').slice(0, maxLabel)
-      },
-      lvlRestart: (attributes: string) => {
-        if (level !== undefined) level.restart = countOf(attribute(attributes, 'w:val'))
-      },
-      pStyle: (attributes: string) => {
-        if (level !== undefined) level.style = attribute(attributes, 'w:val')
-      },
-      isLgl: (attributes: string) => {
-        if (level !== undefined) level.legal = isOn(attribute(attributes, 'w:val'))
-      },
-    }),
-  )
-
-  if (part !== undefined) {
-    await pack.scan(part, {
-      open: (name, attributes) => opened.get(name)?.(attributes),
-      close(name) {
-        if (name === 'abstractNum') abstract = undefined
-        else if (name === 'num') list = undefined
-        else if (name === 'lvlOverride') override = undefined
-        else if (name === 'lvl') level = undefined
-      },
-    })
-  }
-
-  /** A list style's own list may name a style again; one step is all that Word writes. */
-  function abstractOf({ abstract: id }: List): AbstractList | undefined {
-    const named = abstracts.get(id)
+  function abstractOf(list: List): AbstractList | undefined {
+    const named = abstracts.get(list.abstract)
+    // The list of a list style could name a style again. Word never writes that, so only one step is followed.
     const linked = named?.linkedStyle === undefined ? undefined : lists.get(listOfStyle(named.linkedStyle) ?? '')
     return (linked === undefined ? undefined : abstracts.get(linked.abstract)) ?? named
   }
 
   return {
-    next(id, given, style) {
+    next(id, level, style) {
       if (id === '0') return undefined
-      const used = lists.get(id)
-      const base = used === undefined ? undefined : abstractOf(used)
-      if (used === undefined || base === undefined) {
-        return { level: given ?? 0, kind: 'bullet', count: 1, label: '', simple: true }
+      const list = lists.get(id)
+      const abstract = list === undefined ? undefined : abstractOf(list)
+      if (list === undefined || abstract === undefined) {
+        return { level: level ?? 0, kind: 'bullet', count: 1, label: '', simple: true }
       }
-      const levelAt = (at: number): Level => used.overrides[at]?.level ?? base.levels[at] ?? decimal
-      const kept = style === undefined ? -1 : base.levels.findIndex((one) => one?.style === style)
-      const at = given ?? Math.max(0, kept)
-      const current = levelAt(at)
-      const own = used.overrides[at]
-      const before = own?.start !== undefined && !own.started ? undefined : base.counts[at]
-      if (own !== undefined) own.started = true
-      const count = before === undefined ? (own?.start ?? current.start) : before + 1
-      base.counts[at] = count
-      for (let deeper = at + 1; deeper < levels; deeper += 1) {
-        if (at < (levelAt(deeper).restart ?? deeper)) base.counts[deeper] = undefined
-      }
-      if (current.format === 'bullet') return { level: at, kind: 'bullet', count, label: '', simple: true }
-      const label = labelOf(current, (of) => ({ count: base.counts[of] ?? levelAt(of).start, level: levelAt(of) }))
-      if (label === '' && current.text !== undefined) return undefined
-      const simple =
-        current.text === undefined || (label === current.text.replace(`%${at + 1}`, String(count)) && isPlain(label))
-      return { level: at, kind: 'number', count, label: label === '' ? `${count}.` : label, simple }
+      const ofStyle = style === undefined ? -1 : abstract.levels.findIndex((one) => one?.style === style)
+      return markOf(list, abstract, level ?? Math.max(0, ofStyle))
     },
   }
 }
 
+interface FoundLists {
+  abstracts: Map<string, AbstractList>
+  lists: Map<string, List>
+}
+
+/** What is open while the lists are read. */
+interface NumberingScan extends FoundLists {
+  abstract: AbstractList | undefined
+  list: List | undefined
+  override: LevelOverride | undefined
+  level: Level | undefined
+}
+
+async function scanLists(pack: OfficePackage, part: string | undefined): Promise<FoundLists> {
+  const scan: NumberingScan = {
+    abstracts: new Map(),
+    lists: new Map(),
+    abstract: undefined,
+    list: undefined,
+    override: undefined,
+    level: undefined,
+  }
+  if (part === undefined) return scan
+  await pack.scan(part, {
+    open(name, attributes) {
+      if (scan.level === undefined || !setProperty(scan.level, name, attributes)) openElement(scan, name, attributes)
+    },
+    close(name) {
+      if (name === 'abstractNum') scan.abstract = undefined
+      else if (name === 'num') scan.list = undefined
+      else if (name === 'lvlOverride') scan.override = undefined
+      else if (name === 'lvl') scan.level = undefined
+    },
+  })
+  return scan
+}
+
+function openElement(scan: NumberingScan, name: string, attributes: string): void {
+  const { abstracts, lists, abstract, list, override } = scan
+  switch (name) {
+    case 'abstractNum':
+      scan.abstract = { levels: [], linkedStyle: undefined, counts: [] }
+      if (abstracts.size < maxLists) abstracts.set(attribute(attributes, 'w:abstractNumId') ?? '', scan.abstract)
+      break
+    case 'numStyleLink':
+      if (abstract !== undefined) abstract.linkedStyle = attribute(attributes, 'w:val')
+      break
+    case 'num':
+      scan.list = { abstract: '', overrides: [] }
+      if (lists.size < maxLists) lists.set(attribute(attributes, 'w:numId') ?? '', scan.list)
+      break
+    case 'abstractNumId':
+      if (list !== undefined) list.abstract = attribute(attributes, 'w:val') ?? ''
+      break
+    case 'lvlOverride':
+      scan.override = { start: undefined, level: undefined, started: false }
+      if (list !== undefined) list.overrides[levelOf(attribute(attributes, 'w:ilvl'))] = scan.override
+      break
+    case 'startOverride':
+      if (override !== undefined) override.start = countOf(attribute(attributes, 'w:val'))
+      break
+    case 'lvl':
+      scan.level = { ...decimal }
+      if (override !== undefined) override.level = scan.level
+      else if (abstract !== undefined) abstract.levels[levelOf(attribute(attributes, 'w:ilvl'))] = scan.level
+      break
+  }
+}
+
+/** False when the element is not a property of a level. */
+function setProperty(level: Level, name: string, attributes: string): boolean {
+  const value = attribute(attributes, 'w:val')
+  if (name === 'start') level.start = countOf(value)
+  else if (name === 'numFmt') level.format = value ?? 'decimal'
+  else if (name === 'lvlText') level.text = (value ?? '').slice(0, maxLabel)
+  else if (name === 'lvlRestart') level.restart = countOf(value)
+  else if (name === 'pStyle') level.style = value
+  else if (name === 'isLgl') level.legal = isOn(value)
+  else return false
+  return true
+}
+
+/** Counts the next item at this level of the list. */
+function markOf(list: List, abstract: AbstractList, at: number): ListMark | undefined {
+  const { counts } = abstract
+  const levelAt = (level: number): Level => list.overrides[level]?.level ?? abstract.levels[level] ?? decimal
+  const level = levelAt(at)
+  const override = list.overrides[at]
+  const before = override?.start !== undefined && !override.started ? undefined : counts[at]
+  if (override !== undefined) override.started = true
+  const count = before === undefined ? (override?.start ?? level.start) : before + 1
+  counts[at] = count
+  for (let deeper = at + 1; deeper < levelCount; deeper += 1) {
+    if (at < (levelAt(deeper).restart ?? deeper)) counts[deeper] = undefined
+  }
+  if (level.format === 'bullet') return { level: at, kind: 'bullet', count, label: '', simple: true }
+  const label = labelOf(level, (other) => ({ count: counts[other] ?? levelAt(other).start, level: levelAt(other) }))
+  if (label === '' && level.text !== undefined) return undefined
+  const simple =
+    level.text === undefined || (label === level.text.replace(`%${at + 1}`, String(count)) && isPlain(label))
+  return { level: at, kind: 'number', count, label: label === '' ? `${count}.` : label, simple }
+}
+
 const isPlain = (label: string): boolean => /^\d+[.)]?$/.test(label)
 
-function labelOf(current: Level, at: (level: number) => { count: number; level: Level }): string {
-  const text = (current.text ?? '').replace(/%([1-9])/g, (_, digit: string) => {
-    const { count, level } = at(Number(digit) - 1)
-    return formatCount(count, current.legal ? 'decimal' : level.format)
+/** Fills the placeholders `%1` to `%9` of a label with the counts of the levels. */
+function labelOf(level: Level, at: (level: number) => { count: number; level: Level }): string {
+  const text = (level.text ?? '').replace(/%([1-9])/g, (_, digit: string) => {
+    const { count, level: other } = at(Number(digit) - 1)
+    return formatCount(count, level.legal ? 'decimal' : other.format)
   })
   return text.trim()
 }

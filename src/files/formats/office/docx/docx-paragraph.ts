@@ -1,7 +1,6 @@
-// One paragraph of a Word document on its way to Markdown.
+// One paragraph of a Word document, and how it becomes Markdown.
 
-import { listItem, markdownLink } from '../../markdown.ts'
-import type { TextBlock } from '../pptx/scan-slide.ts'
+import { listItem, markdownLink, type TextBlock } from '../../markdown.ts'
 import type { DocxNumbering } from './docx-numbering.ts'
 import { type DocxStyles, headingAt } from './docx-styles.ts'
 
@@ -16,7 +15,7 @@ export interface DocxParagraph {
   outline: number | undefined
   list: string | undefined
   level: number | undefined
-  /** Its end was deleted: without text nothing is left of it, not even a number. */
+  /** The end of the paragraph was deleted. If it has no text either, it does not count as a list item. */
   removed: boolean
   runs: (Look & { text: string })[]
 }
@@ -30,7 +29,7 @@ export const createDocxParagraph = (): DocxParagraph => ({
   runs: [],
 })
 
-/** Neighbours that look the same are one run: Word splits words wherever somebody once typed. */
+/** Joins neighbours that look the same into one run: Word splits words wherever somebody edited them. */
 export function addText({ runs }: DocxParagraph, text: string, { bold, italic, link }: Look): void {
   const before = runs.at(-1)
   if (before !== undefined && before.bold === bold && before.italic === italic && before.link === link) {
@@ -38,7 +37,7 @@ export function addText({ runs }: DocxParagraph, text: string, { bold, italic, l
   } else runs.push({ text, bold, italic, link })
 }
 
-/** `inCell`: a heading is a line like others there. */
+/** `inCell`: headings are shown as ordinary lines. */
 export function paragraphBlock(
   paragraph: DocxParagraph,
   styles: DocxStyles,
@@ -52,7 +51,7 @@ export function paragraphBlock(
   const text = inline(paragraph, !isHeading).trim()
   if (text === '' && paragraph.removed) return { text, item: false }
   const list = paragraph.list ?? style.list
-  // Counted also where nothing is shown: an empty item has its number.
+  // An empty item is not shown, but Word counts it.
   const mark = list === undefined ? undefined : numbering.next(list, level ?? style.listLevel, paragraph.style)
   if (text === '') return { text, item: false }
   const numbered = mark === undefined || mark.label === '' ? text : `${mark.label} ${text}`
@@ -71,7 +70,7 @@ const inline = ({ runs }: DocxParagraph, withEmphasis: boolean): string =>
     )
     .join('')
 
-/** The marks hug the words: `**bold **` is not bold in Markdown. */
+/** The marks stand directly at the words: `**bold **` is not bold in Markdown. */
 function emphasised({ text, bold, italic }: Look & { text: string }): string {
   if (!(bold || italic)) return text
   const words = text.trim()

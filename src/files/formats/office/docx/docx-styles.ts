@@ -1,10 +1,10 @@
-// What the styles of a document say, as far as Markdown can show it. A style may be named in any language; what it is called
-// inside the file (`heading 1`) is the same in all.
+// The styles of a Word document, as far as Markdown can show them. Word shows style names in the user's language, but the names
+// inside the file (`heading 1`) are the same in all languages.
 
 import type { OfficePackage } from '../office-package.ts'
 import { attribute } from '../xml-scanner.ts'
 
-/** With what it inherits. Undefined: neither it nor those it is based on say so. */
+/** A style with all that it inherits. Undefined: neither the style nor its ancestors set the property. */
 export interface DocxStyle {
   /** 1 to 9; 0 is body text. */
   heading: number | undefined
@@ -16,7 +16,7 @@ export interface DocxStyle {
 }
 
 export interface DocxStyles {
-  /** Without an id: the style of paragraphs that name none. */
+  /** Without an id: the style of paragraphs that do not name one. */
   ofParagraph(id: string | undefined): DocxStyle
   ofRun(id: string): DocxStyle
 }
@@ -25,10 +25,10 @@ interface WrittenStyle extends DocxStyle {
   basedOn: string | undefined
 }
 
-/** Word itself stops at eleven; a style may also be based on itself. */
+/** Word itself stops at eleven. A damaged style may be based on itself. */
 const maxAncestors = 20
 
-/** Beyond it styles are taken for plain ones. Documents that were pasted together for years have some 10,000. */
+/** Further styles count as plain ones. Documents that people pasted together for years have about 10,000. */
 const maxStyles = 50_000
 
 const plain: DocxStyle = {
@@ -48,13 +48,13 @@ export async function readDocxStyles(pack: OfficePackage, part: string | undefin
   let name: string | undefined
   let id = ''
   let outline: number | undefined
-  let skipped = 0
+  let skipDepth = 0
 
   if (part !== undefined) {
     await pack.scan(part, {
       open(element, attributes) {
-        // What was so before a tracked change.
-        if (skipped > 0 || element === 'pPrChange' || element === 'rPrChange') skipped += 1
+        // These hold the properties before a tracked change.
+        if (skipDepth > 0 || element === 'pPrChange' || element === 'rPrChange') skipDepth += 1
         else if (element === 'style') {
           id = attribute(attributes, 'w:styleId') ?? ''
           style = { ...plain, basedOn: undefined }
@@ -66,7 +66,7 @@ export async function readDocxStyles(pack: OfficePackage, part: string | undefin
         } else if (style !== undefined) property(style, element, attribute(attributes, 'w:val'))
       },
       close(element) {
-        if (skipped > 0) skipped -= 1
+        if (skipDepth > 0) skipDepth -= 1
         else if (element === 'style' && style !== undefined) {
           style.heading = headingOf(name ?? id) ?? (outline === undefined ? undefined : headingAt(outline))
           if (written.size < maxStyles) written.set(id, style)
@@ -90,7 +90,7 @@ export async function readDocxStyles(pack: OfficePackage, part: string | undefin
   function resolve(wanted: string): DocxStyle {
     const known = resolved.get(wanted)
     if (known !== undefined) return known
-    // Some writers name styles that they leave out of the file; Word has these.
+    // Some programs use styles that they leave out of the file, because Word has them built in.
     const found: DocxStyle = { ...plain, ...(written.has(wanted) ? {} : { heading: headingOf(wanted) }) }
     let ancestor = written.get(wanted)
     for (let steps = 0; ancestor !== undefined && steps < maxAncestors; steps += 1) {
@@ -115,13 +115,13 @@ export async function readDocxStyles(pack: OfficePackage, part: string | undefin
   }
 }
 
-/** The value of a property that is on when it stands there without one. */
+/** A property without a value is on. */
 export const isOn = (value: string | undefined): boolean => value === undefined || /^(1|true|on)$/.test(value)
 
-/** 0 to 8, whatever the file claims. */
+/** Always 0 to 8, whatever the file says. */
 export const levelOf = (value: string | undefined): number => Math.min(8, Math.max(0, Math.trunc(Number(value)) || 0))
 
-/** Word counts outline levels from 0; the tenth is body text. */
+/** Word counts outline levels from 0. The tenth one is body text. */
 export const headingAt = (outline: number): number => (outline >= 0 && outline < 9 ? Math.trunc(outline) + 1 : 0)
 
 function headingOf(name: string): number | undefined {

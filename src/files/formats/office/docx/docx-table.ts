@@ -1,30 +1,30 @@
-// A table of a Word document as it fills up, row by row. What it may hold is bounded: rows are filled up to the widest, so a few
-// wide ones among many short ones would come to their product.
+// A table of a Word document, built row by row. Its size is limited: all rows are padded to the widest, so one wide row would
+// make each of many short rows just as long.
 
 import { extractCharacters } from '../../extract-limit.ts'
 import { markdownTable } from '../../markdown.ts'
 
 export interface DocxRow {
   cells: string[]
-  /** Where the next cell stands. */
+  /** Column of the next cell. */
   column: number
   deleted: boolean
 }
 
 export interface DocxTable {
   addRow(row: DocxRow): void
-  /** About how many characters it takes beside its text. */
+  /** About how many characters the Markdown has besides the text of the cells. */
   frame(): number
   /** Empty when no cell has text. */
   markdown(): string
-  /** For a table inside a cell: Markdown has no place for one, and at the end of the document nobody would find it. */
+  /** For a table inside a cell, where Markdown allows no table: one line for each row. */
   lines(): string
 }
 
 /** Word's own limit. */
 const maxColumns = 63
 
-/** How many columns a cell covers, or a row leaves free at its start. Both are claims of the file. */
+/** How many columns a cell covers, or a row leaves free at its start. The value comes from the file, so it is checked. */
 export function columnsOf(value: string | undefined, otherwise: number): number {
   const columns = Number(value)
   return Number.isInteger(columns) && columns >= 0 && columns <= maxColumns ? columns : otherwise
@@ -32,7 +32,7 @@ export function columnsOf(value: string | undefined, otherwise: number): number 
 
 export const createDocxRow = (): DocxRow => ({ cells: [], column: 0, deleted: false })
 
-/** A cell that covers several columns has its text in the first; the others are blank. */
+/** A cell that covers several columns has its text in the first one; the others are blank. */
 export function addCell(row: DocxRow, text: string, columns: number): void {
   const at = row.column > row.cells.length && row.column < maxColumns ? row.column : row.cells.length
   while (row.cells.length < at) row.cells.push('')

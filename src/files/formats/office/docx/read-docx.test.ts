@@ -386,7 +386,7 @@ describe('readDocx', () => {
       ],
       notes: [
         'One picture without a description could not be read.',
-        'One embedded document could not be read: open the file in Word, save it anew and attach it again.',
+        'One embedded document could not be read: open the file in Word, save it again and attach the new file.',
       ],
     })
   })

@@ -6,14 +6,15 @@ import { type OfficePackage, openOfficePackage, type Relationship } from '../off
 import { readChart, readDiagram } from '../read-chart.ts'
 import { createDocxNotes, type NoteKind } from './docx-notes.ts'
 import { readDocxNumbering } from './docx-numbering.ts'
+import type { DocxContext } from './docx-scan.ts'
 import { readDocxStyles } from './docx-styles.ts'
-import { type DocxContext, scanDocument } from './scan-document.ts'
+import { scanDocument } from './scan-document.ts'
 import { createTextBudget } from './text-budget.ts'
 
 /**
- * One section: headings, nested and numbered lists, tables, links, bold and italic, text boxes behind the paragraph they hang
- * on, formulas, the numbers behind charts, descriptions of pictures; footnotes, endnotes and comments below the text. Tracked
- * changes are read as accepted. Headers, footers and hidden text are left out.
+ * Gives one section with headings, nested and numbered lists, tables, links, bold and italic, formulas, the numbers behind charts,
+ * and descriptions of pictures. A text box follows the paragraph that it is anchored to. Footnotes, endnotes and comments follow
+ * the text. Tracked changes count as accepted. Headers, footers and hidden text are left out.
  */
 export async function readDocx(path: string): Promise<Extract> {
   const pack = await openOfficePackage(path, 'docx')
@@ -25,15 +26,15 @@ export async function readDocx(path: string): Promise<Extract> {
     const budget = createTextBudget(extractCharacters)
     const context: DocxContext = { pack, styles, numbering, notes: createDocxNotes(), budget }
     const figures = await readFigures(pack, relationships)
-    const { blocks, pictures, chunks } = await scanDocument(context, { name: pack.main, relationships, figures })
+    const body = await scanDocument(context, { name: pack.main, relationships, figures })
     for (const kind of noteKinds) {
       const name = partOf(`${kind}s`)
       if (name === undefined) continue
       const own = await pack.relationshipsOf(name)
       await scanDocument(context, { name, relationships: own, figures: new Map(), notes: kind })
     }
-    const text = joinBlocks([...blocks, { text: joinBlocks(context.notes.blocks()), item: false }])
-    const extract = { sections: [{ label: '', text }], notes: notesOn(pictures, chunks) }
+    const text = joinBlocks([...body.blocks, { text: joinBlocks(context.notes.blocks()), item: false }])
+    const extract = { sections: [{ label: '', text }], notes: notesOn(body.pictures, body.embeddedFiles) }
     return limitExtract(extract, extractCharacters, budget.asked())
   } finally {
     pack.close()
@@ -42,14 +43,14 @@ export async function readDocx(path: string): Promise<Extract> {
 
 const noteKinds: readonly NoteKind[] = ['footnote', 'endnote', 'comment']
 
-/** Some writers leave relationships out, or name parts that are not there; every program writes these names. */
+/** Some programs leave out relationships or name parts that do not exist. The usual names of the parts are the same everywhere. */
 function namedPart(pack: OfficePackage, relationships: Map<string, Relationship>, type: string): string | undefined {
   const named = [...relationships.values()].find((one) => one.type === type && !one.external)?.target
   const usual = posix.join(posix.dirname(pack.main), `${type}.xml`)
   return [named, usual].find((part) => part !== undefined && pack.has(part))
 }
 
-/** Each part once, however often the document shows it. */
+/** Reads each part once, however often the document shows it. */
 async function readFigures(
   pack: OfficePackage,
   relationships: Map<string, Relationship>,
@@ -66,14 +67,14 @@ async function readFigures(
   return figures
 }
 
-function notesOn(pictures: number, chunks: number): string[] {
+function notesOn(pictures: number, embeddedFiles: number): string[] {
   const notes: string[] = []
   if (pictures > 0) {
     notes.push(`${pictures === 1 ? 'One picture' : `${pictures} pictures`} without a description could not be read.`)
   }
-  if (chunks > 0) {
-    const what = chunks === 1 ? 'One embedded document' : `${chunks} embedded documents`
-    notes.push(`${what} could not be read: open the file in Word, save it anew and attach it again.`)
+  if (embeddedFiles > 0) {
+    const what = embeddedFiles === 1 ? 'One embedded document' : `${embeddedFiles} embedded documents`
+    notes.push(`${what} could not be read: open the file in Word, save it again and attach the new file.`)
   }
   return notes
 }

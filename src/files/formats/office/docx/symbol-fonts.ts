@@ -1,6 +1,6 @@
-// Characters that only a font makes readable: Word keeps a tick as "character F0FC of Wingdings".
+// Characters of symbol fonts: Word stores a tick as "character F0FC of Wingdings".
 
-/** Where the Latin letters are, the font Symbol has Greek ones. */
+/** The font Symbol shows these in place of A to Z and a to z. */
 const greek = { capitals: 'ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ', small: 'αβχδεφγηιϕκλμνοπθρστυϖωξψζ' } as const
 const symbol = new Map([
   [0xa3, '≤'],
@@ -68,10 +68,10 @@ const wingdings = new Map([
   [0xfe, '☑'],
 ])
 
-/** `code`: four hexadecimal digits. What is not known is a replacement character: something stands there. */
+/** `code`: up to four hexadecimal digits. Unknown symbols give the replacement character, so that something stands there. */
 export function symbolOf(font: string, code: string): string {
   const number = /^[0-9a-f]{1,4}$/i.test(code) ? Number.parseInt(code, 16) : 0
-  // The private part of Unicode that such fonts use mirrors the first 256 characters.
+  // Such fonts use a private area of Unicode that mirrors the first 256 characters.
   const char = number >= 0xf000 && number <= 0xf0ff ? number - 0xf000 : number
   if (/^symbol$/i.test(font)) return symbolFont(char) ?? unknown
   if (/^wingdings$/i.test(font)) return wingdings.get(char) ?? unknown

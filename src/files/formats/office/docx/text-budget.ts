@@ -1,10 +1,10 @@
-/** What a reader may keep of a file, spent in the order of reading. Behind it text is counted and no longer kept. */
+/** How much text a reader may keep of a file. Text beyond the limit is counted, but not kept. */
 export interface TextBudget {
-  /** As much of the text as is left. */
+  /** Gives as much of the text as still fits. */
   take(text: string): string
-  /** For what will stand around the text: the bars of a table, the target of a link. */
+  /** Counts characters that surround the text: the bars of a table, the target of a link. */
   spend(characters: number): void
-  /** All that was asked for. */
+  /** All characters that were counted so far. */
   asked(): number
 }
 

@@ -1,19 +1,19 @@
 import type { Extract, ExtractSection } from '../../../../domain/file.ts'
 import { extractCharacters, limitExtract } from '../../extract-limit.ts'
-import { joinBlocks } from '../../markdown.ts'
+import { joinBlocks, type TextBlock } from '../../markdown.ts'
 import { unreadable } from '../../unreadable.ts'
 import { type OfficePackage, openOfficePackage } from '../office-package.ts'
 import { readChart, readDiagram } from '../read-chart.ts'
 import { attribute } from '../xml-scanner.ts'
-import { type Shape, scanSlide, type TextBlock } from './scan-slide.ts'
+import { type Shape, scanSlide } from './scan-slide.ts'
 
-/** A talk of a day has 300. */
+/** A talk that lasts a day has about 300. */
 export const maxSlides = 2_000
 
 /**
- * One section for each slide in the order of the presentation, hidden ones too: the title as a heading, then text, lists,
- * tables, the numbers behind charts, descriptions of pictures, and the speaker's notes. Slide numbers, dates and footers are
- * left out.
+ * Gives one section for each slide, also for hidden ones, in the order of the presentation: the title as a heading, then text,
+ * lists, tables, the numbers behind charts, descriptions of pictures, and the speaker's notes. Slide numbers, dates and footers
+ * are left out.
  */
 export async function readPptx(path: string): Promise<Extract> {
   const pack = await openOfficePackage(path, 'pptx')
@@ -21,14 +21,16 @@ export async function readPptx(path: string): Promise<Extract> {
     const slides = await slidesOf(pack)
     if (slides.length > maxSlides) {
       const limit = maxSlides.toLocaleString('en')
-      throw unreadable(`The presentation has ${slides.length.toLocaleString('en')} slides; at most ${limit} are read.`)
+      throw unreadable(
+        `The presentation has ${slides.length.toLocaleString('en')} slides, but at most ${limit} can be read.`,
+      )
     }
     const sections: ExtractSection[] = []
     const hidden: number[] = []
     let pictures = 0
     let characters = 0
     for (const [index, part] of slides.entries()) {
-      // One slide may be shown many times, so what a deck comes to is not bounded by what it holds.
+      // A presentation can show one slide many times, so a small file can give a long text.
       if (characters > extractCharacters) break
       const slide = await scanSlide(pack, part)
       if (slide.hidden) hidden.push(index + 1)
@@ -41,7 +43,7 @@ export async function readPptx(path: string): Promise<Extract> {
     const notes = notesOn(hidden, pictures)
     if (sections.length < slides.length) {
       notes.push(
-        `The presentation has ${slides.length.toLocaleString('en')} slides; the first ${sections.length} are read.`,
+        `The presentation has ${slides.length.toLocaleString('en')} slides; only the first ${sections.length} were read.`,
       )
     }
     return limitExtract({ sections, notes })
@@ -82,7 +84,7 @@ async function blocksOf(pack: OfficePackage, shapes: readonly Shape[]): Promise<
 async function blocksOfShape(pack: OfficePackage, shape: Shape): Promise<TextBlock[]> {
   switch (shape.kind) {
     case 'text':
-      return isFurniture(shape.placeholder) ? [] : shape.blocks
+      return isHeaderOrFooter(shape.placeholder) ? [] : shape.blocks
     case 'table':
       return [{ text: shape.text, item: false }]
     case 'picture':
@@ -94,10 +96,10 @@ async function blocksOfShape(pack: OfficePackage, shape: Shape): Promise<TextBlo
   }
 }
 
-const isFurniture = (placeholder: string | undefined): boolean =>
+const isHeaderOrFooter = (placeholder: string | undefined): boolean =>
   placeholder === 'sldNum' || placeholder === 'dt' || placeholder === 'ftr' || placeholder === 'hdr'
 
-/** Beside the notes themselves their page holds a picture of the slide, page numbers and a header. */
+/** The notes page also holds a picture of the slide, a page number and a header; these are left out. */
 async function notesOf(pack: OfficePackage, slide: string): Promise<TextBlock[]> {
   const page = [...(await pack.relationshipsOf(slide)).values()].find((one) => one.type === 'notesSlide')?.target
   if (page === undefined || !pack.has(page)) return []

@@ -1,14 +1,13 @@
-// One slide, or the notes page of one, as it streams by: its shapes in the order of the file, which is the order in which
-// screen readers read them out.
+// Reads one slide, or the notes page of one. Shapes keep the order of the file, which is the order in which screen readers read them.
 
-import { listItem, markdownLink, markdownTable, maxLink } from '../../markdown.ts'
+import { listItem, markdownLink, markdownTable, maxLink, type TextBlock } from '../../markdown.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
 import { attribute } from '../xml-scanner.ts'
 
 export interface ScannedSlide {
   shapes: Shape[]
   hidden: boolean
-  /** Without a description: there is nothing of them to read. */
+  /** Pictures without a description. */
   pictures: number
 }
 
@@ -18,12 +17,6 @@ export type Shape =
   | { kind: 'picture'; description: string }
   | { kind: 'chart' | 'diagram'; part: string }
 
-export interface TextBlock {
-  text: string
-  /** An item of a list. */
-  item: boolean
-}
-
 interface Paragraph {
   text: string
   level: number
@@ -31,158 +24,221 @@ interface Paragraph {
   startAt: number
 }
 
-/** What a field shows is the slide's number or today's date: furniture, not text. */
-const furniture = /^(slidenum|datetime)/
-
-export async function scanSlide(pack: OfficePackage, part: string): Promise<ScannedSlide> {
-  const relationships = await pack.relationshipsOf(part)
-  const slide: ScannedSlide = { shapes: [], hidden: false, pictures: 0 }
-  let placeholder: string | undefined
-  let paragraphs: Paragraph[] = []
-  let paragraph: Paragraph | undefined
-  let rows: string[][] | undefined
-  let link: string | undefined
-  let run = ''
-  let inText = false
-  let inFurniture = false
-  let fallbacks = 0
-  let description = ''
-
-  // Maps: an element named `constructor` must not find one.
-  const opened = new Map<string, (attributes: string) => void>(
-    Object.entries({
-      sld: (attributes: string) => {
-        slide.hidden = /^(0|false)$/.test(attribute(attributes, 'show') ?? '')
-      },
-      sp: () => {
-        placeholder = undefined
-        paragraphs = []
-      },
-      // Without a type it is the place for content of any kind.
-      ph: (attributes: string) => {
-        placeholder = attribute(attributes, 'type') ?? 'obj'
-      },
-      cNvPr: (attributes: string) => {
-        description = attribute(attributes, 'descr') ?? ''
-      },
-      p: () => {
-        paragraph = { text: '', level: 0, bullet: 'inherited', startAt: 1 }
-      },
-      pPr: (attributes: string) => {
-        if (paragraph !== undefined)
-          paragraph.level = Math.min(8, Math.max(0, Number(attribute(attributes, 'lvl') ?? 0) || 0))
-      },
-      buNone: () => setBullet('none'),
-      buChar: () => setBullet('bullet'),
-      buBlip: () => setBullet('bullet'),
-      buAutoNum: (attributes: string) => {
-        setBullet('number')
-        if (paragraph !== undefined) paragraph.startAt = Number(attribute(attributes, 'startAt') ?? 1) || 1
-      },
-      r: startRun,
-      fld: (attributes: string) => {
-        startRun()
-        inFurniture = furniture.test(attribute(attributes, 'type') ?? '')
-      },
-      hlinkClick: (attributes: string) => {
-        const target = relationships.get(attribute(attributes, 'r:id') ?? '')
-        link = target?.external && target.target.length <= maxLink ? target.target : undefined
-      },
-      br: () => {
-        if (paragraph !== undefined) paragraph.text += '\n'
-      },
-      t: () => {
-        inText = true
-      },
-      tbl: () => {
-        rows = []
-      },
-      tr: () => {
-        rows?.push([])
-      },
-      tc: () => {
-        paragraphs = []
-      },
-      chart: (attributes: string) => addPart('chart', relationships.get(attribute(attributes, 'r:id') ?? '')),
-      relIds: (attributes: string) => addPart('diagram', relationships.get(attribute(attributes, 'r:dm') ?? '')),
-    }),
-  )
-
-  const closed = new Map<string, () => void>(
-    Object.entries({
-      t: () => {
-        inText = false
-      },
-      r: endRun,
-      fld: endRun,
-      p: () => {
-        if (paragraph !== undefined && paragraph.text.trim() !== '') paragraphs.push(paragraph)
-        paragraph = undefined
-      },
-      tc: () => {
-        rows?.at(-1)?.push(paragraphs.map(({ text }) => text.trim()).join('\n'))
-        paragraphs = []
-      },
-      tbl: () => {
-        if (rows?.some((row) => row.some((cell) => cell !== '')))
-          slide.shapes.push({ kind: 'table', text: markdownTable(rows) })
-        rows = undefined
-      },
-      sp: () => {
-        if (paragraphs.length > 0)
-          slide.shapes.push({ kind: 'text', placeholder, blocks: blocksOf(paragraphs, placeholder) })
-        paragraphs = []
-      },
-      pic: () => {
-        if (description === '') slide.pictures += 1
-        else slide.shapes.push({ kind: 'picture', description })
-      },
-    }),
-  )
-
-  function setBullet(bullet: Paragraph['bullet']): void {
-    if (paragraph !== undefined) paragraph.bullet = bullet
-  }
-
-  function startRun(): void {
-    run = ''
-    link = undefined
-    inFurniture = false
-  }
-
-  function endRun(): void {
-    if (paragraph !== undefined && !inFurniture) paragraph.text += link === undefined ? run : markdownLink(run, link)
-    startRun()
-  }
-
-  function addPart(kind: 'chart' | 'diagram', target: Relationship | undefined): void {
-    if (target !== undefined && !target.external && pack.has(target.target)) {
-      slide.shapes.push({ kind, part: target.target })
-    }
-  }
-
-  await pack.scan(part, {
-    open(name, attributes) {
-      // The same content once more, for programs older than what stands in the other branch.
-      if (name === 'Fallback') fallbacks += 1
-      if (fallbacks === 0) opened.get(name)?.(attributes)
-    },
-    text(text) {
-      if (inText && fallbacks === 0) run += text
-    },
-    close(name) {
-      if (fallbacks === 0) closed.get(name)?.()
-      if (name === 'Fallback') fallbacks -= 1
-    },
-  })
-  return slide
+/** What is open while a slide is read. */
+interface SlideScan extends ScannedSlide {
+  readonly pack: OfficePackage
+  readonly relationships: ReadonlyMap<string, Relationship>
+  placeholder: string | undefined
+  /** The finished paragraphs of the open shape or table cell. */
+  paragraphs: Paragraph[]
+  paragraph: Paragraph | undefined
+  /** The rows of the open table. */
+  rows: string[][] | undefined
+  run: { text: string; link: string | undefined; isPageNumberOrDate: boolean }
+  inText: boolean
+  /** The description of the last shape that had one. */
+  description: string
+  /** How many open elements are a fallback. */
+  fallbackDepth: number
 }
 
-/** In the places for content every paragraph is a bullet unless it says that it is none; elsewhere it must say that it is one. */
-function blocksOf(paragraphs: readonly Paragraph[], placeholder: string | undefined): TextBlock[] {
+export async function scanSlide(pack: OfficePackage, part: string): Promise<ScannedSlide> {
+  const scan: SlideScan = {
+    shapes: [],
+    hidden: false,
+    pictures: 0,
+    pack,
+    relationships: await pack.relationshipsOf(part),
+    placeholder: undefined,
+    paragraphs: [],
+    paragraph: undefined,
+    rows: undefined,
+    run: newRun(),
+    inText: false,
+    description: '',
+    fallbackDepth: 0,
+  }
+  await pack.scan(part, {
+    open(name, attributes) {
+      // A fallback repeats the content beside it for older programs.
+      if (name === 'Fallback') scan.fallbackDepth += 1
+      if (scan.fallbackDepth === 0) slideElements.get(name)?.open?.(scan, attributes)
+    },
+    text(text) {
+      if (scan.inText && scan.fallbackDepth === 0) scan.run.text += text
+    },
+    close(name) {
+      if (scan.fallbackDepth === 0) slideElements.get(name)?.close?.(scan)
+      if (name === 'Fallback') scan.fallbackDepth -= 1
+    },
+  })
+  return scan
+}
+
+interface SlideElement {
+  open?(scan: SlideScan, attributes: string): void
+  close?(scan: SlideScan): void
+}
+
+type Elements = Readonly<Record<string, SlideElement>>
+
+const shapes: Elements = {
+  sld: {
+    open(scan, attributes) {
+      scan.hidden = /^(0|false)$/.test(attribute(attributes, 'show') ?? '')
+    },
+  },
+  sp: {
+    open(scan) {
+      scan.placeholder = undefined
+      scan.paragraphs = []
+    },
+    close(scan) {
+      const { paragraphs, placeholder } = scan
+      if (paragraphs.length > 0) {
+        scan.shapes.push({ kind: 'text', placeholder, blocks: blocksOf(paragraphs, placeholder) })
+      }
+      scan.paragraphs = []
+    },
+  },
+  ph: {
+    // A placeholder without a type takes content of any kind.
+    open(scan, attributes) {
+      scan.placeholder = attribute(attributes, 'type') ?? 'obj'
+    },
+  },
+  cNvPr: {
+    open(scan, attributes) {
+      scan.description = attribute(attributes, 'descr') ?? ''
+    },
+  },
+  pic: {
+    close(scan) {
+      if (scan.description === '') scan.pictures += 1
+      else scan.shapes.push({ kind: 'picture', description: scan.description })
+    },
+  },
+  chart: { open: (scan, attributes) => addPart(scan, 'chart', attribute(attributes, 'r:id')) },
+  relIds: { open: (scan, attributes) => addPart(scan, 'diagram', attribute(attributes, 'r:dm')) },
+}
+
+const paragraphs: Elements = {
+  p: {
+    open(scan) {
+      scan.paragraph = { text: '', level: 0, bullet: 'inherited', startAt: 1 }
+    },
+    close(scan) {
+      if (scan.paragraph !== undefined && scan.paragraph.text.trim() !== '') scan.paragraphs.push(scan.paragraph)
+      scan.paragraph = undefined
+    },
+  },
+  pPr: {
+    open({ paragraph }, attributes) {
+      if (paragraph === undefined) return
+      paragraph.level = Math.min(8, Math.max(0, Number(attribute(attributes, 'lvl') ?? 0) || 0))
+    },
+  },
+  buNone: bullet('none'),
+  buChar: bullet('bullet'),
+  buBlip: bullet('bullet'),
+  buAutoNum: bullet('number'),
+  br: {
+    open({ paragraph }) {
+      if (paragraph !== undefined) paragraph.text += '\n'
+    },
+  },
+}
+
+const runs: Elements = {
+  r: { open: startRun, close: endRun },
+  fld: {
+    open(scan, attributes) {
+      startRun(scan)
+      scan.run.isPageNumberOrDate = /^(slidenum|datetime)/.test(attribute(attributes, 'type') ?? '')
+    },
+    close: endRun,
+  },
+  hlinkClick: {
+    open({ run, relationships }, attributes) {
+      const target = relationships.get(attribute(attributes, 'r:id') ?? '')
+      run.link = target?.external && target.target.length <= maxLink ? target.target : undefined
+    },
+  },
+  t: {
+    open(scan) {
+      scan.inText = true
+    },
+    close(scan) {
+      scan.inText = false
+    },
+  },
+}
+
+const tables: Elements = {
+  tbl: {
+    open(scan) {
+      scan.rows = []
+    },
+    close(scan) {
+      if (scan.rows?.some((row) => row.some((cell) => cell !== ''))) {
+        scan.shapes.push({ kind: 'table', text: markdownTable(scan.rows) })
+      }
+      scan.rows = undefined
+    },
+  },
+  tr: { open: ({ rows }) => void rows?.push([]) },
+  tc: {
+    open(scan) {
+      scan.paragraphs = []
+    },
+    close(scan) {
+      scan.rows?.at(-1)?.push(scan.paragraphs.map(({ text }) => text.trim()).join('\n'))
+      scan.paragraphs = []
+    },
+  },
+}
+
+/** A Map, not an object: an element named `constructor` must find nothing. */
+const slideElements: ReadonlyMap<string, SlideElement> = new Map(
+  [shapes, paragraphs, runs, tables].flatMap((elements) => Object.entries(elements)),
+)
+
+function bullet(kind: Paragraph['bullet']): SlideElement {
+  return {
+    open({ paragraph }, attributes) {
+      if (paragraph === undefined) return
+      paragraph.bullet = kind
+      if (kind === 'number') paragraph.startAt = Number(attribute(attributes, 'startAt') ?? 1) || 1
+    },
+  }
+}
+
+function newRun(): SlideScan['run'] {
+  return { text: '', link: undefined, isPageNumberOrDate: false }
+}
+
+function startRun(scan: SlideScan): void {
+  scan.run = newRun()
+}
+
+function endRun(scan: SlideScan): void {
+  const { paragraph, run } = scan
+  if (paragraph !== undefined && !run.isPageNumberOrDate) {
+    paragraph.text += run.link === undefined ? run.text : markdownLink(run.text, run.link)
+  }
+  startRun(scan)
+}
+
+function addPart({ pack, relationships, shapes: all }: SlideScan, kind: 'chart' | 'diagram', id = ''): void {
+  const target = relationships.get(id)
+  if (target !== undefined && !target.external && pack.has(target.target)) all.push({ kind, part: target.target })
+}
+
+/** In placeholders for content every paragraph is a bullet unless it says otherwise. Elsewhere only paragraphs that say so are. */
+function blocksOf(all: readonly Paragraph[], placeholder: string | undefined): TextBlock[] {
   const bulleted = placeholder === 'body' || placeholder === 'obj'
   const numbers: number[] = []
-  return paragraphs.map(({ text, level, bullet, startAt }) => {
+  return all.map(({ text, level, bullet, startAt }) => {
     numbers.length = level + 1
     if (bullet === 'number') {
       const number = numbers[level] === undefined ? startAt : numbers[level] + 1

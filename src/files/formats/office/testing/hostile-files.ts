@@ -225,7 +225,7 @@ export const hostileFiles: HostileFile[] = [
     kind: 'pptx',
     bytes: () =>
       zipOf(pptxEntries(Array.from({ length: 10_000 }, () => ({ part: 'slide1', shapes: shape(slideText('Hello')) })))),
-    refusal: 'The presentation has 10,000 slides; at most 2,000 are read.',
+    refusal: 'The presentation has 10,000 slides, but at most 2,000 can be read.',
   },
   {
     name: 'a workbook that shows one large sheet 200 times',

@@ -1,0 +1,228 @@
+// What each XML element of a Word document does when it opens and when it closes.
+
+import { maxLink } from '../../markdown.ts'
+import { attribute } from '../xml-scanner.ts'
+import { linkOf } from './docx-fields.ts'
+import { newRun, type Run } from './docx-frames.ts'
+import type { NoteKind } from './docx-notes.ts'
+import type { DocxParagraph } from './docx-paragraph.ts'
+import { type DocxScan, isShown, show, showBelow, showPlain } from './docx-scan.ts'
+import { isOn, levelOf } from './docx-styles.ts'
+import { symbolOf } from './symbol-fonts.ts'
+
+interface DocxElement {
+  open?(scan: DocxScan, attributes: string): void
+  close?(scan: DocxScan): void
+}
+
+type Elements = Readonly<Record<string, DocxElement>>
+
+const paragraphs: Elements = {
+  p: {
+    open: ({ frames }) => frames.openParagraph(),
+    close({ fields, frames }) {
+      fields.endParagraph()
+      frames.closeParagraph()
+    },
+  },
+  pPr: {
+    open({ frames }) {
+      const frame = frames.paragraph()
+      if (frame !== undefined) frame.inProperties = true
+    },
+    close({ frames }) {
+      const frame = frames.paragraph()
+      if (frame !== undefined) frame.inProperties = false
+    },
+  },
+  pStyle: paragraphProperty((paragraph, value) => {
+    paragraph.style = value
+  }),
+  outlineLvl: paragraphProperty((paragraph, value) => {
+    paragraph.outline = Number(value)
+  }),
+  numId: paragraphProperty((paragraph, value) => {
+    paragraph.list = value
+  }),
+  ilvl: paragraphProperty((paragraph, value) => {
+    paragraph.level = levelOf(value)
+  }),
+}
+
+const runs: Elements = {
+  // Reset at the end too: a formula between two runs must not look like the run before it.
+  r: { open: resetRun, close: resetRun },
+  rPr: {
+    open({ frames }) {
+      const frame = frames.paragraph()
+      if (frame !== undefined) frame.inRunProperties = !frame.inProperties
+    },
+    close({ frames }) {
+      const frame = frames.paragraph()
+      if (frame !== undefined) frame.inRunProperties = false
+    },
+  },
+  rStyle: runProperty((run, value) => {
+    run.style = value
+  }),
+  b: runProperty((run, value) => {
+    run.bold = isOn(value)
+  }),
+  i: runProperty((run, value) => {
+    run.italic = isOn(value)
+  }),
+  vanish: runProperty((run, value) => {
+    run.hidden = isOn(value)
+  }),
+}
+
+const texts: Elements = {
+  t: textOf('shown'),
+  tab: { open: (scan) => show(scan, '\t') },
+  ptab: { open: (scan) => show(scan, '\t') },
+  br: { open: (scan) => showPlain(scan, '\n') },
+  cr: { open: (scan) => showPlain(scan, '\n') },
+  noBreakHyphen: { open: (scan) => show(scan, '-') },
+  sym: {
+    open(scan, attributes) {
+      const code = attribute(attributes, 'w:char')
+      if (code !== undefined) show(scan, symbolOf(attribute(attributes, 'w:font') ?? '', code))
+    },
+  },
+  footnoteReference: noteReference('footnote'),
+  endnoteReference: noteReference('endnote'),
+  commentReference: noteReference('comment'),
+}
+
+const fieldsAndLinks: Elements = {
+  instrText: textOf('instruction'),
+  fldChar: {
+    open({ fields }, attributes) {
+      const type = attribute(attributes, 'w:fldCharType')
+      if (type === 'begin') fields.begin()
+      else if (type === 'separate') fields.separate()
+      else if (type === 'end') fields.end()
+    },
+  },
+  fldSimple: {
+    open: ({ links }, attributes) => openLink(links, linkOf(attribute(attributes, 'w:instr') ?? '')),
+    close: ({ links }) => void links.pop(),
+  },
+  hyperlink: {
+    open: (scan, attributes) => openLink(scan.links, targetOf(scan, attributes)),
+    close: ({ links }) => void links.pop(),
+  },
+}
+
+const tables: Elements = {
+  tbl: { open: ({ frames }) => frames.openTable(), close: ({ frames }) => frames.closeTable() },
+  tr: { open: ({ frames }) => frames.openRow(), close: ({ frames }) => frames.closeRow() },
+  trPr: { open: ({ frames }) => frames.setRowProperties(true), close: ({ frames }) => frames.setRowProperties(false) },
+  gridBefore: { open: ({ frames }, attributes) => frames.setFreeColumns(attribute(attributes, 'w:val')) },
+  tc: { open: ({ frames }) => frames.openCell(), close: ({ frames }) => frames.closeCell() },
+  gridSpan: { open: ({ frames }, attributes) => frames.setColumns(attribute(attributes, 'w:val')) },
+  cellDel: { open: ({ frames }) => frames.deleteCell() },
+}
+
+const drawing: DocxElement = { open: ({ drawings }) => drawings.start(), close: endDrawing }
+const picture: DocxElement = { open: ({ drawings }) => drawings.addPicture() }
+
+const figures: Elements = {
+  drawing,
+  pict: drawing,
+  object: drawing,
+  docPr: {
+    open: ({ drawings }, attributes) =>
+      drawings.describe(attribute(attributes, 'descr') || attribute(attributes, 'title')),
+  },
+  cNvPr: { open: ({ drawings }, attributes) => drawings.describe(attribute(attributes, 'descr')) },
+  shape: { open: ({ drawings }, attributes) => drawings.describe(attribute(attributes, 'alt')) },
+  decorative: { open: ({ drawings }, attributes) => drawings.decorate(isOn(attribute(attributes, 'val'))) },
+  blip: picture,
+  imagedata: picture,
+  chart: {
+    open: (scan, attributes) => showBelow(scan, scan.part.figures.get(attribute(attributes, 'r:id') ?? '')),
+  },
+  relIds: {
+    open: (scan, attributes) => showBelow(scan, scan.part.figures.get(attribute(attributes, 'r:dm') ?? '')),
+  },
+  AlternateContent: {
+    open: ({ alternatives, shownCount }) => void alternatives.push(shownCount),
+    close: ({ alternatives }) => void alternatives.pop(),
+  },
+  altChunk: {
+    open(scan) {
+      scan.embeddedFiles += 1
+    },
+  },
+}
+
+/** A Map, not an object: an element named `constructor` must find nothing. */
+export const docxElements: ReadonlyMap<string, DocxElement> = new Map(
+  [paragraphs, runs, texts, fieldsAndLinks, tables, figures].flatMap((elements) => Object.entries(elements)),
+)
+
+function paragraphProperty(set: (paragraph: DocxParagraph, value: string | undefined) => void): DocxElement {
+  return {
+    open({ frames }, attributes) {
+      const frame = frames.paragraph()
+      if (frame?.inProperties === true) set(frame.paragraph, attribute(attributes, 'w:val'))
+    },
+  }
+}
+
+function runProperty(set: (run: Run, value: string | undefined) => void): DocxElement {
+  return {
+    open({ frames }, attributes) {
+      const frame = frames.paragraph()
+      if (frame?.inRunProperties === true) set(frame.run, attribute(attributes, 'w:val'))
+    },
+  }
+}
+
+function resetRun({ frames }: DocxScan): void {
+  const frame = frames.paragraph()
+  if (frame !== undefined) frame.run = newRun()
+}
+
+function textOf(kind: DocxScan['textKind']): DocxElement {
+  return {
+    open(scan) {
+      scan.textKind = kind
+    },
+    close(scan) {
+      scan.textKind = undefined
+    },
+  }
+}
+
+function noteReference(kind: NoteKind): DocxElement {
+  return {
+    open(scan, attributes) {
+      const { notes, budget } = scan.context
+      const id = attribute(attributes, 'w:id')
+      // Marks are numbered in order, so a mark that would not be shown must not get a number.
+      if (id !== undefined && isShown(scan) && budget.take('[^1]') !== '') showPlain(scan, notes.mark(kind, id))
+    },
+  }
+}
+
+function openLink(links: DocxScan['links'], target: string | undefined): void {
+  links.push(target !== undefined && target.length <= maxLink ? target : links.at(-1))
+}
+
+function targetOf({ part }: DocxScan, attributes: string): string | undefined {
+  const relationship = part.relationships.get(attribute(attributes, 'r:id') ?? '')
+  if (relationship?.external !== true) return undefined
+  const place = attribute(attributes, 'w:anchor')
+  return place === undefined || place === '' ? relationship.target : `${relationship.target}#${place}`
+}
+
+function endDrawing(scan: DocxScan): void {
+  const description = scan.drawings.end()
+  if (description === undefined || !isShown(scan)) return
+  if (description === '') {
+    scan.shownCount += 1
+    scan.pictures += 1
+  } else showPlain(scan, description)
+}
