@@ -1,4 +1,4 @@
-// What Word, Excel and PowerPoint files have in common: a zip of parts that refer to each other by relationships.
+// What Word, Excel and PowerPoint files have in common: a zip whose parts refer to each other by relationships.
 
 import { posix } from 'node:path'
 import { damaged, unreadable } from '../unreadable.ts'
@@ -8,21 +8,21 @@ import { attribute, scanXml, type XmlHandler } from './xml-scanner.ts'
 export type OfficeKind = 'docx' | 'xlsx' | 'pptx'
 
 export interface OfficePackage {
-  /** Name of the part that the others hang from. */
+  /** Name of the main part: the document, workbook or presentation. */
   main: string
   has(part: string): boolean
   parts: ReadonlySet<string>
-  /** Throws `file_unreadable` also when all scans together come to more than a file may ask for. */
+  /** Throws `file_unreadable`, also when all scans of the file together exceed the limits. */
   scan(part: string, handler: XmlHandler): Promise<void>
-  /** By id; empty where a part has none. */
+  /** By id. Empty for a part without relationships. */
   relationshipsOf(part: string): Promise<Map<string, Relationship>>
   close(): void
 }
 
 export interface Relationship {
-  /** The last word of its type: `slide`, `hyperlink`, `worksheet`. */
+  /** The last word of the type: `slide`, `hyperlink`, `worksheet`. */
   type: string
-  /** A part's name, or the address where it leads out of the file. */
+  /** The name of a part, or an address if `external` is true. */
   target: string
   external: boolean
 }
@@ -34,13 +34,13 @@ const wordFor = new Map([
   ['presentation', 'a PowerPoint presentation'],
 ])
 
-/** Throws `file_unreadable` also when the file is an Office file of another kind. */
+/** Throws `file_unreadable`, also when the file is an Office file of another kind. */
 export async function openOfficePackage(path: string, kind: OfficeKind): Promise<OfficePackage> {
   const archive = await openSafeArchive(path)
   try {
     const opened = packageOf(archive, '')
     const named = [...(await opened.relationshipsOf('')).values()].find((one) => one.type === 'officeDocument')?.target
-    // Some writers leave the first relationships out; every program writes these names.
+    // Some programs leave out the first relationships, but all of them use these names.
     const main = [named, 'word/document.xml', 'xl/workbook.xml', 'ppt/presentation.xml'].find(
       (part) => part !== undefined && archive.names.has(part),
     )
@@ -57,12 +57,12 @@ export async function openOfficePackage(path: string, kind: OfficeKind): Promise
 }
 
 /**
- * A part may be named many times, as the slide behind a thousand numbers or the chart on each of them, and is then read as
- * often. A sheet of 100,000 rows and 10 columns is 25 MB and 2,100,000 elements.
+ * For all scans of a file together: a part that is used a thousand times, such as a chart on every slide, is read a thousand
+ * times. A sheet of 100,000 rows and 10 columns has 25 MB and 2,100,000 elements.
  */
 const scanLimits = { bytes: 75_000_000, elements: 4_000_000 } as const
 
-const tooMuch = () => unreadable('The file holds more than is read: split it into several and attach those.')
+const tooMuch = () => unreadable('The file is too long to be read: split it into several files and attach those.')
 
 function packageOf(archive: SafeArchive, main: string): OfficePackage {
   let bytes = 0
@@ -111,7 +111,7 @@ function packageOf(archive: SafeArchive, main: string): OfficePackage {
   }
 }
 
-/** A target is relative to the part that names it, or begins at the root of the file. It cannot lead out: names are looked up. */
+/** A target is relative to the part that names it, or starts at the root. It cannot leave the file: it is only looked up there. */
 const partName = (from: string, target: string): string => posix.resolve('/', posix.dirname(from), target).slice(1)
 
 async function rootElementOf(archive: SafeArchive, part: string): Promise<string> {

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { fromRandomAccessReaderPromise, openPromise, RandomAccessReader, type ZipFile } from 'yauzl'
 
-/** Opens a zip for reading, also one with bytes behind its end: mail gateways and disks of fixed blocks add some. Throws where there is none. */
+/** Opens a zip for reading. Bytes after its end are allowed, because some mail gateways add them. Throws if it is not a zip. */
 export async function openZip(path: string, options: { decodeStrings: boolean }): Promise<ZipFile> {
   const how = { ...options, autoClose: false }
   try {
@@ -39,7 +39,7 @@ class OpenFile extends RandomAccessReader {
 
 const PIECE_BYTES = 65_536
 
-/** Not a stream of Node's own: those close the file when they are destroyed. */
+/** Streams of Node itself would close the file when they are destroyed. */
 async function* piecesOf(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
   for (let at = start; at < end; ) {
     const piece = Buffer.alloc(Math.min(PIECE_BYTES, end - at))
@@ -50,15 +50,15 @@ async function* piecesOf(file: FileHandle, start: number, end: number): AsyncGen
   }
 }
 
-/** Of what may stand behind the end. */
-const MAX_BEHIND = 1_000_000
+/** How many bytes may follow the end. */
+const MAX_TRAILING = 1_000_000
 const END_BYTES = 22
 const END = Buffer.from('PK\x05\x06')
 
-/** Behind the record that ends the archive; null when there is none. The directory ends where that record begins, so that a signature inside something else is not taken for it. */
+/** The position after the record that ends the archive; null if there is none. The directory must end where that record begins: otherwise the signature is part of something else. */
 async function findEnd(file: FileHandle): Promise<number | null> {
   const { size } = await file.stat()
-  const tail = Buffer.alloc(Math.min(size, MAX_BEHIND))
+  const tail = Buffer.alloc(Math.min(size, MAX_TRAILING))
   const start = size - tail.length
   await file.read(tail, 0, tail.length, start)
   for (let at = tail.lastIndexOf(END); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf(END, at - 1)) {

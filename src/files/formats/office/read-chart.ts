@@ -9,7 +9,7 @@ interface Series {
   values: string[]
 }
 
-/** The numbers behind a chart as a table, from the copy of them that every chart carries. Empty when it carries none. */
+/** The numbers behind a chart as a table. Every chart carries a copy of them. Empty if it does not. */
 export async function readChart(pack: OfficePackage, part: string): Promise<string> {
   const series: Series[] = []
   let title = ''
@@ -18,7 +18,7 @@ export async function readChart(pack: OfficePackage, part: string): Promise<stri
   let inText = false
   let point = 0
   function startSeries(): void {
-    if (series.length === maxSeries) throw unreadable('The file has a chart with more series than are read.')
+    if (series.length === maxSeries) throw unreadable('The file has a chart with too many series to be read.')
     series.push({ name: '', categories: [], values: [] })
   }
 
@@ -60,10 +60,10 @@ export async function readChart(pack: OfficePackage, part: string): Promise<stri
 /** Excel's own limit. */
 const maxSeries = 255
 
-/** The index of a point is a claim of the file. */
+/** The index of a point comes from the file, so it can be any number. */
 const maxPoints = 1_000
 
-/** The words of a SmartArt diagram, one item each. */
+/** The texts of a SmartArt diagram as a list. */
 export async function readDiagram(pack: OfficePackage, part: string): Promise<string> {
   const items: string[] = []
   let paragraph = ''
@@ -74,7 +74,7 @@ export async function readDiagram(pack: OfficePackage, part: string): Promise<st
       else if (name === 't') inText = true
     },
     text(text) {
-      // The element around each body of text has the same short name; between its tags is only white space.
+      // Another element with the name `t` surrounds each body of text; it adds only white space.
       if (inText) paragraph += text
     },
     close(name) {

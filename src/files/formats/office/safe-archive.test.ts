@@ -53,7 +53,7 @@ describe('openSafeArchive', () => {
     ])
     await expect(read([{ name: 'ppt/slides/slide1.xml', content: picture }])).rejects.toMatchObject({
       code: 'file_unreadable',
-      message: 'The file is too large when unpacked: at most 50 MB are read.',
+      message: 'The file is too large when unpacked: at most 50 MB can be read.',
     })
   })
 
@@ -62,7 +62,7 @@ describe('openSafeArchive', () => {
 
     await expect(read([{ name: 'a.xml', content: far }])).rejects.toMatchObject({
       code: 'file_unreadable',
-      message: 'The file holds a document type definition, which Office files never do. It was not read.',
+      message: 'The file has a document type definition, which Office files never have. It was not read.',
     })
   })
 
@@ -75,7 +75,7 @@ describe('openSafeArchive', () => {
     for (const mark of ['', '\ufeff']) {
       const content = encode(`${mark}<?xml version="1.0"?><!DOCTYPE a><a/>`)
       await expect(read([{ name: 'customXml/item1.xml', content }])).rejects.toMatchObject({
-        message: 'The file holds a document type definition, which Office files never do. It was not read.',
+        message: 'The file has a document type definition, which Office files never have. It was not read.',
       })
     }
   })

@@ -1,5 +1,5 @@
-// The zip around an Office document, looked through before any parser sees it. Every entry is really inflated and counted,
-// because the sizes in an archive are claims: a few hundred kilobytes can unpack to gigabytes and say that they do not.
+// Checks the zip of an Office document before any parser sees it. Every entry is really inflated and counted, because the sizes
+// written in an archive may be false: a few hundred kilobytes can unpack to gigabytes.
 
 import { open } from 'node:fs/promises'
 import { type Entry, getFileNameLowLevel, validateFileName, type ZipFile } from 'yauzl'
@@ -10,28 +10,28 @@ import { ENCODING_BYTES, xmlEncodingOf } from './xml-scanner.ts'
 
 export const archiveLimits = {
   entries: 10_000,
-  /** Inflated, of the parts that a parser may open. */
+  /** Inflated size of all parts that a parser may open. */
   bytes: 50_000_000,
-  /** Inflated, of pictures, fonts and embedded files: nobody opens them, but what is attached may not be a bomb either. */
+  /** Inflated size of pictures, fonts and embedded files. No parser opens them, but they must not be a zip bomb either. */
   sideBytes: 150_000_000,
-  /** Inflated to packed, of one entry. Sheets of repeated numbers come to 50, zeros to between 200 and 1,000. */
+  /** Inflated size divided by packed size, for one entry. Sheets of repeated numbers reach 50, zeros 200 to 1,000. */
   ratio: 150,
-  /** Below it a ratio says nothing: an empty picture packs well too. */
+  /** The ratio is not checked below this size: an empty picture packs well too. */
   ratioFrom: 10_000_000,
 } as const
 
 export interface SafeArchive {
-  /** Names of the entries as they are written, folders left out. */
+  /** Names of the entries as they are written, without folders. */
   names: ReadonlySet<string>
-  /** The inflated bytes of one entry. Throws `file_unreadable` when there is none of that name. */
+  /** The inflated bytes of one entry. Throws `file_unreadable` if there is no entry of that name. */
   read(name: string): AsyncIterable<Buffer>
   close(): void
 }
 
 /**
- * Throws `file_unreadable` for what is not a zip, is damaged, locked with a password, has names that lead out of it, the same
- * name twice, a document type definition (the door to entity bombs), or is too large when unpacked. Archives inside the archive
- * are counted and never opened.
+ * Throws `file_unreadable` if the file is not a zip, is damaged, locked with a password or too large when unpacked, or if it has
+ * names that point outside, the same name twice, or a document type definition (which makes entity bombs possible). Archives
+ * inside the archive are counted, but never opened.
  */
 export async function openSafeArchive(path: string): Promise<SafeArchive> {
   await refuseOldContainer(path)
@@ -58,7 +58,7 @@ async function lookThrough(zip: ZipFile): Promise<Map<string, Entry>> {
   for await (const entry of zip.eachEntry()) {
     const name = nameOf(entry)
     if (name.endsWith('/')) continue
-    if (entries.has(name)) throw unreadable('The file is damaged: it holds the same part twice.')
+    if (entries.has(name)) throw unreadable('The file is damaged: it has the same part twice.')
     if (entries.size === archiveLimits.entries) throw tooManyParts()
     entries.set(name, entry)
     await inflate(zip, entry, name, totals)
@@ -73,7 +73,7 @@ async function inflate(
   totals: { bytes: number; sideBytes: number },
 ): Promise<void> {
   const kind = /^(word|xl|ppt)\/(media|embeddings|fonts)\//.test(name) ? 'sideBytes' : 'bytes'
-  // An honest bomb is refused without inflating a byte of it.
+  // A bomb that states its true size is refused without inflating anything.
   if (totals[kind] + entry.uncompressedSize > archiveLimits[kind]) throw tooLarge(kind)
   const isXml = /\.(xml|rels|vml)$/i.test(name)
   let bytes = 0
@@ -85,7 +85,7 @@ async function inflate(
       // The keyword may lie across two chunks.
       const seam = Buffer.concat([tail, chunk.subarray(0, documentType.length)])
       if (chunk.includes(documentType) || seam.includes(documentType)) {
-        throw unreadable('The file holds a document type definition, which Office files never do. It was not read.')
+        throw unreadable('The file has a document type definition, which Office files never have. It was not read.')
       }
       tail = chunk.subarray(-documentType.length)
     }
@@ -100,10 +100,10 @@ async function* contentOf(zip: ZipFile, entry: Entry | undefined): AsyncGenerato
   if (entry === undefined) throw unreadable('The file is damaged: a part of it is missing.')
   if (entry.isEncrypted()) throw locked()
   if (!entry.canDecodeFileData())
-    throw unreadable('The file is packed in a way that is not read: save it anew in Office.')
+    throw unreadable('The file is compressed in an unknown way: save it again in Office and attach the new file.')
   try {
     const stream = await zip.openReadStreamPromise(entry)
-    // The first piece is long enough to tell the encoding by it.
+    // The first piece must be long enough to tell the encoding.
     let start: Buffer | null = Buffer.alloc(0)
     for await (const chunk of stream) {
       if (start !== null) start = Buffer.concat([start, chunk])
@@ -122,7 +122,7 @@ async function* contentOf(zip: ZipFile, entry: Entry | undefined): AsyncGenerato
 function nameOf(entry: Entry): string {
   const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
   if (validateFileName(name) !== null || name.includes('\0')) {
-    throw unreadable('The file holds parts whose names lead out of it. It was not read.')
+    throw unreadable('The file has parts whose names point outside it. It was not read.')
   }
   return name
 }
@@ -136,7 +136,7 @@ const documentTypes = {
 const oleMagic = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 const encryptedPackage = Buffer.from('EncryptedPackage', 'utf16le')
 
-/** Office keeps encrypted documents, and all documents before 2007, in a container of its own instead of a zip. */
+/** Office stores encrypted documents, and all documents of versions before 2007, in a container of its own instead of a zip. */
 async function refuseOldContainer(path: string): Promise<void> {
   await using file = await open(path)
   const start = Buffer.alloc(oleMagic.length)
@@ -148,14 +148,16 @@ async function refuseOldContainer(path: string): Promise<void> {
     tail = Buffer.from(chunk.subarray(-encryptedPackage.length))
   }
   throw unreadable(
-    'The file is in the Office format of before 2007: save it as .docx, .xlsx or .pptx and attach it again.',
+    'The file is in the Office format from before 2007: save it as .docx, .xlsx or .pptx and attach that file.',
   )
 }
 
-const locked = () => unreadable('The file is locked with a password: save it without one and attach it again.')
+const locked = () => unreadable('The file is locked with a password: save it without a password and attach it again.')
 
 const tooManyParts = () =>
-  unreadable(`The file has more than ${archiveLimits.entries.toLocaleString('en')} parts, more than is read.`)
+  unreadable(
+    `The file has more than ${archiveLimits.entries.toLocaleString('en')} parts, which is too many to be read.`,
+  )
 
 const tooLarge = (kind: 'bytes' | 'sideBytes') =>
-  unreadable(`The file is too large when unpacked: at most ${archiveLimits[kind] / 1_000_000} MB are read.`)
+  unreadable(`The file is too large when unpacked: at most ${archiveLimits[kind] / 1_000_000} MB can be read.`)

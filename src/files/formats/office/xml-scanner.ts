@@ -1,22 +1,22 @@
-// XML as a stream of tags and text, for the parts of Office documents. Holds no tree, so a part of 50 MB costs what its longest
-// tag costs. Knows no document types and no entities but the five of XML: those are how small files grow large.
+// Reads XML as a stream of tags and text, for the parts of Office documents. It builds no tree, so it needs no more memory than
+// the longest tag. It knows no document types and only the five entities of XML: others can make a small file huge.
 
 import { damaged, unreadable } from '../unreadable.ts'
 
 export interface XmlHandler {
-  /** `name` without its prefix. `attributes` is the raw text behind it; see `attribute`. */
+  /** `name` has no prefix. `attributes` is the raw text after the name; `attribute` reads it. */
   open?(name: string, attributes: string): void
   close?(name: string): void
-  /** Decoded. One run of text may come in several pieces. */
+  /** Gets the decoded text. One text may come in several pieces. */
   text?(text: string): void
 }
 
 const limits = { depth: 1_000, tag: 1_000_000 } as const
 
-/** Of the start of a part, which tells its encoding. */
+/** How many bytes from the start of a part `xmlEncodingOf` needs. */
 export const ENCODING_BYTES = 2
 
-/** By its mark, or by its first character, which is `<`. Office writes UTF-8 and reads UTF-16 too; some programs add parts in that. */
+/** Looks at the byte order mark, or at the first character, which is `<`. Office writes UTF-8, but some programs add UTF-16 parts. */
 export function xmlEncodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) return 'utf-16le'
   if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c)) return 'utf-16be'
@@ -24,8 +24,8 @@ export function xmlEncodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le'
 }
 
 /**
- * Calls `handler` in document order; throws `file_unreadable` for what is not well-formed or nested too deep. The first piece of
- * `content` has at least `ENCODING_BYTES`.
+ * Calls `handler` in document order. Throws `file_unreadable` if the XML is not well-formed or is nested too deeply. The first
+ * piece of `content` must have at least `ENCODING_BYTES`.
  */
 export async function scanXml(content: AsyncIterable<Uint8Array>, handler: XmlHandler): Promise<void> {
   const scanner = createXmlScanner(handler)
@@ -64,11 +64,11 @@ function createXmlScanner(handler: XmlHandler) {
     handler.open?.(name, body.slice(end, empty ? -1 : undefined))
     if (empty) handler.close?.(name)
     else if (stack.push(name) > limits.depth) {
-      throw unreadable('The file is nested deeper than any document a person made. It was not read.')
+      throw unreadable('The file is nested more deeply than documents that people write. It was not read.')
     }
   }
 
-  /** Takes one construct that begins at `at` with `<`; returns where it ends, or -1 when it is not complete. */
+  /** Handles what begins with the `<` at `at`. Returns where it ends, or -1 if it is not complete. */
   function construct(xml: string, at: number): number {
     const close = (end: string, skip: number): number => {
       const found = xml.indexOf(end, at + skip)
@@ -81,7 +81,7 @@ function createXmlScanner(handler: XmlHandler) {
       if (end >= 0 && stack.length > 0) handler.text?.(xml.slice(at + 9, end - 3))
       return end
     }
-    // The start of one of the two above may be all that has come so far.
+    // This may be the start of a comment or CDATA whose rest has not arrived yet.
     if (xml.startsWith('<!', at)) {
       if (xml.length - at < 9) return -1
       throw damaged()
@@ -108,7 +108,7 @@ function createXmlScanner(handler: XmlHandler) {
         at = end
       }
       rest = xml.slice(at)
-      if (rest.length > limits.tag) throw unreadable('The file has a part that is not read: it is one huge piece.')
+      if (rest.length > limits.tag) throw unreadable('The file has a tag that is too long to be read.')
     },
     end(): void {
       if (rest.trim() !== '' || stack.length > 0 || !seenRoot) throw damaged()
@@ -116,13 +116,13 @@ function createXmlScanner(handler: XmlHandler) {
   }
 }
 
-/** A reference such as `&amp;` may be cut by the end of the chunk; then the text ends before it. */
+/** The end of the chunk may cut a reference such as `&amp;`. Then the text ends before it. */
 function endOfWholeText(xml: string, from: number): number {
   const reference = xml.lastIndexOf('&')
   return reference >= from && xml.length - reference < 14 && !xml.includes(';', reference) ? reference : xml.length
 }
 
-/** Behind the `>`; a `>` inside quotes does not end a tag. -1: not complete. */
+/** The position after the `>`. A `>` inside quotes does not end a tag. -1: the tag is not complete. */
 function endOfTag(xml: string, from: number): number {
   for (let at = from; at < xml.length; at += 1) {
     const char = xml[at]
@@ -138,7 +138,7 @@ function endOfTag(xml: string, from: number): number {
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
 
-/** The value of the attribute that is written `name`, prefix and all. By hand, because a large sheet asks millions of times. */
+/** The value of an attribute. `name` includes the prefix. Written by hand for speed: a large sheet has millions of attributes. */
 export function attribute(attributes: string, name: string): string | undefined {
   for (let at = attributes.indexOf(name); at >= 0; at = attributes.indexOf(name, at + 1)) {
     if (at > 0 && !isSpace(attributes.charCodeAt(at - 1))) continue
@@ -167,7 +167,7 @@ function endOfName(body: string): number {
   return at
 }
 
-// A Map: a reference named `constructor` must not find one.
+// A Map, not an object: a reference named `constructor` must find nothing.
 const predefined = new Map([
   ['amp', '&'],
   ['lt', '<'],

@@ -35,10 +35,10 @@ const ole = (stream: string): Buffer =>
 
 const damaged = 'The file is damaged'
 const tooLarge = 'The file is too large when unpacked'
-const leadsOut = 'The file holds parts whose names lead out of it.'
-const definition = 'The file holds a document type definition'
-const tooMuch = 'The file holds more than is read'
-const tooDeep = 'The file is nested deeper'
+const leadsOut = 'The file has parts whose names point outside it.'
+const definition = 'The file has a document type definition'
+const tooMuch = 'The file is too long to be read'
+const tooDeep = 'The file is nested more deeply'
 const locked = 'The file is locked with a password'
 
 export const zipBombs: HostileFile[] = [
@@ -95,7 +95,7 @@ export const hostileFiles: HostileFile[] = [
     kind: 'docx',
     bytes: () =>
       zipOf([...document(), { name: 'word/styles.xml', content: Buffer.from(`\uFEFF${entities}<x/>`, 'utf16le') }]),
-    refusal: 'The file holds a document type definition',
+    refusal: 'The file has a document type definition',
   },
   {
     name: 'a name that climbs',
@@ -144,7 +144,7 @@ export const hostileFiles: HostileFile[] = [
     name: 'a workbook of 1997',
     kind: 'xlsx',
     bytes: () => ole('Workbook'),
-    refusal: 'The file is in the Office format of before 2007',
+    refusal: 'The file is in the Office format from before 2007',
   },
   {
     name: 'an archive with a password',

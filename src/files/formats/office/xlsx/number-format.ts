@@ -1,13 +1,13 @@
-// Excel keeps dates, times, percentages and codes with leading zeros as bare numbers; only the format of the cell says which is which.
+// Excel stores dates, times, percentages and codes with leading zeros as plain numbers. Only the format of the cell tells them apart.
 
 export type NumberFormat = 'plain' | 'date' | 'time' | 'duration' | NumberPattern
 
-/** What stands around a number, and how many digits it has at least. More digits are never cut off: people see them rounded, sums are not. */
+/** The text around a number, and how many digits it has at least. Further digits are kept, unlike in Excel: sums use them all. */
 export interface NumberPattern {
   before: string
   integers: number
   decimals: number
-  /** Shown a hundred times as large. */
+  /** The number is multiplied by 100. */
   percent: boolean
   after: string
 }
@@ -21,11 +21,11 @@ const pattern = (decimals: number, more: Partial<NumberPattern> = {}): NumberPat
   ...more,
 })
 
-/** `code` is the format as it is written in the workbook; the ids below 164 that have none are built into Excel. */
+/** `code` is the format code in the workbook. Formats without a code are built into Excel and have ids below 164. */
 export function numberFormatOf(id: number, code: string | undefined): NumberFormat {
   if (code !== undefined) return formatOfCode(code)
   if (id === 9 || id === 10) return pattern(id === 9 ? 0 : 2, { percent: true, after: '%' })
-  // The currency of the others is that of whoever looks.
+  // Some of these show a currency, but which one depends on who opens the file.
   if ([2, 4, 7, 8, 39, 40, 43, 44].includes(id)) return pattern(2)
   if ((id >= 18 && id <= 21) || id === 45 || id === 47 || (id >= 32 && id <= 35)) return 'time'
   if (id === 46) return 'duration'
@@ -33,7 +33,7 @@ export function numberFormatOf(id: number, code: string | undefined): NumberForm
 }
 
 function formatOfCode(code: string): NumberFormat {
-  // What is quoted or escaped is shown as it is. The first of the sections is the one for positive numbers.
+  // Quoted and escaped text is shown as it is. The first section is for positive numbers.
   const [bare = ''] = code
     .toLowerCase()
     .replace(/"[^"]*"|\\.|_.|\*./g, '')
@@ -46,12 +46,12 @@ function formatOfCode(code: string): NumberFormat {
   return patternOf(code)
 }
 
-/** Of what a format adds to a number. A file repeats it as often as it likes. */
+/** Longest text that a format may add to a number. A file can repeat it in every cell. */
 const MAX_LITERAL = 20
 
 function patternOf(code: string): NumberFormat {
   const [, before = '', digits = '', after = ''] = PARTS.exec(code) ?? []
-  // Fractions, powers of ten, thousands as units: the number itself is clearer.
+  // Fractions, powers of ten and thousands as units: the plain number is clearer.
   if (digits === '' || /[/eE]/.test(after) || /,$|,\.|[^0#?,.]/.test(digits)) return 'plain'
   const [whole = '', part = ''] = digits.split('.')
   const percent = literal(before).includes('%') || literal(after).includes('%')
@@ -64,11 +64,11 @@ function patternOf(code: string): NumberFormat {
   }
 }
 
-/** The first section: what stands before its digits, the digits, what stands behind them. */
+/** The first section: the text before the digits, the digits, and the text after them. */
 const PARTS =
   /^((?:"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|[^0#?;"\\_*[])*)([0#?][0#?,.]*)((?:"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|[^;"\\_*[])*)/
 
-/** `[$€-407]` is a currency, other brackets are colours and conditions. Blanks of a certain width, and minus and brackets, which are for negative numbers, are left out. */
+/** `[$€-407]` is a currency; other brackets are colours and conditions. Spacing, and the signs of negative numbers, are left out. */
 const literal = (text: string): string =>
   text
     .replace(
@@ -78,7 +78,7 @@ const literal = (text: string): string =>
     .replace(/[()#0?]|^[-+]+/g, '')
     .slice(0, MAX_LITERAL)
 
-/** Dates as ISO dates, the time only where there is one; numbers with the 15 digits Excel keeps. */
+/** Dates become ISO dates, with a time only if they have one. Numbers keep the 15 digits that Excel stores. */
 export function formatNumber(value: number, format: NumberFormat, from1904: boolean): string {
   if (typeof format === 'object') return patterned(value, format)
   switch (format) {
@@ -96,7 +96,7 @@ export function formatNumber(value: number, format: NumberFormat, from1904: bool
 function patterned(value: number, { before, integers, decimals, percent, after }: NumberPattern): string {
   const size = Math.abs(percent ? Number((value * 100).toPrecision(12)) : Number(value.toPrecision(15)))
   const [whole = '', part = ''] = String(size).split('.')
-  // Beyond 21 digits it is a power of ten.
+  // Numbers of more than 21 digits are written with an exponent.
   if (/e/.test(String(size))) return `${value < 0 ? '-' : ''}${before}${size}${after}`.trim()
   const digits = part.padEnd(decimals, '0')
   const number = `${whole.padStart(integers, '0')}${digits === '' ? '' : `.${digits}`}`
@@ -112,7 +112,7 @@ function clock(days: number): string {
 }
 
 function dateOf(serial: number, from1904: boolean): string {
-  // Excel counts a 29 February 1900 that never was; before it the days are off by one.
+  // Excel counts 29 February 1900, which never existed. Days before it are off by one.
   const days = from1904 ? serial + 1462 : serial < 60 ? serial + 1 : serial
   const date = new Date((Math.round(days * secondsADay) - 25_569 * secondsADay) * 1000)
   if (serial < 0 || Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999) return String(serial)

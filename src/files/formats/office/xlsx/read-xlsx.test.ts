@@ -76,7 +76,7 @@ describe('readXlsx', () => {
       ],
       notes: [
         'Sheet "H" is hidden in Excel.',
-        'Sheet "H" has merged cells: the value stands in the first, the others are blank.',
+        'Sheet "H" has merged cells: the first one has the value, the others are blank.',
         'Sheet "E" is empty.',
       ],
     })
@@ -100,7 +100,7 @@ describe('readXlsx', () => {
       { label: 'sheet Big rows 2001-2500', text: table(2_000, 2_500) },
     ])
     expect(notes).toEqual([
-      'Sheet "Big": those after the first 1,000 rows stand in parts of their own, behind all sheets.',
+      'Sheet "Big": the rows after the first 1,000 rows are in parts of their own, after all sheets.',
     ])
   })
 

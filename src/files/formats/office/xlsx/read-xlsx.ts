@@ -8,26 +8,26 @@ import { type NumberFormat, numberFormatOf } from './number-format.ts'
 import { cellName, type ScannedSheet, type SheetRow, scanSheet } from './scan-sheet.ts'
 import { type CellComment, readSheetComments } from './sheet-comments.ts'
 
-/** Of one section. Further rows of a sheet follow in sections of their own; columns beyond are left out with a note of how many. */
+/** Limits of one section. Further rows of a sheet get sections of their own. Further columns are left out, and a note says how many. */
 export const sheetLimits = { rows: 1_000, columns: 50 } as const
-/** Of all rows that follow, in all sheets. */
-const MAX_MORE_CELLS = 500_000
+/** Most cells in the further rows of all sheets. */
+const MAX_FURTHER_CELLS = 500_000
 
 /**
- * One section for each sheet in the order of the tabs, hidden ones too: a Markdown table without the empty rows and columns
- * around it, several empty rows inside as one. Of long sheets the first rows come first, then the others in parts, so that no sheet
- * hides behind another. A merged cell has its value in its first cell, the others are blank. Formulas
- * show their stored values, dates are ISO dates, numbers have the zeros and units that Excel shows. Comments stand below.
+ * Gives one section for each sheet, also for hidden ones, in the order of the tabs: a Markdown table without the empty rows and
+ * columns around it. The further rows of long sheets follow after all sheets, so that no sheet is cut off by a long one before it.
+ * A merged cell has its value in its first cell; the others are blank. Formulas show their stored values, dates are ISO dates,
+ * numbers have the zeros and units that Excel shows. Comments follow the table.
  */
 export async function readXlsx(path: string): Promise<Extract> {
   const pack = await openOfficePackage(path, 'xlsx')
   try {
     const workbook = await readWorkbook(pack)
     const formats = await readFormats(pack, workbook.styles)
-    // No program writes two tabs of one sheet; somebody who wants it read a thousand times does.
+    // No program writes two tabs for one sheet. A hostile file does, to have the sheet read a thousand times.
     if (new Set(workbook.tabs.map(({ part }) => part)).size < workbook.tabs.length) throw damaged()
     const sheets: ReadSheet[] = []
-    let maxCells = MAX_MORE_CELLS
+    let maxCells = MAX_FURTHER_CELLS
     for (const tab of workbook.tabs) {
       const options = {
         maxRows: sheetLimits.rows,
@@ -36,17 +36,17 @@ export async function readXlsx(path: string): Promise<Extract> {
         formats,
         from1904: workbook.from1904,
       }
-      const sheet = await scanSheet(pack, tab.part, options)
-      maxCells = sheet.rows.reduce((rest, { cells }) => rest - cells.length, maxCells)
+      const scanned = await scanSheet(pack, tab.part, options)
+      maxCells = scanned.rows.reduce((rest, { cells }) => rest - cells.length, maxCells)
       const relationships = await pack.relationshipsOf(tab.part)
       const comments = await readSheetComments(pack, relationships)
       const targets = new Map([...relationships].map(([id, { target, external }]) => [id, external ? target : '']))
-      sheets.push({ tab, sheet, comments, targets })
+      sheets.push({ tab, scanned, comments, targets })
     }
     const strings = await readSharedStrings(
       pack,
       workbook.sharedStrings,
-      sheets.map(({ sheet }) => sheet),
+      sheets.map(({ scanned }) => scanned),
     )
     return extractOf(sheets, strings, workbook.notes)
   } finally {
@@ -62,9 +62,9 @@ interface Tab {
 
 interface ReadSheet {
   tab: Tab
-  sheet: ScannedSheet
+  scanned: ScannedSheet
   comments: readonly CellComment[]
-  /** Addresses outside the file, by the id of the relationship. */
+  /** Addresses outside the file, by the id of their relationship. */
   targets: ReadonlyMap<string, string>
 }
 
@@ -121,7 +121,7 @@ async function readFormats(pack: OfficePackage, part: string | undefined): Promi
   return formats
 }
 
-/** Only the strings that are shown: the table of a large workbook holds hundreds of thousands. */
+/** Keeps only the strings that are shown: a large workbook holds hundreds of thousands. */
 async function readSharedStrings(
   pack: OfficePackage,
   part: string | undefined,
@@ -160,61 +160,85 @@ async function readSharedStrings(
   return strings
 }
 
+/** What all tables of a workbook need. `charactersLeft` shrinks with every row. */
+interface TableSource {
+  strings: ReadonlyMap<number, string>
+  charactersLeft: number
+}
+
+interface RowTable {
+  rows: string[][]
+  /** How many rows of the sheet are in it. */
+  shown: number
+}
+
 function extractOf(
   sheets: readonly ReadSheet[],
   strings: ReadonlyMap<number, string>,
-  notes: readonly string[],
+  notesOnWorkbook: readonly string[],
 ): Extract {
-  let left = extractCharacters
+  const source: TableSource = { strings, charactersLeft: extractCharacters }
+  const starts = sheets.map((sheet) => ({
+    sheet,
+    table: tableOf(sheet, sheet.scanned.rows.slice(0, sheetLimits.rows), source),
+  }))
+  const sections = starts.map(({ sheet, table }) => firstSection(sheet, table))
+  const notes = [...notesOnWorkbook]
+  for (const { sheet, table } of starts) {
+    const further = furtherSections(sheet, table, source)
+    sections.push(...further.sections)
+    notes.push(...notesOn(sheet, table.shown + further.shown))
+  }
+  return { sections, notes }
+}
 
-  /** As many rows as there is room for. */
-  function tableRows({ sheet, targets }: ReadSheet, from: readonly SheetRow[]): { rows: string[][]; shown: number } {
-    const rows: string[][] = []
-    let shown = 0
-    let before = 0
-    for (const { row, cells } of from) {
-      const texts: string[] = []
-      for (const { column, text } of cells) {
-        const at = column - sheet.firstColumn
-        if (at >= sheetLimits.columns) continue
-        const words = typeof text === 'number' ? (strings.get(text) ?? '') : text
-        texts[at] = linked(words, targetOf(sheet, targets, cellName(row, column)))
-      }
-      left = texts.reduce((rest, text) => rest - text.length - 3, left)
-      if (left < 0) break
-      if (rows.length > 0 && row > before + 1) rows.push([])
-      rows.push(texts)
-      shown += 1
-      before = row
-    }
-    return { rows, shown }
-  }
+function firstSection({ tab, comments }: ReadSheet, table: RowTable): ExtractSection {
+  const text = [markdownTable(table.rows), commentList(comments)].filter((part) => part !== '').join('\n\n')
+  return { label: `sheet ${tab.name}`, text }
+}
 
-  const first: ExtractSection[] = []
-  const heads = new Map<ReadSheet, { rows: string[][]; shown: number }>()
-  for (const one of sheets) {
-    const table = tableRows(one, one.sheet.rows.slice(0, sheetLimits.rows))
-    heads.set(one, table)
-    const text = [markdownTable(table.rows), commentList(one.comments)].filter((part) => part !== '').join('\n\n')
-    first.push({ label: `sheet ${one.tab.name}`, text })
+/** The rows after the first section, as far as there is room. */
+function furtherSections(
+  sheet: ReadSheet,
+  start: RowTable,
+  source: TableSource,
+): { sections: ExtractSection[]; shown: number } {
+  const { rows } = sheet.scanned
+  const sections: ExtractSection[] = []
+  let shown = start.shown
+  while (shown > 0 && shown < rows.length && source.charactersLeft >= 0) {
+    const part = rows.slice(shown, shown + sheetLimits.rows)
+    const table = tableOf(sheet, part, source)
+    const [from, to] = [part[0]?.row, part[table.shown - 1]?.row]
+    if (from === undefined || to === undefined) break
+    // The first row of a sheet is usually its header.
+    const text = markdownTable([start.rows[0] ?? [], ...table.rows])
+    sections.push({ label: `sheet ${sheet.tab.name} rows ${from}-${to}`, text })
+    shown += table.shown
   }
-  const more: ExtractSection[] = []
-  const extract: Extract = { sections: first, notes: [...notes] }
-  for (const one of sheets) {
-    const head = heads.get(one)?.rows[0] ?? []
-    let shown = heads.get(one)?.shown ?? 0
-    for (let at = shown; at < one.sheet.rows.length && left >= 0 && shown > 0; at = shown) {
-      const part = one.sheet.rows.slice(at, at + sheetLimits.rows)
-      const table = tableRows(one, part)
-      const [from, to] = [part[0]?.row, part[table.shown - 1]?.row]
-      if (from === undefined || to === undefined) break
-      // The first row is mostly the head of all.
-      more.push({ label: `sheet ${one.tab.name} rows ${from}-${to}`, text: markdownTable([head, ...table.rows]) })
-      shown += table.shown
+  return { sections, shown: shown - start.shown }
+}
+
+/** As many of the rows as there is room for. Several empty rows become one. */
+function tableOf({ scanned, targets }: ReadSheet, rows: readonly SheetRow[], source: TableSource): RowTable {
+  const table: RowTable = { rows: [], shown: 0 }
+  let before = 0
+  for (const { row, cells } of rows) {
+    const texts: string[] = []
+    for (const { column, text } of cells) {
+      const at = column - scanned.firstColumn
+      if (at >= sheetLimits.columns) continue
+      const words = typeof text === 'number' ? (source.strings.get(text) ?? '') : text
+      texts[at] = linked(words, targetOf(scanned, targets, cellName(row, column)))
     }
-    extract.notes.push(...notesOn(one.tab, one.sheet, shown))
+    source.charactersLeft = texts.reduce((rest, text) => rest - text.length - ' | '.length, source.charactersLeft)
+    if (source.charactersLeft < 0) break
+    if (table.rows.length > 0 && row > before + 1) table.rows.push([])
+    table.rows.push(texts)
+    table.shown += 1
+    before = row
   }
-  return { ...extract, sections: [...first, ...more] }
+  return table
 }
 
 function targetOf(sheet: ScannedSheet, targets: ReadonlyMap<string, string>, cell: string): string {
@@ -229,26 +253,28 @@ const linked = (text: string, target: string): string =>
 const commentList = (comments: readonly CellComment[]): string =>
   comments.length === 0 ? '' : ['Comments:', ...comments.map(({ cell, text }) => `- ${cell}: ${text}`)].join('\n')
 
-function notesOn(tab: Tab, sheet: ScannedSheet, shown: number): string[] {
+function notesOn({ tab, scanned }: ReadSheet, shown: number): string[] {
   const name = `Sheet "${tab.name}"`
   const notes: string[] = []
   if (tab.hidden) notes.push(`${name} is hidden in Excel.`)
-  if (sheet.rowCount === 0) return [...notes, `${name} is empty.`]
-  const columns = sheet.lastColumn - sheet.firstColumn + 1
-  const size = `${name} has ${count(sheet.rowCount, 'row')} and ${count(columns, 'column')}`
+  if (scanned.rowCount === 0) return [...notes, `${name} is empty.`]
+  const columns = scanned.lastColumn - scanned.firstColumn + 1
+  const size = `${name} has ${count(scanned.rowCount, 'row')} and ${count(columns, 'column')}`
   const cut = [
-    shown < sheet.rowCount ? `the first ${count(shown, 'row')}` : '',
+    shown < scanned.rowCount ? `the first ${count(shown, 'row')}` : '',
     columns > sheetLimits.columns ? `the first ${count(sheetLimits.columns, 'column')}` : '',
   ].filter((part) => part !== '')
   if (cut.length > 0) notes.push(`${size}; ${cut.join(' and ')} are shown.`)
   if (shown > sheetLimits.rows) {
     notes.push(
-      `${name}: those after the first ${count(sheetLimits.rows, 'row')} stand in parts of their own, behind all sheets.`,
+      `${name}: the rows after the first ${count(sheetLimits.rows, 'row')} are in parts of their own, after all sheets.`,
     )
   }
-  if (sheet.hasMergedCells) notes.push(`${name} has merged cells: the value stands in the first, the others are blank.`)
-  if (sheet.formulasWithoutValue > 0) {
-    notes.push(`${name} has ${count(sheet.formulasWithoutValue, 'formula')} without a stored value, shown as written.`)
+  if (scanned.hasMergedCells) notes.push(`${name} has merged cells: the first one has the value, the others are blank.`)
+  if (scanned.formulasWithoutValue > 0) {
+    notes.push(
+      `${name} has ${count(scanned.formulasWithoutValue, 'formula')} without a stored value, shown as written.`,
+    )
   }
   return notes
 }

@@ -1,11 +1,11 @@
-// One worksheet as it streams by. Only what will be shown is kept, however large the sheet is or says it is: a file of 2 KB can
-// put a cell at XFD1048576, and a grid of that size would fill any memory.
+// Reads one worksheet. Only what will be shown is kept, however large the sheet is or says it is: a file of 2 KB can put a cell
+// at XFD1048576, and a grid of that size would fill any memory.
 
 import type { OfficePackage } from '../office-package.ts'
 import { attribute } from '../xml-scanner.ts'
 import { formatNumber, type NumberFormat } from './number-format.ts'
 
-/** A cell's text, or the number of the shared string that it shows. */
+/** The text of a cell, or the number of the shared string that it shows. */
 export type CellText = string | number
 
 export interface SheetRow {
@@ -14,25 +14,26 @@ export interface SheetRow {
 }
 
 export interface ScannedSheet {
-  /** Rows with something in them, as many of them as there is room for, each with its first `maxColumns` cells. */
+  /** The rows that are not empty, as many as there is room for, each with its first `maxColumns` cells. */
   rows: SheetRow[]
-  /** All rows with something in them. */
+  /** How many rows of the sheet are not empty. */
   rowCount: number
   firstColumn: number
   lastColumn: number
   hasMergedCells: boolean
-  /** A program that does not calculate wrote them; they are shown as they are. */
+  /** A program that does not calculate wrote these. They are shown as formulas. */
   formulasWithoutValue: number
-  /** By the reference of the cell: an address, or the id of the relationship that has it. */
+  /** By cell, such as `B12`: an address, or the id of the relationship that has the address. */
   links: ReadonlyMap<string, { address: string } | { relationship: string }>
 }
 
 export interface SheetOptions {
-  /** So many rows are kept in any case, more as long as there are not more cells than these in all. */
+  /** This many rows are always kept. */
   maxRows: number
+  /** Further rows are kept until there are this many cells. */
   maxCells: number
   maxColumns: number
-  /** By the number of the cell's style. */
+  /** Indexed by the style number of a cell. */
   formats: readonly NumberFormat[]
   from1904: boolean
 }
@@ -134,7 +135,7 @@ function textOf(type: string, value: string, format: NumberFormat, from1904: boo
 const MAX_LINKS = 10_000
 const LINK_FORMULA = /^\s*HYPERLINK\(\s*"([^"]{1,2083})"/i
 
-/** `AB12`. */
+/** For example `AB12`. */
 export function cellName(row: number, column: number): string {
   let letters = ''
   for (let left = column; left > 0; left = Math.floor((left - 1) / 26)) {

@@ -5,25 +5,25 @@ const MAX_COMMENTS = 300
 const MAX_CHARACTERS = 4_000
 
 export interface CellComment {
-  /** As `B12`. */
+  /** For example `B12`. */
   cell: string
   text: string
 }
 
-/** What people remarked on the cells of a sheet, conversations included, in the order of the file. */
+/** The comments on the cells of a sheet, with their replies, in the order of the file. */
 export async function readSheetComments(
   pack: OfficePackage,
   relationships: ReadonlyMap<string, Relationship>,
 ): Promise<CellComment[]> {
   const partsOf = (type: string) =>
     [...relationships.values()].flatMap((one) => (one.type === type && pack.has(one.target) ? [one.target] : []))
-  const [conversation] = partsOf('threadedComment')
-  const [notes] = partsOf('comments')
-  const said = conversation === undefined ? [] : await commentsIn(pack, conversation, 'threadedComment')
-  const noted = notes === undefined ? [] : await commentsIn(pack, notes, 'comment')
-  // For older programs, Excel writes a conversation as a note too.
-  const cells = new Set(said.map(({ cell }) => cell))
-  return [...said, ...noted.filter(({ cell }) => !cells.has(cell))].slice(0, MAX_COMMENTS)
+  const [threadPart] = partsOf('threadedComment')
+  const [notePart] = partsOf('comments')
+  const threads = threadPart === undefined ? [] : await commentsIn(pack, threadPart, 'threadedComment')
+  const notes = notePart === undefined ? [] : await commentsIn(pack, notePart, 'comment')
+  // Excel writes each thread a second time as a note, for older programs.
+  const cells = new Set(threads.map(({ cell }) => cell))
+  return [...threads, ...notes.filter(({ cell }) => !cells.has(cell))].slice(0, MAX_COMMENTS)
 }
 
 async function commentsIn(pack: OfficePackage, part: string, element: string): Promise<CellComment[]> {
