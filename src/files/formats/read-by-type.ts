@@ -1,18 +1,22 @@
-// Which reader reads what. Each is loaded when the first file of its type comes: together they weigh 100 MB.
+// Which reader reads which type. Each is loaded with the first file of its type: all of them together take 100 MB.
 
 import type { Extract, FileType } from '../../domain/file.ts'
 import type { Ocr } from './image/ocr.ts'
 
-export interface ReadSurroundings {
+export interface ReadContext {
   ocr: Ocr
+  /** Milliseconds until a reader should return what it has. What it did not read goes into `unread`. */
   timeLeft(): number
   onProgress(done: number, total: number): void
+  /** Most characters in the extract. */
   characters: number
+  /** For a PDF: false leaves pages that are pictures `unread`, because OCR takes seconds for each. */
   scans: boolean
+  /** For a PDF: reads only these pages, in this order. */
   pages?: readonly number[]
 }
 
-type Read = (path: string, around: ReadSurroundings) => Promise<Extract>
+type Read = (path: string, context: ReadContext) => Promise<Extract>
 
 const text =
   (mimeType: FileType): Read =>
@@ -26,7 +30,7 @@ export const readByType: Record<FileType, Read> = {
   'image/jpeg': image,
   'image/gif': image,
   'image/webp': image,
-  'application/pdf': async (path, around) => (await import('./pdf/read-pdf.ts')).readPdf(path, around),
+  'application/pdf': async (path, context) => (await import('./pdf/read-pdf.ts')).readPdf(path, context),
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': async (path) =>
     (await import('./office/docx/read-docx.ts')).readDocx(path),
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': async (path) =>

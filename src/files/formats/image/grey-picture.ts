@@ -1,29 +1,33 @@
-// A picture as OCR wants it: upright as its camera says, on white, in grey, neither huge nor tiny.
+// Prepares a picture for OCR: upright as its camera says, on white, in grey, neither huge nor tiny.
 
 import type { CreateRaw, Sharp, SharpInput } from 'sharp'
 import type { ServerError } from '../../../domain/errors.ts'
 import { unreadable } from '../unreadable.ts'
-import { ENOUGH_PIXELS, MAX_PIXELS } from './picture-limits.ts'
+
+/** A larger picture is refused before it is unpacked: a few bytes can declare any size. Phones take pictures of 48 megapixels. */
+export const MAX_PIXELS = 100_000_000
+/** An A4 page at 300 dpi. More pixels take more time and give no better text. */
+const ENOUGH_PIXELS = 9_000_000
 
 export interface GreyPicture {
-  /** One byte a pixel, 0 is black. */
+  /** One byte for each pixel; 0 is black. */
   pixels: Uint8Array
   width: number
   height: number
-  /** More than one: an animation, of which only the first picture is here. */
+  /** More than one: the picture is an animation, and `pixels` is its first frame. */
   frames: number
 }
 
-/** `raw`: the input is nothing but pixels. Throws `file_unreadable`. */
+/** `raw`: the input is plain pixels in this format. Throws `file_unreadable`. */
 export async function greyPicture(input: SharpInput, raw?: CreateRaw): Promise<GreyPicture> {
   const { default: sharp } = await import('sharp')
-  // Kept memory would count against the next file.
+  // Cached memory would count against the next file.
   sharp.cache(false)
   try {
     const image = sharp(input, { ...(raw && { raw }), limitInputPixels: MAX_PIXELS, failOn: 'truncated' })
     const { autoOrient, pages } = await image.metadata()
     const { width, height } = autoOrient
-    // Asked here because a reader of the header alone does not ask it.
+    // Reading the metadata alone does not check the limit.
     if (width * height > MAX_PIXELS) throw new Error(`Input image exceeds pixel limit: ${width} x ${height}`)
     const scale = Math.min(1, Math.sqrt(ENOUGH_PIXELS / (width * height)))
     const { data, info } = await image
@@ -43,14 +47,14 @@ export async function greyPicture(input: SharpInput, raw?: CreateRaw): Promise<G
   }
 }
 
-/** What libvips says of a picture, as a sentence for people. */
+/** Turns an error of libvips into a sentence for people. */
 export const pictureFailure = (error: unknown): ServerError =>
   error instanceof Error && /pixel limit/i.test(error.message)
     ? unreadable(
-        `The picture is too large: at most ${MAX_PIXELS / 1_000_000} megapixels are read. Make it smaller and attach it again.`,
+        `The picture is too large: at most ${MAX_PIXELS / 1_000_000} megapixels can be read. Make it smaller and attach it again.`,
         error,
       )
-    : unreadable('The picture is damaged or broken off: save it anew and attach it again.', error)
+    : unreadable('The picture is damaged or incomplete: save it again and attach the new file.', error)
 
 export function oneChannel(data: Uint8Array, channels: number): Uint8Array {
   if (channels === 1) return data
@@ -58,13 +62,13 @@ export function oneChannel(data: Uint8Array, channels: number): Uint8Array {
 }
 
 export interface Treatment {
-  /** Clockwise. */
+  /** Degrees, clockwise. */
   angle: 0 | 90 | 180 | 270
-  /** Takes single wrong pixels away; costs fine strokes. */
+  /** Removes single wrong pixels, but also thin strokes. */
   denoise: boolean
 }
 
-/** `band`: only these rows, counted after turning. */
+/** `band`: only these rows, counted after the picture is turned. */
 export async function pngOf(
   picture: GreyPicture,
   { angle, denoise }: Treatment,
@@ -86,20 +90,20 @@ export async function pngOf(
     .toBuffer()
 }
 
-/** Letters of a small picture are too small to be told apart: tesseract was taught with 300 dpi. */
+/** Letters in a small picture are too small for Tesseract, which was trained at 300 dpi. */
 function enlargement(pixels: number): number {
   if (pixels < 100_000) return 3
   return Math.max(1, Math.min(2, Math.sqrt(5_000_000 / pixels)))
 }
 
-/** Text lines make the rows of a picture differ from each other, or its columns when it lies on its side. */
+/** Lines of text make the rows of a picture differ from each other, or its columns when the picture lies on its side. */
 export function liesOnItsSide(picture: GreyPicture): boolean {
   return unrest(picture, false) < unrest(picture, true)
 }
 
 const STRIPS = 32
 
-/** How much neighbouring lines of pixels differ. Taken in narrow strips, so that a page at a slant shows its lines as well. */
+/** How much neighbouring lines of pixels differ. Measured in narrow strips, so that it works for tilted pages too. */
 function unrest({ pixels, width, height }: GreyPicture, byColumn: boolean): number {
   const length = byColumn ? width : height
   const across = byColumn ? height : width
@@ -118,7 +122,7 @@ function unrest({ pixels, width, height }: GreyPicture, byColumn: boolean): numb
   return sum / length
 }
 
-/** The part of a turned picture in which most happens, for a first look. */
+/** The sixth of the turned picture with the most contrast, for trying a treatment. Undefined: the picture is small, take all of it. */
 export function busiestBand(
   picture: GreyPicture,
   angle: Treatment['angle'],

@@ -1,28 +1,36 @@
-// Tesseract, offline: its engine and its language data come from installed packages and nothing is ever fetched.
+// OCR by Tesseract, offline: its engine and its language data come from installed packages, and nothing is downloaded.
 
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { OcrLanguage } from '../../reader/read-job.ts'
+
+export interface OcrLanguage {
+  /** Tesseract's name: `eng`, `chi_sim`. */
+  name: string
+  /** Absolute path of its `.traineddata.gz`. */
+  path: string
+}
+
 import { carriedFolder } from '../package-folder.ts'
 
 export interface Ocr {
-  /** `image` is a PNG. `straighten`: it may lie at a slant; costs an eighth more. `confidence` goes from 0 to 100. */
+  /** `image` is a PNG. `straighten` corrects a tilted image and takes an eighth more time. */
   recognize(image: Uint8Array, options: { straighten: boolean }): Promise<Recognized>
   close(): Promise<void>
 }
 
 export interface Recognized {
   text: string
+  /** 0 to 100. */
   confidence: number
 }
 
-/** The engine starts with the first picture and is kept: its start costs half a second. `folder` is for its language data. */
+/** The engine starts with the first picture and is kept, because a start takes half a second. `folder` is for its language data. */
 export function createOcr(deps: { languages: readonly OcrLanguage[]; folder: string }): Ocr {
   let starting: ReturnType<typeof start> | null = null
 
   async function start() {
     const { createWorker, PSM } = await import('tesseract.js')
-    // It looks for all languages in one folder; they come from one package each.
+    // Tesseract looks for all languages in one folder, but each comes from its own package.
     for (const { name, path } of deps.languages) await copyFile(path, join(deps.folder, `${name}.traineddata.gz`))
     const carried = carriedFolder('tesseract.js')
     const worker = await createWorker(
@@ -33,11 +41,11 @@ export function createOcr(deps: { languages: readonly OcrLanguage[]; folder: str
         gzip: true,
         cacheMethod: 'none',
         ...(carried === null ? {} : { workerPath: join(carried, 'worker.cjs') }),
-        // Without it an error that is also thrown to us would be thrown a second time, at nobody.
+        // Without a handler Tesseract throws each error a second time, where nobody can catch it.
         errorHandler() {},
       },
     )
-    // Finds columns; the default reads straight across them.
+    // This mode finds columns. The default reads straight across them.
     await worker.setParameters({ tessedit_pageseg_mode: PSM.AUTO, ...QUIET })
     return worker
   }
@@ -56,5 +64,5 @@ export function createOcr(deps: { languages: readonly OcrLanguage[]; folder: str
   }
 }
 
-// It writes about guesses at the resolution and the like.
+// Otherwise Tesseract writes messages to stderr, for example about the resolution.
 const QUIET = { debug_file: '/dev/null' }

@@ -32,7 +32,7 @@ describe('the words of a picture', () => {
     const { sections, notes } = await read(await scan(scannedWords).jpeg().toBuffer())
 
     expect(recall(scannedWords, sections[0]?.text ?? '')).toBeGreaterThanOrEqual(0.95)
-    expect(notes).toEqual(['The text was read from a picture and may hold mistakes.'])
+    expect(notes).toEqual(['The text was read from a picture and may contain mistakes.'])
   })
 
   test('a scan that is grainy and on its side is read as well', { timeout: SLOW }, async () => {
@@ -57,13 +57,13 @@ describe('the words of a picture', () => {
 
     expect(await read(await sky.webp().toBuffer())).toEqual({
       sections: [],
-      notes: ['No text that can be read was found in the picture.'],
+      notes: ['No readable text was found in the picture.'],
     })
   })
 })
 
 describe('a picture too small for a letter', () => {
-  const withoutWords = { sections: [], notes: ['No text that can be read was found in the picture.'] }
+  const withoutWords = { sections: [], notes: ['No readable text was found in the picture.'] }
 
   test('is whole and without words: one pixel in each format', { timeout: SLOW }, async () => {
     const { default: sharp } = await import('sharp')
@@ -111,7 +111,7 @@ describe('a hostile picture', () => {
     for (const bytes of [whole.subarray(0, 20), new Uint8Array()]) {
       await expect(read(bytes)).rejects.toMatchObject({
         code: 'file_unreadable',
-        message: 'The picture is damaged or broken off: save it anew and attach it again.',
+        message: 'The picture is damaged or incomplete: save it again and attach the new file.',
       })
     }
   })

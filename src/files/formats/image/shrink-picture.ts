@@ -1,16 +1,15 @@
-import { pictureFailure } from './grey-picture.ts'
-import { MAX_PIXELS } from './picture-limits.ts'
+import { MAX_PIXELS, pictureFailure } from './grey-picture.ts'
 
-/** Of the longer side. Models look at less; the first still has the words of a photographed page. */
+/** Lengths of the longer side to try. Models use fewer pixels, but the first keeps the text of a photographed page readable. */
 const SIDES = [2_560, 1_800, 1_200, 800]
 
 /**
- * A JPEG of the first frame that is not larger than `maxBytes`: upright as its camera says, on white, without what the camera
- * wrote about place and time. Throws `file_unreadable`.
+ * Makes a JPEG of at most `maxBytes` from the first frame: upright as its camera says, on white, and without the place and time
+ * that the camera stored. Throws `file_unreadable`.
  */
 export async function shrinkPicture(path: string, maxBytes: number): Promise<Buffer> {
   const { default: sharp } = await import('sharp')
-  // Kept memory would count against the next file.
+  // Cached memory would count against the next file.
   sharp.cache(false)
   try {
     const source = sharp(path, { limitInputPixels: MAX_PIXELS, failOn: 'truncated' })

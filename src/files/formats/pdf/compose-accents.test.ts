@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { composePdfAccents } from './compose-accents.ts'
+import { composeAccents } from './compose-accents.ts'
 import { openPdf } from './open-pdf.ts'
 import { pageText } from './page-text.ts'
 import { pdfOfObjects, pdfStream } from './testing/pdf.ts'
@@ -44,7 +44,7 @@ test('side by side they stay what they are', async () => {
 test('a letter that nobody writes with that accent keeps it beside it', () => {
   const placed = (str: string, x: number) => ({ str, x, y: 0, width: 6 * str.length, height: 10 })
 
-  expect(composePdfAccents([placed('ˆ', 0), placed('x + 1', 1)])).toEqual([placed('ˆ', 0), placed('x + 1', 1)])
+  expect(composeAccents([placed('ˆ', 0), placed('x + 1', 1)])).toEqual([placed('ˆ', 0), placed('x + 1', 1)])
   // A line that begins anew on top of another one.
-  expect(composePdfAccents([placed('abc¨', 0), placed('u', 0)])).toHaveLength(2)
+  expect(composeAccents([placed('abc¨', 0), placed('u', 0)])).toHaveLength(2)
 })

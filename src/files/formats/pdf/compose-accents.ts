@@ -1,5 +1,5 @@
-// TeX draws `ü` as two characters, one over the other: the accent and the letter, as `f¨ur`. The same characters side by side are
-// left alone: they are code, maths, or an apostrophe of somebody who typed `geht´s`.
+// TeX draws `ü` as two characters on top of each other, the accent and the letter, which reads as `f¨ur`. These are joined. The
+// same characters side by side stay as they are: they are code, maths, or an apostrophe as in `geht´s`.
 
 /** A piece of text on a page, in points. */
 export interface PlacedText {
@@ -10,7 +10,7 @@ export interface PlacedText {
   height: number
 }
 
-/** Spacing accents, and what combines with the letter before it. */
+/** Accents that stand alone, and the combining character for each. */
 const combining = new Map([
   ['`', '\u0300'],
   ['ˋ', '\u0300'],
@@ -33,8 +33,8 @@ const combining = new Map([
   ['˛', '\u0328'],
 ])
 
-/** In the order in which they were drawn. A letter with its accent is one character wherever there is one. */
-export function composePdfAccents<T extends PlacedText>(pieces: readonly T[]): T[] {
+/** `pieces` are in the order in which they were drawn. */
+export function composeAccents<T extends PlacedText>(pieces: readonly T[]): T[] {
   const composed: T[] = []
   for (const piece of pieces) {
     const before = composed.at(-1)
@@ -45,13 +45,13 @@ export function composePdfAccents<T extends PlacedText>(pieces: readonly T[]): T
   return composed
 }
 
-/** It begins before the other ends, by more than letters are ever moved together. */
+/** The second piece begins before the first ends, by more than kerning ever moves letters. */
 function isDrawnOver(before: PlacedText, { x, y }: PlacedText): boolean {
   const back = before.x + before.width - x
   return back > before.height * 0.15 && back < before.height * 1.2 && Math.abs(before.y - y) < before.height * 0.6
 }
 
-/** The accent comes first; a cedilla may come behind its letter. */
+/** The accent comes first, but a cedilla may follow its letter. */
 function join(before: string, after: string): { before: string; after: string } | null {
   const [last = '', first = ''] = [before.at(-1), after.at(0)]
   const accentFirst = letterOf(first, last)
@@ -63,7 +63,7 @@ function join(before: string, after: string): { before: string; after: string } 
 function letterOf(letter: string, accent: string): string | null {
   const mark = combining.get(accent)
   if (mark === undefined || !/^\p{L}$/u.test(letter)) return null
-  // A dot would be in the way of the accent, so TeX takes the letters without one.
+  // TeX uses letters without a dot under an accent.
   const plain = letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter
   const composed = (plain + mark).normalize('NFC')
   return composed.length === 1 ? composed : null

@@ -1,10 +1,11 @@
-// A JPEG in a PDF goes straight to libjpeg, and comes back in grey and no larger than OCR can use: a page at 600
-// dpi would be 140 MB of pixels.
+// Decodes the JPEGs in a PDF by libjpeg, in grey and no larger than OCR can use: a page at 600 dpi would be 140 MB of pixels.
 
-import { oneChannel } from '../image/grey-picture.ts'
-import { MAX_DRAWN_PIXELS, MAX_PIXELS } from '../image/picture-limits.ts'
+import { MAX_PIXELS, oneChannel } from '../image/grey-picture.ts'
 
-/** What pdf.js knows about a picture that it is about to decode. */
+/** Most pixels of a drawn page. A PDF can declare a page as large as a house. */
+export const MAX_DRAWN_PIXELS = 6_000_000
+
+/** What pdf.js knows about a picture before it decodes it. */
 export interface PdfImage {
   image: { bytes: Uint8Array; jpegOptions: { colorTransform: number | undefined } }
   numComps: number
@@ -19,7 +20,7 @@ export interface PdfImage {
 export interface DecodedImage {
   width: number
   height: number
-  /** Of pdf.js: four bytes a pixel. */
+  /** pdf.js's number for four bytes in each pixel. */
   kind: 3
   data: Uint8ClampedArray<ArrayBuffer>
   interpolate: unknown
@@ -27,11 +28,11 @@ export interface DecodedImage {
 
 const RGBA_32BPP = 3
 
-/** Colours that a JPEG can be in by itself. All others need the tables in the PDF. */
+/** Colour spaces that a JPEG describes itself. All others need tables in the PDF. */
 const PLAIN_COLOURS = new Set(['DeviceGray', 'DeviceRGB', 'DeviceCMYK', 'CalGray', 'CalRGB', 'ICCBased'])
 
-/** Null: pdf.js has to do it, for the picture is masked, in other colours, or damaged. */
-export async function decodePdfJpeg(picture: PdfImage): Promise<DecodedImage | null> {
+/** Null: pdf.js must decode the picture, because it is masked, in another colour space, or damaged. */
+export async function decodeJpeg(picture: PdfImage): Promise<DecodedImage | null> {
   const { image, numComps, colorSpace, smask, mask, needsDecode, decode, interpolate } = picture
   if (smask || mask || colorSpace === null || !PLAIN_COLOURS.has(colorSpace.name)) return null
   if (image.jpegOptions.colorTransform !== undefined || (needsDecode && !isInverted(decode, numComps))) return null
@@ -43,7 +44,7 @@ export async function decodePdfJpeg(picture: PdfImage): Promise<DecodedImage | n
     const source = sharp(jpeg, { limitInputPixels: MAX_PIXELS, failOn: 'none' })
     const { width, height, channels } = await source.metadata()
     if (width * height > MAX_PIXELS) return null
-    // Four colours with Adobe's mark are the other way round for libvips; a PDF says that by itself.
+    // libvips inverts four-colour JPEGs with Adobe's mark. A PDF says itself whether to invert.
     const isNegative = needsDecode !== (channels === 4 && jpeg.includes(ADOBE))
     const { data, info } = await source
       .resize({ width: Math.max(1, Math.floor(width / shrinkOf(width * height))) })
@@ -58,7 +59,7 @@ export async function decodePdfJpeg(picture: PdfImage): Promise<DecodedImage | n
   }
 }
 
-/** By halves, which libjpeg does while it unpacks. */
+/** Powers of two, which libjpeg applies while it unpacks. */
 function shrinkOf(pixels: number): number {
   let shrink = 1
   while (pixels / (2 * shrink) ** 2 >= MAX_DRAWN_PIXELS) shrink *= 2

@@ -1,11 +1,11 @@
-// What was added to a page of a PDF: what is filled in, what readers remarked, where links lead. None of it is in the page's own text.
+// The form fields, comments and links of a page of a PDF. None of these are in the page's own text.
 
 import type { PDFPageProxy } from 'unpdf/pdfjs'
 
 const MAX_LINES = 300
 const MAX_CHARACTERS = 4_000
 
-/** Markdown, each kind under its own line; empty when there is nothing. `text`: of the page, for links that it spells out itself. */
+/** Gives Markdown with a title for each kind; empty when there is nothing. Links that `text`, the text of the page, spells out are left out. */
 export async function pageAnnotations(page: PDFPageProxy, text: string): Promise<string> {
   const all: Annotation[] = await page.getAnnotations().catch(() => [])
   const inOrder = all.filter(isShown).toSorted(byPlace)
@@ -21,7 +21,7 @@ export async function pageAnnotations(page: PDFPageProxy, text: string): Promise
     .join('\n\n')
 }
 
-/** As pdf.js gives them. What a file says is not trusted to be there, or to be of this kind. */
+/** As pdf.js gives them. The values come from the file, so each may be missing or of any type. */
 interface Annotation {
   subtype?: unknown
   annotationFlags?: unknown
@@ -54,20 +54,20 @@ function block(title: string, lines: readonly (string | null)[]): string {
 const isShown = ({ annotationFlags }: Annotation): boolean =>
   typeof annotationFlags !== 'number' || (annotationFlags & HIDDEN) === 0
 
-/** Flags of PDF: hidden, and not to be viewed. */
+/** The PDF flags Hidden and NoView. */
 const HIDDEN = 2 | 32
 
-/** From the top down, and from the left to the right in a line. */
+/** From top to bottom, and from left to right within a line. */
 function byPlace(one: Annotation, other: Annotation): number {
   const [left = 0, , , top = 0] = numbersOf(one.rect)
   const [otherLeft = 0, , , otherTop = 0] = numbersOf(other.rect)
   return Math.abs(top - otherTop) > SAME_LINE ? otherTop - top : left - otherLeft
 }
 
-/** Points. */
+/** In points. */
 const SAME_LINE = 6
 
-/** Null: it is no field, or nothing is filled in. */
+/** Null: it is not a field, or it is empty. */
 function fieldLine(annotation: Annotation): string | null {
   const { subtype, fieldType, fieldValue, checkBox, radioButton, exportValue, buttonValue } = annotation
   if (subtype !== 'Widget') return null
@@ -81,14 +81,14 @@ function fieldLine(annotation: Annotation): string | null {
   return `${name}: ${annotation.password === true ? '(hidden)' : shown}`
 }
 
-/** A list shows other words than it keeps. */
+/** A list may show other words than the value it stores. */
 function shownValue({ options }: Annotation, value: unknown): string {
   const option: unknown = Array.isArray(options) ? options.find((one) => one?.exportValue === value) : undefined
   const hasWords = typeof option === 'object' && option !== null && 'displayValue' in option
   return oneLine(hasWords ? option.displayValue : value)
 }
 
-/** What people are told, or the last part of what programs call it. */
+/** The label for people, or else the last part of the name for programs. */
 function nameOf({ alternativeText, fieldName }: Annotation): string {
   const [last = ''] = oneLine(fieldName).split('.').slice(-1)
   return oneLine(alternativeText) || last.replace(/\[\d+\]$/, '') || 'field'
@@ -130,7 +130,7 @@ function commentLine(annotation: Annotation): string | null {
 function linkLine({ subtype, url, overlaidText }: Annotation, text: string): string | null {
   if (subtype !== 'Link' || typeof url !== 'string') return null
   const spelt = url.replace(/^(?:https?:\/\/|mailto:|tel:)/i, '').replace(/\/$/, '')
-  // A long address goes over several lines of a page.
+  // A long address may be spread over several lines of the page.
   if (text.replace(/\s+/g, '').includes(spelt.replace(/\s+/g, ''))) return null
   const words = oneLine(overlaidText)
   return words === '' ? oneLine(url) : `${words}: ${oneLine(url)}`

@@ -1,11 +1,11 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs'
-import { composePdfAccents, type PlacedText } from './compose-accents.ts'
+import { composeAccents, type PlacedText } from './compose-accents.ts'
 
 interface Piece extends PlacedText {
   hasEOL: boolean
 }
 
-/** The words of a page as they follow each other. Empty when it has none, or none that mean anything. */
+/** The text of a page in reading order. Empty when the page has none, or only characters without a meaning. */
 export async function pageText(page: PDFPageProxy): Promise<string> {
   const { items } = await page.getTextContent()
   const drawn: Piece[] = []
@@ -15,7 +15,7 @@ export async function pageText(page: PDFPageProxy): Promise<string> {
     const { str, hasEOL, width, height } = item
     drawn.push({ str, hasEOL, x, y, width, height })
   }
-  const pieces = composePdfAccents(drawn)
+  const pieces = composeAccents(drawn)
   const text = isWrittenBackwards(pieces) ? sorted(pieces) : joined(pieces)
   return isMeaningless(text) ? '' : text
 }
@@ -29,8 +29,8 @@ const joined = (pieces: readonly Piece[]): string =>
     .trim()
 
 /**
- * Programs write a page from top to bottom, column by column, which is the order of reading; it is kept. A few write from the
- * bottom up; there most steps from line to line go upwards.
+ * Most programs write a page from top to bottom, column by column. That is the reading order, so it is kept. A few write from the
+ * bottom up: then most steps from line to line go upwards.
  */
 function isWrittenBackwards(pieces: readonly Piece[]): boolean {
   let up = 0
@@ -63,7 +63,7 @@ function sorted(pieces: readonly Piece[]): string {
     .join('\n')
 }
 
-/** Fonts without a table of characters give private or unknown ones: then the page is better read as a picture. */
+/** Fonts without a character table give private or unknown characters. Then OCR reads the page better. */
 function isMeaningless(text: string): boolean {
   const unknown = text.match(/[\uE000-\uF8FF\uFFFD]/g)?.length ?? 0
   return unknown * 2 > text.replace(/\s/g, '').length

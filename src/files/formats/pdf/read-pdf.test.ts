@@ -7,7 +7,8 @@ import type { Ocr } from '../image/ocr.ts'
 import { createOcr } from '../image/ocr.ts'
 import { findOcrLanguages } from '../image/ocr-languages.ts'
 import { recall, scan, scannedWords } from '../image/testing/scan.ts'
-import { type PdfSurroundings, readPdf } from './read-pdf.ts'
+import type { ReadContext } from '../read-by-type.ts'
+import { readPdf } from './read-pdf.ts'
 import { hostilePdfs } from './testing/hostile-pdfs.ts'
 import { pdfOf } from './testing/pdf.ts'
 
@@ -22,10 +23,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function read(bytes: Uint8Array, around: Partial<PdfSurroundings> = {}) {
+async function read(bytes: Uint8Array, context: Partial<ReadContext> = {}) {
   const path = join(folder, 'file.pdf')
   await writeFile(path, bytes)
-  return readPdf(path, { ocr, timeLeft: () => 60_000, onProgress() {}, characters: 1_000_000, scans: true, ...around })
+  return readPdf(path, { ocr, timeLeft: () => 60_000, onProgress() {}, characters: 1_000_000, scans: true, ...context })
 }
 
 async function scannedPage(text: string) {
@@ -76,7 +77,7 @@ describe('a PDF', () => {
     expect(sections.map(({ label }) => label)).toEqual(['page 1', 'page 2', 'page 3'])
     expect([sections[0]?.text, sections[2]?.text]).toEqual(['Cover', 'End'])
     expect(recall(scannedWords, sections[1]?.text ?? '')).toBeGreaterThanOrEqual(0.95)
-    expect(notes).toEqual(['The text of page 2 was read from a picture and may hold mistakes.'])
+    expect(notes).toEqual(['The text of page 2 was read from a picture and may contain mistakes.'])
   })
 
   test('whose scans would take too long says which are still to be read', async () => {
@@ -159,7 +160,7 @@ describe('a PDF', () => {
   test('without a word says so', async () => {
     expect(await read(pdfOf([{}]))).toEqual({
       sections: [{ label: 'page 1', text: '' }],
-      notes: ['The PDF holds no text.'],
+      notes: ['The PDF contains no text.'],
     })
   })
 })
@@ -180,7 +181,7 @@ describe('a hostile PDF', () => {
   })
 
   test('with a page as large as a city is not drawn at that size', async () => {
-    expect((await read(pdfOf([{ size: [1_000_000, 1_000_000] }]))).notes).toEqual(['The PDF holds no text.'])
+    expect((await read(pdfOf([{ size: [1_000_000, 1_000_000] }]))).notes).toEqual(['The PDF contains no text.'])
   })
 
   test('that declares far more pages than it has gives those it has', async () => {

@@ -1,46 +1,49 @@
-// Pages without words are drawn and read as pictures. That takes seconds a page, so it ends with the time, and tells what is left.
+// Pages without text are drawn and read by OCR. That takes seconds for each page, so it stops when the time is over and says which
+// pages are left.
 
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
 import { type GreyPicture, greyPicture } from '../image/grey-picture.ts'
-import type { Ocr } from '../image/ocr.ts'
-import { MAX_DRAWN_PIXELS } from '../image/picture-limits.ts'
-import { pictureWords } from '../image/picture-words.ts'
+import { pictureText } from '../image/read-image.ts'
+import type { ReadContext } from '../read-by-type.ts'
+import { MAX_DRAWN_PIXELS } from './decode-jpeg.ts'
 
 export interface ScannedPages {
   texts: ReadonlyMap<number, string>
   notes: string[]
-  /** For want of time. */
+  /** Pages that there was no time for. */
   unread: readonly number[]
 }
 
 const MAX_SCANS = 30
 const DOTS_PER_INCH = 200
 
-export async function readPdfScans(
+export async function readScans(
   pdf: PDFDocumentProxy,
   pages: readonly number[],
-  around: { ocr: Ocr; timeLeft(): number; onProgress(done: number, total: number): void },
+  { ocr, timeLeft, onProgress }: Pick<ReadContext, 'ocr' | 'timeLeft' | 'onProgress'>,
 ): Promise<ScannedPages> {
   const texts = new Map<number, string>()
   let tried = 0
   let slowest = 0
   for (const number of pages.slice(0, MAX_SCANS)) {
-    const left = around.timeLeft()
-    // The next page may take as long as the slowest so far.
+    const left = timeLeft()
+    // The next page may take as long as the slowest page so far.
     if (left <= slowest) break
     const picture = await drawn(pdf, number)
-    const text = picture === null || isBlank(picture) ? '' : await pictureWords(picture, around.ocr)
+    const text = picture === null || isBlank(picture) ? '' : await pictureText(picture, ocr)
     if (text !== '') texts.set(number, text)
-    slowest = Math.max(slowest, left - around.timeLeft())
-    around.onProgress(++tried, pages.length)
+    slowest = Math.max(slowest, left - timeLeft())
+    onProgress(++tried, pages.length)
   }
   const notes =
-    texts.size === 0 ? [] : [`The text of ${listOf([...texts.keys()])} was read from a picture and may hold mistakes.`]
+    texts.size === 0
+      ? []
+      : [`The text of ${listOf([...texts.keys()])} was read from a picture and may contain mistakes.`]
   return { texts, notes, unread: pages.slice(tried) }
 }
 
-/** A page that is white all over is no scan, and nobody has to wait for it. */
-export async function leaveScans(pdf: PDFDocumentProxy, pages: readonly number[]): Promise<ScannedPages> {
+/** Leaves all pages unread if one of them is a scan. Pages that are white all over are not scans: there is nothing to read later. */
+export async function skipScans(pdf: PDFDocumentProxy, pages: readonly number[]): Promise<ScannedPages> {
   const none = { texts: new Map<number, string>(), notes: [] }
   for (const number of pages) if (await isPainted(pdf, number)) return { ...none, unread: pages }
   return { ...none, unread: [] }
@@ -60,7 +63,7 @@ async function isPainted(pdf: PDFDocumentProxy, number: number): Promise<boolean
   }
 }
 
-/** Names of pdf.js: letters, pictures and paths. */
+/** Operators of pdf.js that draw text, pictures or paths. */
 const PAINTING = /^(?:show\w+Text|shadingFill|showText|paint\w*Image\w*|constructPath|rawFillPath)$/
 
 /** `page 3`, `pages 1-4 and 9`. */
@@ -77,7 +80,7 @@ function listOf(pages: readonly number[]): string {
   return `${pages.length === 1 ? 'page' : 'pages'} ${list}`
 }
 
-/** Null when it cannot be drawn. */
+/** Null when the page cannot be drawn. */
 async function drawn(pdf: PDFDocumentProxy, number: number): Promise<GreyPicture | null> {
   try {
     const { createCanvas } = await import('@napi-rs/canvas')
@@ -95,7 +98,7 @@ async function drawn(pdf: PDFDocumentProxy, number: number): Promise<GreyPicture
   }
 }
 
-/** Of pdf.js: what is filled in is read as a value, not from the picture. */
+/** Annotation mode of pdf.js. Form fields are read as values, not from the picture. */
 const WITHOUT_FIELDS = 2
 
 function isBlank({ pixels }: GreyPicture): boolean {

@@ -4,13 +4,13 @@
 import { writeFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { ServerError } from '../../../domain/errors.ts'
+import { tidyExtract } from '../../formats/extract-limit.ts'
 import { createOcr, type Ocr } from '../../formats/image/ocr.ts'
 import { shrinkPicture } from '../../formats/image/shrink-picture.ts'
 import { readByType } from '../../formats/read-by-type.ts'
 import { writeExtract } from '../extract-file.ts'
 import type { ChildMessage, ReadJob } from '../read-job.ts'
 import { isLastingFailure } from './job-failure.ts'
-import { tidyExtract } from './tidy-extract.ts'
 import { startWatchdog } from './watchdog.ts'
 
 /** Of a job's time: what is left is for writing down what was read until then. */

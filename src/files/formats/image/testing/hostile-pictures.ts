@@ -11,8 +11,8 @@ export interface HostilePicture {
   refusal: string
 }
 
-const tooLarge = 'The picture is too large: at most 100 megapixels are read.'
-const damaged = 'The picture is damaged or broken off'
+const tooLarge = 'The picture is too large: at most 100 megapixels can be read.'
+const damaged = 'The picture is damaged or incomplete'
 
 export const hostilePictures: HostilePicture[] = [
   {

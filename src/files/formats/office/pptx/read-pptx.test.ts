@@ -162,7 +162,7 @@ describe('readPptx', () => {
     expect(sections.length).toBe(7)
     expect(notes).toEqual([
       'The presentation has 50 slides; only the first 7 were read.',
-      'The file holds 4,199,993 characters; what comes after the first 4,000,000 is left out.',
+      'The file has 4,199,993 characters; everything after the first 4,000,000 is left out.',
     ])
   })
 })
