@@ -1,19 +1,19 @@
-// What a file is said to be, against what it is. The content decides; a label that says something else is refused, because
-// whoever wrote it would get another file than they meant.
+// Compares the type that the client states for a file with its content. The content decides. A file whose stated type does not fit
+// is refused, because the client meant to send another file.
 
 import { ServerError } from '../../domain/errors.ts'
 import { type FileType, fileTypes, isFileType, isText } from '../../domain/file.ts'
 
-/** Labels that say nothing. */
+/** Labels without information. */
 const UNKNOWN = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
-/** Other words for our types. */
+/** Other names of our types. */
 const aliases: Readonly<Record<string, FileType>> = {
   'image/jpg': 'image/jpeg',
   'text/x-markdown': 'text/markdown',
   'application/csv': 'text/csv',
 }
 
-/** The type behind a label; null when it says nothing. Throws `unsupported_media_type` when it is none of ours. */
+/** The type that a label states; null when it states none. Throws `unsupported_media_type` for a type that we do not accept. */
 export function declaredType(label: string | null, name: string): FileType | null {
   const [essence = ''] = (label ?? '').split(';')
   const type = essence.trim().toLowerCase()
@@ -21,16 +21,16 @@ export function declaredType(label: string | null, name: string): FileType | nul
   if (isFileType(type)) return type
   const alias = Object.hasOwn(aliases, type) ? aliases[type] : undefined
   if (alias !== undefined) return alias
-  // How browsers label a CSV file where Excel is installed.
+  // Browsers send this for a CSV file when Excel is installed.
   if (type === 'application/vnd.ms-excel' && /\.csv$/i.test(name)) return 'text/csv'
   throw new ServerError(
     'unsupported_media_type',
-    `${JSON.stringify(name)} is said to be ${JSON.stringify(essence.trim().slice(0, 100))}, which is not taken. ${TAKEN}`,
+    `The stated type of ${JSON.stringify(name)}, ${JSON.stringify(essence.trim().slice(0, 100))}, is not accepted. ${ACCEPTED}`,
     { details: { name, declared: essence.trim().slice(0, 100) } },
   )
 }
 
-/** The type that the file is kept as. `found` is `text/plain` for every text. Throws `unsupported_media_type`. */
+/** The type to record for the file. `found` is `text/plain` for every text. Throws `unsupported_media_type`. */
 export function agreedType(found: FileType, declared: FileType | null, name: string): FileType {
   if (declared === null) return isText(found) ? textTypeOf(name) : found
   if (declared === found || (isText(declared) && isText(found))) return declared
@@ -40,21 +40,23 @@ export function agreedType(found: FileType, declared: FileType | null, name: str
 export const mismatch = (declared: FileType, found: string, name: string): ServerError =>
   new ServerError(
     'unsupported_media_type',
-    `${JSON.stringify(name)} is said to be ${declared}, but its content is ${found}. Send it as what it is.`,
+    `The stated type of ${JSON.stringify(name)} is ${declared}, but its content is ${found}. Send it with its real type.`,
     { details: { name, declared, found } },
   )
 
-/** For a file whose content is none of our types. */
+/** For a file whose content has none of our types. */
 export const unknownContent = (declared: FileType | null, found: string, name: string): ServerError =>
   declared === null
-    ? new ServerError('unsupported_media_type', `${JSON.stringify(name)} is ${found}. ${TAKEN}`, { details: { name } })
+    ? new ServerError('unsupported_media_type', `${JSON.stringify(name)} is ${found}. ${ACCEPTED}`, {
+        details: { name },
+      })
     : mismatch(declared, found, name)
 
-/** For what seems to be text; read in the wrong encoding it would be nonsense that nobody notices. */
-export const strangeText = (name: string): ServerError =>
+/** For a file that seems to be text. In the wrong encoding it would be nonsense that nobody notices. */
+export const unknownEncoding = (name: string): ServerError =>
   new ServerError(
     'unsupported_media_type',
-    `${JSON.stringify(name)} is text in an encoding that cannot be told for certain, or no text at all. Save it as UTF-8 and send it again.`,
+    `${JSON.stringify(name)} is text in an encoding that cannot be recognized, or not text at all. Save it as UTF-8 and send it again.`,
     { details: { name } },
   )
 
@@ -63,4 +65,4 @@ function textTypeOf(name: string): FileType {
   return /\.csv$/i.test(name) ? 'text/csv' : 'text/plain'
 }
 
-const TAKEN = `Send one of: ${fileTypes.join(', ')}.`
+const ACCEPTED = `Send one of: ${fileTypes.join(', ')}.`

@@ -1,33 +1,33 @@
-// Bytes on disk, under their hash. A file appears there whole or not at all: it is written beside, synced, then renamed.
+// Stores bytes on disk under their hash. A file appears there whole or not at all: it is written beside, synced, then renamed.
 
 import * as fs from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 
 export interface BlobFolder {
-  /** A file of its own that is being written; nobody finds it until it is kept. */
+  /** Starts a new file. Nobody finds it until it is kept. */
   begin(id: string): Promise<IncomingBlob>
   pathOf(sha256: string): string
-  /** All hashes, in pieces. */
+  /** All hashes, in groups. */
   hashes(): AsyncIterable<string[]>
-  /** Removes it if it was written before `before` (wall clock). */
+  /** Removes the bytes if they were written before `before` (wall clock). */
   remove(sha256: string, before: number): Promise<boolean>
-  /** Removes what was begun and never ended. */
+  /** Removes files that were begun before `before` and never kept. */
   removeIncoming(before: number): Promise<void>
 }
 
 export interface IncomingBlob {
   readonly path: string
   write(bytes: Uint8Array): Promise<void>
-  /** Closes it. What was written is on disk. */
+  /** Closes the file once its bytes are on disk. */
   sync(): Promise<void>
-  /** Gives it its place. One of the same hash has the same bytes, so that it may be replaced. */
+  /** Moves the file to its place. It may replace a file of the same hash, which has the same bytes. */
   keepAs(sha256: string): Promise<void>
-  /** Removes it unless it was kept. Never throws. */
+  /** Removes the file unless it was kept. Never throws. */
   discard(): Promise<void>
 }
 
-/** What is asked of the file system: for tests of a disk that fails. */
+/** The calls to the file system, so that tests can use a disk that fails. */
 export interface Disk {
   mkdir(path: string, options: { mode: number }): Promise<unknown>
   open(path: string, flags: string, mode?: number): Promise<fs.FileHandle>
@@ -41,15 +41,15 @@ const INCOMING = 'incoming-'
 const FOLDER = /^[0-9a-f]{2}$/
 const HASH = /^[0-9a-f]{64}$/
 
-/** The folder is made when the first file comes; the one above it must be there. */
+/** Creates the folder with the first file. The parent folder must exist. */
 export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
   const root = resolve(dir)
   const folderOf = (sha256: string): string => join(root, sha256.slice(0, 2))
   const pathOf = (sha256: string): string => join(folderOf(sha256), sha256)
 
-  /** A name is safe from a power cut once the folder that it stands in is synced. */
+  /** A file name survives a power cut once its folder is synced. */
   async function syncFolder(path: string): Promise<void> {
-    // Windows knows no such thing.
+    // Windows cannot sync folders.
     if (process.platform === 'win32') return
     const handle = await disk.open(path, 'r')
     try {
@@ -97,7 +97,7 @@ export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
         }),
       async discard() {
         await handle.close().catch(() => {})
-        // What cannot be removed now is swept up later.
+        // A later sweep removes what cannot be removed now.
         if (!isKept) await disk.rm(path, { force: true }).catch(() => {})
       },
     }
@@ -154,10 +154,14 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const code = codeOf(cause)
     if (code === 'ENOSPC' || code === 'EDQUOT') {
-      throw new ServerError('storage_full', 'The disk is full: the file was not kept. Free some space and try again.', {
-        cause,
-      })
+      throw new ServerError(
+        'storage_full',
+        'The disk is full: the file was not saved. Free some space and try again.',
+        {
+          cause,
+        },
+      )
     }
-    throw new ServerError('storage_failed', 'The disk failed: the file was not kept.', { cause })
+    throw new ServerError('storage_failed', 'The disk failed: the file was not saved.', { cause })
   }
 }

@@ -10,7 +10,7 @@ import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { IncomingFile } from '../file-keeper.ts'
 import { createFileKeeper, type FileKeeperDeps } from './create-file-keeper.ts'
-import { docxOf, pptxOf, xlsxOf, zipOf } from './testing/zip-of.ts'
+import { docxOf, pptxOf, xlsxOf, zipOf } from './testing/office-zips.ts'
 
 const HOUR = 60 * 60 * 1000
 
@@ -230,13 +230,13 @@ describe('what it is', () => {
   })
 
   test.each<[label: string | null, content: string | Uint8Array, says: RegExp]>([
-    ['image/png', pdf, /said to be image\/png, but its content is application\/pdf\./],
-    ['application/pdf', Buffer.concat([png, pdf]), /said to be application\/pdf, but its content is image\/png\./],
-    ['text/plain', png, /said to be text\/plain, but its content is image\/png\./],
-    ['image/gif', 'GIF is a format', /said to be image\/gif, but its content is text or of an unknown type\./],
+    ['image/png', pdf, /is image\/png, but its content is application\/pdf\./],
+    ['application/pdf', Buffer.concat([png, pdf]), /is application\/pdf, but its content is image\/png\./],
+    ['text/plain', png, /is text\/plain, but its content is image\/png\./],
+    ['image/gif', 'GIF is a format', /is image\/gif, but its content is text or of an unknown type\./],
     ['application/pdf', 'x', /but its content is text or of an unknown type\./],
     [docx, xlsxOf(), /wordprocessingml.document, but its content is application\/.*spreadsheetml.sheet\./],
-    [docx, zipOf({ a: 'b' }), /but its content is a ZIP archive that is no Office document\./],
+    [docx, zipOf({ a: 'b' }), /but its content is a ZIP archive that is not an Office document\./],
     [docx, Buffer.concat([pdf, docxOf()]), /but its content is application\/pdf\./],
     ['application/pdf', docxOf(), /but its content is a ZIP archive\./],
     [docx, ole, /but its content is an Office document that is locked with a password or older than 2007\./],
@@ -245,25 +245,32 @@ describe('what it is', () => {
       ole,
       /^"x" is an Office document that is locked with a password or older than 2007\. Send one of: image\/png, /,
     ],
-    [null, zipOf({ a: 'b' }), /^"x" is a ZIP archive that is no Office document\. Send one of: /],
-    [null, Buffer.from([0]), /^"x" is none of the types that are taken\. Send one of: /],
+    [null, zipOf({ a: 'b' }), /^"x" is a ZIP archive that is not an Office document\. Send one of: /],
+    [null, Buffer.from([0]), /^"x" is not of an accepted type\. Send one of: /],
     [
       'text/plain',
       Buffer.from([0xff]),
-      /^"x" is text in an encoding that cannot be told for certain, or no text at all\. Save it as UTF-8 and send it again\./,
+      /^"x" is text in an encoding that cannot be recognized, or not text at all\. Save it as UTF-8 and send it again\./,
     ],
-    ['text/plain', Buffer.concat([Buffer.alloc(99, 'x'), Buffer.alloc(2)]), /but its content is none of the types/],
-    ['text/html', '<p>', /^"x" is said to be "text\/html", which is not taken\. Send one of: /],
-    ['constructor', 'x', /^"x" is said to be "constructor", which is not taken\./],
-  ])('said %j against its content: refused with both names', async (mimeType, content, says) => {
-    const { keeper, paths } = await open()
+    [
+      'text/plain',
+      Buffer.concat([Buffer.alloc(99, 'x'), Buffer.alloc(2)]),
+      /but its content is not of an accepted type/,
+    ],
+    ['text/html', '<p>', /^The stated type of "x", "text\/html", is not accepted\. Send one of: /],
+    ['constructor', 'x', /^The stated type of "x", "constructor", is not accepted\./],
+  ])(
+    'a stated type %j that does not fit the content is refused, and the error names both',
+    async (mimeType, content, says) => {
+      const { keeper, paths } = await open()
 
-    const { code, message } = await refusal(keeper.add(incoming({ name: 'x', mimeType, content: pieces(content) })))
+      const { code, message } = await refusal(keeper.add(incoming({ name: 'x', mimeType, content: pieces(content) })))
 
-    expect(code).toBe('unsupported_media_type')
-    expect(message).toMatch(says)
-    expect(await paths()).toEqual([])
-  })
+      expect(code).toBe('unsupported_media_type')
+      expect(message).toMatch(says)
+      expect(await paths()).toEqual([])
+    },
+  )
 
   test('a wrong type is refused before the rest is read', async () => {
     const { keeper } = await open()
@@ -283,13 +290,13 @@ describe('what it is', () => {
   test.each<[string, Buffer]>([
     ['cut off', docxOf().subarray(0, -10)],
     ['full of tricks', docxOf({ '../../evil': 'x' })],
-  ])('an Office document that is %s cannot be read, whatever it is said to be', async (_what, bytes) => {
+  ])('an Office document that is %s cannot be read, whatever its stated type', async (_what, bytes) => {
     const { keeper } = await open()
 
     for (const mimeType of [docx, null]) {
       expect(await refusal(keeper.add(incoming({ name: 'a.docx', mimeType, content: pieces(bytes) })))).toEqual({
         code: 'file_unreadable',
-        message: '"a.docx" cannot be read. The archive is damaged, cut off, or made to do harm.',
+        message: '"a.docx" cannot be read. The archive is damaged, incomplete or malicious.',
       })
     }
   })
@@ -330,8 +337,8 @@ describe('files that are not sent', () => {
   const FULL = {
     code: 'too_many_uploads',
     message:
-      'Uploaded files that are not sent with a message may be 0.001 MB at most, and with this one they would be more. ' +
-      'Send those with messages, or wait until they are removed, 24 h after they came.',
+      'Uploads that are not yet sent in a message may not exceed 0.001 MB, and this file would exceed that. ' +
+      'Send the earlier files in messages, or wait: they are removed 24 h after their upload.',
   }
 
   test('are taken up to the limit of their owner, and those that were sent do not count', async () => {
@@ -409,7 +416,7 @@ describe('files that are not sent', () => {
 
     await expect(keeper.add(sized(1))).rejects.toMatchObject({
       code: 'too_many_uploads',
-      message: expect.stringContaining('may be 10,000 files at most'),
+      message: expect.stringContaining('may not exceed 10,000 files'),
       details: { max_files: 10_000 },
     })
   })

@@ -8,13 +8,12 @@ import type { FileKeeper, IncomingFile } from '../file-keeper.ts'
 import { declaredType } from './agreed-type.ts'
 import { createBlobFolder, type Disk } from './blob-folder.ts'
 import { createClaims, type RemoveUnclaimed } from './claims.ts'
-import { safeName } from './file-name.ts'
-import { nameByType } from './name-by-type.ts'
+import { nameByType, safeName } from './file-name.ts'
 import { createTypeSniffer } from './type-sniffer.ts'
 import { createUnsentAllowance } from './unsent-allowance.ts'
 
 export interface FileKeeperDeps {
-  /** Where the bytes lie; made when the first file comes. */
+  /** Folder for the bytes. Created when the first file arrives. */
   dir: string
   store: {
     get(id: string): Promise<FileRecord | null>
@@ -26,17 +25,17 @@ export interface FileKeeperDeps {
   clock: Clock
   ids: Ids
   log: Logger
-  /** What one user may have that was not sent. Left out, or null bytes: no limit. */
+  /** How much one user may upload without sending it in a message. Left out, or null bytes: no limit. */
   unsent?: { bytes: number | null; ttlSeconds: number }
   disk?: Disk
 }
 
-/** What is younger is left alone by `sweep`: somebody, perhaps another process, may be about to name it. */
+/** `sweep` keeps younger bytes: an upload, perhaps of another process, may be about to record them. */
 const GRACE_MS = 60 * 60 * 1000
-/** What is hashed at once: a file that comes in one piece must not hold up everybody else. */
+/** How many bytes are hashed at once: a file that arrives in one piece must not block everybody else. */
 const SLICE_BYTES = 64 * 1024
 
-/** What a file is called in refusals as long as nothing is known of it. */
+/** How error messages name a file without a name. */
 const UNNAMED = 'file'
 
 export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
@@ -54,9 +53,9 @@ export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
         })
   let sweeping: Promise<void> | null = null
 
-  async function add({ owner, name: label, mimeType, content, maxBytes }: IncomingFile): Promise<FileRecord> {
-    const given = safeName(label)
-    const name = given ?? UNNAMED
+  async function add({ owner, name: sentName, mimeType, content, maxBytes }: IncomingFile): Promise<FileRecord> {
+    const givenName = safeName(sentName)
+    const name = givenName ?? UNNAMED
     const sniffer = createTypeSniffer(declaredType(mimeType, name), name)
     const hash = createHash('sha256')
     let bytes = 0
@@ -85,7 +84,7 @@ export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
         id,
         owner,
         sessionId: null,
-        name: given ?? nameByType[type],
+        name: givenName ?? nameByType[type],
         mimeType: type,
         bytes,
         sha256,
@@ -109,7 +108,7 @@ export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
         if (isGone) removed += 1
       }
     }
-    if (removed > 0) log.info('removed the bytes of files that are gone', { count: removed })
+    if (removed > 0) log.info('removed the bytes of deleted files', { count: removed })
   }
 
   return {

@@ -1,16 +1,18 @@
+import type { FileType } from '../../domain/file.ts'
+
 const MAX_CHARS = 120
-/** A longer one is no extension but part of the name. */
+/** A longer one is not an extension, but part of the name. */
 const MAX_EXTENSION_CHARS = 12
 
-/** What cannot be seen, or changes how what is around it is seen: controls, direction marks, zero-width characters. */
+/** Invisible characters, and those that change how the text around them looks: controls, direction marks, zero-width characters. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/gu
 
-/** What browsers call content that has no name. */
+/** The name that browsers give to content without one. */
 const NO_NAME = 'blob'
 
 /**
- * A file's name as people are shown it: the last part of a path, in one line, without what cannot be seen, at most 120
- * characters; null when nothing is left that names it. It is a label: no path is ever made of it.
+ * The name of a file as people see it: the last part of a path, in one line, without invisible characters, at most 120
+ * characters. Null when nothing is left. The name is only a label and never part of a path on disk.
  */
 export function safeName(text: string | null): string | null {
   const [base = ''] = (text ?? '').split(/[/\\]/).slice(-1)
@@ -29,4 +31,19 @@ function shortened(chars: readonly string[]): string {
       .join('')
       .trimEnd() + extension.join('')
   )
+}
+
+/** The name of a file that came without one, by its content. */
+export const nameByType: Readonly<Record<FileType, string>> = {
+  'image/png': 'image.png',
+  'image/jpeg': 'image.jpg',
+  'image/gif': 'image.gif',
+  'image/webp': 'image.webp',
+  'application/pdf': 'document.pdf',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'document.docx',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'workbook.xlsx',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'presentation.pptx',
+  'text/plain': 'text.txt',
+  'text/csv': 'table.csv',
+  'text/markdown': 'text.md',
 }

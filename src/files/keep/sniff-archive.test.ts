@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sniffArchive } from './sniff-archive.ts'
-import { docxOf, pptxOf, xlsxOf, zipOf } from './testing/zip-of.ts'
+import { docxOf, pptxOf, xlsxOf, zipOf } from './testing/office-zips.ts'
 
 async function sniffed(bytes: Uint8Array) {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-sniff-'))
@@ -54,7 +54,7 @@ test.each<[string, () => Buffer]>([
 
   await expect(sniffed(make())).rejects.toMatchObject({
     code: 'file_unreadable',
-    message: 'The archive is damaged, cut off, or made to do harm.',
+    message: 'The archive is damaged, incomplete or malicious.',
   })
 
   await expect.poll(openFiles).toBeLessThanOrEqual(before)

@@ -1,12 +1,12 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { FileType } from '../../domain/file.ts'
 
-/** A document of this many parts is none that a person made. */
+/** No document that a person made has more parts. */
 const MAX_ENTRIES = 10_000
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 
-/** Some writers number the main part (`word/document2.xml`). A binary workbook (`xl/workbook.bin`) is none of ours. */
+/** Some programs number the main part (`word/document2.xml`). Binary workbooks (`xl/workbook.bin`) are not accepted. */
 const mainParts: readonly { type: FileType; path: RegExp }[] = [
   { type: `${OFFICE}.wordprocessingml.document`, path: /^word\/document\d*\.xml$/i },
   { type: `${OFFICE}.spreadsheetml.sheet`, path: /^xl\/workbook\d*\.xml$/i },
@@ -14,8 +14,8 @@ const mainParts: readonly { type: FileType; path: RegExp }[] = [
 ]
 
 /**
- * Which Office document a zip on disk is, by the names in its directory; nothing is unpacked. Null: it is none, or several at
- * once. Throws `file_unreadable` when there is no directory that can be trusted.
+ * Tells the type of an Office document by the names in its zip directory, without unpacking anything. Null: the zip is not an Office
+ * document, or several at once. Throws `file_unreadable` when the directory cannot be trusted.
  */
 export async function sniffArchive(path: string): Promise<FileType | null> {
   const found = new Set<FileType>()
@@ -29,7 +29,7 @@ export async function sniffArchive(path: string): Promise<FileType | null> {
 }
 
 async function* namesIn(path: string): AsyncGenerator<string> {
-  // Only who sends such a file pays for it.
+  // Loaded with the first archive.
   const { openZip } = await import('../formats/office/open-zip.ts')
   try {
     const archive = await openZip(path, { decodeStrings: true })
@@ -40,6 +40,6 @@ async function* namesIn(path: string): AsyncGenerator<string> {
       archive.close()
     }
   } catch (cause) {
-    throw new ServerError('file_unreadable', 'The archive is damaged, cut off, or made to do harm.', { cause })
+    throw new ServerError('file_unreadable', 'The archive is damaged, incomplete or malicious.', { cause })
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HEAD_BYTES, headBytes, isOleContainer, sniff } from './sniff-signature.ts'
+import { HEAD_BYTES, headBytes, isOleContainer, sniffSignature } from './sniff-signature.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
@@ -15,8 +15,8 @@ test.each([
   ['application/pdf', '\r\n\r\n%PDF-1.7\n'],
   ['zip', 'PK\x03\x04\x14\0\x06\0'],
 ] as const)('%s is known by its first bytes', (type, head) => {
-  expect(sniff(bytes(head))).toBe(type)
-  expect(sniff(bytes(head).subarray(0, HEAD_BYTES))).toBe(type)
+  expect(sniffSignature(bytes(head))).toBe(type)
+  expect(sniffSignature(bytes(head).subarray(0, HEAD_BYTES))).toBe(type)
 })
 
 test.each([
@@ -32,20 +32,20 @@ test.each([
   ['an archive behind something else', 'MZPK\x03\x04'],
   ['words', 'Dear Sir or Madam'],
 ])('%s has no signature of ours', (_what, head) => {
-  expect(sniff(bytes(head))).toBe(null)
+  expect(sniffSignature(bytes(head))).toBe(null)
 })
 
 test('a PDF for a printer is known behind what the printer is told', () => {
   const job = bytes(`\x1b%-12345X@PJL JOB\r\n${'@PJL SET COPIES=1\r\n'.repeat(9)}@PJL ENTER LANGUAGE=PDF\r\n%PDF-1.4\n`)
 
   expect(headBytes(job.subarray(0, HEAD_BYTES))).toBeGreaterThan(job.length)
-  expect(sniff(job)).toBe('application/pdf')
+  expect(sniffSignature(job)).toBe('application/pdf')
 })
 
 test('what comes later in the file does not count', () => {
-  expect(sniff(bytes('%PDF-1.7\nPK\x03\x04word/document.xml'))).toBe('application/pdf')
-  expect(sniff(bytes('PK\x03\x04\x14\0\0\0\0\0%PDF-1.7'))).toBe('zip')
-  expect(sniff(bytes('GIF89a/*\0\0\0*/=1;alert(1)'))).toBe('image/gif')
+  expect(sniffSignature(bytes('%PDF-1.7\nPK\x03\x04word/document.xml'))).toBe('application/pdf')
+  expect(sniffSignature(bytes('PK\x03\x04\x14\0\0\0\0\0%PDF-1.7'))).toBe('zip')
+  expect(sniffSignature(bytes('GIF89a/*\0\0\0*/=1;alert(1)'))).toBe('image/gif')
 })
 
 test('old and locked Office documents are recognized', () => {

@@ -1,23 +1,22 @@
-// What a file is by its first bytes. Only those count: what a reader of another format would find further on is not what the
-// file is, so a file that is two things at once is the one that it begins with.
+// Tells the type of a file by its first bytes. Only these count: a file that is valid in two formats has the type it begins with.
 
 import type { FileType } from '../../domain/file.ts'
 
-/** Enough for every signature, and for a mark or blank lines before it. */
+/** Enough for every signature, and for a byte order mark or blank lines before it. */
 export const HEAD_BYTES = 12
-/** Of a PDF that was made for a printer. */
+/** For a PDF with printer commands before it. */
 const PRINTER_HEAD_BYTES = 1_024
 
-/** How much of the file's beginning `sniff` has to see. */
+/** How many bytes `sniffSignature` needs. */
 export const headBytes = (head: Uint8Array): number => (has(head, PRINTER_JOB) ? PRINTER_HEAD_BYTES : HEAD_BYTES)
 
-/** `zip` is a container: its directory tells which Office document it is (`sniff-archive.ts`). */
-export type Magic = FileType | 'zip'
+/** `zip` may be any Office document: `sniff-archive.ts` tells which. */
+export type Signature = FileType | 'zip'
 
 const ascii = (text: string): number[] => [...text].map((char) => char.charCodeAt(0))
 
 const PDF = ascii('%PDF-')
-const signatures: readonly { type: Magic | 'riff'; bytes: readonly number[] }[] = [
+const signatures: readonly { type: Signature | 'riff'; bytes: readonly number[] }[] = [
   { type: 'image/png', bytes: [0x89, ...ascii('PNG\r\n\x1a\n')] },
   { type: 'image/jpeg', bytes: [0xff, 0xd8, 0xff] },
   { type: 'image/gif', bytes: ascii('GIF87a') },
@@ -33,23 +32,23 @@ const OLE = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 const has = (head: Uint8Array, bytes: readonly number[], at = 0): boolean =>
   bytes.every((byte, i) => head[at + i] === byte)
 
-/** Null: none of ours that has a signature; it may still be text (`sniff-text.ts`). */
-export function sniff(head: Uint8Array): Magic | null {
+/** Null: the file has no known signature. It may still be text (`sniff-text.ts`). */
+export function sniffSignature(head: Uint8Array): Signature | null {
   const found = signatures.find(({ bytes }) => has(head, bytes))?.type ?? null
-  if (found === null && isPdfBehindSomething(head)) return 'application/pdf'
+  if (found === null && isPdfWithPrefix(head)) return 'application/pdf'
   if (found !== 'riff') return found
-  // Sound and video come in the same container.
+  // Sound and video use the same container.
   return has(head, WEBP, 8) ? 'image/webp' : null
 }
 
-/** What programs put before a PDF: a byte order mark, blank lines, what a printer is told. */
-function isPdfBehindSomething(head: Uint8Array): boolean {
+/** Some programs write a byte order mark, blank lines or printer commands before a PDF. */
+function isPdfWithPrefix(head: Uint8Array): boolean {
   if (has(head, PRINTER_JOB)) return Buffer.from(head).subarray(0, PRINTER_HEAD_BYTES).includes(Buffer.from(PDF))
   const at = head.findIndex((byte) => !BEFORE_PDF.has(byte))
   return at !== -1 && has(head, PDF, at)
 }
 
-/** The mark and the blanks. */
+/** The byte order mark and white space. */
 const BEFORE_PDF = new Set([0xef, 0xbb, 0xbf, ...ascii(' \t\r\n')])
 
 /** The container of Office documents that are locked with a password, and of those from before 2007. */

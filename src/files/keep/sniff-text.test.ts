@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTextSniffer } from './sniff-text.ts'
 
-function sniffed(bytes: Uint8Array, pieces: number = bytes.length): 'text' | 'strange' | 'none' {
+function sniffed(bytes: Uint8Array, pieces: number = bytes.length): 'text' | 'unknown encoding' | 'not text' {
   const sniffer = createTextSniffer()
-  for (let i = 0; i < bytes.length; i += pieces) if (!sniffer.take(bytes.subarray(i, i + pieces))) return 'none'
+  for (let i = 0; i < bytes.length; i += pieces) if (!sniffer.take(bytes.subarray(i, i + pieces))) return 'not text'
   return sniffer.end()
 }
 
@@ -42,8 +42,8 @@ test.each<[string, Uint8Array]>([
   ['UTF-16 with zeros', utf16('a\0b')],
   ['a machine’s bytes', Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0])],
 ])('%s: no text', (_what, bytes) => {
-  expect(sniffed(bytes)).toBe('none')
-  expect(sniffed(bytes, 3)).toBe('none')
+  expect(sniffed(bytes)).toBe('not text')
+  expect(sniffed(bytes, 3)).toBe('not text')
 })
 
 test.each<[string, Uint8Array]>([
@@ -51,14 +51,14 @@ test.each<[string, Uint8Array]>([
   ['places that no encoding uses', latin1('plain text and \x81\x8d')],
   ['Greek in an old encoding', latin1('\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1, \xea\xfc\xf3\xec\xe5!')],
 ])('%s: text of a kind that is not guessed at', (_what, bytes) => {
-  expect(sniffed(bytes)).toBe('strange')
-  expect(sniffed(bytes, 3)).toBe('strange')
+  expect(sniffed(bytes)).toBe('unknown encoding')
+  expect(sniffed(bytes, 3)).toBe('unknown encoding')
 })
 
 test('a binary tail behind pages of text is found', () => {
   const tail = Buffer.concat([Buffer.alloc(200_000, 'a line of text\n'), Buffer.alloc(4_000, '\0\x01\x02\x03')])
 
-  expect(sniffed(tail, 65_536)).toBe('none')
+  expect(sniffed(tail, 65_536)).toBe('not text')
 })
 
 test('how it is cut does not matter', () => {
@@ -78,5 +78,5 @@ test('all that people write is text, and what a compressor writes is not', () =>
     }),
   )
   const noise = Buffer.from(Array.from({ length: 300 }, (_, i) => (i * 7919 + ((i * i) % 251)) & 0xff))
-  expect(sniffed(noise)).toBe('none')
+  expect(sniffed(noise)).toBe('not text')
 })

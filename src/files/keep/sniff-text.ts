@@ -1,16 +1,16 @@
-// Whether bytes are text, in an encoding that can be told (`text-encoding.ts`). The whole file is asked, not only its beginning: a
-// binary file may begin with a line for people.
+// Tells whether bytes are text in a known encoding (`text-encoding.ts`). It looks at the whole file, because a binary file may begin
+// with a line of text.
 
 import { BEFORE_BYTES, legacyEncodingOf, SAMPLE_BYTES, utf16WithoutMark } from '../formats/text/text-encoding.ts'
 
 export interface TextSniffer {
-  /** False as soon as it is certain that this is no text. */
+  /** False as soon as it is certain that this is not text. */
   take(bytes: Uint8Array): boolean
-  /** Called at the end of the file. `strange`: text, as it seems, in an encoding that is not known. */
-  end(): 'text' | 'strange' | 'none'
+  /** Called at the end of the file. `unknown encoding`: it seems to be text. */
+  end(): 'text' | 'unknown encoding' | 'not text'
 }
 
-/** Enough to see where the zeros of UTF-16 are. */
+/** Enough to see the zeros of UTF-16. */
 const HEAD_BYTES = 512
 
 export function createTextSniffer(): TextSniffer {
@@ -29,8 +29,8 @@ export function createTextSniffer(): TextSniffer {
       return head.length < HEAD_BYTES || begin()
     },
     end() {
-      if (sniffer === null && (head.length === 0 || !begin())) return 'none'
-      return sniffer?.end() ?? 'none'
+      if (sniffer === null && (head.length === 0 || !begin())) return 'not text'
+      return sniffer?.end() ?? 'not text'
     },
   }
 }
@@ -39,16 +39,16 @@ function createSnifferFor(head: Uint8Array): TextSniffer {
   const [first, second] = head
   if (first === 0xff && second === 0xfe) return createUtf16Sniffer('utf-16le')
   if (first === 0xfe && second === 0xff) return createUtf16Sniffer('utf-16be')
-  // Always the same bytes, however the file was cut.
+  // Always the same bytes, in whatever pieces the file arrives.
   const encoding = utf16WithoutMark(head.subarray(0, HEAD_BYTES))
   return encoding === null ? createByteSniffer() : createUtf16Sniffer(encoding)
 }
 
-/** Control characters that text has no use for. What is left: tab, line ends, form feed, escape sequences, old ends of file. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+/** Control characters that text does not use. Not listed: tab, line ends, form feed, escape, and the old end-of-file character. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are counted.
 const BINARY = /[\x00-\x08\x0e-\x19\x1c-\x1f]/g
 
-/** One in a hundred, and a thousand in all: some logs and old texts have a few. In what a compressor writes, it is one in ten. */
+/** Some logs and old texts have a few control characters. In compressed data about one byte in ten is one. */
 const MAX_SHARE_OF_CONTROLS = 0.01
 const MAX_CONTROLS = 1_000
 
@@ -66,7 +66,7 @@ function createUtf16Sniffer(encoding: string): TextSniffer {
       controls += text.match(BINARY)?.length ?? 0
       return controls <= MAX_CONTROLS
     },
-    end: () => (decoder.end() && areFew(controls, count) ? 'text' : 'none'),
+    end: () => (decoder.end() && areFew(controls, count) ? 'text' : 'not text'),
   }
 }
 
@@ -83,14 +83,14 @@ function createByteSniffer(): TextSniffer {
   let isUtf8 = true
   let count = 0
   let controls = 0
-  /** Around the first byte that is not ASCII; until it comes, the last bytes. */
+  /** The bytes around the first one that is not ASCII. Until that one comes: the last bytes. */
   let sample = Buffer.alloc(0)
   let isPlain = true
   return {
     take(bytes) {
       count += bytes.length
       let firstBeyond = -1
-      // Counted, not `for … of`: every byte of every text comes by here, and this takes half the time.
+      // A counted loop takes half the time of `for … of`, and every byte of every text goes through it.
       for (let i = 0; i < bytes.length; i += 1) {
         const kind = kinds[bytes[i] ?? 0]
         if (kind === PLAIN) continue
@@ -112,9 +112,9 @@ function createByteSniffer(): TextSniffer {
       return controls <= MAX_CONTROLS
     },
     end() {
-      if (!areFew(controls, count)) return 'none'
+      if (!areFew(controls, count)) return 'not text'
       if (isUtf8 && utf8.end()) return 'text'
-      return legacyEncodingOf(sample) === null ? 'strange' : 'text'
+      return legacyEncodingOf(sample) === null ? 'unknown encoding' : 'text'
     },
   }
 }
@@ -122,7 +122,7 @@ function createByteSniffer(): TextSniffer {
 function createStrictDecoder(encoding: string) {
   const decoder = new TextDecoder(encoding, { fatal: true })
   return {
-    /** Null when it is not in this encoding. */
+    /** Null when the bytes are not in this encoding. */
     take(bytes: Uint8Array): string | null {
       try {
         return decoder.decode(bytes, { stream: true })
@@ -130,7 +130,7 @@ function createStrictDecoder(encoding: string) {
         return null
       }
     },
-    /** Whether it ended with a whole character. */
+    /** Whether the bytes ended with a whole character. */
     end(): boolean {
       try {
         decoder.decode()

@@ -1,37 +1,36 @@
-// What one user may have on disk without having sent it with a message: nobody fills the disk with uploads.
+// Limits how much one user may upload without sending it in a message, so that nobody can fill the disk with uploads.
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { UnsentFiles } from '../../domain/file.ts'
 
 export interface UnsentAllowance {
-  /** Throws `too_many_uploads` when there is no room for another file. */
+  /** Throws `too_many_uploads` when the user has no room for another file. */
   begin(owner: string): Promise<Arrival>
 }
 
-/** A file on its way in. It counts until it is disposed of; then its record does. */
+/** A file that is arriving. It counts until it is disposed of. After that, its record counts. */
 export interface Arrival extends Disposable {
-  /** Throws `too_many_uploads` as soon as all that arrives from this user is more than there was room for. */
+  /** Throws `too_many_uploads` as soon as the files that are arriving from this user exceed the room. */
   take(bytes: number): void
-  /** Before it is recorded: throws `too_many_uploads` when others have taken the room meanwhile. */
+  /** Call it before the file is recorded. Throws `too_many_uploads` when other files have taken the room meanwhile. */
   end(): Promise<void>
 }
 
-/** They are counted for every upload, so there must be an end to them, however small they are. */
+/** The store counts the files for every upload, so their number is limited too, however small they are. */
 const MAX_FILES = 10_000
-/** What is due is removed once an hour. */
-const SOONEST_SECONDS = 60
+const MIN_RETRY_SECONDS = 60
 
 export function createUnsentAllowance(deps: {
   unsentFiles(owner: string): Promise<UnsentFiles>
-  /** Of one user. */
+  /** For one user. */
   maxBytes: number
-  /** After which they are removed. */
+  /** Files that are not sent are removed after this time. */
   ttlSeconds: number
   clock: Clock
 }): UnsentAllowance {
   const { unsentFiles, maxBytes, ttlSeconds, clock } = deps
-  /** Bytes of each owner that are on their way. */
+  /** How many bytes are arriving, by owner. */
   const arriving = new Map<string, number>()
 
   function full(what: 'bytes' | 'files', oldest: number | null): ServerError {
@@ -42,9 +41,9 @@ export function createUnsentAllowance(deps: {
     const left = oldest === null ? 0 : ttlSeconds - (clock.now() - oldest) / 1_000
     return new ServerError(
       'too_many_uploads',
-      `Uploaded files that are not sent with a message may be ${most} at most, and with this one they would be more. ` +
-        `Send those with messages, or wait until they are removed, ${spanOf(ttlSeconds)} after they came.`,
-      { details: { ...details, retry_after_seconds: Math.max(SOONEST_SECONDS, Math.ceil(left)) } },
+      `Uploads that are not yet sent in a message may not exceed ${most}, and this file would exceed that. ` +
+        `Send the earlier files in messages, or wait: they are removed ${spanOf(ttlSeconds)} after their upload.`,
+      { details: { ...details, retry_after_seconds: Math.max(MIN_RETRY_SECONDS, Math.ceil(left)) } },
     )
   }
 

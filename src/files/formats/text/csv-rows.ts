@@ -1,15 +1,15 @@
-// Comma-, semicolon- or tab-separated values -> rows. Quotes as in RFC 4180, and as tolerant as spreadsheets are.
+// Comma-, semicolon-, tab- or bar-separated values -> rows. Quotes work as in RFC 4180, and errors are tolerated as in spreadsheets.
 
 const delimiters = [',', ';', '\t', '|'] as const
 type Delimiter = (typeof delimiters)[number]
 
-/** Null when it is no table: not two columns in nearly every row. */
+/** Null when the text is not a table: most rows must have the same number of columns, at least two. */
 export function csvRows(text: string): Iterable<string[]> | null {
-  // Excel's way to say it.
-  const said = /^sep=([,;\t|])\n/.exec(text)
-  if (said !== null) {
-    const delimiter = delimiters.find((one) => one === said[1])
-    if (delimiter !== undefined) return rowsOf(text, delimiter, said[0].length)
+  // Excel writes this line to name the separator.
+  const named = /^sep=([,;\t|])\n/.exec(text)
+  if (named !== null) {
+    const delimiter = delimiters.find((one) => one === named[1])
+    if (delimiter !== undefined) return rowsOf(text, delimiter, named[0].length)
   }
   const delimiter = delimiterOf(text)
   return delimiter === null ? null : rowsOf(text, delimiter, 0)
@@ -17,7 +17,7 @@ export function csvRows(text: string): Iterable<string[]> | null {
 
 const SAMPLE_ROWS = 50
 
-/** The one that gives the same number of columns, two or more, in most of the first rows. */
+/** The delimiter that gives most of the first rows the same number of columns, at least two. */
 function delimiterOf(text: string): Delimiter | null {
   let best: { delimiter: Delimiter; share: number; columns: number } | null = null
   for (const delimiter of delimiters) {
@@ -37,7 +37,7 @@ function delimiterOf(text: string): Delimiter | null {
   return best?.delimiter ?? null
 }
 
-/** Empty lines are no rows. A quote that is never closed is an ordinary character. */
+/** Skips empty lines. A quote that is never closed is an ordinary character. */
 function* rowsOf(text: string, delimiter: Delimiter, from: number): Generator<string[]> {
   const plain = plainCell[delimiter]()
   let row: string[] = []
@@ -67,10 +67,10 @@ function quotedCell(text: string, start: number, delimiter: Delimiter): { cell: 
   while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
   if (close === -1 || close - start > MAX_QUOTED) return null
   const end = close + 1
-  // Something like `"a" b,` is not a quoted cell but a cell with quotes in it.
+  // `"a" b,` is not a quoted cell, but a cell that contains quotes.
   if (end < text.length && text[end] !== delimiter && text[end] !== '\n') return null
   return { cell: text.slice(start + 1, close).replaceAll('""', '"'), end }
 }
 
-/** A quote that closes only after this much was not meant to be one: it would swallow the rest of the table. */
+/** A quote that closes later than this was not meant as one. It would swallow the rest of the table. */
 const MAX_QUOTED = 100_000

@@ -45,7 +45,7 @@ describe('a text', () => {
   test('that was cut in the middle of a character is still UTF-8', async () => {
     expect(await read(Buffer.from('Grüße aus Köln, schöne Wörter für später: äöü ÄÖÜ é').subarray(0, -1))).toEqual({
       sections: [{ label: '', text: 'Grüße aus Köln, schöne Wörter für später: äöü ÄÖÜ \uFFFD' }],
-      notes: ['Some characters are damaged in the file and are shown as \uFFFD.'],
+      notes: ['Some characters in the file are damaged and are shown as \uFFFD.'],
     })
   })
 
@@ -62,8 +62,7 @@ describe('a text', () => {
     for (const type of ['text/plain', 'text/csv', 'text/markdown']) {
       await expect(read(greek, type)).rejects.toMatchObject({
         code: 'file_unreadable',
-        message:
-          'The file is text in an encoding that cannot be told for certain: save it as UTF-8 and attach it again.',
+        message: 'The encoding of the text file cannot be recognized: save it as UTF-8 and attach it again.',
       })
     }
   })

@@ -4,23 +4,23 @@ import { extractCharacters } from '../extract-limit.ts'
 import { markdownTable } from '../markdown.ts'
 import { unreadable } from '../unreadable.ts'
 import { csvRows } from './csv-rows.ts'
-import { decodeText } from './decode-text.ts'
+import { textEncodingOf } from './text-encoding.ts'
 
-/** A table this short is as clear as it was written. */
+/** A shorter table is as clear as CSV. */
 const SHORT_TABLE = 4_000
 
-/** Text and Markdown as they are, `text/csv` as a Markdown table. Throws `file_unreadable` for what is no text. */
+/** Gives text and Markdown unchanged, and CSV as a Markdown table. Throws `file_unreadable` when the file is not text. */
 export async function readText(
   path: string,
   mimeType: string,
   characters: number = extractCharacters,
 ): Promise<Extract> {
   const { bytes, total } = await beginningOf(path, characters * MAX_BYTES_PER_CHARACTER)
-  const { text, lossy } = decodeText(bytes)
+  const text = decoded(bytes)
   if (isBinary(text))
-    throw unreadable('The file is not text: attach it as what it is, for example as a PDF or a picture.')
+    throw unreadable('The file is not text: attach it with its real type, for example as a PDF or a picture.')
   const notes: string[] = []
-  if (lossy) notes.push('Some characters are damaged in the file and are shown as \uFFFD.')
+  if (text.includes('\uFFFD')) notes.push('Some characters in the file are damaged and are shown as \uFFFD.')
   if (bytes.length < total) {
     notes.push(`Only the first ${megabytes(bytes.length)} of ${megabytes(total)} were read.`)
   }
@@ -53,13 +53,22 @@ async function beginningOf(path: string, maxBytes: number): Promise<{ bytes: Uin
   }
 }
 
-/** The head is not counted as a row. */
+/** Decoded, with `\n` as line ends and without a byte order mark. Bytes that fit no character become U+FFFD. */
+function decoded(bytes: Uint8Array): string {
+  const encoding = textEncodingOf(bytes)
+  if (encoding === null) {
+    throw unreadable('The encoding of the text file cannot be recognized: save it as UTF-8 and attach it again.')
+  }
+  return new TextDecoder(encoding).decode(bytes).replace(/\r\n?/g, '\n')
+}
+
+/** The header is not counted as a row. */
 function tableOf(rows: Iterable<string[]>, characters: number): { text: string; shown: number; left: number } {
   const kept: string[][] = []
   let size = 0
   let left = 0
   for (const row of rows) {
-    // What a cell costs besides its text: the bar and two spaces.
+    // Besides its text, each cell has a bar and two spaces.
     if (size <= characters) size += row.reduce((sum, cell) => sum + cell.length + 3, 0)
     if (size > characters) left++
     else kept.push(row)
@@ -67,9 +76,9 @@ function tableOf(rows: Iterable<string[]>, characters: number): { text: string; 
   return { text: markdownTable(kept), shown: Math.max(0, kept.length - 1), left }
 }
 
-/** More than a twentieth control characters: some old texts have a few. */
+/** More than a twentieth are control characters. Some old texts have a few. */
 function isBinary(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are counted.
   const controls = text.slice(0, 100_000).match(/[\x00-\x08\x0e-\x1a\x1c-\x1f]/g)?.length ?? 0
   return controls * 20 > Math.min(text.length, 100_000)
 }

@@ -1,5 +1,5 @@
-// Which encoding the bytes of a text are in: UTF-8 if they can be, then UTF-16 by where its zeros are, then by the words that the
-// other encodings would give. A wrong guess would be read as nonsense that nobody notices, so what is not clear is not guessed.
+// Finds the encoding of a text: UTF-8 if the bytes allow it, then UTF-16 by the position of its zeros, then older encodings by the
+// letters that they would give. A wrong guess gives nonsense that nobody notices, so unclear cases are not guessed.
 
 import { isUtf8 } from 'node:buffer'
 
@@ -7,7 +7,7 @@ export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | LegacyEncoding
 
 type LegacyEncoding = 'windows-1252' | 'windows-1250' | keyof typeof typical
 
-/** Null: not clear. `bytes` may end in the middle of a character. */
+/** Null: the encoding is not clear. `bytes` may end in the middle of a character. */
 export function textEncodingOf(bytes: Uint8Array): TextEncoding | null {
   const [first, second, third] = bytes
   if (first === 0xff && second === 0xfe) return 'utf-16le'
@@ -16,7 +16,7 @@ export function textEncodingOf(bytes: Uint8Array): TextEncoding | null {
   return utf16WithoutMark(bytes.subarray(0, 65_536)) ?? (isMostlyUtf8(bytes) ? 'utf-8' : legacyEncodingOf(bytes))
 }
 
-/** Every script has spaces, digits and line ends, which in UTF-16 are a byte and a zero, always on the same side. */
+/** Every script has spaces, digits and line ends. In UTF-16 these are a byte and a zero, always in the same order. */
 export function utf16WithoutMark(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   const zeros = [0, 0]
   let controls = 0
@@ -26,15 +26,15 @@ export function utf16WithoutMark(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | n
   }
   const [even = 0, odd = 0] = zeros
   const most = Math.max(even, odd)
-  // A stray zero in another text is not enough.
+  // A single zero in other text is not enough.
   if (most < 2 || most <= bytes.length / 100 || Math.min(even, odd) * 10 >= most) return null
   if (isUtf8(bytes) && controls * 5 < bytes.length) return null
   return odd > even ? 'utf-16le' : 'utf-16be'
 }
 
 /**
- * A file that was cut in the middle of a character, or that has a few broken ones, is still UTF-8: read as anything else, all the
- * others would be wrong.
+ * A text that ends in the middle of a character, or has a few broken characters, is still UTF-8: in any other encoding all other
+ * characters would be wrong.
  */
 function isMostlyUtf8(bytes: Uint8Array): boolean {
   if (isUtf8(bytes)) return true
@@ -49,16 +49,16 @@ function isMostlyUtf8(bytes: Uint8Array): boolean {
   return broken * 10 <= whole
 }
 
-/** So much is looked at, from so far before the first byte that is not ASCII. */
+/** How many bytes are judged in all, and how many of them before the first byte that is not ASCII. */
 export const SAMPLE_BYTES = 65_536
 export const BEFORE_BYTES = 1_000
 
-/** Of bytes that are not UTF-8. They are judged around the first one that is not plain: what stands far before it is the same in all. */
+/** For bytes that are not UTF-8. Looks around the first byte that is not ASCII, because ASCII is the same in all encodings. */
 export function legacyEncodingOf(bytes: Uint8Array): LegacyEncoding | null {
   const from = Math.max(0, bytes.findIndex((byte) => byte > 0x7f) - BEFORE_BYTES)
   const sample = bytes.subarray(from, from + SAMPLE_BYTES)
   const western = decoded(sample, 'windows-1252')
-  // Few letters of a Western language are beyond ASCII, and hardly ever three in a row. Chinese or Russian read as one are nothing else.
+  // Western languages have few letters outside ASCII, hardly ever three in a row. Chinese or Russian decoded as Western have only such letters.
   if (western !== null && isWestern(western)) return 'windows-1252'
   const central = decoded(sample, 'windows-1250')
   if (central !== null && isCentral(central)) return 'windows-1250'
@@ -69,18 +69,18 @@ export function legacyEncodingOf(bytes: Uint8Array): LegacyEncoding | null {
   return best.score >= (second?.score ?? 0) * MARGIN ? best.encoding : null
 }
 
-/** Null: these bytes are not in it. */
+/** Null: the bytes are not in this encoding. */
 function decoded(bytes: Uint8Array, encoding: string): string | null {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true })
-    // Places that an encoding leaves empty become control characters.
+    // Bytes that an encoding does not use become control characters.
     return /[\x80-\x9f]/.test(text) ? null : text
   } catch {
     return null
   }
 }
 
-/** The share of letters in most texts of a language that are one of these, at least. */
+/** In most texts of a language at least this share of the letters are one of these. */
 interface Typical {
   letters: RegExp
   share: number
@@ -112,7 +112,7 @@ const typical = {
   'euc-kr': korean,
 } satisfies Record<string, Typical>
 
-/** 1 is an ordinary text of the language. */
+/** An ordinary text of the language scores 1. */
 const CLEAR = 0.5
 const MARGIN = 1.5
 const FEWEST_LETTERS = 3
@@ -120,21 +120,21 @@ const FEWEST_LETTERS = 3
 function scoreOf(text: string | null, { letters, share }: Typical): number {
   if (text === null) return 0
   const all = text.match(BEYOND_ASCII_LETTER)?.length ?? 0
-  // What stands between letters of a word and is none shows that it is another encoding.
+  // Signs inside words show that the text is in another encoding.
   const odd = text.match(ODD)?.length ?? 0
   return all < FEWEST_LETTERS ? 0 : (text.match(letters)?.length ?? 0) / (all + 10 * odd) / share
 }
 
 const BEYOND_ASCII_LETTER = /(?![a-z])\p{L}/giu
-/** Private, unassigned, drawing and half-width characters; two alphabets in one word; a capital behind a small letter. */
+/** Private, unassigned, drawing and half-width characters; two alphabets in one word; a capital after a small letter. */
 const ODD =
   /[\p{Co}\p{Cn}\u2500-\u259f\uff61-\uff9f]|(?<=[A-Za-z])\p{Script=Cyrillic}|\p{Script=Cyrillic}(?=[A-Za-z])|(?<=\p{Ll})\p{Lu}/gu
 
-/** Of all characters: in a language that is written in Latin letters, most of them are plain ones. */
+/** Most characters that are not ASCII, as a share of all: languages in Latin script mostly use ASCII letters. */
 const MAX_SHARE = 0.45
 
 function isWestern(text: string): boolean {
-  // As Czech, Slovak, Slovene and Croatian look in it.
+  // This is how Czech, Slovak, Slovene and Croatian look when decoded as Western.
   if (/[šž]/i.test(text) && /[ìèøùïòæð]/i.test(text)) return false
   return isLatin(text)
 }
