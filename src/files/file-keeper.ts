@@ -1,26 +1,26 @@
 import type { FileRecord } from '../domain/file.ts'
 
-/** Keeps attached files: bytes on disk by their hash, records in the store. The doors bring them, the engine reads them. */
+/** Keeps attached files: the bytes on disk under their hash, the records in the store. Protocols add files, the engine reads them. */
 export interface FileKeeper {
   /**
-   * Takes a file in, streamed to disk while it is hashed. Throws `file_too_large` as soon as that is known (without reading on),
-   * `unsupported_media_type` when the content is none of our types or not what it is said to be, `file_unreadable` when it is empty,
-   * `too_many_uploads` when its owner has too much already that was not sent. One without a name is called after its type.
+   * Streams a file to disk and hashes it on the way. A file without a name is named after its type. Throws `file_too_large` as soon
+   * as that is known (without reading on), `unsupported_media_type` when the content is not of an accepted type or not of the stated
+   * type, `file_unreadable` when it is empty, `too_many_uploads` when its owner has too many files that were not sent in a message.
    */
   add(file: IncomingFile): Promise<FileRecord>
-  /** Throws `file_not_found`, also for somebody else's. */
+  /** Throws `file_not_found`, also for a file of another owner. */
   find(owner: string, id: string): Promise<FileRecord>
   /** Absolute path of the bytes. */
   pathOf(file: FileRecord): string
-  /** Removes bytes that no record names any more; after deletions and now and then. */
+  /** Removes bytes that no record names any more. Called after deletions and from time to time. */
   sweep(): Promise<void>
 }
 
 export interface IncomingFile {
   owner: string
-  /** As the client wrote it. Null: none was given. */
+  /** As the client sent it. Null: no name was sent. */
   name: string | null
-  /** As the client says. Null: only the content is asked. */
+  /** As the client stated it. Null: the content alone decides. */
   mimeType: string | null
   content: AsyncIterable<Uint8Array>
   maxBytes: number

@@ -116,7 +116,7 @@ describe('a file reader', () => {
     await rm(gone.path)
     await expect(reader.read(gone, never)).rejects.toMatchObject({
       code: 'file_unreadable',
-      message: 'The file is not there any more.',
+      message: 'The file does not exist any more.',
     })
     const [work = ''] = await childrenFolders()
 
@@ -174,20 +174,20 @@ describe('a file reader', () => {
       })
 
     expect(() => start('eng,tlh')).toThrow('run "npm install @tesseract.js-data/tlh"')
-    expect(() => start('../../etc')).toThrow('is no language')
+    expect(() => start('../../etc')).toThrow('is not a language')
   })
 })
 
 describe('a file that is too much', () => {
   const failures: [string, Partial<FileReaderLimits>, string][] = [
-    ['loop', { timeMs: 1_500 }, 'The file takes longer to read than the 1.5 seconds there are for one: split it.'],
+    ['loop', { timeMs: 1_500 }, 'Reading the file takes longer than the limit of 1.5 seconds: split it.'],
     [
       'grow',
       { memoryBytes: 200_000_000 },
-      'The file needs more memory than the 200 MB there are for one: split it, or make it smaller.',
+      'Reading the file needs more memory than the limit of 200 MB: split it, or make it smaller.',
     ],
-    ['crash', {}, 'The file could not be read: it is damaged in a way that the reader did not survive.'],
-    ['lie', {}, 'The file could not be read: it is damaged, or not what it seems to be.'],
+    ['crash', {}, 'The file could not be read: it is damaged in a way that crashed its reader.'],
+    ['lie', {}, 'The file could not be read: it is damaged, or not of the type it seems to be.'],
   ]
   test.each(failures)('is refused when its child would %s, and the next one is read', async (what, limits, message) => {
     const reader = open(limits, misbehaving)
@@ -321,7 +321,7 @@ describe('hostile files', () => {
     await expect(reading).rejects.toMatchObject({
       code: 'file_unreadable',
       message:
-        'The file keeps the reader busy without end: open it in its own program, save it anew and attach it again, or split it.',
+        'The file keeps its reader busy without end: open it in its own program, save it again and attach the new file, or split it.',
     })
     const next = await written(pdfOf([{ lines: ['Ahoy'] }]), 'application/pdf')
     expect(await textOf(reader.read(next, never))).toBe('Ahoy')
@@ -340,7 +340,7 @@ describe('hostile files', () => {
     'text/csv',
   ]
 
-  test('of every type are refused with a sentence, by one child in each lane', async () => {
+  test('of every type are refused with a sentence, by one child in each pool', async () => {
     const reader = open()
     const garbage = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (at * at * 31 + at * 7) % 256))
     const results: Record<string, unknown> = {}

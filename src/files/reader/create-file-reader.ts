@@ -4,36 +4,37 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { type Extract, isImage } from '../../domain/file.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { FileReader, GoOn, ReadableFile } from '../file-reader.ts'
+import type { FileReader, ReadableFile, UnreadSections } from '../file-reader.ts'
 import { extractCharacters, mergeExtracts } from '../formats/extract-limit.ts'
 import { findOcrLanguages, ocrLanguageNames } from '../formats/image/ocr-languages.ts'
 import { unreadable } from '../formats/unreadable.ts'
 import { createExtractCache, isRefusal } from './extract-cache.ts'
 import { readExtract, writeExtract } from './extract-file.ts'
 import { programPaths } from './program-paths.ts'
-import { childProgram, type ReaderChildDeps, startReaderChild } from './reader-child.ts'
+import type { ReadJob } from './read-job.ts'
+import { childProgram, type ReaderChild, type ReaderChildDeps, startReaderChild } from './reader-child.ts'
 import { createReaderPool, type PoolWork, type ReaderPool } from './reader-pool.ts'
 import { createSharedWork } from './shared-work.ts'
 import { removeLeftBehind } from './work-folder.ts'
 
 export interface FileReaderLimits {
-  /** For one file, from the moment its turn comes. */
+  /** For one file, from the moment a child starts on it. */
   timeMs: number
-  /** For the pages of one PDF that are scans, 30 at most: a page takes 9 s of processor time, and others may want the processor. */
+  /** For the scanned pages of one PDF, at most 30: each takes 9 s of processor time, and others need the processor too. */
   scansTimeMs: number
-  /** Processor time that a page of a PDF may take at a stretch: what needs more is a loop, or might as well be one. */
+  /** Processor time that a page of a PDF may take without a pause. More is an endless loop, or as bad as one. */
   busyMs: number
-  /** Of one child process, all in all. */
+  /** Memory of one child process in all. */
   memoryBytes: number
-  /** In each lane. */
+  /** Children in each pool. */
   children: number
-  /** Files that wait, in each lane. */
+  /** Files that wait, in each pool. */
   queue: number
-  /** After so long without work a child is ended. */
+  /** A child without work is ended after this time. */
   idleMs: number
-  /** Of one extract. */
+  /** Characters of one extract. */
   characters: number
-  /** Of all cached extracts. */
+  /** Size of all cached extracts. */
   cacheBytes: number
 }
 
@@ -50,25 +51,27 @@ const defaults: FileReaderLimits = {
 }
 
 export interface FileReaderDeps {
-  /** Ours alone. Made when the first file comes. */
+  /** Used by the reader alone. Created when the first file is read. */
   cacheDir: string
   clock: Clock
   log: Logger
   environment: Readonly<Record<string, string | undefined>>
   limits?: Partial<FileReaderLimits>
-  /** Otherwise `QUARTERDECK_OCR_LANGUAGES`, otherwise English. */
+  /** Default: `QUARTERDECK_OCR_LANGUAGES`, or English. */
   ocrLanguages?: readonly string[]
-  /** Where packages with further languages are looked for, besides our own. */
+  /** A second place to look for packages with languages, besides our own. */
   startFolder?: string
-  /** For tests: what the children run. */
+  /** For tests: the program that the children run. */
   childProgram?: string
 }
 
-/** Starts nothing and loads nothing until the first file comes. Throws `config_invalid` for a language that is not installed. */
+type Progress = (done: number, total: number) => void
+
+/** Starts and loads nothing until the first file is read. Throws `config_invalid` for a language that is not installed. */
 export function createFileReader(deps: FileReaderDeps): FileReader {
-  const { cacheDir, clock, log, environment } = deps
+  const { cacheDir, clock, log } = deps
   const limits = { ...defaults, ...deps.limits }
-  const languageNames = deps.ocrLanguages ?? ocrLanguageNames(environment.QUARTERDECK_OCR_LANGUAGES)
+  const languageNames = deps.ocrLanguages ?? ocrLanguageNames(deps.environment.QUARTERDECK_OCR_LANGUAGES)
   const languages = findOcrLanguages(languageNames, deps.startFolder ?? process.cwd())
   const cache = createExtractCache({
     folder: cacheDir,
@@ -76,67 +79,54 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     maxBytes: limits.cacheBytes,
     settings: JSON.stringify([languageNames, limits.characters]),
   })
-  const program = deps.childProgram ?? childProgram()
-  let preparing: Promise<ReaderChildDeps> | null = null
-
-  async function prepare(): Promise<ReaderChildDeps> {
-    await mkdir(cacheDir, { recursive: true, mode: 0o700 })
-    await removeLeftBehind(cacheDir, clock.now())
-    const readable = [...(await programPaths(program)), ...languages.map(({ path }) => path)]
-    return { parentFolder: cacheDir, readable, clock, environment, memoryBytes: limits.memoryBytes, program }
-  }
-
-  const startLane = (): ReaderPool =>
-    createReaderPool({
-      async startChild() {
-        preparing ??= prepare()
-        try {
-          return await startReaderChild(await preparing)
-        } catch (error) {
-          preparing = null
-          throw new ServerError('storage_failed', 'The folder in which files are read cannot be written.', {
-            cause: error,
-          })
-        }
-      },
-      newName: () => `${randomUUID()}.ndjson`,
-      clock,
-      log,
-      limits,
-    })
-  /** OCR takes seconds a page, and nobody's letter waits for it: it has a child of its own, however few cores there are. */
-  const quick = startLane()
-  const slow = startLane()
-  const shared = createSharedWork<Extract>()
+  const startChild = createChildStarter({
+    ...deps,
+    memoryBytes: limits.memoryBytes,
+    languagePaths: languages.map(({ path }) => path),
+  })
+  const startPool = (): ReaderPool =>
+    createReaderPool({ startChild, newName: () => `${randomUUID()}.ndjson`, clock, log, limits })
+  /** OCR takes seconds for each page. It has a child of its own, so that no other file waits for it, however few cores there are. */
+  const ocrPool = startPool()
+  const quickPool = startPool()
+  const sharedReads = createSharedWork<Extract>()
   const sharedPictures = createSharedWork<Buffer>()
 
-  async function readAnew(file: ReadableFile, goOn: GoOn, signal: AbortSignal, onProgress: Progress): Promise<Extract> {
+  async function readOrFind(
+    file: ReadableFile,
+    unread: UnreadSections,
+    signal: AbortSignal,
+    onProgress: Progress,
+  ): Promise<Extract> {
     const cached = await cache.find(file)
-    if (cached !== null && isRefusal(cached)) throw unreadable(cached.refused)
-    if (cached !== null) {
-      const asked = cached.unread?.filter((label) => goOn === 'all' || goOn.includes(label)) ?? []
-      return asked.length === 0 ? cached : readMore(file, cached, asked, signal, onProgress)
-    }
-    const lane = isImage(file.mimeType) ? slow : quick
-    const first = await lane.run({
+    if (cached === null) return readFirst(file, signal, onProgress)
+    if (isRefusal(cached)) throw unreadable(cached.refused)
+    const wanted = cached.unread?.filter((label) => unread === 'all' || unread.includes(label)) ?? []
+    return wanted.length === 0 ? cached : readMore(file, cached, wanted, signal, onProgress)
+  }
+
+  /** Reads a file for the first time: the quick part, and then the pages that need OCR. */
+  async function readFirst(file: ReadableFile, signal: AbortSignal, onProgress: Progress): Promise<Extract> {
+    const pool = isImage(file.mimeType) ? ocrPool : quickPool
+    const first = await pool.run({
       ...workFor(file, { timeMs: limits.timeMs }, signal, onProgress),
       async take(resultPath) {
-        const extract = whole(await readExtract(resultPath))
-        // What misses something is kept once that was tried, not before: this server may die in between.
-        return extract.unread === undefined ? whole(await cache.keep(file, resultPath)) : extract
+        const extract = orDamaged(await readExtract(resultPath))
+        // With parts missing it is kept only after those were tried: this server may die in between.
+        return extract.unread === undefined ? orDamaged(await cache.keep(file, resultPath)) : extract
       },
     })
     if (first.unread === undefined) return first
     try {
       return await readMore(file, first, first.unread, signal, onProgress)
     } catch (error) {
-      const isWorthless = first.sections.every(({ text }) => text === '')
-      if (isWorthless || !(error instanceof ServerError) || error.code !== 'file_unreadable') throw error
+      const isEmpty = first.sections.every(({ text }) => text === '')
+      if (isEmpty || !(error instanceof ServerError) || error.code !== 'file_unreadable') throw error
       return { ...first, notes: [...first.notes, `Pages that are pictures were not read. ${error.message}`] }
     }
   }
 
-  /** Reads what is missing, as far as there is time, and keeps it with what was there. */
+  /** Reads the named sections as far as there is time, and keeps them together with the known ones. */
   function readMore(
     file: ReadableFile,
     known: Extract,
@@ -145,25 +135,25 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     onProgress: Progress,
   ): Promise<Extract> {
     const pages = labels.flatMap((label) => /^page (\d+)$/.exec(label)?.[1] ?? []).map(Number)
-    return slow.run({
+    return ocrPool.run({
       ...workFor(file, { timeMs: limits.scansTimeMs, scans: true, pages }, signal, onProgress),
       async take(resultPath) {
-        const more = whole(await readExtract(resultPath))
-        // Others may have added to it meanwhile.
+        const more = orDamaged(await readExtract(resultPath))
+        // Another reading may have added sections meanwhile.
         const latest = await cache.find(file)
         const base = latest === null || isRefusal(latest) ? known : latest
         const mergedPath = `${resultPath}.merged`
         await writeExtract(mergedPath, mergeExtracts(base, more, limits.characters))
-        return whole(await cache.keep(file, mergedPath))
+        return orDamaged(await cache.keep(file, mergedPath))
       },
     })
   }
 
-  async function shrinkAnew(file: ReadableFile, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+  async function shrinkOrFind(file: ReadableFile, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
     const cached = await cache.findPicture(file, maxBytes)
     if (cached !== null) return cached
     const { refused: _, ...work } = workFor(file, { timeMs: limits.timeMs, shrinkTo: maxBytes }, signal, () => {})
-    return quick.run({
+    return quickPool.run({
       ...work,
       async take(resultPath) {
         const picture = await cache.keepPicture(file, maxBytes, resultPath)
@@ -175,7 +165,7 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
 
   const workFor = (
     file: ReadableFile,
-    job: { timeMs: number; scans?: boolean; pages?: number[]; shrinkTo?: number },
+    job: Pick<ReadJob, 'timeMs' | 'pages' | 'shrinkTo'> & { scans?: boolean },
     signal: AbortSignal,
     onProgress: Progress,
   ): Omit<PoolWork<never>, 'take'> => ({
@@ -184,7 +174,7 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
       mimeType: file.mimeType,
       scans: false,
       ...job,
-      // A page of a PDF is a program and may run for ever; the other formats are measured before they are parsed.
+      // A page of a PDF is a program and may run for ever. The other formats are measured before they are parsed.
       busyMs: file.mimeType === 'application/pdf' ? limits.busyMs : limits.timeMs,
       characters: limits.characters,
       languages,
@@ -193,35 +183,60 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     onProgress,
     refused: (sentence) =>
       cache.keepRefusal(file, sentence).catch((error: unknown) => {
-        // It is refused all the same, and read again next time.
-        log.debug('that a file cannot be read was not kept', { error: String(error) })
+        // The file is refused anyway, and read again next time.
+        log.debug('the refusal of a file was not cached', { error: String(error) })
       }),
   })
 
   return {
-    read: (file, signal, onProgress, goOn = []) =>
-      shared.join(
-        JSON.stringify([file.sha256, file.mimeType, goOn]),
-        (workSignal, tell) => readAnew(file, goOn, workSignal, tell),
+    read: (file, signal, onProgress, unread = []) =>
+      sharedReads.join(
+        JSON.stringify([file.sha256, file.mimeType, unread]),
+        (workSignal, tell) => readOrFind(file, unread, workSignal, tell),
         signal,
         onProgress,
       ),
     shrink: (file, maxBytes, signal) =>
       sharedPictures.join(
         JSON.stringify([file.sha256, maxBytes]),
-        (workSignal) => shrinkAnew(file, maxBytes, workSignal),
+        (workSignal) => shrinkOrFind(file, maxBytes, workSignal),
         signal,
       ),
     sweep: () => removeLeftBehind(cacheDir, clock.now()),
     async close() {
-      await Promise.all([quick.close(), slow.close()])
+      await Promise.all([quickPool.close(), ocrPool.close()])
     },
   }
 }
 
-function whole(extract: Extract | null): Extract {
-  if (extract === null) throw unreadable('The file could not be read: it is damaged, or not what it seems to be.')
-  return extract
+/** Prepares the cache folder with the first child. If that fails, the next child tries again. */
+function createChildStarter(
+  deps: FileReaderDeps & { memoryBytes: number; languagePaths: readonly string[] },
+): () => Promise<ReaderChild> {
+  const { cacheDir, clock, environment, memoryBytes } = deps
+  const program = deps.childProgram ?? childProgram()
+  let preparing: Promise<ReaderChildDeps> | null = null
+
+  async function prepare(): Promise<ReaderChildDeps> {
+    await mkdir(cacheDir, { recursive: true, mode: 0o700 })
+    await removeLeftBehind(cacheDir, clock.now())
+    const readable = [...(await programPaths(program)), ...deps.languagePaths]
+    return { parentFolder: cacheDir, readable, clock, environment, memoryBytes, program }
+  }
+
+  return async () => {
+    preparing ??= prepare()
+    try {
+      return await startReaderChild(await preparing)
+    } catch (error) {
+      preparing = null
+      throw new ServerError('storage_failed', 'The folder for reading files cannot be written.', { cause: error })
+    }
+  }
 }
 
-type Progress = (done: number, total: number) => void
+function orDamaged(extract: Extract | null): Extract {
+  if (extract === null)
+    throw unreadable('The file could not be read: it is damaged, or not of the type it seems to be.')
+  return extract
+}

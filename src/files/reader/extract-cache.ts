@@ -1,5 +1,5 @@
-// Extracts on disk, by the hash of the file they come from, and in the place of one that there is none. The least recently used go
-// first when there are too many.
+// Keeps extracts on disk by the hash of their file, and for files that cannot be read, the reason. When there are too many, the least
+// recently used are removed first.
 
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
@@ -9,33 +9,33 @@ import type { Extract } from '../../domain/file.ts'
 import type { ReadableFile } from '../file-reader.ts'
 import { readExtract } from './extract-file.ts'
 
-/** Raised whenever a reader gives other words for the same bytes: results of older readers are then not used again. */
+/** Raise it when a reader gives another text for the same bytes. Then older results are not used again. */
 const EXTRACTOR_VERSION = 3
 
-/** More than any extract within its limits. Who wrote it has read a hostile file. */
+/** Larger than any extract within its limits. Only a child that a hostile file controls writes more. */
 const MAX_EXTRACT_BYTES = 64_000_000
 
 /**
- * What a reader refused is tried again after this time: a child that other files have left in a bad state may have been wrong
- * about this one.
+ * A refused file is tried again after this time: other files may have left the child in a bad state, so that it wrongly refused
+ * this one.
  */
 const REFUSAL_MS = 24 * 60 * 60 * 1000
 const REFUSAL_CHARACTERS = 1_000
 
 export interface ExtractCache {
   find(file: ReadableFile): Promise<Extract | Refusal | null>
-  /** Moves a written extract into the cache, and reads it. Null when it is not whole. */
+  /** Moves a written extract into the cache and reads it. Null when it is not complete. */
   keep(file: ReadableFile, writtenAt: string): Promise<Extract | null>
-  /** A smaller picture in the place of a large one. */
+  /** The shrunk version of a picture. */
   findPicture(file: ReadableFile, maxBytes: number): Promise<Buffer | null>
-  /** Moves a written one into the cache, and reads it. Null when it is none, or too large. */
+  /** Moves a written picture into the cache and reads it. Null when there is none, or when it is too large. */
   keepPicture(file: ReadableFile, maxBytes: number, writtenAt: string): Promise<Buffer | null>
-  /** Keeps for a day that the file cannot be read. For what its content decides alone. */
+  /** Remembers for a day that the file cannot be read. Only for failures that the content alone causes. */
   keepRefusal(file: ReadableFile, sentence: string): Promise<void>
 }
 
-/** Why it cannot be read: a sentence for people. */
 export interface Refusal {
+  /** Why the file cannot be read: a sentence for people. */
   refused: string
 }
 
@@ -45,7 +45,7 @@ export function createExtractCache(deps: {
   folder: string
   clock: Clock
   maxBytes: number
-  /** What else, besides the bytes and their type, decides about the words. */
+  /** Everything else that the text depends on, besides the bytes and their type. */
   settings: string
 }): ExtractCache {
   const { folder, clock, maxBytes, settings } = deps
@@ -63,9 +63,9 @@ export function createExtractCache(deps: {
     return join(folder, `${file.sha256}-${createHash('sha256').update(how).digest('hex').slice(0, 16)}.jpg`)
   }
 
-  async function used(path: string): Promise<void> {
+  async function markUsed(path: string): Promise<void> {
     const now = new Date(clock.now())
-    // Another server on the same folder may have removed it in the meantime.
+    // Another server that uses the same folder may have removed the file meanwhile.
     await utimes(path, now, now).catch(() => {})
   }
 
@@ -79,7 +79,7 @@ export function createExtractCache(deps: {
     }
     let total = found.reduce((sum, { bytes }) => sum + bytes, 0)
     if (total > maxBytes) {
-      // Down to nine tenths, so that a full cache is not counted anew for every file.
+      // Removes down to nine tenths, so that a full cache is not counted again for every file.
       for (const { path, bytes } of found.sort((a, b) => a.usedAt - b.usedAt)) {
         if (total <= maxBytes * 0.9) break
         await rm(path, { force: true })
@@ -112,14 +112,14 @@ export function createExtractCache(deps: {
       const refusal = await refusalAt(path)
       if (refusal !== null) return refusal
       const extract = await readExtract(path)
-      if (extract !== null) await used(path)
+      if (extract !== null) await markUsed(path)
       return extract
     },
 
     async findPicture(file, maxBytes) {
       const path = picturePathOf(file, maxBytes)
       const picture = await readFile(path).catch(() => null)
-      if (picture !== null) await used(path)
+      if (picture !== null) await markUsed(path)
       return picture
     },
 
@@ -155,7 +155,7 @@ export function createExtractCache(deps: {
   }
 }
 
-/** No line of an extract begins with it, and what breaks off half-way has no end. */
+/** No line of an extract begins with `REFUSAL`. A refusal without `END` was not written completely. */
 const REFUSAL = 'refused: '
 const END = '\n'
 
@@ -165,8 +165,8 @@ function hashOf(name: string): string | null {
 }
 
 /**
- * Removes the words of files that are gone: what was attached lives and dies with its session, and so do its words. `known` gives
- * those of the hashes that a file still has.
+ * Removes the extracts of deleted files, because a file and its text must not outlive their session. `known` gives those of the
+ * hashes that still belong to a file.
  */
 export async function sweepExtracts(
   folder: string,

@@ -1,4 +1,4 @@
-// An extract as a file: one JSON value a line, none of them long, so that reading it back never holds up the event loop.
+// Stores an extract as a file with one short JSON value on each line, so that reading it back does not block the event loop.
 
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -28,7 +28,7 @@ function* linesOf(extract: Extract): Generator<Line> {
   yield { end: true }
 }
 
-/** Null when there is no such file, or when it is not a whole extract. */
+/** Null when there is no such file, or when the extract is not complete. */
 export async function readExtract(path: string): Promise<Extract | null> {
   const found: Found = { notes: [], unread: [], sections: [], whole: false }
   try {
@@ -76,7 +76,7 @@ function take(found: Found, line: unknown): boolean {
 const isStrings = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string')
 
-// Not `node:readline`, which also breaks lines at U+2028: JSON leaves that one as it is.
+// Not `node:readline`: it also breaks lines at U+2028, which JSON does not escape.
 async function* linesIn(path: string): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {

@@ -1,18 +1,18 @@
-// What the child processes that read files load: our code and the packages it uses. They may read this and nothing else, so each
-// package is looked up one by one: npm, pnpm and links put them in places that have no folder in common but the disk.
+// The paths that the child processes load: our code and the packages it uses. They may read nothing else. Each package is looked up
+// by itself, because npm, pnpm and links can put packages into folders all over the disk.
 
 import { access, readFile, realpath } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 
-/** What `read-by-type.ts` leads to. What these need themselves is found in their manifests. */
+/** The packages that the readers in `formats/` import. Their own dependencies are found in their manifests. */
 const PACKAGES = ['@napi-rs/canvas', 'pdfjs-dist', 'sharp', 'tesseract.js', 'unpdf', 'yauzl']
 
-/** Files and folders, as they are written and as they lie on disk. `program`: the real path of what the child runs. */
+/** Files and folders, by their paths in `node_modules` and their real paths. `program` is the real path of what the child runs. */
 export async function programPaths(program: string, packages: readonly string[] = PACKAGES): Promise<string[]> {
   const found = await ownPaths(program)
   const wanted = packages.map((name) => ({ name, from: dirname(program) }))
   const seen = new Set<string>()
-  // Grows while it is walked.
+  // `wanted` grows during the loop.
   for (const { name, from } of wanted) {
     const link = await findPackage(name, from)
     if (link === null) continue
@@ -25,7 +25,7 @@ export async function programPaths(program: string, packages: readonly string[] 
   return [...new Set(found)]
 }
 
-/** The folder with the code, `src` or `dist`, and the manifest. Not all of the package: a checkout may hold agents, keys and data. */
+/** The folder with the code, `src` or `dist`, and the manifest. Not the whole package: a checkout may contain agents, keys and data. */
 async function ownPaths(program: string): Promise<string[]> {
   for (const folder of foldersAbove(program)) {
     const manifest = join(folder, 'package.json')
@@ -36,7 +36,7 @@ async function ownPaths(program: string): Promise<string[]> {
   return [dirname(program)]
 }
 
-/** Where Node finds a package that `from` imports; null where it is not installed, as one for another system. */
+/** Where Node finds a package that `from` imports. Null: it is not installed, for example because it is for another system. */
 async function findPackage(name: string, from: string): Promise<string | null> {
   for (const folder of [from, ...foldersAbove(from)]) {
     const path = join(folder, 'node_modules', name)

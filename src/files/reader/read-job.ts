@@ -1,42 +1,36 @@
-// What is said between the server and the child processes that read files. Words never travel here: the child writes them into a
-// file (`extract-file.ts`), so that the server's event loop is not held up by one large message.
+// The messages between the server and the child processes that read files. They never contain the text of a file: the child writes
+// it to disk (`extract-file.ts`), so that no large message blocks the server's event loop.
 
 import type { FileType } from '../../domain/file.ts'
+import type { OcrLanguage } from '../formats/image/ocr.ts'
 
 export interface ReadJob {
   path: string
   mimeType: FileType
   /** Where the child writes the extract. */
   resultPath: string
-  /** After this much time the child is ended. Readers that can give a part stop well before. */
+  /** After this time the child is killed. Readers that can return a part stop well before. */
   timeMs: number
   /** After this much processor time without a turn of its event loop the child ends itself. */
   busyMs: number
-  /** Of text, in the whole extract. */
+  /** Most characters in the extract. */
   characters: number
-  /** Of a picture: instead of its words, itself as a JPEG of at most so many bytes. */
+  /** For a picture: makes a JPEG of at most this many bytes instead of reading the text. */
   shrinkTo?: number
-  /** Of a PDF: false leaves pages that are pictures unread, which takes seconds each. */
+  /** For a PDF: false leaves pages that are pictures unread, because OCR takes seconds for each. */
   scans: boolean
-  /** Of a PDF: only these pages, in this order. */
+  /** For a PDF: reads only these pages, in this order. */
   pages?: number[]
   languages: OcrLanguage[]
-}
-
-export interface OcrLanguage {
-  /** As tesseract names it: `eng`, `chi_sim`. */
-  name: string
-  /** Absolute path of its `.traineddata.gz`. */
-  path: string
 }
 
 export type ChildMessage =
   | { type: 'progress'; done: number; total: number }
   | { type: 'done' }
-  /** `message` is a sentence for people; `cause` is for the log. `lasting`: the same bytes would fail again. */
+  /** `message` is a sentence for people, `cause` is for the log. `lasting`: the same bytes would fail again. */
   | { type: 'failed'; message: string; cause: string; lasting: boolean }
 
-/** What a child says is not trusted: it reads hostile files. Null for anything else. */
+/** Checks a message, because a child reads hostile files and is not trusted. Null: it is not a message of ours. */
 export function childMessageOf(value: unknown): ChildMessage | null {
   if (typeof value !== 'object' || value === null || !('type' in value)) return null
   if (value.type === 'done') return { type: 'done' }

@@ -1,4 +1,5 @@
-// One child process that reads files, seen from the server: it takes one job at a time and never lives longer than its limits.
+// The server's side of one child process that reads files. The child takes one job at a time and is killed when it exceeds its
+// limits. `child/main.ts` is what it runs.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -10,32 +11,32 @@ import { childMessageOf, type ReadJob } from './read-job.ts'
 import { createWorkFolder } from './work-folder.ts'
 
 export interface ReaderChild {
-  /** Where a job's result may be written. Gone with the child. */
+  /** Where results may be written. Removed when the child ends. */
   readonly folder: string
-  /** At most one at a time. Never rejects. The child sees the job's file, and no other, for as long as it runs. */
+  /** Runs one job; only one at a time. Never rejects. During the job the child can read the job's file and no other. */
   run(job: ReadJob, onProgress: (done: number, total: number) => void): Promise<JobEnd>
-  /** False when it has ended, or has grown so much that a fresh one is better. */
+  /** False when the child has ended, or uses so much memory that a fresh one is better. */
   fit(): boolean
-  /** Ends it at once, whatever it does; resolves when it and its folder are gone. */
+  /** Kills the child at once. Resolves when the child and its folder are gone. */
   kill(): Promise<void>
 }
 
 export type JobEnd =
   | { kind: 'done' }
-  /** `lasting`: by what is in the file, not by how the machine was. */
+  /** `lasting`: the content of the file is the reason, not the state of the machine. */
   | { kind: 'failed'; message: string; cause: string; lasting: boolean }
   | { kind: 'too-long' }
-  /** `before`: the bytes it held when the job began. */
+  /** `before`: how many bytes of memory the child used when the job began. */
   | { kind: 'too-much-memory'; before: number }
-  /** It got nowhere, and ended itself. */
+  /** The child was in an endless loop and ended itself. */
   | { kind: 'stuck' }
-  /** It ended by itself, or was killed; `log` is the end of what it wrote. */
+  /** The child crashed or was killed. `log` is the end of its stderr. */
   | { kind: 'gone'; log: string }
 
 export interface ReaderChildDeps {
-  /** Its folder is made in here. */
+  /** The child's folder is created in here. */
   parentFolder: string
-  /** Files and folders that it may read besides its own. */
+  /** Files and folders that the child may read besides its own. */
   readable: readonly string[]
   clock: Clock
   environment: Readonly<Record<string, string | undefined>>
@@ -58,7 +59,7 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     windowsHide: true,
   })
-  // The first to be ended when the machine runs out of memory. Only Linux has it.
+  // When the machine runs out of memory, Linux kills this process first. Other systems have no such setting.
   if (child.pid !== undefined) writeFile(`/proc/${child.pid}/oom_score_adj`, '1000').catch(() => {})
 
   let log = ''
@@ -67,7 +68,7 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
     log = (log + text).slice(-LOG_CHARACTERS)
   })
   const gone = new Promise<void>((resolve) => {
-    // `close` follows `exit` when its output is read, `error` stands alone when it could not be started.
+    // `close` comes after `exit`, when all output is read. Only `error` comes when the child could not be started.
     child.once('close', (_code, signal) => {
       stuck = signal === STUCK_SIGNAL
       resolve()
@@ -90,7 +91,7 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
 
     async run(job, onProgress) {
       const path = await work.handIn(job.path).catch((error: unknown) => ({ error }))
-      // The folder of a child that has ended is gone.
+      // Handing in fails when the child has ended, because its folder is gone.
       if (typeof path !== 'string') return alive ? notHandedIn(path.error) : { kind: 'gone', log }
       const { promise, resolve } = Promise.withResolvers<JobEnd>()
       const onMessage = (value: unknown): void => {
@@ -111,7 +112,7 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
         if (now > memoryBytes) resolve({ kind: 'too-much-memory', before })
       })
       holdProcess(child, true)
-      // When it fails, the child is gone or will be.
+      // When sending fails, the child has ended or will end.
       if (child.connected) child.send({ ...job, path }, () => {})
       const end = await promise
       child.off('message', onMessage)
@@ -133,7 +134,7 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
   }
 }
 
-/** A child that waits for work does not keep the server from ending. */
+/** A child without work must not keep the server's process alive. */
 function holdProcess(child: ChildProcess, hold: boolean): void {
   const handles = [child, child.channel, child.stderr instanceof Socket ? child.stderr : undefined]
   for (const handle of handles) {
@@ -142,7 +143,7 @@ function holdProcess(child: ChildProcess, hold: boolean): void {
   }
 }
 
-/** Of the whole process, since a thread's limits bound neither WebAssembly nor native memory. Linux only; elsewhere the heap's limit stands alone. */
+/** Watches the memory of the whole process: the heap limit covers neither WebAssembly nor native memory. Works on Linux only. */
 function watchMemory(pid: number | undefined, clock: Clock, onBytes: (bytes: number) => void): () => void {
   let stopped = false
   let cancel = (): void => {}
@@ -160,7 +161,7 @@ function watchMemory(pid: number | undefined, clock: Clock, onBytes: (bytes: num
   }
 }
 
-/** Beside this file, in the language it is in: `.ts` in a checkout, `.js` in the published package. */
+/** The program of the children: `.ts` in a checkout, `.js` in the published package. */
 export const childProgram = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child/main.ts' : './child/main.js', import.meta.url))
 
@@ -168,16 +169,16 @@ function notHandedIn(error: unknown): JobEnd {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const message =
     code === 'ENOENT'
-      ? 'The file is not there any more.'
+      ? 'The file does not exist any more.'
       : code === 'ENOSPC'
-        ? "The server's disk is full: nothing can be read until there is room."
-        : "The server could not open the file: look into the server's log."
+        ? "The server's disk is full: no file can be read until there is free space."
+        : "The server could not open the file: see the server's log."
   return { kind: 'failed', message, cause: String(error), lasting: false }
 }
 
 const nodeOptions = (may: { readable: readonly string[]; writable: string; memoryBytes: number }): string[] => [
   `--max-old-space-size=${Math.round((may.memoryBytes * 0.7) / 1_048_576)}`,
-  // It starts no programs and reads and writes nothing else, whatever a file makes a parser do. Native code is not held to this.
+  // The child can start no programs and read and write nothing else, whatever a file makes a parser do. Native code is not bound by this.
   '--permission',
   ...may.readable.map((path) => `--allow-fs-read=${path}`),
   `--allow-fs-write=${may.writable}`,
@@ -187,13 +188,13 @@ const nodeOptions = (may: { readable: readonly string[]; writable: string; memor
   '--disable-warning=ExperimentalWarning',
 ]
 
-/** No keys, no tokens, no options for Node. What is temporary stays in its folder. */
+/** Contains no keys, no tokens and no options for Node. Temporary files stay in the child's folder. */
 function childEnvironment(ours: ReaderChildDeps['environment'], folder: string): Record<string, string> {
   const theirs: Record<string, string> = { TMPDIR: folder }
   const kept = ['PATH', 'LANG']
   if (process.platform === 'win32') {
     Object.assign(theirs, { TEMP: folder, TMP: folder })
-    // Nothing starts without it.
+    // Windows needs it to start any program.
     kept.push('SystemRoot')
   }
   for (const name of kept) {

@@ -1,7 +1,8 @@
-// Jobs wait for a child, a child waits for jobs. Children are started when there is work and ended when there was none for a while.
+// Gives files to child processes, one at a time for each child. Children start when there is work and end after a while without it.
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { FileType } from '../../domain/file.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { unreadable } from '../formats/unreadable.ts'
 import type { ReadJob } from './read-job.ts'
@@ -9,179 +10,87 @@ import type { JobEnd, ReaderChild } from './reader-child.ts'
 
 export interface ReaderPool {
   /**
-   * Reads one file. `take` gets the path of the result, which is gone when it has resolved. Throws `file_unreadable`, `queue_full`,
-   * `shutting_down`, and the signal's reason.
+   * Reads one file. `take` gets the path of the result, which is removed after `take` resolves. Throws `file_unreadable`,
+   * `queue_full`, `shutting_down`, and the reason of the signal.
    */
   run<T>(work: PoolWork<T>): Promise<T>
-  /** Ends all children; what waits and what is being read is refused. */
+  /** Ends all children. Files that wait or are being read are refused. */
   close(): Promise<void>
 }
 
 export interface PoolWork<T> {
-  /** `resultPath` is the pool's to say. */
+  /** The pool chooses the `resultPath`. */
   job: Omit<ReadJob, 'resultPath'>
   signal: AbortSignal
   onProgress(done: number, total: number): void
   take(resultPath: string): Promise<T>
-  /** Hears of a failure that would come again with the same bytes, before it is thrown. */
+  /** Called before a failure is thrown that would happen again with the same bytes. */
   refused?(sentence: string): Promise<void>
 }
 
 export interface PoolLimits {
-  /** At most so many children at once. */
+  /** Most children at once. */
   children: number
-  /** At most so many jobs that wait. */
+  /** Most files that wait. */
   queue: number
   idleMs: number
-  /** Of one child; for the sentence. */
+  /** Memory limit of one child, for the error message. */
   memoryBytes: number
 }
 
-interface Waiting {
-  lane: string
-  start(): Promise<void>
-  refuse(reason: unknown): void
-}
-
-export function createReaderPool(deps: {
+export interface ReaderPoolDeps {
   startChild(): Promise<ReaderChild>
   newName(): string
   clock: Clock
   log: Logger
   limits: PoolLimits
-}): ReaderPool {
-  const { clock, log, limits } = deps
-  /** By lane, the one whose turn it is first. */
-  const lanes = new Map<string, Waiting[]>()
-  const children = new Set<ReaderChild>()
-  const idle = new Map<ReaderChild, () => void>()
+}
+
+export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
+  const { log, limits } = deps
+  const queue = createTypeQueue()
+  const children = createChildren(deps)
   const serving = new Set<Promise<void>>()
-  const ending = new Set<Promise<void>>()
-  let waiting = 0
   let closed = false
 
-  function pump(): void {
+  function startNext(): void {
     while (serving.size < limits.children) {
-      const next = takeNext()
+      const next = queue.next()
       if (next === undefined) return
       const served: Promise<void> = next.start().finally(() => {
         serving.delete(served)
-        pump()
+        startNext()
       })
       serving.add(served)
     }
   }
 
-  function enter(one: Waiting): void {
-    lanes.set(one.lane, [...(lanes.get(one.lane) ?? []), one])
-    waiting++
-  }
-
-  function leave(one: Waiting): void {
-    const rest = (lanes.get(one.lane) ?? []).filter((other) => other !== one)
-    if (rest.length === 0) lanes.delete(one.lane)
-    else lanes.set(one.lane, rest)
-    waiting--
-  }
-
-  /** The types of files take turns: a note does not wait until somebody's hundred scans are through. */
-  function takeNext(): Waiting | undefined {
-    const [turn] = lanes
-    if (turn === undefined) return undefined
-    const [lane, [next, ...rest]] = turn
-    lanes.delete(lane)
-    if (rest.length > 0) lanes.set(lane, rest)
-    waiting--
-    return next
-  }
-
-  async function childFor(): Promise<{ child: ReaderChild; used: boolean }> {
-    for (const [child, stopTimer] of idle) {
-      stopTimer()
-      idle.delete(child)
-      if (child.fit()) return { child, used: true }
-      end(child)
-    }
-    return { child: await freshChild(), used: false }
-  }
-
-  async function freshChild(): Promise<ReaderChild> {
-    const child = await deps.startChild()
-    children.add(child)
-    return child
-  }
-
-  function release(child: ReaderChild): void {
-    if (closed || !child.fit()) {
-      end(child)
-      return
-    }
-    const stopTimer = clock.after(limits.idleMs, () => {
-      idle.delete(child)
-      end(child)
-    })
-    idle.set(child, stopTimer)
-  }
-
-  function end(child: ReaderChild): void {
-    const gone: Promise<void> = child
-      .kill()
-      .catch((error: unknown) => log.warn('the folder of a file reader could not be removed', { error: String(error) }))
-      .finally(() => {
-        children.delete(child)
-        ending.delete(gone)
-      })
-    ending.add(gone)
-  }
-
   async function serve<T>(work: PoolWork<T>): Promise<T> {
-    const first = await childFor()
+    const first = await children.take()
     const attempt = await tryWith(first.child, work)
-    // What a child has read before may be why it failed now; a fresh one decides.
-    const blameless = first.used && mayBeOfBefore(attempt.end, limits.memoryBytes)
+    // A child that has read other files may have failed because of those. Then a fresh child decides.
+    const tryAgain = first.used && mayBeDueToEarlierFiles(attempt.end, limits.memoryBytes)
     const { end, result } =
-      blameless && !closed && !work.signal.aborted ? await tryWith(await freshChild(), work) : attempt
+      tryAgain && !closed && !work.signal.aborted ? await tryWith(await children.start(), work) : attempt
     if (result !== undefined) return result.value
     work.signal.throwIfAborted()
     if (closed) throw shuttingDown()
     if (end.kind === 'failed' && end.lasting) await work.refused?.(end.message)
-    throw failureOf(end, work)
+    log.debug('a file could not be read', { type: work.job.mimeType, why: end.kind, content: end })
+    throw failureOf(end, work.job.timeMs, limits.memoryBytes)
   }
 
   async function tryWith<T>(child: ReaderChild, work: PoolWork<T>): Promise<{ end: JobEnd; result?: { value: T } }> {
-    const stop = (): void => end(child)
+    const stop = (): void => children.end(child)
     work.signal.addEventListener('abort', stop)
     if (work.signal.aborted || closed) stop()
     try {
       const resultPath = `${child.folder}/${deps.newName()}`
-      const ended = await child.run({ ...work.job, resultPath }, work.onProgress)
-      return ended.kind === 'done' ? { end: ended, result: { value: await work.take(resultPath) } } : { end: ended }
+      const end = await child.run({ ...work.job, resultPath }, work.onProgress)
+      return end.kind === 'done' ? { end, result: { value: await work.take(resultPath) } } : { end }
     } finally {
       work.signal.removeEventListener('abort', stop)
-      release(child)
-    }
-  }
-
-  function failureOf(end: JobEnd, { job }: PoolWork<unknown>): ServerError {
-    log.debug('a file could not be read', { type: job.mimeType, why: end.kind, content: end })
-    switch (end.kind) {
-      case 'failed':
-        return unreadable(end.message, end.cause)
-      case 'too-long':
-        return unreadable(
-          `The file takes longer to read than the ${job.timeMs / 1_000} seconds there are for one: split it.`,
-        )
-      case 'too-much-memory':
-        return unreadable(
-          `The file needs more memory than the ${Math.round(limits.memoryBytes / 1_000_000)} MB there are for one: split it, or make it smaller.`,
-        )
-      case 'stuck':
-        return unreadable(
-          'The file keeps the reader busy without end: open it in its own program, save it anew and attach it again, or split it.',
-        )
-      case 'gone':
-      case 'done':
-        return unreadable('The file could not be read: it is damaged in a way that the reader did not survive.')
+      children.release(child)
     }
   }
 
@@ -189,14 +98,14 @@ export function createReaderPool(deps: {
     run<T>(work: PoolWork<T>): Promise<T> {
       if (closed) return Promise.reject(shuttingDown())
       if (work.signal.aborted) return Promise.reject(work.signal.reason)
-      if (waiting >= limits.queue) return Promise.reject(queueFull(limits.queue))
+      if (queue.size() >= limits.queue) return Promise.reject(queueFull(limits.queue))
       return new Promise<T>((resolve, reject) => {
         const giveUp = (): void => {
-          leave(entry)
+          queue.remove(waiting)
           reject(work.signal.reason)
         }
-        const entry: Waiting = {
-          lane: work.job.mimeType,
+        const waiting: Waiting = {
+          type: work.job.mimeType,
           async start() {
             work.signal.removeEventListener('abort', giveUp)
             await serve(work).then(resolve, reject)
@@ -207,33 +116,154 @@ export function createReaderPool(deps: {
           },
         }
         work.signal.addEventListener('abort', giveUp)
-        enter(entry)
-        pump()
+        queue.add(waiting)
+        startNext()
       })
     },
 
     async close() {
       closed = true
-      for (const { refuse } of [...lanes.values()].flat()) refuse(shuttingDown())
-      lanes.clear()
-      waiting = 0
+      for (const waiting of queue.clear()) waiting.refuse(shuttingDown())
+      children.endAll()
+      await Promise.all(serving)
+      await children.allEnded()
+    },
+  }
+}
+
+interface Waiting {
+  type: FileType
+  start(): Promise<void>
+  refuse(reason: unknown): void
+}
+
+/** File types take turns: a short text does not wait until somebody's hundred scans are read. */
+function createTypeQueue() {
+  /** By type. The first type has the next turn. */
+  const byType = new Map<FileType, Waiting[]>()
+  let size = 0
+
+  return {
+    size: () => size,
+    add(one: Waiting): void {
+      byType.set(one.type, [...(byType.get(one.type) ?? []), one])
+      size += 1
+    },
+    remove(one: Waiting): void {
+      const rest = (byType.get(one.type) ?? []).filter((other) => other !== one)
+      if (rest.length === 0) byType.delete(one.type)
+      else byType.set(one.type, rest)
+      size -= 1
+    },
+    next(): Waiting | undefined {
+      const [turn] = byType
+      if (turn === undefined) return undefined
+      const [type, [next, ...rest]] = turn
+      byType.delete(type)
+      // Goes to the end of the turns.
+      if (rest.length > 0) byType.set(type, rest)
+      size -= 1
+      return next
+    },
+    clear(): Waiting[] {
+      const all = [...byType.values()].flat()
+      byType.clear()
+      size = 0
+      return all
+    },
+  }
+}
+
+/** The children of a pool. An idle child is kept for `idleMs`. */
+function createChildren({ startChild, clock, log, limits }: ReaderPoolDeps) {
+  const all = new Set<ReaderChild>()
+  /** With the function that stops the child's timer. */
+  const idle = new Map<ReaderChild, () => void>()
+  const ending = new Set<Promise<void>>()
+  let closed = false
+
+  async function start(): Promise<ReaderChild> {
+    const child = await startChild()
+    all.add(child)
+    return child
+  }
+
+  function end(child: ReaderChild): void {
+    const ended: Promise<void> = child
+      .kill()
+      .catch((error: unknown) => log.warn('the folder of a file reader could not be removed', { error: String(error) }))
+      .finally(() => {
+        all.delete(child)
+        ending.delete(ended)
+      })
+    ending.add(ended)
+  }
+
+  return {
+    start,
+    end,
+    /** An idle child that is still fit, otherwise a fresh one. */
+    async take(): Promise<{ child: ReaderChild; used: boolean }> {
+      for (const [child, stopTimer] of idle) {
+        stopTimer()
+        idle.delete(child)
+        if (child.fit()) return { child, used: true }
+        end(child)
+      }
+      return { child: await start(), used: false }
+    },
+    /** Keeps the child for the next file if it is still fit. */
+    release(child: ReaderChild): void {
+      if (closed || !child.fit()) {
+        end(child)
+        return
+      }
+      const stopTimer = clock.after(limits.idleMs, () => {
+        idle.delete(child)
+        end(child)
+      })
+      idle.set(child, stopTimer)
+    },
+    endAll(): void {
+      closed = true
       for (const stopTimer of idle.values()) stopTimer()
       idle.clear()
-      for (const child of children) end(child)
-      await Promise.all(serving)
+      for (const child of all) end(child)
+    },
+    async allEnded(): Promise<void> {
       await Promise.all(ending)
     },
   }
 }
 
-/** Of the memory limit: a child that held less when it began had as much room as a fresh one. */
+/** A child that held less than this share of the memory limit at the start had as much room as a fresh one. */
 const NEARLY_FRESH = 0.3
 
-const mayBeOfBefore = (end: JobEnd, memoryBytes: number): boolean =>
+const mayBeDueToEarlierFiles = (end: JobEnd, memoryBytes: number): boolean =>
   end.kind === 'gone' || (end.kind === 'too-much-memory' && end.before > memoryBytes * NEARLY_FRESH)
+
+function failureOf(end: JobEnd, timeMs: number, memoryBytes: number): ServerError {
+  switch (end.kind) {
+    case 'failed':
+      return unreadable(end.message, end.cause)
+    case 'too-long':
+      return unreadable(`Reading the file takes longer than the limit of ${timeMs / 1_000} seconds: split it.`)
+    case 'too-much-memory':
+      return unreadable(
+        `Reading the file needs more memory than the limit of ${Math.round(memoryBytes / 1_000_000)} MB: split it, or make it smaller.`,
+      )
+    case 'stuck':
+      return unreadable(
+        'The file keeps its reader busy without end: open it in its own program, save it again and attach the new file, or split it.',
+      )
+    case 'gone':
+    case 'done':
+      return unreadable('The file could not be read: it is damaged in a way that crashed its reader.')
+  }
+}
 
 const shuttingDown = (): ServerError =>
   new ServerError('shutting_down', 'The server is stopping and reads no more files.')
 
 const queueFull = (queue: number): ServerError =>
-  new ServerError('queue_full', `${queue} other files wait to be read: try again in a minute.`)
+  new ServerError('queue_full', `${queue} other files are waiting to be read: try again in a minute.`)

@@ -1,6 +1,6 @@
-/** The same work asked for twice is done once. It goes on as long as one of those who asked still waits. */
+/** Does the same work only once when several callers ask for it. It goes on as long as one of them still waits. */
 export interface SharedWork<T> {
-  /** Rejects with the signal's reason when it aborts, however far the work is. */
+  /** Rejects with the reason of the signal as soon as it aborts. */
   join(key: string, work: Work<T>, signal: AbortSignal, onProgress?: Progress): Promise<T>
 }
 
@@ -10,7 +10,7 @@ type Progress = (done: number, total: number) => void
 interface Ongoing<T> {
   result: Promise<T>
   controller: AbortController
-  /** One for each who waits. */
+  /** One entry for each caller that waits. */
   waiting: Set<{ onProgress: Progress | undefined }>
 }
 

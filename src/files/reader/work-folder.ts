@@ -1,5 +1,5 @@
-// The part of the disk that one child process sees of what people attach: its inbox, with the file of its job, and the folder for
-// its results. The inbox is not for writing: a file there may be the kept one itself, under a second name.
+// The folders of one child process: an inbox with the file of its job, and a folder for its results. It sees no other attached
+// files. It may not write to the inbox, because a file there may be a hard link to the kept file itself.
 
 import { constants, copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -7,14 +7,14 @@ import { basename, join } from 'node:path'
 export interface WorkFolder {
   readonly inbox: string
   readonly results: string
-  /** Puts a file into the inbox; gives where it stands there. */
+  /** Puts a file into the inbox and returns its path there. */
   handIn(path: string): Promise<string>
   takeBack(handedIn: string): Promise<void>
   remove(): Promise<void>
 }
 
 export async function createWorkFolder(parentFolder: string): Promise<WorkFolder> {
-  // Says whose it is, so that what a dead server has left is known.
+  // The name contains our process id, so that folders of a dead server can be found.
   const root = await realpath(await mkdtemp(join(parentFolder, `work-${process.pid}-`)))
   const inbox = join(root, 'inbox')
   const results = join(root, 'results')
@@ -29,13 +29,13 @@ export async function createWorkFolder(parentFolder: string): Promise<WorkFolder
       await linkOrCopy(path, handedIn)
       return handedIn
     },
-    // What cannot be removed now goes with the folder.
+    // A file that cannot be removed now is removed with the folder.
     takeBack: (handedIn) => rm(handedIn, { force: true }).catch(() => {}),
     remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
   }
 }
 
-/** A second name costs nothing, however large the file is. Not every disk has them, and none reaches from one disk to another. */
+/** A hard link costs nothing, however large the file is. Not every file system has them, and none works across disks. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
@@ -44,10 +44,10 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-/** Longer than any job. Numbers of processes are used again, so one that seems to be there may be another. */
+/** Longer than any job. Process ids are reused, so a running process with the id of a server may be another program. */
 const LEFT_BEHIND_MS = 3_600_000
 
-/** Removes the folders of children whose server was killed. One that still runs keeps those that it has used lately. */
+/** Removes the folders of children whose server was killed. Keeps recently used folders of a process that still runs. */
 export async function removeLeftBehind(parentFolder: string, now: number): Promise<void> {
   for (const name of await readdir(parentFolder).catch(() => [])) {
     if (!name.startsWith('work-')) continue
@@ -69,7 +69,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // It is somebody else's.
+    // The process exists, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

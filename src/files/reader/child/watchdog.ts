@@ -1,27 +1,27 @@
-// A thread that ends its own process: a parser that is caught in a loop lets no timer and no message of the main thread through.
+// A thread that ends its own process when a parser is in an endless loop: then no timer or message of the main thread runs.
 
 import { Worker } from 'node:worker_threads'
 
-/** What the process is ended with when it got nowhere, so that its parent can tell. */
+/** The process ends itself with this signal when it is stuck, so that its parent can tell. */
 export const STUCK_SIGNAL = 'SIGVTALRM'
 
 export interface Watchdog {
-  /** From now on: processor time that may be spent without a turn of the main thread's event loop. */
+  /** Sets how much processor time may pass without a turn of the main thread's event loop. */
   allow(busyMs: number): void
 }
 
-/** Windows has no such signal; there it is simply gone. */
+/** Windows does not have the signal; there the child just ends. */
 const ending = process.platform === 'win32' ? 'SIGKILL' : STUCK_SIGNAL
 
 const TURN_MS = 100
 const TURNS = 0
 const BUSY_MS = 1
 
-/** Also ends the process when its parent is gone: a parser in a loop never hears of that either. */
+/** Also ends the process when its parent is gone: a parser in a loop does not notice that either. */
 export function startWatchdog(): Watchdog {
   const shared = new Int32Array(new SharedArrayBuffer(8))
   setInterval(() => Atomics.add(shared, TURNS, 1), TURN_MS).unref()
-  // Processor time, not the clock: on a busy machine an honest file may have to wait for its turn, or the machine may sleep.
+  // Measures processor time, not the clock: on a busy machine the process may have to wait for the processor, or the machine may sleep.
   new Worker(
     `const { workerData: shared } = require('node:worker_threads')
      const parent = process.ppid

@@ -44,7 +44,7 @@ const spaces = (megabytes: number): Buffer => Buffer.alloc(megabytes * 1_000_000
 const damaged = 'The file is damaged'
 const locked = 'The PDF is locked with a password'
 const tooMuch = 'The file needs more memory than'
-const tooHard = 'The file keeps the reader busy without end'
+const tooHard = 'The file keeps its reader busy without end'
 
 /** Refused or read as soon as they are looked at. */
 export const hostilePdfs: HostilePdf[] = [
