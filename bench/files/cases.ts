@@ -13,9 +13,9 @@ export interface Case {
   type: string
   writer: string
   mimeType: FileType
-  /** The share of words that must be found again; null where it is only told. */
+  /** The share of words that must be found. Null: the result is only reported. */
   target: number | null
-  /** A string says why there is none. */
+  /** A string says why the document cannot be written here. */
   write(folder: string): Promise<WrittenDocument | string>
 }
 

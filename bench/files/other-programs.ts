@@ -1,4 +1,4 @@
-// Documents as other programs write them. Debian has both: apt-get install -y --no-install-recommends libreoffice-writer
+// Documents as LibreOffice and pandoc write them. On Debian: apt-get install -y --no-install-recommends libreoffice-writer
 // libreoffice-calc libreoffice-impress pandoc
 
 import { execFile } from 'node:child_process'
@@ -28,17 +28,17 @@ const markdownOf = ({ title, chapters }: Report): string =>
     ]),
   ].join('\n\n')
 
-/** Word or PowerPoint by pandoc. In a deck every heading below the first is a slide. */
+/** Word or PowerPoint by pandoc. In a presentation every heading below the first is a slide. */
 export async function byPandoc(report: Report, folder: string, to: 'docx' | 'pptx'): Promise<WrittenDocument> {
   const source = join(folder, 'pandoc.md')
   const written = join(folder, `pandoc.${to}`)
-  // A slide of pandoc's has room for one thing; what does not fit goes on a slide without a title.
+  // pandoc puts one thing on each slide. What does not fit goes on a slide without a title.
   await writeFile(source, markdownOf(report))
   await run('pandoc', ['-f', 'markdown', source, '-o', written, ...(to === 'pptx' ? ['--slide-level=2'] : [])])
   return { bytes: await readFile(written), text: reportText(report) }
 }
 
-/** The same document, opened by LibreOffice and saved by it. */
+/** The same document, opened and saved by LibreOffice. */
 export async function byLibreOffice(
   from: WrittenDocument & { ending: string },
   folder: string,
@@ -48,7 +48,7 @@ export async function byLibreOffice(
   await writeFile(source, from.bytes)
   const out = join(folder, 'out')
   const profile = `-env:UserInstallation=file://${join(folder, 'profile')}`
-  // Commas, double quotes, UTF-8: without it LibreOffice takes a CSV for Latin-1.
+  // Commas, double quotes, UTF-8. Otherwise LibreOffice reads a CSV as Latin-1.
   const reading = from.ending === 'csv' ? ['--infilter=CSV:44,34,76'] : []
   const options = [profile, '--headless', ...reading, '--convert-to', to, '--outdir', out, source]
   await run('soffice', options, { timeout: 120_000 })

@@ -1,4 +1,4 @@
-// What a PDF of 50 MB, uploaded and read, adds to the delay of other people's tokens.
+// Measures how much the upload and reading of a 50 MB PDF delays the tokens of other streams.
 
 import { join } from 'node:path'
 import { largePdf } from '../../src/files/formats/pdf/testing/large-pdf.ts'
@@ -9,7 +9,7 @@ export interface OtherStreams {
   /** Milliseconds at p99, median of the rounds. */
   alone: number
   besidePdf: number
-  /** PDFs that were answered while tokens were measured. */
+  /** How many PDFs were answered while tokens were measured. */
   pdfs: number
   remarks: readonly string[]
   problems: string[]
@@ -33,7 +33,7 @@ export async function measureOtherStreams(): Promise<OtherStreams> {
     let pdfs = 0
     for (let round = 0; round < ROUNDS; round += 1) {
       alone.push(await stage.load(server, plan))
-      // Made before, because making them takes the core that the load runs on. Each is read anew.
+      // Made before the load, because making them takes the same core. They differ, so that none is cached.
       const bodies = Array.from({ length: 4 }, (_, at) => formWith(largePdf(PAGES, BYTES, `round ${round}.${at}`)))
       const load = stage.load(server, plan)
       let isOver = false
@@ -63,7 +63,7 @@ function formWith(pdf: Buffer): FormData {
   return form
 }
 
-/** Null when it was read and answered. */
+/** Null: the PDF was read and answered. */
 async function sendPdf({ url }: Target, body: FormData): Promise<string | null> {
   const answer = await fetch(`${url}agent/bench/chat`, { method: 'POST', body, signal: AbortSignal.timeout(120_000) })
   const text = await answer.text()

@@ -34,7 +34,7 @@ export async function writePdf(report: Report): Promise<WrittenDocument> {
 
 export const hasFonts = (): boolean => GlobalFonts.families.length > 0
 
-/** An A4 page at 150 dots an inch, text of 11 points. Null when the machine has no fonts to draw with. */
+/** An A4 page at 150 dpi with a font of 11 points. Null: the machine has no fonts. */
 export function drawScan(report: Report): WrittenDocument | null {
   if (!hasFonts()) return null
   const canvas = createCanvas(1240, 1754)
@@ -48,7 +48,7 @@ export function drawScan(report: Report): WrittenDocument | null {
   return { bytes: canvas.toBuffer('image/png'), text: text.join('\n') }
 }
 
-/** The same page, laid on the glass in a hurry: turned by two degrees, grainy, a little soft. */
+/** The same page as a bad scan: turned by two degrees, noisy and a little blurred. */
 export async function roughen(scan: WrittenDocument): Promise<WrittenDocument> {
   const grain = await sharp({
     create: {
@@ -73,7 +73,7 @@ export async function roughen(scan: WrittenDocument): Promise<WrittenDocument> {
   return { bytes, text: scan.text }
 }
 
-/** A PDF that holds nothing but the picture of a page. */
+/** A PDF with nothing but the picture of a page. */
 export async function scannedPdf(scan: WrittenDocument): Promise<WrittenDocument> {
   const pdf = await PDFDocument.create()
   pdf.addPage([595, 842]).drawImage(await pdf.embedPng(scan.bytes), { x: 0, y: 0, width: 595, height: 842 })

@@ -1,7 +1,7 @@
-// Measures how much of the text of documents is found again, by type and writer, and what reading a large one costs other people's
-// streams, and keeps it in RESULTS.md.
-//   npm run bench:files [-- --only recall | streams]      only a whole run is kept
-// Exit code 1: a target was missed. What could not be written on this machine is skipped, with a line that says how to get it.
+// Measures how much of a document's text the readers find, by type and program, and how much reading a large file delays other
+// streams. Writes RESULTS.md.
+//   npm run bench:files [-- --only recall | streams]      only a complete run is written
+// Exit code 1: a target was missed. Documents that this machine cannot write are skipped, with a line that says what to install.
 
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises'
@@ -24,7 +24,7 @@ interface Row {
   writer: string
   recall: string
   target: string
-  outcome: 'met' | 'missed' | 'skipped' | 'told'
+  outcome: 'met' | 'missed' | 'skipped' | 'reported'
   milliseconds: string
   note: string
 }
@@ -41,7 +41,7 @@ async function measure(one: Case, reader: FileReader, folder: string): Promise<R
   const extract = await reader.read(file, AbortSignal.timeout(120_000))
   const milliseconds = String(Math.round(performance.now() - start))
   const recall = wordRecall(written.text, extract.sections.map(({ text }) => text).join('\n'))
-  const outcome = one.target === null ? 'told' : recall >= one.target ? 'met' : 'missed'
+  const outcome = one.target === null ? 'reported' : recall >= one.target ? 'met' : 'missed'
   return { ...row, recall: recall.toFixed(4), outcome, milliseconds, note: extract.notes.join(' ') }
 }
 
@@ -78,7 +78,7 @@ async function recall(): Promise<Row[]> {
 async function streams(): Promise<Streams> {
   const { alone, besidePdf, pdfs, remarks, problems } = await measureOtherStreams()
   const added = besidePdf - alone
-  // A load that failed, or met no PDF, has measured nothing.
+  // A load that failed or ran without a PDF has measured nothing.
   const isMeasured = problems.length === 0 && pdfs > 0 && Number.isFinite(added)
   const missed = !isMeasured || added > ADDED_LIMIT_MS
   const lines = [
@@ -91,7 +91,7 @@ async function streams(): Promise<Streams> {
 
 async function main(): Promise<void> {
   const { only } = parseArgs({ options: { only: { type: 'string' } } }).values
-  if (only !== undefined && only !== 'recall' && only !== 'streams') throw new Error('--only is recall or streams')
+  if (only !== undefined && only !== 'recall' && only !== 'streams') throw new Error('--only must be recall or streams')
   const rows = only === 'streams' ? [] : await recall()
   const others = only === 'recall' ? null : await streams()
   if (only === undefined && others !== null) await keep(rows, others)
@@ -106,7 +106,7 @@ async function keep(rows: readonly Row[], { lines }: Streams): Promise<void> {
   ])
   await writeFile(
     join(import.meta.dirname, 'RESULTS.md'),
-    `# Text recall\n\n\`npm run bench:files\`: the share of a document's words that are found again in the same order, read through the pool of child processes.\nNode ${process.version}, ${arch()}, ${cpus().length} cores.\n\n${table}\n\n# Other streams\n\n${lines.join('\n')}\n`,
+    `# Text recall\n\n\`npm run bench:files\`: the share of a document's words that the readers find, in the same order. Files are read by the child processes, as in the server.\nNode ${process.version}, ${arch()}, ${cpus().length} cores.\n\n${table}\n\n# Other streams\n\n${lines.join('\n')}\n`,
   )
 }
 
