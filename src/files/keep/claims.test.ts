@@ -3,7 +3,7 @@ import { createClaims } from './claims.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('whoever claims what is being removed waits until that is over, however it ends', async () => {
+test('a claim waits for a removal that is under way, however it ends', async () => {
   for (const end of ['resolve', 'reject'] as const) {
     const claims = createClaims()
     const removal = Promise.withResolvers<boolean>()
@@ -23,7 +23,7 @@ test('whoever claims what is being removed waits until that is over, however it 
   }
 })
 
-test('what is or was claimed since a sweep began is not removed by it, and by the next one it is', async () => {
+test('bytes that were claimed during a sweep are removed only by the next one', async () => {
   const claims = createClaims()
   const early = await claims.claim('early')
   const removed: string[] = []
@@ -45,7 +45,7 @@ test('what is or was claimed since a sweep began is not removed by it, and by th
   expect(removed).toEqual(['free', 'early', 'free'])
 })
 
-test('what two have claimed is free when both have let go', async () => {
+test('bytes with two claims are free when both are released', async () => {
   const claims = createClaims()
   const [first, second] = [await claims.claim('a'), await claims.claim('a')]
   const sweep = async () => {

@@ -17,7 +17,7 @@ const HOUR = 60 * 60 * 1000
 interface KeeperOptions extends Partial<Pick<FileKeeperDeps, 'disk' | 'unsent'>> {
   /** Called before a record is stored. */
   onCommit?: (file: FileRecord) => Promise<void>
-  /** Called when the store knows its answer, before it gives it. */
+  /** Called after the store has its answer and before it returns it. */
   onKnownHashes?: () => Promise<void>
 }
 
@@ -98,8 +98,8 @@ async function refusal(work: Promise<unknown>): Promise<{ code: ErrorCode; messa
   throw new Error('it was not refused')
 }
 
-describe('taking a file in', () => {
-  test('keeps its bytes under their hash, for this user alone, and a record of it', async () => {
+describe('adding a file', () => {
+  test('keeps its bytes under their hash, readable by this user only, and stores a record', async () => {
     const { keeper, dir, records, paths } = await open()
 
     const file = await keeper.add(incoming({ name: '../a/note.txt', content: pieces('hel', 'lo') }))
@@ -124,7 +124,7 @@ describe('taking a file in', () => {
     expect(modes.map((mode) => (mode & 0o777).toString(8))).toEqual(['700', '700', '600'])
   })
 
-  test('keeps the same bytes once, with a record for each time they came', async () => {
+  test('keeps the same bytes once, with a record for each upload', async () => {
     const { keeper, records, paths } = await open()
 
     const files = await Promise.all([1, 2, 3].map(() => keeper.add(incoming({ content: pieces('hello') }))))
@@ -135,7 +135,7 @@ describe('taking a file in', () => {
     expect(await paths()).toEqual([blobPath('hello')])
   })
 
-  test('takes exactly as much as is allowed', async () => {
+  test('accepts exactly the allowed size', async () => {
     const { keeper } = await open()
     const content = () => pieces(Buffer.alloc(700, 'x'), Buffer.alloc(300, 'y'))
 
@@ -146,7 +146,7 @@ describe('taking a file in', () => {
     })
   })
 
-  test('stops reading as soon as it is too much, and leaves nothing', async () => {
+  test('stops reading as soon as the file is too large, and leaves nothing behind', async () => {
     const { keeper, paths } = await open()
     let read = 0
     let ended = false
@@ -167,7 +167,7 @@ describe('taking a file in', () => {
     expect(await paths()).toEqual([])
   })
 
-  test('leaves nothing when its sender goes away', async () => {
+  test('leaves nothing behind when the client disconnects', async () => {
     const { keeper, records, paths } = await open()
     const gone = new Error('gone')
     async function* broken(): AsyncGenerator<Uint8Array> {
@@ -181,7 +181,7 @@ describe('taking a file in', () => {
     expect(records.size).toBe(0)
   })
 
-  test('is refused when there is nothing in it', async () => {
+  test('refuses an empty file', async () => {
     const { keeper, paths } = await open()
 
     for (const content of [pieces(), pieces('', '')]) {
@@ -200,7 +200,7 @@ const ole = Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0\0\0', 'latin1'
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 const docx = `${OFFICE}.wordprocessingml.document`
 
-describe('what it is', () => {
+describe('the type of a file', () => {
   test.each<[label: string | null, name: string, content: string | Uint8Array, type: string]>([
     ['image/png', 'a.png', png, 'image/png'],
     ['IMAGE/PNG; q=1', 'a.png', png, 'image/png'],
@@ -220,7 +220,7 @@ describe('what it is', () => {
     ['application/vnd.ms-excel', 'a.csv', '1;2', 'text/csv'],
     [null, 'a.html', '<!doctype html>', 'text/plain'],
     [null, '', 'x', 'text/plain'],
-  ])('said %j, called %j: its content decides', async (mimeType, name, content, type) => {
+  ])('with the stated type %j and the name %j is decided by the content', async (mimeType, name, content, type) => {
     const { keeper } = await open()
 
     expect((await keeper.add(incoming({ name, mimeType, content: pieces(content) }))).mimeType).toBe(type)
@@ -302,7 +302,7 @@ describe('what it is', () => {
   })
 })
 
-describe('what it is called', () => {
+describe('the name of a file', () => {
   test.each<[string, string | Uint8Array, string | null]>([
     ['image.png', png, null],
     ['image.jpg', Buffer.from('\xff\xd8\xff\xe0', 'latin1'), null],
@@ -315,7 +315,7 @@ describe('what it is called', () => {
     ['text.txt', 'hello', null],
     ['table.csv', '1;2', 'text/csv'],
     ['text.md', '# Hi', 'text/markdown'],
-  ])('%s, by its content, where nobody named it', async (expected, content, mimeType) => {
+  ])('is %s, by its content, if the client sent none', async (expected, content, mimeType) => {
     const { keeper } = await open()
 
     for (const name of [null, '', '../', 'blob']) {
@@ -324,14 +324,14 @@ describe('what it is called', () => {
     expect((await keeper.add(incoming({ name: 'x', mimeType, content: pieces(content) }))).name).toBe('x')
   })
 
-  test('is "file" in a refusal, as long as nothing is known of it', async () => {
+  test('is "file" in an error, if the client sent none', async () => {
     const { keeper } = await open()
 
     expect((await refusal(keeper.add(incoming({ name: null, content: pieces() })))).message).toBe('"file" is empty.')
   })
 })
 
-describe('files that are not sent', () => {
+describe('files that are not sent in a message', () => {
   const unsent = { bytes: 1_000, ttlSeconds: 86_400 }
   const sized = (bytes: number) => incoming({ content: pieces(Buffer.alloc(bytes, 'x')) })
   const FULL = {
@@ -341,7 +341,7 @@ describe('files that are not sent', () => {
       'Send the earlier files in messages, or wait: they are removed 24 h after their upload.',
   }
 
-  test('are taken up to the limit of their owner, and those that were sent do not count', async () => {
+  test('are accepted up to the limit of their owner, and sent files do not count', async () => {
     const { keeper, records, paths } = await open({ unsent })
     const first = await keeper.add(sized(600))
     await keeper.add(sized(400))
@@ -354,7 +354,7 @@ describe('files that are not sent', () => {
     expect((await paths()).toSorted()).toEqual([600, 400, 1].map((size) => blobPath('x'.repeat(size))).toSorted())
   })
 
-  test('say when there is room again', async () => {
+  test('are refused with the time when there is room again', async () => {
     const { keeper, advance } = await open({ unsent })
     await keeper.add(sized(1_000))
     advance(23 * HOUR)
@@ -366,7 +366,7 @@ describe('files that are not sent', () => {
     await expect(keeper.add(sized(1))).rejects.toMatchObject({ details: { retry_after_seconds: 60 } })
   })
 
-  test('are refused without reading a byte where there is no room, and while they come where there is too little', async () => {
+  test('are refused at once when there is no room, and while they arrive when there is too little', async () => {
     const { keeper, records, paths } = await open({ unsent })
     let read = 0
     async function* endless(): AsyncGenerator<Uint8Array> {
@@ -383,7 +383,7 @@ describe('files that are not sent', () => {
     expect(read).toBe(1_100)
   })
 
-  test('that come at the same time have the room together', async () => {
+  test('that arrive at the same time share the room', async () => {
     const { keeper, records, paths } = await open({ unsent })
 
     const ends = await Promise.allSettled([400, 401, 402, 403].map((size) => keeper.add(sized(size))))
@@ -392,12 +392,12 @@ describe('files that are not sent', () => {
     expect(kept).toBeLessThanOrEqual(1_000)
     expect(ends.filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(2)
     expect((await paths()).length).toBe(records.size)
-    // Nothing of those that were refused is counted any more.
+    // Refused files are not counted any more.
     records.clear()
     expect((await keeper.add(sized(1_000))).bytes).toBe(1_000)
   })
 
-  test('find the room taken by one that ended while they came', async () => {
+  test('are refused when another file took the room while they arrived', async () => {
     const { keeper, records } = await open({ unsent })
     async function* slow(): AsyncGenerator<Uint8Array> {
       yield Buffer.alloc(100, 'y')
@@ -409,7 +409,7 @@ describe('files that are not sent', () => {
     expect([...records.values()].map(({ bytes }) => bytes)).toEqual([800])
   })
 
-  test('are no more than ten thousand, however small they are', async () => {
+  test('are limited to ten thousand, however small they are', async () => {
     const { keeper, records } = await open({ unsent: { ...unsent, bytes: 1_000_000 } })
     const file = await keeper.add(sized(1))
     for (let count = 1; count < 10_000; count += 1) records.set(`${count}`, file)
@@ -421,7 +421,7 @@ describe('files that are not sent', () => {
     })
   })
 
-  test('have no limit where none is set', async () => {
+  test('have no limit if none is set', async () => {
     const { keeper } = await open({ unsent: { ...unsent, bytes: null } })
 
     for (const bytes of [600, 700]) expect((await keeper.add(sized(bytes))).bytes).toBe(bytes)
@@ -429,7 +429,7 @@ describe('files that are not sent', () => {
 })
 
 describe('finding a file', () => {
-  test('is for its owner, under either spelling of its id', async () => {
+  test('works for its owner only, in either spelling of its id', async () => {
     const { keeper } = await open()
     const file = await keeper.add(incoming())
 
@@ -476,7 +476,7 @@ describe('a disk that fails', () => {
     expect(records.size).toBe(0)
   })
 
-  test('a folder that cannot be made is a failure of the store', async () => {
+  test('a folder that cannot be created is a storage failure', async () => {
     const disk = {
       ...fs,
       mkdir: async () => {
@@ -489,7 +489,7 @@ describe('a disk that fails', () => {
   })
 })
 
-describe('sweeping up', () => {
+describe('a sweep', () => {
   test('removes bytes that no record names, once they are an hour old', async () => {
     const { keeper, records, advance, paths } = await open()
     const kept = await keeper.add(incoming({ content: pieces('kept') }))
@@ -505,7 +505,7 @@ describe('sweeping up', () => {
     expect(await keeper.find('ann', kept.id)).toEqual(kept)
   })
 
-  test('removes what a crash left half-written, and nothing that is not its own', async () => {
+  test('removes half-written files of a crash, and no files of others', async () => {
     const { keeper, dir, advance, paths } = await open()
     await keeper.add(incoming())
     for (const name of ['incoming-1', 'notes', '2c/notes', `2c/${'ab'.repeat(32)}`])
@@ -529,7 +529,7 @@ describe('sweeping up', () => {
     await expect(fs.stat(dir)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  test('leaves a record that fails to be stored without a trace, in time', async () => {
+  test('removes the bytes of a record that could not be stored, after a while', async () => {
     const full = new ServerError('storage_full', 'full')
     const { keeper, advance, paths } = await open({ onCommit: () => Promise.reject(full) })
 
@@ -540,8 +540,8 @@ describe('sweeping up', () => {
     expect(await paths()).toEqual([])
   })
 
-  // In both the clock is two hours ahead of the disk, so that its age protects nothing.
-  test('never takes the bytes of an upload that comes meanwhile', async () => {
+  // In both tests the clock is two hours ahead of the disk, so that the age of the bytes protects nothing.
+  test('never removes the bytes of an upload that arrives meanwhile', async () => {
     let onKnownHashes = async () => {}
     const { keeper, records, advance } = await open({ onKnownHashes: () => onKnownHashes() })
     records.delete((await keeper.add(incoming())).id)
@@ -556,7 +556,7 @@ describe('sweeping up', () => {
     expect(added === undefined ? null : await fs.readFile(keeper.pathOf(added), 'utf8')).toBe('hello')
   })
 
-  test('never takes the bytes of an upload whose record is not stored yet', async () => {
+  test('never removes the bytes of an upload whose record is not stored yet', async () => {
     const { keeper, advance } = await open({ onCommit: () => keeper.sweep() })
     advance(2 * HOUR)
 

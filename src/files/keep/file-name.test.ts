@@ -32,7 +32,7 @@ test('a long name is cut, and keeps its extension', () => {
   expect(safeName(`a.${'x'.repeat(200)}`)).toBe(`a.${'x'.repeat(118)}`)
 })
 
-test('whatever it is made of, it is one short line without a path, and stays as it is', () => {
+test('every name becomes one short line without a path, and does not change again', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
       const name = safeName(text)

@@ -27,7 +27,7 @@ test.each<[string, Buffer, string]>([
   ['a workbook', xlsxOf(), `${OFFICE}.spreadsheetml.sheet`],
   ['a workbook with other slashes', zipOf({ ...types, 'xl\\workbook.xml': 'x' }), `${OFFICE}.spreadsheetml.sheet`],
   ['slides', pptxOf({ 'ppt/embeddings/xl/workbook.xml': 'x' }), `${OFFICE}.presentationml.presentation`],
-])('%s is told by the names in its directory', async (_what, bytes, type) => {
+])('%s is recognized by the names in its directory', async (_what, bytes, type) => {
   expect(await sniffed(bytes)).toBe(type)
 })
 
@@ -37,7 +37,7 @@ test.each<[string, Buffer]>([
   ['a list of parts alone', zipOf(types)],
   ['a binary workbook', zipOf({ ...types, 'xl/workbook.bin': 'x' })],
   ['two documents in one', docxOf({ 'xl/workbook.xml': 'x' })],
-])('%s is none of ours', async (_what, bytes) => {
+])('%s is not recognized', async (_what, bytes) => {
   expect(await sniffed(bytes)).toBe(null)
 })
 
@@ -49,7 +49,7 @@ test.each<[string, () => Buffer]>([
   ['more parts than it has', () => withCount(docxOf(), 9_999)],
   ['more parts than anybody needs', () => withCount(docxOf(), 10_001)],
   ['a directory that lies outside', () => withOffset(docxOf(), 0x7fff_ffff)],
-])('with %s it cannot be read, and nothing stays open', async (_what, make) => {
+])('an archive with %s cannot be read, and no file stays open', async (_what, make) => {
   const before = openFiles()
 
   await expect(sniffed(make())).rejects.toMatchObject({
@@ -60,7 +60,7 @@ test.each<[string, () => Buffer]>([
   await expect.poll(openFiles).toBeLessThanOrEqual(before)
 })
 
-/** Where the system does not tell, nothing is proved. */
+/** Only Linux tells; elsewhere this proves nothing. */
 function openFiles(): number {
   return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0
 }

@@ -31,18 +31,18 @@ test.each([
   ['a printer job in another language', '\x1b%-12345X@PJL ENTER LANGUAGE=POSTSCRIPT\n%!PS'],
   ['an archive behind something else', 'MZPK\x03\x04'],
   ['words', 'Dear Sir or Madam'],
-])('%s has no signature of ours', (_what, head) => {
+])('%s has no known signature', (_what, head) => {
   expect(sniffSignature(bytes(head))).toBe(null)
 })
 
-test('a PDF for a printer is known behind what the printer is told', () => {
+test('a PDF is recognized after printer commands', () => {
   const job = bytes(`\x1b%-12345X@PJL JOB\r\n${'@PJL SET COPIES=1\r\n'.repeat(9)}@PJL ENTER LANGUAGE=PDF\r\n%PDF-1.4\n`)
 
   expect(headBytes(job.subarray(0, HEAD_BYTES))).toBeGreaterThan(job.length)
   expect(sniffSignature(job)).toBe('application/pdf')
 })
 
-test('what comes later in the file does not count', () => {
+test('only the first bytes count', () => {
   expect(sniffSignature(bytes('%PDF-1.7\nPK\x03\x04word/document.xml'))).toBe('application/pdf')
   expect(sniffSignature(bytes('PK\x03\x04\x14\0\0\0\0\0%PDF-1.7'))).toBe('zip')
   expect(sniffSignature(bytes('GIF89a/*\0\0\0*/=1;alert(1)'))).toBe('image/gif')

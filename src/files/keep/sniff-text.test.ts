@@ -29,7 +29,7 @@ test.each<[string, Uint8Array]>([
     Buffer.from(`a line of a log\n${'another line of the log\n'.repeat(9)}\x01 and \0 the end`),
   ],
   ['Windows quotes', latin1('He said \x93hello\x94 \x96 and left.')],
-])('%s: text, in one piece or byte by byte', (_what, bytes) => {
+])('%s is text, in one piece or byte by byte', (_what, bytes) => {
   expect(sniffed(bytes)).toBe('text')
   expect(sniffed(bytes, 1)).toBe('text')
 })
@@ -41,7 +41,7 @@ test.each<[string, Uint8Array]>([
   ['UTF-16 with half a character at its end', Buffer.concat([utf16('hello'), Buffer.from([0x20])])],
   ['UTF-16 with zeros', utf16('a\0b')],
   ['a machine’s bytes', Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0])],
-])('%s: no text', (_what, bytes) => {
+])('%s is not text', (_what, bytes) => {
   expect(sniffed(bytes)).toBe('not text')
   expect(sniffed(bytes, 3)).toBe('not text')
 })
@@ -50,18 +50,18 @@ test.each<[string, Uint8Array]>([
   ['one high byte', Buffer.from([0xff])],
   ['places that no encoding uses', latin1('plain text and \x81\x8d')],
   ['Greek in an old encoding', latin1('\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1, \xea\xfc\xf3\xec\xe5!')],
-])('%s: text of a kind that is not guessed at', (_what, bytes) => {
+])('%s is text in an unknown encoding', (_what, bytes) => {
   expect(sniffed(bytes)).toBe('unknown encoding')
   expect(sniffed(bytes, 3)).toBe('unknown encoding')
 })
 
-test('a binary tail behind pages of text is found', () => {
+test('binary data after pages of text is found', () => {
   const tail = Buffer.concat([Buffer.alloc(200_000, 'a line of text\n'), Buffer.alloc(4_000, '\0\x01\x02\x03')])
 
   expect(sniffed(tail, 65_536)).toBe('not text')
 })
 
-test('how it is cut does not matter', () => {
+test('the result does not depend on how the bytes are cut', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 2, max: 7 }), (bytes, pieces) => {
       expect(sniffed(bytes, pieces)).toBe(sniffed(bytes))
@@ -69,10 +69,10 @@ test('how it is cut does not matter', () => {
   )
 })
 
-test('all that people write is text, and what a compressor writes is not', () => {
+test('everything that people write is text, and compressed data is not', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: what people do not write.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: people do not write these.
       fc.pre(!/[\x00-\x1f]/.test(text))
       expect(sniffed(Buffer.from(text))).toBe('text')
     }),

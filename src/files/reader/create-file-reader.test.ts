@@ -39,7 +39,7 @@ function open(limits: Partial<FileReaderLimits> = {}, childProgram?: string): Fi
 
 const misbehaving = `${import.meta.dirname}/testing/misbehaving-child.ts`
 
-/** What a child is told to do stands in the name. */
+/** The name tells the child what to do. */
 function told(what: string, mimeType: FileType = 'text/plain'): ReadableFile {
   const path = join(folder, what)
   writeFileSync(path, what)
@@ -63,13 +63,13 @@ const childrenFolders = async (): Promise<string[]> =>
   (await readdir(cacheDir)).filter((name) => name.startsWith('work-'))
 
 describe('a file reader', () => {
-  test('reads in another process and gives the words', async () => {
+  test('reads in another process and returns the text', async () => {
     const file = await written('Ahoy, Zürich\r\n', 'text/markdown')
 
     expect(await open().read(file, never)).toEqual({ sections: [{ label: '', text: 'Ahoy, Zürich\n' }], notes: [] })
   })
 
-  test('does not read the same bytes again, in this life or the next', async () => {
+  test('does not read the same bytes again, also after a restart', async () => {
     const reader = open({}, misbehaving)
     const first = await textOf(reader.read(told('a'), never))
     await reader.close()
@@ -78,7 +78,7 @@ describe('a file reader', () => {
     expect(await textOf(open({}, misbehaving).read(told('a'), never))).toBe(first)
   })
 
-  test('reads once what is asked for twice at the same time, and goes on when one of the two leaves', async () => {
+  test('reads a file once for two callers, and goes on when one of them leaves', async () => {
     const reader = open({}, misbehaving)
     const leaving = new AbortController()
     const both = [reader.read(told('b'), leaving.signal), reader.read(told('b'), never)]
@@ -88,7 +88,7 @@ describe('a file reader', () => {
     expect(await textOf(reader.read(told('c'), never))).toMatch(/^c: job 2 /)
   })
 
-  test('tells how far it is', async () => {
+  test('reports progress', async () => {
     const heard: [number, number][] = []
     await open({}, misbehaving).read(told('progress'), never, (done, total) => heard.push([done, total]))
 
@@ -109,7 +109,7 @@ describe('a file reader', () => {
     expect(await readFile(file.path, 'utf8')).toBe('confess')
   })
 
-  test('takes a file away from its child when it is read, and gives it none that is gone', async () => {
+  test('removes a file from the inbox of its child after reading, and refuses a deleted file', async () => {
     const reader = open({}, misbehaving)
     await reader.read(told('first'), never)
     const gone = told('gone')
@@ -124,7 +124,7 @@ describe('a file reader', () => {
     expect(await keptResults()).toHaveLength(1)
   })
 
-  test('makes a picture smaller in the other process, once', async () => {
+  test('shrinks a picture in another process, and only once', async () => {
     const { default: sharp } = await import('sharp')
     const large = sharp({ create: { width: 4_000, height: 1_000, channels: 3, background: '#7ab' } })
     const file = await written(await large.png().toBuffer(), 'image/png')
@@ -155,7 +155,7 @@ describe('a file reader', () => {
     expect(await textOf(reader.read(told('f'), never))).not.toContain(first.split(' of ')[1])
   })
 
-  test('removes what a killed server has left behind, and not what another one is using', async () => {
+  test('removes the folders of a killed server, but not those of a running one', async () => {
     const [dead, old, used] = ['work-999999999-x', `work-${process.ppid}-old`, `work-${process.ppid}-used`]
     for (const name of [dead, old, used]) await mkdir(join(cacheDir, name, 'inbox'), { recursive: true })
     for (const path of [old, `${old}/inbox`, used]) await utimes(join(cacheDir, path), 0, 0)
@@ -164,7 +164,7 @@ describe('a file reader', () => {
     expect(await childrenFolders()).toEqual([used])
   })
 
-  test('refuses at the start a language whose data is not installed, and says what to install', () => {
+  test('refuses a language that is not installed at the start, and says what to install', () => {
     const start = (languages: string) =>
       createFileReader({
         cacheDir,
@@ -178,7 +178,7 @@ describe('a file reader', () => {
   })
 })
 
-describe('a file that is too much', () => {
+describe('a file that exceeds the limits', () => {
   const failures: [string, Partial<FileReaderLimits>, string][] = [
     ['loop', { timeMs: 1_500 }, 'Reading the file takes longer than the limit of 1.5 seconds: split it.'],
     [
@@ -198,7 +198,7 @@ describe('a file that is too much', () => {
     expect(await keptResults()).toEqual([told('next').sha256])
   })
 
-  test('is not read again when its content was refused, in this life or the next', async () => {
+  test('is not read again when its content was refused, also after a restart', async () => {
     const why = (reader: FileReader) =>
       reader.read(told('refuse'), never).then(
         () => 'read',
@@ -213,7 +213,7 @@ describe('a file that is too much', () => {
     expect([second, await why(open({}, misbehaving))]).toEqual([first, first])
   })
 
-  test('is read again when something else than its content was to blame', async () => {
+  test('is read again when its content was not the reason', async () => {
     const reader = open({}, misbehaving)
 
     await expect(reader.read(told('falter'), never)).rejects.toThrow(/^falter: job 1 /)
@@ -221,18 +221,18 @@ describe('a file that is too much', () => {
     expect(await keptResults()).toEqual([])
   })
 
-  test('what a child says is read with care', async () => {
+  test('messages of a child are checked', async () => {
     expect(await textOf(open({}, misbehaving).read(told('babble'), never))).toMatch(/^babble: job 1/)
   })
 
-  test('a child that dies of what it read before is not the fault of this file', async () => {
+  test('a file is read by a fresh child when an earlier file made its child die', async () => {
     const reader = open({}, misbehaving)
     await reader.read(told('h'), never)
 
     expect(await textOf(reader.read(told('crashes-when-used'), never))).toMatch(/^crashes-when-used: job 1 /)
   })
 
-  test('stops when nobody wants it any more', async () => {
+  test('stops when no caller waits any more', async () => {
     const reader = open({}, misbehaving)
     const leaving = new AbortController()
     const reading = reader.read(told('loop'), leaving.signal)
@@ -244,10 +244,10 @@ describe('a file that is too much', () => {
   })
 })
 
-describe('a file that takes longer than there is time', () => {
+describe('a file that takes longer than the time limit', () => {
   const page = (number: number, text: string) => ({ label: `page ${number}`, text })
 
-  test('is read on when that is asked for, and never taken for whole', async () => {
+  test('is read further on request, and never counts as complete before', async () => {
     const scan = told('scan', 'application/pdf')
     const reader = open({}, misbehaving)
     const cut = {
@@ -265,7 +265,7 @@ describe('a file that takes longer than there is time', () => {
     expect(await open({}, misbehaving).read(scan, never, undefined, 'all')).toEqual(whole)
   })
 
-  test('keeps the words it has when its scans cannot be read, and tries those again', async () => {
+  test('keeps its text when its scans cannot be read, and tries the scans again', async () => {
     const scan = told('scan-that-crashes', 'application/pdf')
     const reader = open({}, misbehaving)
 
@@ -277,7 +277,7 @@ describe('a file that takes longer than there is time', () => {
     expect(await keptResults()).toEqual([])
   })
 
-  test('does not hold up one that is quickly read', async () => {
+  test('does not delay a file that is read quickly', async () => {
     const reader = open({}, misbehaving)
     const leaving = new AbortController()
     const slow = reader.read(told('hang', 'image/png'), leaving.signal)
@@ -289,7 +289,7 @@ describe('a file that takes longer than there is time', () => {
 })
 
 describe('files that wait', () => {
-  test('are refused when there are too many, and told so', async () => {
+  test('are refused when there are too many', async () => {
     const reader = open({ queue: 2, timeMs: 1_500 }, misbehaving)
     const readings = ['hang', 'j', 'k', 'l', 'm'].map((what) => reader.read(told(what), never))
     const ends = (await Promise.allSettled(readings)).map((end) =>
@@ -313,7 +313,7 @@ describe('files that wait', () => {
 })
 
 describe('hostile files', () => {
-  test('that are a loop end their child, and the next one is read', async () => {
+  test('that loop endlessly end their child, and the next file is read', async () => {
     const reader = open({ busyMs: 1_000 })
     const loop = exhaustingPdfs.find(({ name }) => name === 'a PDF that shows a word a billion times')
     const reading = reader.read(await written(loop?.bytes() ?? '', 'application/pdf'), never)
@@ -354,7 +354,7 @@ describe('hostile files', () => {
 
     expect(results).toEqual(Object.fromEntries(types.map((type) => [type, 'file_unreadable'])))
     expect(await childrenFolders()).toHaveLength(2)
-    // All of them were refused for what is in them, and none is read a second time.
+    // All of them were refused for their content, so none is read a second time.
     expect(await keptResults()).toHaveLength(types.length)
   })
 })

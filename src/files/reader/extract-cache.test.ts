@@ -35,7 +35,7 @@ async function keep(cache: ReturnType<typeof open>, digit: string, text: string)
   return cache.keep(file(digit), path)
 }
 
-test('what was kept is found by its hash, its type and how it was read', async () => {
+test('an extract is found by hash, type and settings', async () => {
   const cache = open()
   expect(await keep(cache, 'a', 'ahoy')).toEqual(words('ahoy'))
 
@@ -45,7 +45,7 @@ test('what was kept is found by its hash, its type and how it was read', async (
   expect(await open(1_000_000, 'eng+deu').find(file('a'))).toBe(null)
 })
 
-test('that a file cannot be read is kept for a day, or until it can', async () => {
+test('a refusal is kept for a day, or until the file can be read', async () => {
   const cache = open()
   await cache.keepRefusal(file('a'), 'It is\nlocked.')
   const found = async () => [await cache.find(file('a')), await cache.find(file('b'))]
@@ -62,14 +62,14 @@ test('that a file cannot be read is kept for a day, or until it can', async () =
   expect(await found()).toEqual([words('ahoy'), null])
 })
 
-test('the words of a file are not taken for a refusal', async () => {
+test('the text of a file is never mistaken for a refusal', async () => {
   const cache = open()
   await keep(cache, 'a', 'refused: x\n')
 
   expect(await cache.find(file('a'))).toEqual(words('refused: x\n'))
 })
 
-test('a refusal that was not written to its end is none', async () => {
+test('an incomplete refusal is ignored', async () => {
   const cache = open()
   await cache.keepRefusal(file('a'), 'It is locked.')
   const [name = ''] = await readdir(folder)
@@ -78,12 +78,12 @@ test('a refusal that was not written to its end is none', async () => {
   expect(await cache.find(file('a'))).toBe(null)
 })
 
-test('nothing is kept of what was not written to its end', async () => {
+test('an incomplete extract is not kept', async () => {
   expect(await open().keep(file('a'), join(folder, 'nothing'))).toBe(null)
   expect(await readdir(folder)).toEqual([])
 })
 
-test('what was used last stays when there is no room for all', async () => {
+test('the least recently used extracts are removed when the cache is full', async () => {
   const cache = open(3_300)
   const text = 'x'.repeat(1_000)
   for (const digit of ['a', 'b', 'c']) {
@@ -99,7 +99,7 @@ test('what was used last stays when there is no room for all', async () => {
   expect(left).toEqual([false, false, true, true])
 })
 
-test('the words of files that are gone go too, and that they could not be read', async () => {
+test('extracts and refusals of deleted files are removed', async () => {
   const cache = open()
   for (const digit of ['a', 'b']) await keep(cache, digit, digit)
   await cache.keepRefusal(file('c'), 'It is locked.')

@@ -27,7 +27,7 @@ test('what is written is read back, long texts too', async () => {
   expect(await readExtract(path)).toEqual(extract)
 })
 
-test('no line is long, so that no line takes long', async () => {
+test('every line is short', async () => {
   const path = join(folder, 'lines')
   await writeExtract(path, extract)
   const lines = (await readFile(path, 'utf8')).split('\n')
@@ -35,7 +35,7 @@ test('no line is long, so that no line takes long', async () => {
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(33_000)
 })
 
-test('a file that is missing, broken off or something else is no extract', async () => {
+test('a file that is missing, incomplete or something else is not an extract', async () => {
   const path = join(folder, 'cut')
   await writeExtract(path, extract)
   const text = await readFile(path, 'utf8')

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { programPaths } from './program-paths.ts'
 import { childProgram } from './reader-child.ts'
 
-test('packages are found where a linked tree has them, and what they need themselves', async () => {
+test('packages and their dependencies are found in a tree of links', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'program-paths-')))
   onTestFinished(() => rm(root, { recursive: true }))
   const install = async (path: string, manifest: object) => {
@@ -36,7 +36,7 @@ test('packages are found where a linked tree has them, and what they need themse
   ])
 })
 
-test('our own code is named without the folder that it lies in', async () => {
+test('only the code folder and the manifest of our own package are readable', async () => {
   const src = join(import.meta.dirname, '..', '..')
   const paths = await programPaths(childProgram())
 

@@ -5,7 +5,7 @@ import { silentLogger } from '../../domain/logger.ts'
 import type { ReadJob } from './read-job.ts'
 import { createReaderPool, type PoolWork } from './reader-pool.ts'
 
-test('types take turns, so that a note does not wait for all the scans before it', async () => {
+test('types take turns, so that a short text does not wait for all scans before it', async () => {
   const order: string[] = []
   const pool = createReaderPool({
     startChild: async () => ({
@@ -44,8 +44,8 @@ test('types take turns, so that a note does not wait for all the scans before it
 })
 
 test.each([
-  ['little, is to blame and not read again', 20, 1],
-  ['much, is read again by a fresh one', 40, 2],
+  ['little memory is not read again', 20, 1],
+  ['much memory is read again by a fresh child', 40, 2],
 ])('a file that needs too much memory in a child that held %s', async (_what, before, children) => {
   let started = 0
   const pool = createReaderPool({

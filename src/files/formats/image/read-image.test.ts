@@ -27,7 +27,7 @@ async function read(bytes: Uint8Array) {
 
 const SLOW = 300_000
 
-describe('the words of a picture', () => {
+describe('the text of a picture', () => {
   test('a clean scan at 150 dpi gives at least 95 of 100 words', { timeout: SLOW }, async () => {
     const { sections, notes } = await read(await scan(scannedWords).jpeg().toBuffer())
 
@@ -35,8 +35,8 @@ describe('the words of a picture', () => {
     expect(notes).toEqual(['The text was read from a picture and may contain mistakes.'])
   })
 
-  test('a scan that is grainy and on its side is read as well', { timeout: SLOW }, async () => {
-    // Two lines: grain costs time for every pixel, and each way the page may lie is tried.
+  test('a noisy scan that lies on its side is read', { timeout: SLOW }, async () => {
+    // Only two lines: noise costs time for every pixel, and every orientation is tried.
     const words = scannedWords.split('\n').slice(0, 2).join('\n')
     const picture = await (await grainy(scan(words))).png().toBuffer()
     const { default: sharp } = await import('sharp')
@@ -45,13 +45,13 @@ describe('the words of a picture', () => {
     expect(recall(words, sections[0]?.text ?? '')).toBeGreaterThanOrEqual(0.9)
   })
 
-  test('a scan that is upside down is read as well', { timeout: SLOW }, async () => {
+  test('a scan that is upside down is read', { timeout: SLOW }, async () => {
     const { sections } = await read(await scan(scannedWords).rotate(180).png().toBuffer())
 
     expect(recall(scannedWords, sections[0]?.text ?? '')).toBeGreaterThanOrEqual(0.95)
   })
 
-  test('a picture without words says so', { timeout: SLOW }, async () => {
+  test('a picture without text gets a note that says so', { timeout: SLOW }, async () => {
     const { default: sharp } = await import('sharp')
     const sky = sharp({ create: { width: 300, height: 200, channels: 3, background: '#7ab' } })
 
@@ -65,7 +65,7 @@ describe('the words of a picture', () => {
 describe('a picture too small for a letter', () => {
   const withoutWords = { sections: [], notes: ['No readable text was found in the picture.'] }
 
-  test('is whole and without words: one pixel in each format', { timeout: SLOW }, async () => {
+  test('is read and has no text: one pixel in each format', { timeout: SLOW }, async () => {
     const { default: sharp } = await import('sharp')
     const pixel = () => sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
     const pictures = await Promise.all([
@@ -90,7 +90,7 @@ describe('a picture too small for a letter', () => {
     [1, 3_000],
     [200_000, 3],
     [200_000, 5],
-  ])('is whole and without words: %i × %i', { timeout: SLOW }, async (width, height) => {
+  ])('is read and has no text: %i × %i', { timeout: SLOW }, async (width, height) => {
     const { default: sharp } = await import('sharp')
     const line = sharp({ create: { width, height, channels: 3, background: 'red' } })
     expect(await read(await line.png().toBuffer())).toEqual(withoutWords)

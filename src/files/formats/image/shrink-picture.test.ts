@@ -14,9 +14,9 @@ afterAll(() => rm(folder, { recursive: true }))
 const plain = (width: number, height: number, background: string) =>
   sharp({ create: { width, height, channels: 3, background } })
 
-test('a photo of 48 megapixels becomes a small JPEG that stands upright and tells nothing of its camera', async () => {
+test('a photo of 48 megapixels becomes a small upright JPEG without data of the camera', async () => {
   const path = join(folder, 'photo.jpg')
-  // The camera lay on its side: what is left in the file is on top.
+  // The camera lay on its side: the left side of the stored picture is the top.
   const left = await plain(4_000, 6_000, '#f00').png().toBuffer()
   const photo = plain(8_000, 6_000, '#00f').composite([{ input: left, left: 0, top: 0 }])
   await photo
@@ -36,7 +36,7 @@ test('a photo of 48 megapixels becomes a small JPEG that stands upright and tell
   expect([top, bottom].map((colour) => colour.indexOf(Math.max(...colour)))).toEqual([0, 2])
 })
 
-test('it is made smaller until it fits', async () => {
+test('a picture is shrunk until it fits', async () => {
   const path = join(folder, 'noise.png')
   const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
   await sharp({ create: { width: 1_500, height: 1_000, channels: 3, background: '#888', noise } }).toFile(path)
@@ -46,6 +46,6 @@ test('it is made smaller until it fits', async () => {
   expect((await sharp(smaller).metadata()).width).toBeLessThan(1_500)
 })
 
-test('what is no picture is refused with a sentence', async () => {
+test('a file that is not a picture is refused with a sentence', async () => {
   await expect(shrinkPicture(join(folder, 'none'), 1)).rejects.toMatchObject({ code: 'file_unreadable' })
 })

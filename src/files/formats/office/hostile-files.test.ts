@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { type HostileFile, heavyDocuments, hostileFiles, zipBombs } from './testing/hostile-files.ts'
 import type { HostileReport } from './testing/read-hostile.ts'
 
-/** All of them in one process, one after another. */
+/** Reads all of them in one process, one after another. */
 async function readAll(files: readonly Omit<HostileFile, 'refusal'>[]): Promise<HostileReport> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'quarterdeck-hostile-'))
   const jobs = await Promise.all(
@@ -41,7 +41,7 @@ describe('hostile Office files', () => {
     expect(report.peak).toBeLessThan(150)
   })
 
-  test('everything else is refused with a sentence within five seconds, and memory does not grow with it', {
+  test('all other files are refused with a sentence within five seconds, and memory stays bounded', {
     timeout: 120_000,
   }, async () => {
     const report = await readAll(hostileFiles)
@@ -51,7 +51,7 @@ describe('hostile Office files', () => {
     expect(report.peak).toBeLessThan(250)
   })
 
-  test('Word documents that ask for more than they hold are read within five seconds, and memory does not grow with it', {
+  test('Word documents that claim more than they contain are read within five seconds, and memory stays bounded', {
     timeout: 120_000,
   }, async () => {
     const report = await readAll(heavyDocuments)

@@ -11,7 +11,7 @@ import { readXlsx } from './xlsx/read-xlsx.ts'
 const report = sampleReport(7, 4)
 const textOf = ({ sections }: Extract) => sections.map(({ text }) => text).join('\n')
 
-describe('documents of other writers', () => {
+describe('documents of other programs', () => {
   test.each([
     ['docx', writeDocx, readDocx],
     ['pptx', writePptx, readPptx],
@@ -22,7 +22,7 @@ describe('documents of other writers', () => {
     expect(wordRecall(text, textOf(await withFile(bytes, read)))).toBe(1)
   })
 
-  test('nothing is found that the presentation does not say, such as the numbers of its slides', async () => {
+  test('slide numbers are not part of the text', async () => {
     const { bytes, text } = await writePptx(report)
 
     expect(wordRecall(textOf(await withFile(bytes, readPptx)), text)).toBe(1)

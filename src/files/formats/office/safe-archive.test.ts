@@ -9,7 +9,7 @@ async function contentOf(archive: SafeArchive, name: string): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Names and contents of everything in it. */
+/** Names and contents of all entries. */
 const read = (entries: readonly ZipEntry[]) =>
   withFile(zipOf(entries), async (path) => {
     const archive = await openSafeArchive(path)
@@ -25,7 +25,7 @@ const read = (entries: readonly ZipEntry[]) =>
   })
 
 describe('openSafeArchive', () => {
-  test('gives the parts of a harmless archive, folders left out', async () => {
+  test('gives the parts of a harmless archive, without folders', async () => {
     expect(
       await read([
         { name: 'word/', content: '' },
@@ -44,7 +44,7 @@ describe('openSafeArchive', () => {
   })
 
   test('allows pictures more room than the parts that are parsed', async () => {
-    // A pattern that packs to a hundredth, as an uncompressed drawing does.
+    // A pattern that packs to a hundredth of its size, as an uncompressed drawing does.
     const picture = Buffer.alloc(51_000_000, Buffer.from(Array.from({ length: 251 }, (_, at) => at)))
     for (let at = 0; at < picture.length; at += 500) picture[at] = at % 249
 
@@ -57,7 +57,7 @@ describe('openSafeArchive', () => {
     })
   })
 
-  test('finds a document type wherever it stands', async () => {
+  test('finds a document type definition anywhere', async () => {
     const far = `<?xml version="1.0"?><!--${'x'.repeat(200_001)}--><!DOCTYPE a><a/>`
 
     await expect(read([{ name: 'a.xml', content: far }])).rejects.toMatchObject({
@@ -66,21 +66,24 @@ describe('openSafeArchive', () => {
     })
   })
 
-  test.each(['utf-16le', 'utf-16be'])('finds one in %s, with its mark and without', async (encoding) => {
-    const encode = (text: string) => {
-      const bytes = Buffer.from(text, 'utf16le')
-      return encoding === 'utf-16be' ? bytes.swap16() : bytes
-    }
+  test.each(['utf-16le', 'utf-16be'])(
+    'finds a document type definition in %s, with and without a byte order mark',
+    async (encoding) => {
+      const encode = (text: string) => {
+        const bytes = Buffer.from(text, 'utf16le')
+        return encoding === 'utf-16be' ? bytes.swap16() : bytes
+      }
 
-    for (const mark of ['', '\ufeff']) {
-      const content = encode(`${mark}<?xml version="1.0"?><!DOCTYPE a><a/>`)
-      await expect(read([{ name: 'customXml/item1.xml', content }])).rejects.toMatchObject({
-        message: 'The file has a document type definition, which Office files never have. It was not read.',
-      })
-    }
-  })
+      for (const mark of ['', '\ufeff']) {
+        const content = encode(`${mark}<?xml version="1.0"?><!DOCTYPE a><a/>`)
+        await expect(read([{ name: 'customXml/item1.xml', content }])).rejects.toMatchObject({
+          message: 'The file has a document type definition, which Office files never have. It was not read.',
+        })
+      }
+    },
+  )
 
-  test('reads what has bytes behind its end, and not what only looks like an end', async () => {
+  test('allows bytes after the end, and ignores what only looks like an end', async () => {
     const zip = zipOf([{ name: 'a.xml', content: '<a/>' }])
     const behind = [
       Buffer.alloc(512),
@@ -101,7 +104,7 @@ describe('openSafeArchive', () => {
     }
   })
 
-  test('says that a part is missing when it is asked for one that is not there', async () => {
+  test('refuses to read a part that does not exist', async () => {
     await withFile(zipOf([{ name: 'a.xml', content: '<a/>' }]), async (path) => {
       const archive = await openSafeArchive(path)
       await expect(contentOf(archive, 'b.xml')).rejects.toMatchObject({ code: 'file_unreadable' })

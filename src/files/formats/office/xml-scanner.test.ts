@@ -57,7 +57,7 @@ describe('scanXml', () => {
 })
 
 describe('attribute', () => {
-  test('finds the one of that name, prefix and all', () => {
+  test('finds an attribute by its full name', () => {
     const attributes = ` id="256" r:id = 'rId2' name="a &quot;b&quot; id='no'"`
 
     expect(['id', 'r:id', 'name', 'me', 'd'].map((name) => attribute(attributes, name))).toEqual([

@@ -21,8 +21,8 @@ async function textOf(content: string): Promise<string> {
   }
 }
 
-test('accents that TeX draws over their letters are one with them', async () => {
-  // Courier: each letter is 600 wide, so 600 is all the way back.
+test('accents that TeX draws over letters are joined with them', async () => {
+  // In Courier each letter is 600 wide, so 600 moves back by a whole letter.
   const words = [
     String.raw`[(f\001)600(ur)] TJ 0 -20 Td`,
     String.raw`[(caf\002)600(e,)-600(tr\003)600(es)-600(b\004)600(ete)] TJ 0 -20 Td`,
@@ -35,16 +35,16 @@ test('accents that TeX draws over their letters are one with them', async () => 
   expect(await textOf(words.join('\n'))).toBe('für\ncafé, très bête\nmañana Český\ngarçon naïve\nÅngström')
 })
 
-test('side by side they stay what they are', async () => {
+test('accents beside letters stay as they are', async () => {
   const text = 'geht\\264s d\\264accord \\250u x^o ~user `e` 20 \\260C'
 
   expect(await textOf(`(${text}) Tj`)).toBe('geht´s d´accord ¨u x^o ~user `e` 20 °C')
 })
 
-test('a letter that nobody writes with that accent keeps it beside it', () => {
+test('an accent that fits no letter stays as it is', () => {
   const placed = (str: string, x: number) => ({ str, x, y: 0, width: 6 * str.length, height: 10 })
 
   expect(composeAccents([placed('ˆ', 0), placed('x + 1', 1)])).toEqual([placed('ˆ', 0), placed('x + 1', 1)])
-  // A line that begins anew on top of another one.
+  // A line that is drawn over another one.
   expect(composeAccents([placed('abc¨', 0), placed('u', 0)])).toHaveLength(2)
 })

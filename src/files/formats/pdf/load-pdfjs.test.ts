@@ -9,7 +9,7 @@ import { pdfOf } from './testing/pdf.ts'
 
 const pdfjs = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
 
-test.each(textChanges)('what is changed in $file is there: $from', async ({ file, from, times }) => {
+test.each(textChanges)('$file contains the code that is changed: $from', async ({ file, from, times }) => {
   const text = await readFile(join(pdfjs, 'legacy', 'build', file), 'utf8')
 
   expect(text.split(from).length - 1).toBe(times)
@@ -38,7 +38,7 @@ test.each([
   ['grey', 'DeviceGray', 'b-w', ''],
   ['colour', 'DeviceRGB', 'srgb', ''],
   ['four colours', 'DeviceCMYK', 'cmyk', '/Decode [1 0 1 0 1 0 1 0]'],
-])('a JPEG in %s is not decoded by a script', async (_what, space, pipeline, more) => {
+])('a JPEG in %s is not decoded by JavaScript', async (_what, space, pipeline, more) => {
   const jpeg = await plain(64, 96, '#eee').toColourspace(pipeline).jpeg().toBuffer()
   const { width, height, kind, data } = await pictureIn(jpeg, 64, 96, `/ColorSpace /${space} ${more}`)
 
@@ -47,14 +47,14 @@ test.each([
   expect(data[3]).toBe(255)
 })
 
-test('a JPEG with more pixels than a page is drawn with is made smaller on the way', async () => {
+test('a JPEG with more pixels than a drawn page is shrunk while it is decoded', async () => {
   const jpeg = await plain(4_000, 6_000, '#eee').toColourspace('b-w').jpeg().toBuffer()
   const { width, height } = await pictureIn(jpeg, 4_000, 6_000, '')
 
   expect([width, height]).toEqual([2_000, 3_000])
 })
 
-test('a JPEG that the PDF shows as its negative is a negative', async () => {
+test('a JPEG that the PDF inverts is inverted', async () => {
   const jpeg = await plain(64, 64, '#fff').toColourspace('b-w').jpeg().toBuffer()
 
   expect((await pictureIn(jpeg, 64, 64, '/Decode [1 0]')).data[0]).toBe(0)

@@ -14,7 +14,7 @@ async function annotationsOf(pdf: PDFDocument): Promise<string> {
   }
 }
 
-test('what is filled in is there as a reader sees it, from the top down', async () => {
+test('form fields are listed as a person sees them, from top to bottom', async () => {
   const pdf = await PDFDocument.create()
   const page = pdf.addPage([595, 842])
   const form = pdf.getForm()
@@ -57,7 +57,7 @@ test('what is filled in is there as a reader sees it, from the top down', async 
   )
 })
 
-test('comments, highlights and the targets of links are there, with who wrote them', async () => {
+test('comments, highlights and targets of links are listed with their authors', async () => {
   const pdf = await PDFDocument.create()
   const page = pdf.addPage([595, 842])
   const font = await pdf.embedFont(StandardFonts.Helvetica)
@@ -101,7 +101,7 @@ test('comments, highlights and the targets of links are there, with who wrote th
   )
 })
 
-test('a page with nothing added has nothing', async () => {
+test('a page without annotations gives nothing', async () => {
   const pdf = await PDFDocument.create()
   pdf.addPage()
 

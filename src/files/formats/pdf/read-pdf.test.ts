@@ -36,7 +36,7 @@ async function scannedPage(text: string) {
 }
 
 describe('a PDF', () => {
-  test('gives its pages one by one, and tells how far it is', async () => {
+  test('gives its pages one by one, and reports progress', async () => {
     const told: number[][] = []
     const pdf = pdfOf([{ lines: ['Report (draft)', 'Fuel  1,250 EUR'] }, { lines: ['The second page.'] }])
 
@@ -69,7 +69,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('in which a page is a scan is read from the picture there', { timeout: 300_000 }, async () => {
+  test('with a scanned page is read from the picture', { timeout: 300_000 }, async () => {
     const { sections, notes } = await read(
       pdfOf([{ lines: ['Cover'] }, await scannedPage(scannedWords), { lines: ['End'] }]),
     )
@@ -80,7 +80,7 @@ describe('a PDF', () => {
     expect(notes).toEqual(['The text of page 2 was read from a picture and may contain mistakes.'])
   })
 
-  test('whose scans would take too long says which are still to be read', async () => {
+  test('whose scans would take too long says which pages are unread', async () => {
     const page = await scannedPage('Ahoy')
     let asked = 0
     // Enough for the text of four pages, and then for none of the pictures.
@@ -93,7 +93,7 @@ describe('a PDF', () => {
     })
   })
 
-  test('that is longer than there is room for is read as far as that', async () => {
+  test('that is too long is read up to the limit', async () => {
     const pdf = pdfOf(Array.from({ length: 9 }, (_, at) => ({ lines: [`Page ${at + 1} has twenty four letters`] })))
 
     expect(await read(pdf, { characters: 70 })).toEqual({
@@ -105,7 +105,7 @@ describe('a PDF', () => {
     })
   })
 
-  test('is read without its scans where somebody waits, and an empty page is no scan', async () => {
+  test('is read without its scans on request, and an empty page is not a scan', async () => {
     const scanned = await scannedPage('Ahoy')
     const some = { scans: false }
 
@@ -133,7 +133,7 @@ describe('a PDF', () => {
     expect((await read(pdf)).sections).toEqual([{ label: 'page 1', text: 'Ahoy' }])
   })
 
-  test('gives the pages that are asked for, and no others', async () => {
+  test('gives only the requested pages', async () => {
     const pdf = pdfOf(['one', 'two', 'three'].map((word) => ({ lines: [word] })))
 
     expect(await read(pdf, { pages: [3, 1, 9] })).toEqual({
@@ -145,7 +145,7 @@ describe('a PDF', () => {
     })
   })
 
-  test('that is cut off by the clock says which pages are missing', async () => {
+  test('that exceeds its time says which pages are unread', async () => {
     let asked = 0
     const timeLeft = () => (++asked > 2 ? 0 : 1_000)
     const pdf = pdfOf(['one', 'two', 'three', 'four'].map((word) => ({ lines: [word] })))
@@ -157,7 +157,7 @@ describe('a PDF', () => {
     })
   })
 
-  test('without a word says so', async () => {
+  test('without text gets a note that says so', async () => {
     expect(await read(pdfOf([{}]))).toEqual({
       sections: [{ label: 'page 1', text: '' }],
       notes: ['The PDF contains no text.'],
@@ -184,7 +184,7 @@ describe('a hostile PDF', () => {
     expect((await read(pdfOf([{ size: [1_000_000, 1_000_000] }]))).notes).toEqual(['The PDF contains no text.'])
   })
 
-  test('that declares far more pages than it has gives those it has', async () => {
+  test('that declares too many pages gives the pages it has', async () => {
     const text = pdfOf([{ lines: ['Only one'] }])
       .toString('latin1')
       .replace('/Count 1 ', '/Count 9e9')

@@ -38,7 +38,7 @@ describe('a text', () => {
     expect(await read(Buffer.from(text, 'utf16le'))).toEqual(whole(text))
   })
 
-  test('has one kind of line ends, whatever it came with', async () => {
+  test('gets the same line ends, whatever it had', async () => {
     expect(await read('a\r\nb\rc\n\r\nd')).toEqual(whole('a\nb\nc\n\nd'))
   })
 
@@ -49,14 +49,14 @@ describe('a text', () => {
     })
   })
 
-  test('that is too long is read as far as there is room', async () => {
+  test('that is too long is read up to the limit', async () => {
     expect(await read(`${'x'.repeat(39)}\nrest`, 'text/plain', 10)).toEqual({
       sections: [{ label: '', text: `${'x'.repeat(39)}\n` }],
       notes: ['Only the first 0 MB of 0 MB were read.'],
     })
   })
 
-  test('in an encoding that cannot be told is refused, and says what to do', async () => {
+  test('in an unknown encoding is refused, and the error says what to do', async () => {
     const greek = Buffer.from('\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1, \xea\xfc\xf3\xec\xe5!', 'latin1')
 
     for (const type of ['text/plain', 'text/csv', 'text/markdown']) {
@@ -67,7 +67,7 @@ describe('a text', () => {
     }
   })
 
-  test('that is none is refused', async () => {
+  test('that is not text is refused', async () => {
     const garbage = Buffer.from(Array.from({ length: 5_000 }, (_, at) => (at * 7919) % 251))
 
     await expect(read(garbage)).rejects.toMatchObject({ code: 'file_unreadable' })
@@ -89,7 +89,7 @@ describe('a csv', () => {
     )
   })
 
-  test('says itself what separates its cells', async () => {
+  test('can name its separator', async () => {
     const text = `sep=;\n${'a,b;c,d\n'.repeat(600)}`
 
     expect((await read(text, 'text/csv')).sections[0]?.text.slice(0, 40)).toBe(
@@ -97,7 +97,7 @@ describe('a csv', () => {
     )
   })
 
-  test('that is too long is cut after a row, and says how many are missing', async () => {
+  test('that is too long is cut after a row, and a note says how many rows are missing', async () => {
     const text = `key,value\n${Array.from({ length: 1_000 }, (_, row) => `${row + 10_000},x`).join('\n')}\n`
     const { sections, notes } = await read(text, 'text/csv', 2_004)
 
@@ -105,7 +105,7 @@ describe('a csv', () => {
     expect(sections[0]?.text.split('\n').at(-1)).toBe('| 10164 | x |')
   })
 
-  test('in which nothing is a table stays a text', async () => {
+  test('that is not a table stays text', async () => {
     const text = 'Dear Sir, or Madam, I write\nto you\nabout, well\n'.repeat(100)
 
     expect(await read(text, 'text/csv')).toEqual(whole(text))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { textEncodingOf } from './text-encoding.ts'
 
-/** As other programs wrote them; Node only reads these encodings. */
+/** Written by other programs, because Node can only read these encodings. */
 const texts: [string, string, string][] = [
   [
     'windows-1251',
@@ -85,11 +85,11 @@ test.each([
   ['what DOS wrote', '475299535345209a424552208e52474552'],
   ['names in kanji', '8e8196bc2c8f5a8f8a0a8e52936391be98592c938c8b9e93738d608be60a'],
   ['Polish of old', '70726f737aea207061f1737477612c207720b6726f64ea2062ea647a696520b67769ea746f20b36f647a69'],
-])('what is not clear is not guessed at: %s', (_what, hex) => {
+])('an unclear encoding is not guessed: %s', (_what, hex) => {
   expect(textEncodingOf(Buffer.from(hex, 'hex'))).toBe(null)
 })
 
-test('a stray zero does not make UTF-16 of a text', () => {
+test('a single zero does not make a text UTF-16', () => {
   expect(textEncodingOf(Buffer.from('hello\0 world'))).toBe('utf-8')
   expect(textEncodingOf(Buffer.from('Привет\0, мир'))).toBe('utf-8')
 })

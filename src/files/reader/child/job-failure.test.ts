@@ -10,7 +10,7 @@ test.each<[string, unknown]>([
   ['damage that a parser found', damaged(new Error('Invalid PDF structure.'))],
   ['damage that zlib found', damaged(coded('Z_DATA_ERROR'))],
   ['a picture that broke off', unreadable('The picture is damaged.', new Error('premature end of JPEG image'))],
-])('%s comes again with the same bytes', (_what, error) => {
+])('%s would happen again with the same bytes', (_what, error) => {
   expect(isLastingFailure(error)).toBe(true)
 })
 

@@ -1,4 +1,4 @@
-// Stands in for `child.ts`: does what the name of the file says.
+// Replaces `child/main.ts` in tests: it does what the name of the file says.
 
 import { spawn } from 'node:child_process'
 import { appendFileSync, linkSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ async function behave(job: ReadJob): Promise<void> {
   }
   if (what === 'scan' || what === 'scan-that-crashes') {
     if (what !== 'scan' && job.pages !== undefined) process.abort()
-    // Words on the first page; of the others there is time for one.
+    // The first page has text. Of the other pages there is time for one.
     const pages = job.pages ?? [1, 2, 3]
     const read = job.pages === undefined ? [1] : pages.slice(0, 1)
     const unread = pages.filter((page) => !read.includes(page)).map((page) => `page ${page}`)
@@ -56,7 +56,7 @@ async function behave(job: ReadJob): Promise<void> {
   }
   if (what === 'progress') process.send?.({ type: 'progress', done: 1, total: 2 })
   if (what === 'confess') {
-    // Above its own folder lie those of the others, and what was read before.
+    // The folders of other children and earlier results are above its own folder.
     const data = join(process.cwd(), '..', '..')
     await answer(
       JSON.stringify({

@@ -1,4 +1,4 @@
-// Pictures that were made to harm the reader, or look like it. All of them are small.
+// Pictures that are made to harm the reader, or look like it. All of them are small.
 
 import { crc32 } from 'node:zlib'
 import { scan } from './scan.ts'
@@ -61,7 +61,7 @@ export const hostilePictures: HostilePicture[] = [
 
 const half = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length / 2)
 
-/** A head that declares a size, and hardly anything behind it. */
+/** A header that declares a size, and hardly any data. */
 function pngOfSize(width: number, height: number): Buffer {
   const chunk = (name: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(name), data])

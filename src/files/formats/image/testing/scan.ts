@@ -1,4 +1,4 @@
-// Pages as a scanner would give them. Drawn with a font that comes with pdf.js: this machine may have none.
+// Pages as a scanner would produce them, drawn with a font of pdf.js because this machine may have no fonts.
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ In March the northern quay was closed for repairs, and the pilots had
 to bring larger ships in at high water only. Captain Ingrid Halvorsen
 wrote to the board: "We lose about 3,250 euros a day."`
 
-/** As wide as A4, as high as its lines need, in 11 points. */
+/** As wide as A4 and as high as its lines, with a font of 11 points. */
 export function scan(text: string, dpi = 150): Sharp {
   registerFont()
   const size = (11 * dpi) / 72
@@ -31,7 +31,7 @@ function registerFont(): void {
   GlobalFonts.registerFromPath(join(pdfjs, '..', 'standard_fonts', 'LiberationSans-Regular.ttf'), 'Scanned')
 }
 
-/** Grains of dust: every hundredth pixel is black or white, and all are a little off. Always the same ones. */
+/** Adds noise: every hundredth pixel is black or white, and all others are a little off. Always the same ones. */
 export async function grainy(picture: Sharp): Promise<Sharp> {
   const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true })
   let state = 12_345

@@ -57,7 +57,7 @@ describe('formulas of a Word document', () => {
     )
   })
 
-  test('stand after hidden text, and before a hidden mark of the end, as they stand anywhere', async () => {
+  test('are shown after hidden text and before a hidden end of the paragraph', async () => {
     const formula = `<m:oMathPara><m:oMath>${m('E=mc')}</m:oMath></m:oMathPara>`
 
     expect(

@@ -17,7 +17,7 @@ const legal = abstract(
 )
 
 describe('lists of a Word document', () => {
-  test('show the numbers that Word shows, each level starting anew below the next item', async () => {
+  test('show the numbers that Word shows, and each level restarts below the next item', async () => {
     const body =
       item('one', 1, 0) +
       item('sub', 1, 1) +
@@ -40,7 +40,7 @@ describe('lists of a Word document', () => {
     )
   })
 
-  test('go on counting in a list of the same kind, unless it says where it starts', async () => {
+  test('continue counting in a list of the same kind, unless it sets a start', async () => {
     const numbering = numberingPart(legal + list(1, 0) + list(2, 0) + list(3, 0, startAt(0, 7)))
     const text = paragraph(run('Text'))
 
@@ -64,7 +64,7 @@ describe('lists of a Word document', () => {
     )
   })
 
-  test('may have a level of their own, digits in legal numbers, and levels that show nothing', async () => {
+  test('may override a level, use digits in legal numbers, and have levels that show nothing', async () => {
     const numbering = numberingPart(
       abstract(
         0,
@@ -117,7 +117,7 @@ describe('lists of a Word document', () => {
     expect(await textOf(item('step', 1, 0) + item('loop', 3, 0), [numbering, styles])).toBe('- A) step\n1. loop')
   })
 
-  test('count empty items and not those whose deletion is tracked', async () => {
+  test('count empty items, but not items with a tracked deletion', async () => {
     const numPr = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
     const deleted = paragraph(`<w:del>${run('gone')}</w:del>`, `${numPr}<w:rPr><w:del w:id="1"/></w:rPr>`)
 
@@ -128,7 +128,7 @@ describe('lists of a Word document', () => {
     ).toBe('1. one\n3. three')
   })
 
-  test('are bullets where the file does not say what they are', async () => {
+  test('are bullets when the file does not define them', async () => {
     expect(await textOf(item('one', 1, 0) + item('deep', 1, 99) + item('odd', 2, -5))).toBe(
       `- one\n${' '.repeat(32)}- deep\n- odd`,
     )

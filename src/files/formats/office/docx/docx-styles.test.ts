@@ -5,7 +5,7 @@ const basedOn = (id: string): string => `<w:basedOn w:val="${id}"/>`
 const outline = (level: number): string => `<w:pPr><w:outlineLvl w:val="${level}"/></w:pPr>`
 
 describe('headings of a Word document', () => {
-  test('are known by the name of their style, whatever its id in a language is', async () => {
+  test('are recognized by the name of their style, whatever its id is', async () => {
     const styles = stylesPart(
       style('berschrift2', 'heading 2') +
         style('Titel', 'Title') +
@@ -20,7 +20,7 @@ describe('headings of a Word document', () => {
     ).toBe('# T\n\n## H\n\nno\n\n###### 7')
   })
 
-  test('are known by what their style is based on, unless it says that it is none', async () => {
+  test('are recognized by the ancestors of their style, unless the style says it is body text', async () => {
     const styles = stylesPart(
       style('h3', 'heading 3', outline(2)) +
         style('Clause', 'Clause', basedOn('h3')) +
@@ -37,7 +37,7 @@ describe('headings of a Word document', () => {
     ).toBe('### clause\n\ncontents\n\n## chapter\n\n?')
   })
 
-  test('are known by the outline level of the paragraph, and Word’s own styles also where the file leaves them out', async () => {
+  test('are recognized by the outline level of the paragraph, and by Word’s own styles that the file leaves out', async () => {
     expect(
       await textOf(
         paragraph(run('direct'), '<w:outlineLvl w:val="3"/>') +
@@ -47,13 +47,13 @@ describe('headings of a Word document', () => {
     ).toBe('#### direct\n\ntext\n\n## known')
   })
 
-  test('lose no line to their breaks and carry no emphasis', async () => {
+  test('become one line without emphasis', async () => {
     expect(
       await textOf(paragraph(`${run('one', '<w:b/>')}<w:r><w:br/></w:r>${run('two')}`, '<w:outlineLvl w:val="0"/>')),
     ).toBe('# one two')
   })
 
-  test('styles that are based on themselves or on each other end', async () => {
+  test('styles that are based on themselves or on each other do not loop', async () => {
     const styles = stylesPart(
       style('self', 'Self', basedOn('self')) +
         style('a', 'A', basedOn('b')) +
@@ -72,7 +72,7 @@ describe('emphasis of a Word document', () => {
       '<w:style w:type="character" w:styleId="Em"><w:name w:val="Emphasis"/><w:rPr><w:i/></w:rPr></w:style>',
   )
 
-  test('comes from the styles of runs and paragraphs; a style on top of the same one takes it away', async () => {
+  test('comes from the styles of runs and paragraphs; the same emphasis in both cancels itself', async () => {
     const quote = '<w:pStyle w:val="Quote"/>'
 
     expect(
@@ -87,7 +87,7 @@ describe('emphasis of a Word document', () => {
     ).toBe('**loud** plain\n\n*said* upright off')
   })
 
-  test('is what it is now, not what it was before a tracked change', async () => {
+  test('is read as it is after a tracked change', async () => {
     const before = '<w:rPrChange w:id="1"><w:rPr><w:b/><w:vanish/></w:rPr></w:rPrChange>'
     const beforeAll = '<w:pPrChange w:id="2"><w:pPr><w:pStyle w:val="Heading1"/></w:pPr></w:pPrChange>'
 

@@ -5,7 +5,7 @@ import { addCell, createDocxRow, createDocxTable, type DocxRow } from './docx-ta
 const rowOf = (...cells: string[]): DocxRow => ({ ...createDocxRow(), cells })
 
 describe('createDocxTable', () => {
-  test('keeps no more rows than fit when all are filled up to the widest', () => {
+  test('keeps no more rows than fit when all are padded to the widest', () => {
     const table = createDocxTable()
     table.addRow(rowOf(...Array.from({ length: 50 }, () => 'wide')))
     for (let at = 0; at < 100_000; at += 1) table.addRow(rowOf(''))
@@ -24,7 +24,7 @@ describe('createDocxTable', () => {
 })
 
 describe('addCell', () => {
-  test('takes a cell that claims no columns for one, and stops placing cells at the last column of Word', () => {
+  test('counts a cell that claims no columns as one column, and stops at the last column of Word', () => {
     const row = createDocxRow()
     addCell(row, 'a', 0)
     addCell(row, 'b', 63)

@@ -94,7 +94,7 @@ describe('readDocx', () => {
     expect(sections[0]?.text).toBe('1. one\n    1. below\n2. two\n\nText\n\n- dot\n    - deep')
   })
 
-  test('puts cells where they stand, and a table inside a cell into that cell', async () => {
+  test('puts cells into their columns, and a table inside a cell into that cell', async () => {
     const inner = `<w:tbl>${row(cell('in 1'), cell('in 2'))}</w:tbl>`
     const { sections } = await readBody(
       `<w:tbl>${row(cell('A'), cell('B'), cell('C'))}${row(cell('a|b', '<w:gridSpan w:val="2"/>'), cell('c'))}` +
@@ -106,7 +106,7 @@ describe('readDocx', () => {
     )
   })
 
-  test('keeps the words of tables however deep they are, in order', async () => {
+  test('keeps the text of deeply nested tables, in order', async () => {
     const deep = (levels: number): string =>
       levels === 0
         ? ''
@@ -117,7 +117,7 @@ describe('readDocx', () => {
     )
   })
 
-  test('does not build the table that a cell over a billion columns asks for', async () => {
+  test('does not build a table for a cell that claims a billion columns', async () => {
     const wide = cell('wide', '<w:gridSpan w:val="1000000000"/>')
     const { sections } = await readBody(`<w:tbl>${row(wide, cell('next'))}</w:tbl>`)
 
@@ -211,7 +211,7 @@ describe('readDocx', () => {
     })
   })
 
-  test('leaves out rows and moved text that a tracked change took away', async () => {
+  test('leaves out rows and moved text that a tracked change removed', async () => {
     const gone = `<w:tr><w:trPr><w:del w:id="1"/></w:trPr>${cell('gone')}${cell('too')}</w:tr>`
 
     expect(
@@ -251,7 +251,7 @@ describe('readDocx', () => {
     )
   })
 
-  test('reads text boxes once, behind the paragraph they hang on, in order', async () => {
+  test('reads text boxes once, after the paragraph they are anchored to, in order', async () => {
     const box = (content: string) => `<w:txbxContent>${content}</w:txbxContent>`
     const both = (content: string) =>
       `<w:r><mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wp:docPr descr="no picture"/>${box(content)}</w:drawing>` +
@@ -279,7 +279,7 @@ describe('readDocx', () => {
     )
   })
 
-  test('looks through content controls, smart tags and what else stands around text', async () => {
+  test('reads the text inside content controls, smart tags and other wrappers', async () => {
     const control = (content: string) =>
       `<w:sdt><w:sdtPr><w:alias w:val="x"/><w:rPr><w:vanish/></w:rPr></w:sdtPr><w:sdtContent>${content}</w:sdtContent></w:sdt>`
     const ruby = `<w:r><w:ruby><w:rubyPr/><w:rt>${run('kan')}</w:rt><w:rubyBase>${run('漢')}</w:rubyBase></w:ruby></w:r>`
@@ -293,7 +293,7 @@ describe('readDocx', () => {
     ).toBe('block inline tag\n\n| c1 | c2 |\n| --- | --- |\n\ncustom 漢')
   })
 
-  test('glues no words: breaks of lines and pages, tabs, and lines inside a run of text', async () => {
+  test('keeps words apart at line and page breaks, tabs, and line ends inside a run', async () => {
     const stops = '<w:tabs><w:tab w:val="left" w:pos="720"/></w:tabs>'
 
     expect(
@@ -316,7 +316,7 @@ describe('readDocx', () => {
     expect(await textOf(paragraph(`<w:r><w:sym w:font="${font}" w:char="${char}"/></w:r>`))).toBe(expected)
   })
 
-  test('puts cells below the columns that a row leaves free, and headings in cells as lines', async () => {
+  test('leaves columns free where a row says so, and shows headings in cells as lines', async () => {
     const late = `<w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>${cell('late')}</w:tr>`
 
     expect(await textOf(`<w:tbl>${row(`<w:tc>${styled('Head', 'Heading1')}</w:tc>`, cell('B'))}${late}</w:tbl>`)).toBe(
@@ -325,7 +325,7 @@ describe('readDocx', () => {
     expect(await textOf(`<w:tbl>${row(cell(''), cell(' '))}</w:tbl>`)).toBe('')
   })
 
-  test('numbers notes as the text refers to them, one that is named twice once, and leaves the others out', async () => {
+  test('numbers notes in the order of their references, each once, and leaves out notes without a reference', async () => {
     const refer = (kind: string, id: number) => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`
     const note = (kind: string, id: number, content: string, more = '') =>
       `<w:${kind} w:id="${id}"${more}>${content}</w:${kind}>`
@@ -352,7 +352,7 @@ describe('readDocx', () => {
     ).toBe('a[^1]b[^2]c[^1]\n\nd[^3]\n\n[^1]: end\n[^2]: one\n    [source](https://s.org)\n[^3]: Comment: x / y')
   })
 
-  test('gives the numbers behind charts and the words of diagrams, and says what it cannot read', async () => {
+  test('gives the numbers of charts and the text of diagrams, and says what it cannot read', async () => {
     const drawing = (content: string) => `<w:r><w:drawing>${content}</w:drawing></w:r>`
     const series =
       '<c:ser><c:tx><c:v>Tons</c:v></c:tx><c:cat><c:pt idx="0"><c:v>May</c:v></c:pt></c:cat><c:val><c:pt idx="0"><c:v>7</c:v></c:pt></c:val></c:ser>'
@@ -391,7 +391,7 @@ describe('readDocx', () => {
     })
   })
 
-  test('reads a document whose parts are missing or are not what they are named as', async () => {
+  test('reads a document whose relationships name missing or wrong parts', async () => {
     expect(
       await textOf(
         paragraph(`<w:hyperlink r:id="gone">${run('link')}</w:hyperlink><w:r><w:footnoteReference w:id="9"/></w:r>`) +

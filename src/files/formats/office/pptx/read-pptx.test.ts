@@ -24,7 +24,7 @@ describe('readPptx', () => {
     ])
   })
 
-  test('leaves a link out that is too long to be one, however often it is used', async () => {
+  test('leaves out a link that is too long, however often it is used', async () => {
     const target = `https://example.com/${'a'.repeat(200_000)}`
     const run = '<a:r><a:rPr><a:hlinkClick r:id="l1"/></a:rPr><a:t>x</a:t></a:r>'
     const { sections } = await read([
@@ -80,7 +80,7 @@ describe('readPptx', () => {
     ])
   })
 
-  test('adds the notes of the speaker, without the furniture of slide and page', async () => {
+  test('adds the speaker notes, without page numbers and headers', async () => {
     const field = '<a:p><a:fld type="slidenum"><a:t>7</a:t></a:fld></a:p>'
     const { sections } = await read(
       [
@@ -106,7 +106,7 @@ describe('readPptx', () => {
     expect(sections).toEqual([{ label: 'slide 1', text: '42\n\nPage\n\nNotes: Speak slowly.\nThen stop.' }])
   })
 
-  test('reads charts, diagrams, groups and descriptions, and what is there twice only once', async () => {
+  test('reads charts, diagrams, groups and descriptions, and alternative content only once', async () => {
     const extract = await read(
       [
         {
@@ -155,7 +155,7 @@ describe('readPptx', () => {
     })
   })
 
-  test('stops where one large slide is shown many times', async () => {
+  test('stops when one large slide is shown too often', async () => {
     const slide = { part: 'slide1', shapes: shape(slideText('lorem '.repeat(100_000))) }
     const { sections, notes } = await read(Array.from({ length: 50 }, () => slide))
 

@@ -1,4 +1,4 @@
-// Word documents written by hand, for what no writer of documents writes.
+// Word documents written by hand, for things that no library writes.
 
 import type { Extract } from '../../../../domain/file.ts'
 import { readDocx } from '../docx/read-docx.ts'
@@ -6,7 +6,7 @@ import { docxEntries, relationships, type TestRelationship } from './office-file
 import { withFile } from './with-file.ts'
 import { type ZipEntry, zipOf } from './zip-of.ts'
 
-/** `body`: what stands in `w:body`. */
+/** `body`: the content of `w:body`. */
 export const readBody = (
   body: string,
   others: readonly ZipEntry[] = [],
@@ -17,7 +17,7 @@ export const readBody = (
     readDocx,
   )
 
-/** The text of its one section. */
+/** The text of the only section. */
 export const textOf = async (...document: Parameters<typeof readBody>): Promise<string | undefined> =>
   (await readBody(...document)).sections[0]?.text
 

@@ -1,4 +1,4 @@
-// Files that were made to harm the reader, or look like it. All are made in code; the largest is a few megabytes.
+// Files that are made to harm the reader, or look like it. All are made in code; the largest has a few megabytes.
 
 import { contentTypes, docxEntries, pptxEntries, relationships, shape, slideText, xlsxEntries } from './office-files.ts'
 import { type ZipEntry, zipOf } from './zip-of.ts'
@@ -24,7 +24,7 @@ const deck = (): ZipEntry[] => pptxEntries([{ part: 'slide1', shapes: shape(slid
 
 const nested = (depth: number, open: string, close: string): string => open.repeat(depth) + close.repeat(depth)
 
-/** The container of encrypted documents, as far as its first look goes. */
+/** The start of a container for encrypted documents. */
 const ole = (stream: string): Buffer =>
   Buffer.concat([
     Buffer.from('d0cf11e0a1b11ae1', 'hex'),
@@ -251,7 +251,7 @@ const word = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>
 const linked = '<w:p><w:hyperlink r:id="l"><w:r><w:t>x</w:t></w:r></w:hyperlink></w:p>'
 const begins = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
 
-/** Word documents that ask for much more than they hold. They are read, as far as reading goes. */
+/** Word documents that claim much more than they contain. They are read up to the limits. */
 export const heavyDocuments: Omit<HostileFile, 'refusal'>[] = [
   {
     name: '100,000 paragraphs',

@@ -1,4 +1,4 @@
-// The smallest files that Word, Excel and PowerPoint would open, around whatever a test puts into them.
+// The smallest files that Word, Excel and PowerPoint would open, with content from a test.
 
 import type { ZipEntry } from './zip-of.ts'
 
@@ -19,7 +19,7 @@ export const relationships = (of: readonly TestRelationship[]): string =>
     )
     .join('')}</Relationships>`
 
-/** By this list of its parts an archive is known for an Office document before anything in it is opened. */
+/** This list of parts marks an archive as an Office document. */
 export const contentTypes: ZipEntry = { name: '[Content_Types].xml', content: '<Types/>' }
 
 const root = (main: string): ZipEntry[] => [
@@ -27,7 +27,7 @@ const root = (main: string): ZipEntry[] => [
   { name: '_rels/.rels', content: relationships([{ id: 'rId1', type: 'officeDocument', target: main }]) },
 ]
 
-/** `body`: what stands in `w:body`. */
+/** `body`: the content of `w:body`. */
 export const docxEntries = (body: string): ZipEntry[] => [
   ...root('word/document.xml'),
   { name: 'word/document.xml', content: `<w:document xmlns:w="w" xmlns:r="r"><w:body>${body}</w:body></w:document>` },
@@ -35,11 +35,11 @@ export const docxEntries = (body: string): ZipEntry[] => [
 
 export interface TestSheet {
   name: string
-  /** What stands in `sheetData`. */
+  /** Content of `sheetData`. */
   rows: string
   state?: string
   merged?: string
-  /** What stands in `hyperlinks`. */
+  /** Content of `hyperlinks`. */
   links?: string
   relationships?: readonly TestRelationship[]
 }
@@ -47,7 +47,7 @@ export interface TestSheet {
 export interface TestWorkbook {
   sheets: readonly TestSheet[]
   strings?: string
-  /** What stands in `styleSheet`. */
+  /** Content of `styleSheet`. */
   styles?: string
   from1904?: boolean
 }
@@ -85,7 +85,7 @@ export const xlsxEntries = ({ sheets, strings, styles, from1904 }: TestWorkbook)
 export interface TestSlide {
   /** File name without its ending. */
   part: string
-  /** What stands in `p:spTree`. */
+  /** Content of `p:spTree`. */
   shapes: string
   hidden?: boolean
   relationships?: readonly TestRelationship[]

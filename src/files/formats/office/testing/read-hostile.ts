@@ -1,4 +1,4 @@
-// A process of its own that reads the hostile files named on its command line and says what it cost: memory can only be
+// A process that reads the hostile files named on its command line and reports the cost: memory can only be
 // measured for a whole process.
 
 import { readFileSync } from 'node:fs'
@@ -12,16 +12,16 @@ const read = { docx: readDocx, xlsx: readXlsx, pptx: readPptx }
 
 export interface HostileResult {
   name: string
-  /** The code, or what was thrown instead of a `ServerError`. */
+  /** The code of the error, `crash` for any other error, or `read`. */
   code: string
   message: string
-  /** Processor time: the clock of a busy machine says little. */
+  /** Processor time, because the clock of a busy machine says little. */
   milliseconds: number
 }
 
 export interface HostileReport {
   results: HostileResult[]
-  /** The most the process ever held, in MB. */
+  /** The peak memory of the process, in MB. */
   peak: number
 }
 

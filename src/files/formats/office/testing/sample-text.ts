@@ -1,4 +1,4 @@
-// What the test documents say: like a report, with names, numbers, dates and punctuation, the same in every run.
+// The text of the test documents: a report with names, numbers, dates and punctuation, the same in every run.
 
 export interface Report {
   title: string
@@ -8,7 +8,7 @@ export interface Report {
 export interface Chapter {
   heading: string
   paragraphs: string[]
-  /** Each with what stands below it. */
+  /** Each with the points below it. */
   points: { text: string; below: string[] }[]
   table: string[][]
 }
@@ -19,7 +19,7 @@ const words =
   )
 const names = ['Amélie Dupont', 'Jürgen Weiß', 'Siobhán O’Neill', 'Łukasz Nowak', 'María-José Peña']
 
-/** A small generator of its own: the documents must not change with the version of a library. */
+/** Our own small generator: the documents must not change with the version of a library. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -28,7 +28,7 @@ function createRandom(seed: number): (below: number) => number {
   }
 }
 
-/** `plain`: without letters that only some fonts and languages have. */
+/** `plain`: without letters that only some fonts have. */
 export function sampleReport(seed: number, chapters: number, plain = false): Report {
   const random = createRandom(seed)
   const word = () => words[random(words.length)] ?? ''
@@ -62,7 +62,7 @@ export function sampleReport(seed: number, chapters: number, plain = false): Rep
   }
 }
 
-/** All words of it in the order in which a person reads them. */
+/** All text in the order in which a person reads it. */
 export const reportText = ({ title, chapters }: Report): string => [title, ...chapters.map(chapterText)].join('\n')
 
 export const chapterText = ({ heading, paragraphs, points, table }: Chapter): string =>

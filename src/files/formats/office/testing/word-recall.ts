@@ -1,4 +1,4 @@
-/** The share of the words of `source` that stand in `found` in the same order (longest common subsequence). */
+/** The share of the words of `source` that are in `found` in the same order (longest common subsequence). */
 export function wordRecall(source: string, found: string): number {
   const wanted = wordsOf(source)
   const given = wordsOf(found)
@@ -14,5 +14,5 @@ export function wordRecall(source: string, found: string): number {
   return (before[given.length] ?? 0) / wanted.length
 }
 
-/** Letters and digits; what Markdown adds is no word. */
+/** Letters and digits. What Markdown adds does not count. */
 const wordsOf = (text: string): string[] => text.replaceAll('<br>', ' ').match(/[\p{L}\p{N}]+/gu) ?? []

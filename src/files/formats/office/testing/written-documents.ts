@@ -1,4 +1,4 @@
-// The sample report written by libraries that know nothing of our readers. Each gives the bytes and the text that a reader
+// The sample report, written by libraries that know nothing of our readers. Each gives the bytes and the text that a reader
 // should find, in order.
 
 import { createRequire } from 'node:module'
@@ -85,9 +85,9 @@ export async function writeDocx(report: Report): Promise<WrittenDocument> {
   return { bytes: await Packer.toBuffer(document), text }
 }
 
-/** A slide for each chapter: list, table and notes. The slides have numbers, which are no text. */
+/** A slide for each chapter: list, table and notes. The slide numbers are not part of the text. */
 export async function writePptx(report: Report): Promise<WrittenDocument> {
-  // Its types are those of an ES module and what `import` gives is not: `require` gives the class that they describe.
+  // Its types describe what `require` gives, not what `import` gives.
   const Deck: typeof PptxGenJs.default = createRequire(import.meta.url)('pptxgenjs')
   const deck = new Deck()
   deck.defineSlideMaster({
@@ -118,7 +118,7 @@ export async function writePptx(report: Report): Promise<WrittenDocument> {
   return { bytes: written, text }
 }
 
-/** A sheet for each chapter, its columns text, number, date and text. */
+/** A sheet for each chapter, with the columns text, number, date and text. */
 export async function writeXlsx(report: Report): Promise<WrittenDocument> {
   const sheets = report.chapters.map(({ paragraphs, table: [head = [], ...body] }) => [
     head.map((value) => ({ value, type: String })),

@@ -1,13 +1,13 @@
-// Zips made byte by byte, because no honest writer makes the ones that the tests need.
+// Makes zips byte by byte, because no ordinary library makes the ones that the tests need.
 
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export interface ZipEntry {
   name: string
   content: string | Uint8Array
-  /** What the archive says instead of the true size. */
+  /** The size that the archive states instead of the true one. */
   claimedBytes?: number
-  /** Only the mark: the content stays as it is. */
+  /** Sets only the flag; the content stays as it is. */
   encrypted?: boolean
 }
 

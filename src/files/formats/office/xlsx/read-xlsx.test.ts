@@ -41,7 +41,7 @@ describe('readXlsx', () => {
     })
   })
 
-  test('leaves out the empty rows and columns around the cells, and makes one of several inside', async () => {
+  test('leaves out the empty rows and columns around the cells, and joins several empty rows inside', async () => {
     const { sections } = await read({
       sheets: [
         {
@@ -82,7 +82,7 @@ describe('readXlsx', () => {
     })
   })
 
-  test('gives the rows behind the first 1,000 in parts, behind all sheets and under the same head', async () => {
+  test('gives the rows after the first 1,000 in parts, after all sheets and with the same header', async () => {
     const rows = Array.from({ length: 2_500 }, (_, at) => `<row><c><v>${at}</v></c></row>`).join('')
     const { sections, notes } = await read({
       sheets: [
@@ -104,7 +104,7 @@ describe('readXlsx', () => {
     ])
   })
 
-  test('shows where links lead, and what people remarked', async () => {
+  test('shows the targets of links, and comments', async () => {
     const entries = xlsxEntries({
       sheets: [
         {
@@ -152,7 +152,7 @@ describe('readXlsx', () => {
     ])
   })
 
-  test('does not build the grid that a cell in the last corner asks for', async () => {
+  test('does not build a grid for a cell in the last corner', async () => {
     const extract = await read({
       sheets: [
         {

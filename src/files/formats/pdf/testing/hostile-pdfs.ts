@@ -1,4 +1,4 @@
-// PDFs that were made to harm the reader, or look like it. None is larger than a megabyte.
+// PDFs that are made to harm the reader, or look like it. None is larger than a megabyte.
 
 import { deflateSync } from 'node:zlib'
 import { pdfOf, pdfOfObjects, pdfStream } from './pdf.ts'
@@ -6,7 +6,7 @@ import { pdfOf, pdfOfObjects, pdfStream } from './pdf.ts'
 export interface HostilePdf {
   name: string
   bytes: () => Buffer
-  /** The start of the sentence that people get; null where it does no harm and is read. */
+  /** The start of the sentence that people get. Null: the file does no harm and is read. */
   refusal: string | null
 }
 
@@ -30,7 +30,7 @@ const form = (next: number, content: string): Buffer =>
     Buffer.from(content),
   )
 
-/** Nine forms, each of which shows the next one ten times: a billion times the last. */
+/** Nine forms, each of which shows the next one ten times. The last is shown a billion times. */
 const fanOut = (last: string): Buffer =>
   onePage(
     pdfStream('', Buffer.from('/X Do')),
@@ -46,7 +46,7 @@ const locked = 'The PDF is locked with a password'
 const tooMuch = 'The file needs more memory than'
 const tooHard = 'The file keeps its reader busy without end'
 
-/** Refused or read as soon as they are looked at. */
+/** These are refused or read at once. */
 export const hostilePdfs: HostilePdf[] = [
   { name: 'a PDF that breaks off', bytes: () => pdfOf([{ lines: ['Hello'] }]).subarray(0, 300), refusal: damaged },
   {
@@ -90,9 +90,9 @@ export const hostilePdfs: HostilePdf[] = [
   },
 ]
 
-/** Each takes a reader seconds, or ends it. The last ones never end. */
+/** Each of these takes seconds, or crashes the reader. The last ones never end. */
 export const exhaustingPdfs: HostilePdf[] = [
-  // About as hard as is allowed: a fast machine reads it.
+  // Close to the limit: a fast machine reads it.
   {
     name: 'a PDF with a pattern that is made of itself',
     bytes: () =>

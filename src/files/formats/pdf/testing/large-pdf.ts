@@ -1,8 +1,8 @@
 import { pdfOf } from './pdf.ts'
 
 /**
- * Pages of 48 lines, and behind them as much as makes the file so large to a few bytes: quickly made, slowly read. `mark` makes
- * it another one than the last, which would be known by its hash.
+ * Pages of 48 lines, followed by comments that fill the file up to `bytes`: quick to make, slow to read. A different `mark` gives
+ * another file, so that no cache knows its hash.
  */
 export function largePdf(pages: number, bytes: number, mark: string): Buffer {
   const words = 'the harbour office keeps a ledger of every vessel that enters the bay'

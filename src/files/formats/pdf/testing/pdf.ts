@@ -1,7 +1,7 @@
-// A small writer of PDFs, so that tests can make what no program would write.
+// Writes small PDFs, so that tests can make things that no program would write.
 
 export interface PdfPage {
-  /** Drawn as lines of text, from the top or, with `bottomUp`, from the last to the first. */
+  /** Drawn as lines of text from top to bottom, or from the last to the first with `bottomUp`. */
   lines?: string[]
   bottomUp?: boolean
   /** Fills the page. */
