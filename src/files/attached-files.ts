@@ -19,7 +19,7 @@ export interface AttachedFiles {
   sweep(): Promise<void>
 }
 
-export interface AttachedFilesDeps {
+interface AttachedFilesDeps {
   keeper: FileKeeper
   reader: FileReader
   /** Where the reader keeps the extracts. */

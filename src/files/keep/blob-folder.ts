@@ -16,7 +16,7 @@ export interface BlobFolder {
   removeIncoming(before: number): Promise<void>
 }
 
-export interface IncomingBlob {
+interface IncomingBlob {
   readonly path: string
   write(bytes: Uint8Array): Promise<void>
   /** Closes the file once its bytes are on disk. */

@@ -10,7 +10,7 @@ export interface UnsentAllowance {
 }
 
 /** A file that is arriving. It counts until it is disposed of. After that, its record counts. */
-export interface Arrival extends Disposable {
+interface Arrival extends Disposable {
   /** Throws `too_many_uploads` as soon as the files that are arriving from this user exceed the room. */
   take(bytes: number): void
   /** Call it before the file is recorded. Throws `too_many_uploads` when other files have taken the room meanwhile. */

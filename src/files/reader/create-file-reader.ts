@@ -50,7 +50,7 @@ const defaults: FileReaderLimits = {
   cacheBytes: 500_000_000,
 }
 
-export interface FileReaderDeps {
+interface FileReaderDeps {
   /** Used by the reader alone. Created when the first file is read. */
   cacheDir: string
   clock: Clock

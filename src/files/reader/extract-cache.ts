@@ -34,7 +34,7 @@ export interface ExtractCache {
   keepRefusal(file: ReadableFile, sentence: string): Promise<void>
 }
 
-export interface Refusal {
+interface Refusal {
   /** Why the file cannot be read: a sentence for people. */
   refused: string
 }

@@ -28,7 +28,7 @@ export interface PoolWork<T> {
   refused?(sentence: string): Promise<void>
 }
 
-export interface PoolLimits {
+interface PoolLimits {
   /** Most children at once. */
   children: number
   /** Most files that wait. */
@@ -38,7 +38,7 @@ export interface PoolLimits {
   memoryBytes: number
 }
 
-export interface ReaderPoolDeps {
+interface ReaderPoolDeps {
   startChild(): Promise<ReaderChild>
   newName(): string
   clock: Clock

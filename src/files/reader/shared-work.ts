@@ -4,7 +4,7 @@ export interface SharedWork<T> {
   join(key: string, work: Work<T>, signal: AbortSignal, onProgress?: Progress): Promise<T>
 }
 
-export type Work<T> = (signal: AbortSignal, tell: Progress) => Promise<T>
+type Work<T> = (signal: AbortSignal, tell: Progress) => Promise<T>
 type Progress = (done: number, total: number) => void
 
 interface Ongoing<T> {

@@ -5,7 +5,7 @@ import { damaged, unreadable } from '../unreadable.ts'
 import { openSafeArchive, type SafeArchive } from './safe-archive.ts'
 import { attribute, scanXml, type XmlHandler } from './xml-scanner.ts'
 
-export type OfficeKind = 'docx' | 'xlsx' | 'pptx'
+type OfficeKind = 'docx' | 'xlsx' | 'pptx'
 
 export interface OfficePackage {
   /** Name of the main part: the document, workbook or presentation. */

@@ -8,7 +8,7 @@ import { damaged, unreadable } from '../unreadable.ts'
 import { openZip } from './open-zip.ts'
 import { ENCODING_BYTES, xmlEncodingOf } from './xml-scanner.ts'
 
-export const archiveLimits = {
+const archiveLimits = {
   entries: 10_000,
   /** Inflated size of all parts that a parser may open. */
   bytes: 50_000_000,

@@ -17,7 +17,7 @@ export interface PdfImage {
   interpolate: unknown
 }
 
-export interface DecodedImage {
+interface DecodedImage {
   width: number
   height: number
   /** pdf.js's number for four bytes in each pixel. */

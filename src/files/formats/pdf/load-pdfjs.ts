@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { decodeJpeg, type PdfImage } from './decode-jpeg.ts'
 
-export interface TextChange {
+interface TextChange {
   file: 'pdf.mjs' | 'pdf.worker.mjs'
   from: string
   to: string

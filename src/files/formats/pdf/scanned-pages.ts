@@ -7,7 +7,7 @@ import { pictureText } from '../image/read-image.ts'
 import type { ReadContext } from '../read-by-type.ts'
 import { MAX_DRAWN_PIXELS } from './decode-jpeg.ts'
 
-export interface ScannedPages {
+interface ScannedPages {
   texts: ReadonlyMap<number, string>
   notes: string[]
   /** Pages that there was no time for. */

@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer'
 
-export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | LegacyEncoding
+type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | LegacyEncoding
 
 type LegacyEncoding = 'windows-1252' | 'windows-1250' | keyof typeof typical
 

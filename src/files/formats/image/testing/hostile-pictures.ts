@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib'
 import { scan } from './scan.ts'
 
-export interface HostilePicture {
+interface HostilePicture {
   name: string
   mimeType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
   bytes: () => Buffer | Promise<Buffer>

@@ -31,7 +31,7 @@ export interface DocxFrames {
   markDeleted(): void
 }
 
-export interface ParagraphFrame {
+interface ParagraphFrame {
   kind: 'paragraph'
   paragraph: DocxParagraph
   /** Text boxes, charts and tables that are anchored to it, and those anchored to its text boxes. They are shown after it. */
@@ -56,7 +56,7 @@ type Frame =
   | { kind: 'row'; row: DocxRow; inProperties: boolean }
   | { kind: 'cell'; texts: string[]; columns: number; deleted: boolean }
 
-export interface DocxFramesOptions {
+interface DocxFramesOptions {
   styles: DocxStyles
   numbering: DocxNumbering
   budget: TextBudget

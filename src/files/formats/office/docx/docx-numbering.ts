@@ -6,7 +6,7 @@ import { attribute } from '../xml-scanner.ts'
 import { formatCount } from './count-format.ts'
 import { isOn, levelOf } from './docx-styles.ts'
 
-export interface ListMark {
+interface ListMark {
   /** The outermost level is 0. */
   level: number
   kind: 'bullet' | 'number'

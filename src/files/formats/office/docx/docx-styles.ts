@@ -5,7 +5,7 @@ import type { OfficePackage } from '../office-package.ts'
 import { attribute } from '../xml-scanner.ts'
 
 /** A style with all that it inherits. Undefined: neither the style nor its ancestors set the property. */
-export interface DocxStyle {
+interface DocxStyle {
   /** 1 to 9; 0 is body text. */
   heading: number | undefined
   list: string | undefined

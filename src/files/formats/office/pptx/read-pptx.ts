@@ -8,7 +8,7 @@ import { attribute } from '../xml-scanner.ts'
 import { type Shape, scanSlide } from './scan-slide.ts'
 
 /** A talk that lasts a day has about 300. */
-export const maxSlides = 2_000
+const maxSlides = 2_000
 
 /**
  * Gives one section for each slide, also for hidden ones, in the order of the presentation: the title as a heading, then text,

@@ -4,7 +4,7 @@ import { listItem, markdownLink, markdownTable, maxLink, type TextBlock } from '
 import type { OfficePackage, Relationship } from '../office-package.ts'
 import { attribute } from '../xml-scanner.ts'
 
-export interface ScannedSlide {
+interface ScannedSlide {
   shapes: Shape[]
   hidden: boolean
   /** Pictures without a description. */

@@ -33,7 +33,7 @@ export const docxEntries = (body: string): ZipEntry[] => [
   { name: 'word/document.xml', content: `<w:document xmlns:w="w" xmlns:r="r"><w:body>${body}</w:body></w:document>` },
 ]
 
-export interface TestSheet {
+interface TestSheet {
   name: string
   /** Content of `sheetData`. */
   rows: string

@@ -10,7 +10,7 @@ import { readXlsx } from '../xlsx/read-xlsx.ts'
 
 const read = { docx: readDocx, xlsx: readXlsx, pptx: readPptx }
 
-export interface HostileResult {
+interface HostileResult {
   name: string
   /** The code of the error, `crash` for any other error, or `read`. */
   code: string

@@ -3,7 +3,7 @@
 export type NumberFormat = 'plain' | 'date' | 'time' | 'duration' | NumberPattern
 
 /** The text around a number, and how many digits it has at least. Further digits are kept, unlike in Excel: sums use them all. */
-export interface NumberPattern {
+interface NumberPattern {
   before: string
   integers: number
   decimals: number

@@ -9,7 +9,7 @@ import { cellName, type ScannedSheet, type SheetRow, scanSheet } from './scan-sh
 import { type CellComment, readSheetComments } from './sheet-comments.ts'
 
 /** Limits of one section. Further rows of a sheet get sections of their own. Further columns are left out, and a note says how many. */
-export const sheetLimits = { rows: 1_000, columns: 50 } as const
+const sheetLimits = { rows: 1_000, columns: 50 } as const
 /** Most cells in the further rows of all sheets. */
 const MAX_FURTHER_CELLS = 500_000
 

@@ -6,7 +6,7 @@ import { attribute } from '../xml-scanner.ts'
 import { formatNumber, type NumberFormat } from './number-format.ts'
 
 /** The text of a cell, or the number of the shared string that it shows. */
-export type CellText = string | number
+type CellText = string | number
 
 export interface SheetRow {
   row: number
@@ -27,7 +27,7 @@ export interface ScannedSheet {
   links: ReadonlyMap<string, { address: string } | { relationship: string }>
 }
 
-export interface SheetOptions {
+interface SheetOptions {
   /** This many rows are always kept. */
   maxRows: number
   /** Further rows are kept until there are this many cells. */

@@ -1,6 +1,6 @@
 // Writes small PDFs, so that tests can make things that no program would write.
 
-export interface PdfPage {
+interface PdfPage {
   /** Drawn as lines of text from top to bottom, or from the last to the first with `bottomUp`. */
   lines?: string[]
   bottomUp?: boolean
