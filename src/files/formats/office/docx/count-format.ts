@@ -21,7 +21,7 @@ export function formatCount(count: number, format: string): string {
   }
 }
 
-/** After z comes aa, then bb. A hostile file can start a list at any number, so counts above 30 letters give digits. */
+/** After z comes aa, then bb. A hostile file can start a list at any number, so a label of more than 30 letters is written in digits. */
 function letters(count: number): string {
   if (count < 1 || count > 780) return String(count)
   return String.fromCharCode(97 + ((count - 1) % 26)).repeat(Math.ceil(count / 26))

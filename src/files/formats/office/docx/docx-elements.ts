@@ -35,18 +35,10 @@ const paragraphs: Elements = {
       if (frame !== undefined) frame.inProperties = false
     },
   },
-  pStyle: paragraphProperty((paragraph, value) => {
-    paragraph.style = value
-  }),
-  outlineLvl: paragraphProperty((paragraph, value) => {
-    paragraph.outline = Number(value)
-  }),
-  numId: paragraphProperty((paragraph, value) => {
-    paragraph.list = value
-  }),
-  ilvl: paragraphProperty((paragraph, value) => {
-    paragraph.level = levelOf(value)
-  }),
+  pStyle: paragraphProperty('style', (value) => value),
+  outlineLvl: paragraphProperty('outline', Number),
+  numId: paragraphProperty('list', (value) => value),
+  ilvl: paragraphProperty('level', levelOf),
 }
 
 const runs: Elements = {
@@ -62,18 +54,10 @@ const runs: Elements = {
       if (frame !== undefined) frame.inRunProperties = false
     },
   },
-  rStyle: runProperty((run, value) => {
-    run.style = value
-  }),
-  b: runProperty((run, value) => {
-    run.bold = isOn(value)
-  }),
-  i: runProperty((run, value) => {
-    run.italic = isOn(value)
-  }),
-  vanish: runProperty((run, value) => {
-    run.hidden = isOn(value)
-  }),
+  rStyle: runProperty('style', (value) => value),
+  b: runProperty('bold', isOn),
+  i: runProperty('italic', isOn),
+  vanish: runProperty('hidden', isOn),
 }
 
 const texts: Elements = {
@@ -162,20 +146,23 @@ export const docxElements: ReadonlyMap<string, DocxElement> = new Map(
   [paragraphs, runs, texts, fieldsAndLinks, tables, figures].flatMap((elements) => Object.entries(elements)),
 )
 
-function paragraphProperty(set: (paragraph: DocxParagraph, value: string | undefined) => void): DocxElement {
+function paragraphProperty<Key extends keyof DocxParagraph>(
+  key: Key,
+  read: (value: string | undefined) => DocxParagraph[Key],
+): DocxElement {
   return {
     open({ frames }, attributes) {
       const frame = frames.paragraph()
-      if (frame?.inProperties === true) set(frame.paragraph, attribute(attributes, 'w:val'))
+      if (frame?.inProperties === true) frame.paragraph[key] = read(attribute(attributes, 'w:val'))
     },
   }
 }
 
-function runProperty(set: (run: Run, value: string | undefined) => void): DocxElement {
+function runProperty<Key extends keyof Run>(key: Key, read: (value: string | undefined) => Run[Key]): DocxElement {
   return {
     open({ frames }, attributes) {
       const frame = frames.paragraph()
-      if (frame?.inRunProperties === true) set(frame.run, attribute(attributes, 'w:val'))
+      if (frame?.inRunProperties === true) frame.run[key] = read(attribute(attributes, 'w:val'))
     },
   }
 }

@@ -36,7 +36,7 @@ interface SlideScan extends ScannedSlide {
   rows: string[][] | undefined
   run: { text: string; link: string | undefined; isPageNumberOrDate: boolean }
   inText: boolean
-  /** The description of the last shape that had one. */
+  /** The description of the last shape. */
   description: string
   /** How many open elements are a fallback. */
   fallbackDepth: number
