@@ -148,8 +148,8 @@ const isAskedOverHttp = ({ provider }: ModelSettings): boolean => provider !== '
 
 /** Loaded only where files may be fetched. */
 async function fileFetcher(connections: Connections, proxyVariables: ProxyVariables | null): Promise<FetchFile> {
-  const { createFetchFile } = await import('./tools/http/fetch-file.ts')
-  const { createServiceHttp, systemLookup } = await import('./tools/http/service-http.ts')
+  const { createFetchFile } = await import('./tools/http/service/fetch-file.ts')
+  const { createServiceHttp, systemLookup } = await import('./tools/http/service/service-http.ts')
   return createFetchFile(
     createServiceHttp({
       connections,

@@ -5,7 +5,7 @@ import { createAgentRoutes } from '../protocols/agent/routes.ts'
 import { createSessionRoutes } from '../protocols/manage/sessions/routes.ts'
 import { openRoutes } from '../protocols/shared/answer/testing/open-routes.ts'
 import { createGatedModel, stop, text } from '../protocols/testing/gated-model.ts'
-import { serverTool } from '../tools/server-tool.ts'
+import { serverTool } from '../tools/testing/server-tool.ts'
 import { ClientError, type ClientOptions, createClient, type StreamEvent } from './client.ts'
 
 const agent = testAgent.name

@@ -8,13 +8,13 @@ import { unreachable } from '../domain/unreachable.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
-import type { KnownAgent } from './agent/agent-makeup.ts'
+import type { KnownAgent } from './agent-behaviour.ts'
+import type { Complete } from './create-prompt-tool.ts'
 import type { StrayErrors } from './function/stray-errors.ts'
-import type { HttpToolDeps } from './http/call-service.ts'
-import type { Lookup } from './http/service-http.ts'
+import type { HttpToolDeps } from './http/service/call-service.ts'
+import type { Lookup } from './http/service/service-http.ts'
 import type { McpServerDeps } from './mcp/mcp-server.ts'
-import type { Complete } from './prompt/create-prompt-tool.ts'
-import type { NamedServer } from './server-tools.ts'
+import type { NamedServer } from './mcp/mcp-toolbox.ts'
 import { toolboxOf } from './static-toolbox.ts'
 import type { Tool, Toolbox } from './tool.ts'
 
@@ -58,7 +58,7 @@ export async function createToolbox(settings: readonly ToolSettings[], deps: Too
 
   const servers = settings.filter((one) => one.type === 'mcp')
   if (servers.length === 0) return toolboxOf(fixed)
-  const { createServerTools } = await import('./server-tools.ts')
+  const { createServerTools } = await import('./mcp/mcp-toolbox.ts')
   return createServerTools(await openServers(servers, deps, kinds), fixed, deps)
 }
 
@@ -70,7 +70,7 @@ function loadedOnce(deps: ToolboxDeps) {
   let http: Promise<HttpToolDeps> | undefined
   return {
     http(): Promise<HttpToolDeps> {
-      http ??= import('./http/service-http.ts').then(({ createServiceHttp, systemLookup }) => ({
+      http ??= import('./http/service/service-http.ts').then(({ createServiceHttp, systemLookup }) => ({
         http: createServiceHttp({
           connections,
           proxied: lines,
@@ -102,13 +102,13 @@ async function makeTools(
       return only(createHttpTool(settings, await kinds.http()))
     }
     case 'openapi': {
-      const { loadOpenApiTools } = await import('./http/load-open-api-tools.ts')
+      const { loadOpenApiTools } = await import('./http/open-api/load-open-api-tools.ts')
       const tools = await loadOpenApiTools(settings, await kinds.http())
       return tools.map((tool) => ({ tool, from: `of the OpenAPI document ${settings.name}` }))
     }
     case 'agent': {
-      const { createAgentTool } = await import('./agent/create-agent-tool.ts')
-      const { agentMakeup } = await import('./agent/agent-makeup.ts')
+      const { createAgentTool } = await import('./create-agent-tool.ts')
+      const { agentMakeup } = await import('./agent-behaviour.ts')
       const { loadModule } = await import('./function/load-module.ts')
       const sourceOf = (tool: FunctionToolSettings) => loadModule(tool, deps).then(({ source }) => source, notLoaded)
       const makeup = await agentMakeup(settings.agent, deps.agents, sourceOf)
@@ -116,11 +116,11 @@ async function makeTools(
       return only(createAgentTool(settings, description, makeup))
     }
     case 'prompt': {
-      const { createPromptTool } = await import('./prompt/create-prompt-tool.ts')
+      const { createPromptTool } = await import('./create-prompt-tool.ts')
       return only(createPromptTool(settings, deps.complete))
     }
     case 'client': {
-      const { createClientTool } = await import('./client/create-client-tool.ts')
+      const { createClientTool } = await import('./create-client-tool.ts')
       return only(createClientTool(settings))
     }
     default:

@@ -1,7 +1,7 @@
 // The server that the clients talk to: an agent with a scripted model, a tool that has to be allowed, and one that works until the
 // test lets it go.
 
-import { serverTool } from '../../src/tools/server-tool.ts'
+import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import { startAgentFiles } from '../e2e/agent-files-app.ts'
 
 const files = {

@@ -3,7 +3,7 @@
 import { HttpAgent as HttpAgent1 } from '@ag-ui/client'
 import { HttpAgent as HttpAgent0 } from '@ag-ui/client-0'
 import { describe, expect, test } from 'vitest'
-import { serverTool } from '../../src/tools/server-tool.ts'
+import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import { createResumingFetch } from './resuming-fetch.ts'
 import { startScriptedApp } from './scripted-app.ts'
 

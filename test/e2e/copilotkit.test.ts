@@ -3,7 +3,7 @@
 import { CopilotKitCore, ProxiedCopilotRuntimeAgent, ɵInterruptState } from '@copilotkit/core'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { serverTool } from '../../src/tools/server-tool.ts'
+import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import { startAgentFiles } from './agent-files-app.ts'
 import { startScriptedApp } from './scripted-app.ts'

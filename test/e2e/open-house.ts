@@ -10,7 +10,7 @@ import type { Clock } from '../../src/domain/clock.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import type { ToolRules } from '../../src/domain/tool-settings.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
-import { serverTool } from '../../src/tools/server-tool.ts'
+import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import { startModelServer } from './model-server.ts'
 
 export type House = Awaited<ReturnType<typeof openHouse>>

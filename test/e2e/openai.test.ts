@@ -4,7 +4,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import { serverTool } from '../../src/tools/server-tool.ts'
+import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import { startScriptedApp } from './scripted-app.ts'
 
 const look = serverTool({

@@ -7,7 +7,7 @@ import { createApp } from '../../src/app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
-import { serverTool } from '../../src/tools/server-tool.ts'
+import { serverTool } from '../../src/tools/testing/server-tool.ts'
 
 const to = { type: 'object', properties: { to: { type: 'string' } } }
 

@@ -3,7 +3,7 @@
 
 import { type Clock, sleep } from '../../src/domain/clock.ts'
 import type { Effect } from '../../src/domain/tool-settings.ts'
-import { serverTool } from '../../src/tools/server-tool.ts'
+import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import type { AgentTool, BoundTool, ClientTool, ServerTool, Tool, ToolOutcome } from '../../src/tools/tool.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'

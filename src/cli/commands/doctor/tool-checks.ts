@@ -10,7 +10,7 @@ import { createToolbox } from '../../../tools/create-toolbox.ts'
 import { createStrayErrors } from '../../../tools/function/stray-errors.ts'
 import { createMcpServer } from '../../../tools/mcp/mcp-server.ts'
 import { createProcessGroups } from '../../../tools/process/process-groups.ts'
-import { createServerTools } from '../../../tools/server-tools.ts'
+import { createServerTools } from '../../../tools/mcp/mcp-toolbox.ts'
 import type { Io } from '../../terminal/io.ts'
 import type { Check } from './checks.ts'
 

@@ -8,7 +8,7 @@ import type { SettingFlags } from '../../../config/settings/settings.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import { testAgent } from '../../../engine/testing/open-engine.ts'
-import { serverTool } from '../../../tools/server-tool.ts'
+import { serverTool } from '../../../tools/testing/server-tool.ts'
 import { type Browser, chromiumPath, openBrowser, type Page } from './testing/browser.ts'
 
 const look = serverTool({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openEngine } from '../../../engine/testing/open-engine.ts'
 import { ClientGone } from '../../../http/client-gone.ts'
 import { until } from '../../../http/testing/server-fixture.ts'
-import { serverTool } from '../../../tools/server-tool.ts'
+import { serverTool } from '../../../tools/testing/server-tool.ts'
 import { createGatedModel, stop, text } from '../../testing/gated-model.ts'
 import { collectAnswer } from './collect-answer.ts'
 

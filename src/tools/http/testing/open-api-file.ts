@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type OpenApiDocument, readOpenApiDocument } from '../open-api-document.ts'
+import { type OpenApiDocument, readOpenApiDocument } from '../open-api/document.ts'
 
 /** Writes a document into a folder of its own, hands over its path, and removes it. */
 export async function withOpenApiFile<T>(content: string | object, use: (file: string) => Promise<T>): Promise<T> {

@@ -3,8 +3,8 @@ import { silentLogger } from '../../../domain/logger.ts'
 import { type LogLine, recordingLogger } from '../../../domain/testing/recording-logger.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import type { ToolCallRequest } from '../../tool.ts'
-import type { HttpToolDeps } from '../call-service.ts'
-import { createServiceHttp, type Lookup, systemLookup } from '../service-http.ts'
+import type { HttpToolDeps } from '../service/call-service.ts'
+import { createServiceHttp, type Lookup, systemLookup } from '../service/service-http.ts'
 
 export const never: AbortSignal = new AbortController().signal
 

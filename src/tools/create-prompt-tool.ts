@@ -1,0 +1,45 @@
+// The `prompt` kind: a template that is one call of the agent's model.
+
+import { ServerError } from '../domain/errors.ts'
+import type { TokenUsage } from '../domain/event.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { PromptToolSettings } from '../domain/tool-settings.ts'
+import { argumentsIn, parseTemplate, textOf } from './http/template/template.ts'
+import type { ServerTool } from './tool.ts'
+import { toolBinding } from './tool-binding.ts'
+import { toolDescription } from './tool-description.ts'
+
+/** One question to a model, one answer: no tools, no history. */
+export type Complete = (
+  prompt: string,
+  signal: AbortSignal,
+  log: Logger,
+) => Promise<{ text: string; usage: TokenUsage[] }>
+
+/** `{argument}` is filled in, `{{argument}}` stands for itself. Throws `config_invalid` for one that is not in `parameters`. */
+export function createPromptTool(settings: PromptToolSettings, complete: Complete): ServerTool {
+  const template = parseTemplate(settings.template)
+  const declared = Object.keys(Object(settings.parameters.properties))
+  const unknown = argumentsIn(template).find((name) => !declared.includes(name))
+  if (unknown !== undefined) {
+    throw new ServerError(
+      'config_invalid',
+      `Tool ${settings.name}: the template uses {${unknown}}, but parameters has no ${unknown}. Add it there, or write {{${unknown}}} if the braces are meant as text.`,
+    )
+  }
+  return {
+    location: 'server',
+    ...toolDescription(settings),
+    binding: toolBinding('prompt', { template: settings.template }),
+    async call({ arguments: args, voice }, signal) {
+      const prompt = template.map((part) => (typeof part === 'string' ? part : valueText(args, part.argument))).join('')
+      const { text, usage } = await complete(prompt, signal, voice.log)
+      if (text.trim() === '') return { content: 'The model answered with nothing.', isError: true, usage }
+      return { content: text, isError: false, usage }
+    },
+  }
+}
+
+/** Nothing for an argument that was left out. */
+const valueText = (args: Record<string, unknown>, name: string): string =>
+  Object.hasOwn(args, name) && args[name] !== undefined ? textOf(args[name]) : ''

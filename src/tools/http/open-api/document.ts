@@ -1,0 +1,107 @@
+import { open } from 'node:fs/promises'
+import { parse } from 'yaml'
+import { ServerError } from '../../../domain/errors.ts'
+import { isRecord } from '../is-record.ts'
+
+/** An OpenAPI 3 document that refers to nothing but itself. */
+export interface OpenApiDocument {
+  /** Of the file, for messages. */
+  readonly file: string
+  readonly root: Readonly<Record<string, unknown>>
+  /** Follows `$ref` until there is none. Throws `config_invalid` where one leads nowhere, round in a circle, or out of the file. */
+  resolve(value: unknown): unknown
+  /** What a reference points to, itself perhaps a reference. Throws like `resolve`. */
+  target(reference: string): unknown
+}
+
+/** The largest public ones (GitHub, Stripe) have 4 to 12 MB. */
+const MAX_FILE_BYTES = 32 * 1_048_576
+const MAX_HOPS = 32
+
+/** Throws `config_invalid` with what is wrong with the file and what to do. */
+export async function readOpenApiDocument(file: string): Promise<OpenApiDocument> {
+  const refuse = (problem: string, cause?: unknown) =>
+    new ServerError('config_invalid', `${file}: ${problem}`, cause === undefined ? {} : { cause })
+  const root = parseText(await readText(file, refuse), refuse)
+  if (!isRecord(root)) throw refuse('this is no OpenAPI document. It needs openapi and paths at the top.')
+  if ('swagger' in root) throw refuse('this is Swagger 2.0. Convert it to OpenAPI 3, e.g. with npx swagger2openapi.')
+  // An unquoted 3.1 is a number to YAML.
+  if (!/^3\.\d/.test(String(root.openapi)))
+    throw refuse('this is no OpenAPI 3 document: openapi must be a version like 3.1.0.')
+  if (!isRecord(root.paths)) throw refuse('there are no paths, so there is nothing to call.')
+
+  const target = (reference: string): unknown => {
+    if (!reference.startsWith('#'))
+      throw refuse(
+        `$ref ${reference} leads out of the file. Bundle the document first, e.g. with npx @redocly/cli bundle.`,
+      )
+    if (reference !== '#' && !reference.startsWith('#/'))
+      throw refuse(`$ref ${reference} is not a path inside the document (#/…). Write it as one.`)
+    let value: unknown = root
+    for (const key of reference.split('/').slice(1).map(unescapeKey)) {
+      const holder: unknown = value
+      value =
+        typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
+          ? Reflect.get(holder, key)
+          : undefined
+    }
+    if (value === undefined) throw refuse(`$ref ${reference} leads nowhere. Check the spelling.`)
+    return value
+  }
+  return {
+    file,
+    root,
+    target,
+    resolve(value) {
+      let current = value
+      for (let hops = 0; isRecord(current) && typeof current.$ref === 'string'; hops += 1) {
+        if (hops === MAX_HOPS) throw refuse(`$ref ${current.$ref} goes round in a circle.`)
+        current = target(current.$ref)
+      }
+      return current
+    },
+  }
+}
+
+type Refuse = (problem: string, cause?: unknown) => ServerError
+
+async function readText(file: string, refuse: Refuse): Promise<string> {
+  try {
+    await using handle = await open(file)
+    const about = await handle.stat()
+    if (!about.isFile()) throw refuse('this is not a file.')
+    if (about.size > MAX_FILE_BYTES) throw refuse('the file is larger than 32 MB.')
+    return await handle.readFile('utf8')
+  } catch (error) {
+    if (error instanceof ServerError) throw error
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'ENOENT') throw refuse('there is no such file.', error)
+    throw refuse(`the file cannot be read (${code || 'unknown reason'}).`, error)
+  }
+}
+
+function parseText(text: string, refuse: Refuse): unknown {
+  try {
+    // Ten times faster than the same text read as YAML.
+    if (/^\s*\{/.test(text)) return JSON.parse(text)
+  } catch {
+    // A flow mapping of YAML begins like JSON.
+  }
+  try {
+    return parse(text, { logLevel: 'error' })
+  } catch (error) {
+    throw refuse(
+      `this is neither YAML nor JSON: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`,
+      error,
+    )
+  }
+}
+
+function unescapeKey(key: string): string {
+  const plain = key.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}

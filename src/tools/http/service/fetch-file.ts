@@ -1,0 +1,55 @@
+import { ServerError } from '../../../domain/errors.ts'
+import { fileLimits } from '../../../domain/file.ts'
+import type { ServiceHttp } from './service-http.ts'
+
+export interface FetchedFile {
+  content: Uint8Array
+  /** As its server says; null when it says nothing of use. */
+  mimeType: string | null
+  /** The last part of its path; null when there is none. */
+  name: string | null
+}
+
+/** Fetches a file that a message names by its address. Throws `invalid_request`, `file_too_large` or `file_unreadable`. */
+export type FetchFile = (url: string, signal: AbortSignal) => Promise<FetchedFile>
+
+const FETCH_MS = 30_000
+
+/** `http` must read up to `fileLimits.base64Bytes`, and judges every address before it connects. */
+export function createFetchFile(http: ServiceHttp): FetchFile {
+  return async (text, signal) => {
+    const url = URL.parse(text)
+    if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
+      throw new ServerError('invalid_request', 'A file is fetched from an https address without a user and a password.')
+    }
+    const request = { method: 'GET', url, headers: { accept: '*/*' }, body: null, allowPrivate: false }
+    const answer = await http.send(request, AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)])).catch(unreadable)
+    if (answer.status !== 200) throw notFetched(`its server answered ${answer.status}`)
+    if (answer.isCut || (answer.contentLength ?? 0) > fileLimits.base64Bytes) {
+      const megabytes = fileLimits.base64Bytes / 1_000_000
+      throw new ServerError('file_too_large', `A file that is fetched may have ${megabytes} MB.`)
+    }
+    const type = (answer.contentType.split(';')[0] ?? '').trim()
+    return {
+      content: answer.body,
+      mimeType: type === '' || type === 'application/octet-stream' ? null : type,
+      name: decodeName(url.pathname.split('/').at(-1) ?? ''),
+    }
+  }
+}
+
+function decodeName(part: string): string | null {
+  try {
+    return decodeURIComponent(part) || null
+  } catch {
+    return part
+  }
+}
+
+function unreadable(error: unknown): never {
+  if (error instanceof ServerError) throw notFetched(error.message)
+  throw error
+}
+
+const notFetched = (why: string): ServerError =>
+  new ServerError('file_unreadable', `The file could not be fetched: ${why.replace(/\.$/, '')}.`)

@@ -1,0 +1,112 @@
+// MCP over the pipes of a child process. The SDK's own transport is not used because it ends the child alone, not its group.
+
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { Clock } from '../../../domain/clock.ts'
+import type { Logger } from '../../../domain/logger.ts'
+import { createLineSplitter } from '../../process/line-splitter.ts'
+import type { ProcessEnd, ProcessGroup } from '../../process/process-groups.ts'
+
+/** Of one message, in either direction; also of what may wait for a server that does not read. */
+const MAX_MESSAGE_BYTES = 10_000_000
+/** Servers print a banner now and then. One that goes on is not speaking MCP. */
+const MAX_FOREIGN_LINES = 1_000
+const MAX_STDERR_LINE_BYTES = 2_000
+const STDERR_LINES_PER_WINDOW = 100
+const STDERR_WINDOW_MS = 10_000
+
+export interface StdioTransport extends Transport {
+  /** Why the connection ended; null while it lasts. */
+  readonly end: StdioEnd | null
+}
+
+export type StdioEnd =
+  | ProcessEnd
+  /** It did what no server may. */
+  | { kind: 'broken'; reason: string }
+  /** By us. */
+  | { kind: 'closed' }
+
+export function createStdioTransport(deps: {
+  start: () => ProcessGroup
+  parse: (message: unknown) => JSONRPCMessage
+  log: Logger
+  clock: Clock
+}): StdioTransport {
+  let group: ProcessGroup | undefined
+  let end: StdioEnd | null = null
+  let foreignLines = 0
+
+  function broken(reason: string): void {
+    end ??= { kind: 'broken', reason }
+    void group?.end()
+  }
+
+  function receive(line: string, cut: boolean): void {
+    if (end !== null) return
+    if (cut) {
+      broken(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_000_000} MB.`)
+      return
+    }
+    let message: JSONRPCMessage
+    try {
+      message = deps.parse(JSON.parse(line))
+    } catch {
+      foreignLines += 1
+      if (foreignLines > MAX_FOREIGN_LINES) broken('It writes something other than MCP messages to its output.')
+      return
+    }
+    // The SDK takes notifications with a delay and answers at once, so that the last progress of a call would come too late for it.
+    if ('method' in message) transport.onmessage?.(message)
+    else deps.clock.soon(() => transport.onmessage?.(message))
+  }
+
+  const transport: StdioTransport = {
+    get end() {
+      return end
+    },
+    async start() {
+      const started = deps.start()
+      group = started
+      started.stdout.on('data', createLineSplitter(MAX_MESSAGE_BYTES, receive))
+      started.stderr.on('data', createLineSplitter(MAX_STDERR_LINE_BYTES, stderrLog(deps)))
+      void started.gone.then((how) => {
+        end ??= how
+        deps.clock.soon(() => transport.onclose?.())
+      })
+    },
+    send(message) {
+      const child = group
+      return new Promise((resolve, reject) => {
+        if (child === undefined || end !== null) return reject(new Error('The server is gone.'))
+        if (child.stdin.writableLength > MAX_MESSAGE_BYTES)
+          return reject(new Error('The server does not read its input.'))
+        child.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+          if (!error) return resolve()
+          // A closed pipe is the first sign of a server that has gone. How it went says more.
+          void child.gone.then(() => reject(error))
+        })
+      })
+    },
+    async close() {
+      end ??= { kind: 'closed' }
+      await group?.end()
+      await group?.gone
+    },
+  }
+  return transport
+}
+
+function stderrLog({ log, clock }: { log: Logger; clock: Clock }): (line: string) => void {
+  let windowStart = clock.mono()
+  let lines = 0
+  return (line) => {
+    if (clock.mono() - windowStart >= STDERR_WINDOW_MS) {
+      windowStart = clock.mono()
+      lines = 0
+    }
+    lines += 1
+    if (lines < STDERR_LINES_PER_WINDOW) log.debug('The MCP server wrote to stderr.', { content: line })
+    if (lines === STDERR_LINES_PER_WINDOW)
+      log.debug('The MCP server writes too much to stderr; some lines are left out.')
+  }
+}

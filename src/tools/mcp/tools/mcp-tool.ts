@@ -1,0 +1,97 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Clock } from '../../../domain/clock.ts'
+import type { McpServerSettings } from '../../../domain/tool-settings.ts'
+import type { ServerTool, ToolVoice } from '../../tool.ts'
+import { toolBinding } from '../../tool-binding.ts'
+import { NO_TIMEOUT_MS, type Session } from '../connection/mcp-connection.ts'
+import { serversOwnError } from '../connection/mcp-failure.ts'
+import { bounded, resultText } from './content-text.ts'
+import type { ListedTool } from './listed-tool.ts'
+import type { ServerIdentity } from './server-identity.ts'
+import { toolRules } from './tool-rules.ts'
+
+const MIN_DESCRIPTION_CHARS = 10
+/** A server may report each byte; the log need not hold it. */
+const PROGRESS_EVERY_MS = 100
+const MAX_PROGRESS_CHARS = 500
+const MAX_ERROR_CHARS = 10_000
+
+/** A tool of a server under the name we give it. */
+export function createMcpTool(
+  name: string,
+  listed: ListedTool,
+  settings: McpServerSettings,
+  session: Session,
+  clock: Clock,
+  server: ServerIdentity,
+): ServerTool {
+  return {
+    location: 'server',
+    name,
+    description: described(listed, settings.name),
+    parameters: listed.inputSchema,
+    returns: listed.outputSchema,
+    ...toolRules(settings, listed),
+    ...rootsOf(settings),
+    binding: toolBinding('mcp', { server, tool: listed.definition }),
+    call: (call, signal) =>
+      session(signal, async ({ client, sdk }) => {
+        try {
+          const result = await client.callTool(
+            { name: listed.name, arguments: call.arguments },
+            {
+              signal,
+              timeout: NO_TIMEOUT_MS,
+              onprogress: progressTo(call.voice, clock),
+              // Without the schema of its results: what does not fit it has happened all the same, and the model should know.
+              toolDefinition: { name: listed.name, inputSchema: listed.inputSchema },
+            },
+          )
+          return { content: resultText(result.content, result.structuredContent), isError: result.isError === true }
+        } catch (error) {
+          signal.throwIfAborted()
+          const said = serversOwnError(sdk, error)
+          if (said === undefined) throw error
+          return { content: bounded(said, MAX_ERROR_CHARS), isError: true }
+        }
+      }),
+  }
+}
+
+/** The folder that a program is started in, and those that its arguments name: servers for files take relative paths from there. */
+function rootsOf({ connection }: McpServerSettings): Pick<ServerTool, 'roots'> {
+  if (connection.kind !== 'stdio') return {}
+  const { args, directory } = connection
+  const named = args.map((arg) => resolve(directory, arg.replace(/^--?[\w-]+=/, ''))).filter(isFolder)
+  return { roots: [...new Set([directory, ...named])] }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+function described({ name, description }: ListedTool, server: string): string {
+  if (description.length >= MIN_DESCRIPTION_CHARS) return description
+  const origin = `The tool ${JSON.stringify(name)} of the MCP server ${JSON.stringify(server)}.`
+  return description === '' ? origin : `${description} – ${origin}`
+}
+
+function progressTo(
+  voice: ToolVoice,
+  clock: Clock,
+): (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void {
+  let last = Number.NEGATIVE_INFINITY
+  let isComplete = false
+  return ({ progress, total, message }) => {
+    const completes = progress === total && !isComplete
+    if (clock.mono() - last < PROGRESS_EVERY_MS && !completes) return
+    last = clock.mono()
+    isComplete ||= completes
+    voice.progress(progress, total, message?.slice(0, MAX_PROGRESS_CHARS))
+  }
+}
