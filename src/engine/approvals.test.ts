@@ -9,7 +9,7 @@ import type { Approval } from '../domain/wait.ts'
 import { verifyChain } from '../store/audit-chain.ts'
 import { createSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
-import { toolboxOf } from '../tools/static-toolbox.ts'
+import { createStaticToolbox } from '../tools/static-toolbox.ts'
 import type { ServerTool } from '../tools/tool.ts'
 import type { Gate, Question } from './gate.ts'
 import type { Standing } from './ports/approvals.ts'
@@ -106,7 +106,7 @@ describe('a call that must be allowed', () => {
     const there = new Map([['send', send()]])
     const server = open({
       toolbox: {
-        ...toolboxOf(there),
+        ...createStaticToolbox([]),
         tools: async () => (looks-- > 0 ? there : new Map()),
         servers: () => [{ name: 'mail', trouble: looks > 0 ? null : 'It is away.', tools: ['send'] }],
       },

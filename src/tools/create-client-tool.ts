@@ -1,12 +1,10 @@
 import type { ClientToolSettings } from '../domain/tool-settings.ts'
 import type { ClientTool } from './tool.ts'
-import { toolBinding } from './tool-binding.ts'
-import { toolDescription } from './tool-description.ts'
+import { boundTool } from './tool-binding.ts'
 
 /** The `client` kind: declared here, run by whoever talks to the agent. */
 export const createClientTool = (settings: ClientToolSettings): ClientTool => ({
   location: 'client',
-  ...toolDescription(settings),
-  // What it does is the caller's own.
-  binding: toolBinding('client', { returns: settings.returns }),
+  // The client decides what its tool does, so we cannot bind more than the shape of the result.
+  ...boundTool('client', settings, { returns: settings.returns }),
 })

@@ -1,4 +1,4 @@
-// The `prompt` kind: a template that is one call of the agent's model.
+// The `prompt` kind: a template that becomes one call to the agent's model.
 
 import { ServerError } from '../domain/errors.ts'
 import type { TokenUsage } from '../domain/event.ts'
@@ -6,17 +6,19 @@ import type { Logger } from '../domain/logger.ts'
 import type { PromptToolSettings } from '../domain/tool-settings.ts'
 import { argumentsIn, parseTemplate, textOf } from './http/template/template.ts'
 import type { ServerTool } from './tool.ts'
-import { toolBinding } from './tool-binding.ts'
-import { toolDescription } from './tool-description.ts'
+import { boundTool } from './tool-binding.ts'
 
-/** One question to a model, one answer: no tools, no history. */
+/** Asks a model one question, without tools and without history. */
 export type Complete = (
   prompt: string,
   signal: AbortSignal,
   log: Logger,
 ) => Promise<{ text: string; usage: TokenUsage[] }>
 
-/** `{argument}` is filled in, `{{argument}}` stands for itself. Throws `config_invalid` for one that is not in `parameters`. */
+/**
+ * Fills in `{argument}` and turns `{{argument}}` into a plain `{argument}`. Throws `config_invalid` when the template uses an
+ * argument that `parameters` does not have.
+ */
 export function createPromptTool(settings: PromptToolSettings, complete: Complete): ServerTool {
   const template = parseTemplate(settings.template)
   const declared = Object.keys(Object(settings.parameters.properties))
@@ -29,8 +31,7 @@ export function createPromptTool(settings: PromptToolSettings, complete: Complet
   }
   return {
     location: 'server',
-    ...toolDescription(settings),
-    binding: toolBinding('prompt', { template: settings.template }),
+    ...boundTool('prompt', settings, { template: settings.template }),
     async call({ arguments: args, voice }, signal) {
       const prompt = template.map((part) => (typeof part === 'string' ? part : valueText(args, part.argument))).join('')
       const { text, usage } = await complete(prompt, signal, voice.log)
@@ -40,6 +41,6 @@ export function createPromptTool(settings: PromptToolSettings, complete: Complet
   }
 }
 
-/** Nothing for an argument that was left out. */
+/** Empty for an argument that the model left out. */
 const valueText = (args: Record<string, unknown>, name: string): string =>
   Object.hasOwn(args, name) && args[name] !== undefined ? textOf(args[name]) : ''

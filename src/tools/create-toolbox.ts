@@ -1,4 +1,4 @@
-// The tools of one agent, of all kinds. What a kind needs is loaded when an agent has a tool of it.
+// Makes the tools of one agent, of every kind. A kind is loaded only when an agent uses it.
 
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
@@ -8,67 +8,70 @@ import { unreachable } from '../domain/unreachable.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
-import type { KnownAgent } from './agent-behaviour.ts'
+import type { KnownAgent } from './create-agent-tool.ts'
 import type { Complete } from './create-prompt-tool.ts'
 import type { StrayErrors } from './function/stray-errors.ts'
 import type { HttpToolDeps } from './http/service/call-service.ts'
 import type { Lookup } from './http/service/service-http.ts'
-import type { McpServerDeps } from './mcp/mcp-server.ts'
-import type { NamedServer } from './mcp/mcp-toolbox.ts'
-import { toolboxOf } from './static-toolbox.ts'
+import type { McpServer, McpServerDeps } from './mcp/mcp-server.ts'
+import { createStaticToolbox } from './static-toolbox.ts'
 import type { Tool, Toolbox } from './tool.ts'
 
 export interface ToolboxDeps
   extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'queue' | 'patienceMs'> {
   clock: Clock
   log: Logger
-  /** All agents that are loaded: tools may call them by name. */
+  /** All loaded agents. Tools may call them by name. */
   agents: readonly KnownAgent[]
-  /** The agent's own model, for prompts. */
+  /** Asks the agent's own model. Prompt tools use it. */
   complete: Complete
-  /** Where errors go that the code of function tools leaves to nobody. */
+  /** Receives errors that nobody catches in the code of function tools. */
   strays: StrayErrors
-  /** Tools that are given in code. */
+  /** Tools that the embedding program gave in code. */
   extra?: readonly Tool[]
-  /** New each time the files of function tools have changed. */
+  /** Changes each time the files of function tools have changed. */
   reload?: number
-  /** Names of hosts to addresses, for `http`; the system's where it is left out. */
+  /** Resolves host names for `http` tools. Default: the system's resolver. */
   lookup?: Lookup
-  /** Those of the server; left out: their own. */
+  /** The server's connections. Default: new ones for these tools. */
   connections?: Connections
-  /** What tools that are reached over HTTP go by; null, or left out: they use no proxy. */
+  /** Proxy settings for tools that are reached over HTTP. Null or left out: no proxy. */
   proxyVariables?: ProxyVariables | null
 }
 
-/** A tool, and where it comes from in words: for the sentence that two of them have the same name. */
+/** A tool and, in words, where it comes from. Two tools with the same name are reported with it. */
 interface Origin {
   tool: Tool
   from: string
 }
 
 /**
- * Throws `config_invalid` for what is wrong in the settings, the code or the documents they name. MCP servers are not started
- * here.
+ * Throws `config_invalid` when the settings, or the code or documents that they name, are wrong. Does not start MCP servers:
+ * `Toolbox.start` does.
  */
 export async function createToolbox(settings: readonly ToolSettings[], deps: ToolboxDeps): Promise<Toolbox> {
-  const kinds = loadedOnce(deps)
-  const made = await Promise.all(settings.filter((one) => one.type !== 'mcp').map((one) => makeTools(one, deps, kinds)))
+  const shared = createSharedHttp(deps)
+  const made = await Promise.all(
+    settings.filter((one) => one.type !== 'mcp').map((one) => makeTools(one, deps, shared)),
+  )
   const given = (deps.extra ?? []).map((tool) => ({ tool, from: 'given in code' }))
   const fixed = byName([...made.flat(), ...given], deps.log)
 
   const servers = settings.filter((one) => one.type === 'mcp')
-  if (servers.length === 0) return toolboxOf(fixed)
-  const { createServerTools } = await import('./mcp/mcp-toolbox.ts')
-  return createServerTools(await openServers(servers, deps, kinds), fixed, deps)
+  if (servers.length === 0) return createStaticToolbox([...fixed.values()])
+  const { createMcpToolbox } = await import('./mcp/mcp-toolbox.ts')
+  return createMcpToolbox(await openServers(servers, deps, shared), fixed, deps)
 }
 
-type Kinds = ReturnType<typeof loadedOnce>
+type SharedHttp = ReturnType<typeof createSharedHttp>
 
-function loadedOnce(deps: ToolboxDeps) {
+/** What all tools of this agent use to send HTTP requests. */
+function createSharedHttp(deps: ToolboxDeps) {
   const { connections = createConnections(), proxyVariables = null } = deps
   const lines = proxyVariables === null ? null : connections.through({ proxyVariables })
   let http: Promise<HttpToolDeps> | undefined
   return {
+    /** For `http` and `openapi` tools. Loaded at the first call. */
     http(): Promise<HttpToolDeps> {
       http ??= import('./http/service/service-http.ts').then(({ createServiceHttp, systemLookup }) => ({
         http: createServiceHttp({
@@ -81,7 +84,7 @@ function loadedOnce(deps: ToolboxDeps) {
       }))
       return http
     },
-    /** For servers at a URL. */
+    /** For MCP servers at a URL. */
     fetch: (): typeof fetch => (lines ?? connections.through({})).fetch,
   }
 }
@@ -89,7 +92,7 @@ function loadedOnce(deps: ToolboxDeps) {
 async function makeTools(
   settings: Exclude<ToolSettings, McpServerSettings>,
   deps: ToolboxDeps,
-  kinds: Kinds,
+  shared: SharedHttp,
 ): Promise<Origin[]> {
   const only = (tool: Tool): Origin[] => [{ tool, from: `type ${settings.type}` }]
   switch (settings.type) {
@@ -99,21 +102,18 @@ async function makeTools(
     }
     case 'http': {
       const { createHttpTool } = await import('./http/create-http-tool.ts')
-      return only(createHttpTool(settings, await kinds.http()))
+      return only(createHttpTool(settings, await shared.http()))
     }
     case 'openapi': {
       const { loadOpenApiTools } = await import('./http/open-api/load-open-api-tools.ts')
-      const tools = await loadOpenApiTools(settings, await kinds.http())
+      const tools = await loadOpenApiTools(settings, await shared.http())
       return tools.map((tool) => ({ tool, from: `of the OpenAPI document ${settings.name}` }))
     }
     case 'agent': {
       const { createAgentTool } = await import('./create-agent-tool.ts')
-      const { agentMakeup } = await import('./agent-behaviour.ts')
       const { loadModule } = await import('./function/load-module.ts')
       const sourceOf = (tool: FunctionToolSettings) => loadModule(tool, deps).then(({ source }) => source, notLoaded)
-      const makeup = await agentMakeup(settings.agent, deps.agents, sourceOf)
-      const description = deps.agents.find((one) => one.name === settings.agent)?.description ?? null
-      return only(createAgentTool(settings, description, makeup))
+      return only(await createAgentTool(settings, deps.agents, sourceOf))
     }
     case 'prompt': {
       const { createPromptTool } = await import('./create-prompt-tool.ts')
@@ -128,7 +128,7 @@ async function makeTools(
   }
 }
 
-/** The agent that has the tool says what is wrong with its file. */
+/** The agent that owns the tool reports what is wrong with its file. */
 const notLoaded = (): null => null
 
 function byName(origins: readonly Origin[], log: Logger): Map<string, Tool> {
@@ -148,7 +148,7 @@ function byName(origins: readonly Origin[], log: Logger): Map<string, Tool> {
   return new Map([...seen].map(([name, { tool }]) => [name, tool]))
 }
 
-/** Better now than at the first call. */
+/** Reports a broken schema now instead of at the first call. */
 function refuseBrokenSchemas({ name, parameters, returns }: Tool, log: Logger): void {
   for (const [key, schema] of Object.entries({ parameters, returns })) {
     try {
@@ -167,8 +167,8 @@ function refuseBrokenSchemas({ name, parameters, returns }: Tool, log: Logger): 
 async function openServers(
   settings: readonly McpServerSettings[],
   deps: ToolboxDeps,
-  kinds: Kinds,
-): Promise<NamedServer[]> {
+  shared: SharedHttp,
+): Promise<McpServer[]> {
   const { createMcpServer } = await import('./mcp/mcp-server.ts')
   const seen = new Set<string>()
   return settings.map((one) => {
@@ -180,16 +180,15 @@ async function openServers(
     }
     seen.add(one.name)
     const { clock, log, processes, environment, version, queue, patienceMs } = deps
-    const server = createMcpServer(one, {
+    return createMcpServer(one, {
       clock,
       log,
       processes,
       environment,
       version,
-      fetch: kinds.fetch(),
+      fetch: shared.fetch(),
       ...(queue && { queue }),
       ...(patienceMs && { patienceMs }),
     })
-    return { name: one.name, ...server }
   })
 }

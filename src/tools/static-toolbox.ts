@@ -1,14 +1,12 @@
 import type { Tool, Toolbox } from './tool.ts'
 
-/** Tools that are always there. */
+/** Tools that are always there, with no server behind them. */
 export function createStaticToolbox(tools: readonly Tool[]): Toolbox {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  return toolboxOf(byName)
+  return {
+    start() {},
+    tools: async () => byName,
+    servers: () => [],
+    close: async () => {},
+  }
 }
-
-export const toolboxOf = (tools: ReadonlyMap<string, Tool>): Toolbox => ({
-  start() {},
-  tools: async () => tools,
-  servers: () => [],
-  close: async () => {},
-})

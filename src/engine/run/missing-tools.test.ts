@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
-import { toolboxOf } from '../../tools/static-toolbox.ts'
+import { createStaticToolbox } from '../../tools/static-toolbox.ts'
 import type { ServerTool, Toolbox, ToolServer } from '../../tools/tool.ts'
 import { openEngine, outline, testAgent, testTool } from '../testing/open-engine.ts'
 
@@ -16,7 +16,7 @@ function comingAndGoing(tools: readonly ServerTool[]): { toolbox: Toolbox; serve
   return {
     server,
     toolbox: {
-      ...toolboxOf(there),
+      ...createStaticToolbox([]),
       tools: async () => (server.trouble === null ? there : new Map()),
       servers: () => [server],
     },

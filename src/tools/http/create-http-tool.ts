@@ -3,7 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { HttpToolSettings } from '../../domain/tool-settings.ts'
 import type { ServerTool } from '../tool.ts'
-import { toolBinding } from '../tool-binding.ts'
+import { boundTool } from '../tool-binding.ts'
 import { isRecord } from './is-record.ts'
 import { callService, type HttpToolDeps } from './service/call-service.ts'
 import { isPrivateHost, privateHostProblem } from './service/private-host.ts'
@@ -16,14 +16,17 @@ import { parseUrlTemplate } from './template/url-template.ts'
 
 /** Throws `config_invalid` for templates that can never be sent. */
 export function createHttpTool(settings: HttpToolSettings, deps: HttpToolDeps): ServerTool {
-  const { name, description, parameters, returns, effect, risk, timeoutMs, retries, approval, predictState } = settings
   const { origin, requestFor } = requestTemplate(settings)
   const { method, url, headers, body, allowPrivate } = settings
   return {
     location: 'server',
-    ...{ name, description, parameters, returns, effect, risk, timeoutMs, retries, approval, predictState },
-    // Its host by value in any case: that must never be another one under an old yes.
-    binding: toolBinding('http', { method, origin, allowPrivate, request: settings.bound ?? { url, headers, body } }),
+    // `bound` may name the URL by its variable. The host is bound by value, so that an old approval never covers another host.
+    ...boundTool('http', settings, {
+      method,
+      origin,
+      allowPrivate,
+      request: settings.bound ?? { url, headers, body },
+    }),
     call: async (call, signal) => callService(deps, settings, call, requestFor(call.arguments), signal),
   }
 }

@@ -1,4 +1,4 @@
-// Against servers that crash, hang, lie and shout.
+// Servers that crash, hang, lie and send too much.
 
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ const failure = (text: string) => ({
 })
 
 describe('a server that goes away', () => {
-  test('a call in flight fails and is not repeated; the next one finds the server started again', async () => {
+  test('a call in flight fails and is not repeated; the next call finds the server restarted', async () => {
     await using open = openServer(fake())
     const before = await open.call('pid')
     const exit = await open.tool('exit')
@@ -36,18 +36,18 @@ describe('a server that goes away', () => {
     ])
   })
 
-  test('a server that ends at once is explained, and what it wrote is in the log', async () => {
+  test('the error of a server that ends at once says why, and what it wrote is in the log', async () => {
     await using open = openServer(fake('exit'))
 
     await expect(open.tools()).rejects.toMatchObject(
       failure(
-        'went away while it was being started. It ended with exit code 4. What it wrote to stderr is in the log at level debug.',
+        'stopped while it was starting. It ended with exit code 4. What it wrote to stderr is in the log at level debug.',
       ),
     )
     expect(open.logged).toContainEqual(['debug', 'The MCP server wrote to stderr.', { content: 'no config file' }])
   })
 
-  test('a command and a directory that do not exist are named', async () => {
+  test('the error names a command or directory that does not exist', async () => {
     await using noCommand = openServer({})
     await expect(noCommand.tools()).rejects.toMatchObject(
       failure('cannot be started: there is no command "/no/such/command". Install it or write its full path.'),
@@ -60,7 +60,7 @@ describe('a server that goes away', () => {
     )
   })
 
-  test('closing ends a server that would stay, and what it has started', async () => {
+  test('closing ends a server that ignores it, with its child processes', async () => {
     const open = openServer(fake('fork'))
     const pids = [Number((await open.call('pid')).content)]
     const [, , fields] = open.logged.find(([, message]) => message === 'The MCP server wrote to stderr.') ?? []
@@ -73,7 +73,7 @@ describe('a server that goes away', () => {
     await expect(open.tools()).rejects.toMatchObject({ code: 'shutting_down' })
   })
 
-  test('closing while it is being started leaves nothing behind', async () => {
+  test('closing a server that is starting leaves nothing behind', async () => {
     const open = openServer(fake('silent'))
     const tools = open.tools()
     const failed = expect(tools).rejects.toMatchObject({ code: 'shutting_down' })
@@ -91,7 +91,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     )
   })
 
-  test('also when it is the list of tools that does not come', async () => {
+  test('is given up too when only its list of tools does not come', async () => {
     await using open = openServer(fake('list-silent'), { listTimeoutMs: 600 })
 
     await expect(open.tools()).rejects.toMatchObject({
@@ -100,13 +100,13 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
   })
 
   test.each(['silent', 'list-silent'])(
-    'is waited for once; then nobody waits, and its process ends with us: %s',
+    'is waited for once, and its process ends when we close it: %s',
     async (mode) => {
       const pids: (number | undefined)[] = []
       const open = openServer(fake(mode), { patienceMs: 500, processes: watched(pids) })
-      expect(open.server.trouble()).toBe('The MCP server "sample" is still being started.')
+      expect(open.server.trouble()).toBe('The MCP server "sample" is still starting.')
       await open.server.start()
-      const trouble = 'The MCP server "sample" did not answer within 0.5 s. It is still being tried.'
+      const trouble = 'The MCP server "sample" did not answer within 0.5 s. Still trying to connect.'
       expect(open.server.trouble()).toBe(trouble)
       await expect(open.server.tools(never)).rejects.toMatchObject({ code: 'tool_failed', message: trouble })
       await open.server.close()
@@ -115,7 +115,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     },
   )
 
-  test('in time is there as soon as it answers', async () => {
+  test('in time is used as soon as it answers', async () => {
     await using open = openServer(fake('slow'), { patienceMs: 50 })
     await open.server.start()
     expect(open.server.trouble()).toContain('did not answer within 0.05 s')
@@ -129,10 +129,10 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     await using open = openServer(http.settings, { patienceMs: 50 })
     await open.server.start()
 
-    expect(open.server.trouble()).toBe('The MCP server "sample" did not answer within 0.05 s. It is still being tried.')
+    expect(open.server.trouble()).toBe('The MCP server "sample" did not answer within 0.05 s. Still trying to connect.')
   })
 
-  test('any more after a call was given up is started again, and the next call finds it', async () => {
+  test('anything after a call was given up is restarted, and the next call works', async () => {
     const pids: (number | undefined)[] = []
     await using open = openServer(fake(), { clock: hasty([5_000]), processes: watched(pids) })
     const pid = await open.tool('pid')
@@ -144,7 +144,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     expect(isRunning(Number(pids[0]))).toBe(false)
   })
 
-  test('a call, but says that it is alive, keeps its process', async () => {
+  test('a call but answers a ping keeps its process', async () => {
     const pids: (number | undefined)[] = []
     await using open = openServer(fake(), { processes: watched(pids) })
     const wait = await open.tool('wait')
@@ -155,7 +155,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     expect(pids.length).toBe(1)
   })
 
-  test('when its tools have changed is started again, and its last list serves meanwhile', async () => {
+  test('when its tools have changed is restarted, and its last list is used meanwhile', async () => {
     const pids: (number | undefined)[] = []
     let isChanged = false
     await using open = openServer(fake('lists-once'), {
@@ -185,8 +185,8 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
   })
 })
 
-describe('a server that says too much', () => {
-  test('other things on its output before it speaks MCP do no harm', async () => {
+describe('a server that sends too much', () => {
+  test('may print other things before it speaks MCP', async () => {
     await using open = openServer(fake('banner'))
 
     expect((await open.tools()).length).toBe(12)
@@ -195,24 +195,24 @@ describe('a server that says too much', () => {
   test.each([
     ['noise', 'It writes something other than MCP messages to its output.'],
     ['endless-line', 'It sent a message of more than 10 MB.'],
-  ])('one that goes on with it is ended: %s', async (mode, reason) => {
+  ])('is ended when it goes on with other things: %s', async (mode, reason) => {
     await using open = openServer(fake(mode))
 
     await expect(open.tools()).rejects.toMatchObject(failure(`cannot be used. ${reason}`))
   })
 
-  test('a long result is cut, and one without measure ends the connection', async () => {
+  test('has long results cut, and a huge one ends the connection', async () => {
     await using open = openServer(fake())
     const { content } = await open.call('big')
 
     expect(content.length).toBeLessThan(1_000_100)
-    expect(content.slice(1_000_000)).toBe('\n[cut here: the whole is 2000000 characters long]')
+    expect(content.slice(1_000_000)).toBe('\n[cut here: the whole text has 2000000 characters]')
     await expect(open.call('huge')).rejects.toMatchObject(
       failure('went away during the call. It sent a message of more than 10 MB. Whether it took effect is unknown.'),
     )
   })
 
-  test('of much progress some is heard', async () => {
+  test('has only some of its many progress reports passed on', async () => {
     await using open = openServer(fake())
     const heard: unknown[] = []
     expect(await open.call('progress', {}, { progress: (...args) => void heard.push(args) })).toEqual({
@@ -225,13 +225,13 @@ describe('a server that says too much', () => {
     expect(heard.length).toBeLessThan(50)
   })
 
-  test('of thousands of tools the first 500 are offered, of those that are wanted', async () => {
+  test('has the first 500 of its wanted tools offered', async () => {
     await using all = openServer(fake('many'))
     expect((await all.tools()).map((tool) => tool.name)).toEqual(Array.from({ length: 500 }, (_, i) => `tool_${i}`))
     expect(all.logged.filter(([level]) => level === 'warn')).toEqual([
       [
         'warn',
-        'The MCP server has more than 500 tools; the rest is left out. Choose with `allow` and `deny`.',
+        'The MCP server has more than 500 tools. The rest is left out. Choose tools with `allow` and `deny`.',
         undefined,
       ],
     ])
@@ -239,7 +239,7 @@ describe('a server that says too much', () => {
     expect((await some.tools()).map((tool) => tool.name)).toEqual(Array.from({ length: 10 }, (_, i) => `tool_299${i}`))
   })
 
-  test('a list without end is not followed for ever', async () => {
+  test('has an endless list cut off', async () => {
     await using open = openServer(fake('endless'))
 
     expect(await open.tools()).toEqual([])
@@ -285,11 +285,11 @@ describe('a server with odd tools', () => {
         },
       ],
     ])
-    // The server knows it by its own name.
+    // The server gets the name that it gave the tool.
     expect(await open.call('rm__rf__', { path: '/' })).toEqual({ content: 'called rm -rf /', isError: false })
   })
 
-  test('a list that changes is read again', async () => {
+  test('that change has its list read again', async () => {
     await using open = openServer(fake())
     const before = await open.tools()
     expect(await open.tools()).toBe(before)
@@ -300,31 +300,31 @@ describe('a server with odd tools', () => {
     expect(after.at(-1)).toMatchObject({ name: 'added', description: 'It was not there before.' })
   })
 
-  test('what it refuses is told to the model', async () => {
+  test('passes its own errors on to the model', async () => {
     await using open = openServer(fake())
 
     expect(await open.call('fail')).toEqual({ content: 'the arguments are odd', isError: true })
   })
 
-  test('it may not ask for a model, a person or our folders, but it may ask whether we are there', async () => {
+  test('may not ask for a model, a person or our folders, but may ping us', async () => {
     await using open = openServer(fake())
 
     expect(await open.call('ask')).toEqual({ content: '-32601 -32601 -32601 ok', isError: false })
   })
 
-  test('one that knows only the protocol of 2026 is spoken to in that', async () => {
+  test('that knows only the protocol of 2026 can be used too', async () => {
     await using open = openServer(fake('modern'))
 
     expect(await open.call('pid')).toEqual({ content: expect.stringMatching(/^\d+$/), isError: false })
     expect(open.logged).toContainEqual(['info', 'The MCP server is connected.', { protocol: '2026-07-28' }])
     await expect(open.call('input')).rejects.toMatchObject(
-      failure('asks for input in the middle of the call, which is not possible here.'),
+      failure('asks for input in the middle of the call, which is not supported.'),
     )
   })
 })
 
 describe('a server over HTTP', () => {
-  test('one that wants authorization is explained', async () => {
+  test('that requires authorization gives an error that says what to do', async () => {
     await using http = await listen((_request, response) => {
       response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://x/.well-known"' }).end('no')
     })
@@ -332,15 +332,15 @@ describe('a server over HTTP', () => {
 
     await expect(open.tools()).rejects.toMatchObject(
       failure(
-        `wants authorization, and there is no OAuth sign-in for MCP servers here. Put a token of yours into its \`headers\`, as in \`Authorization: Bearer \${MY_TOKEN}\`.`,
+        `requires authorization. OAuth sign-in to MCP servers is not supported. Put a token into its \`headers\`, for example \`Authorization: Bearer \${MY_TOKEN}\`.`,
       ),
     )
   })
 
   test.each([
-    [404, 'answered with HTTP 404. Check that its `url` is that of its MCP endpoint.'],
-    [302, 'answered with HTTP 302. Check that its `url` is that of its MCP endpoint.'],
-  ])('one that answers with %i is explained, and our headers go to nobody else', async (status, text) => {
+    [404, 'answered with HTTP 404. Check that its `url` is the address of its MCP endpoint.'],
+    [302, 'answered with HTTP 302. Check that its `url` is the address of its MCP endpoint.'],
+  ])('that answers with %i gives a clear error, and nobody else gets our headers', async (status, text) => {
     const seen: (string | undefined)[] = []
     await using other = await listen((request, response) => {
       seen.push(request.headers.authorization)
@@ -355,7 +355,7 @@ describe('a server over HTTP', () => {
     expect(seen).toEqual([])
   })
 
-  test('a proxy that is none is explained', async () => {
+  test('behind an invalid proxy gives a clear error', async () => {
     const proxyVariables = { HTTP_PROXY: 'socks5://me:secret@proxy.test' }
     const { fetch } = createConnections().through({ proxyVariables })
     const connection = { kind: 'http', url: 'http://mcp.test/', headers: {} } as const
@@ -368,7 +368,7 @@ describe('a server over HTTP', () => {
     )
   })
 
-  test('one that is not there is explained', async () => {
+  test('that is not running gives a clear error', async () => {
     const http = await listen(() => {})
     await http[Symbol.asyncDispose]()
     await using open = openServer(http.settings)
@@ -378,7 +378,7 @@ describe('a server over HTTP', () => {
     )
   })
 
-  test('a call whose stream breaks off fails at once', async () => {
+  test('that breaks off its stream fails the call at once', async () => {
     await using http = await listen(speakMcp((response) => response.end(': nothing more\n\n')))
     await using open = openServer(http.settings)
 
@@ -387,7 +387,7 @@ describe('a server over HTTP', () => {
     )
   })
 
-  test('an answer without end is broken off', async () => {
+  test('that answers without end is cut off', async () => {
     await using http = await listen(
       speakMcp((response) => {
         const more = (): void => {
@@ -404,7 +404,7 @@ describe('a server over HTTP', () => {
     )
   })
 
-  test('a list is asked for again after five minutes, because a notice of its change may get lost', async () => {
+  test('is asked for its list again after five minutes, because a change notice may get lost', async () => {
     let later = 0
     const system = createSystemClock()
     let posts = 0
@@ -424,7 +424,7 @@ describe('a server over HTTP', () => {
     expect(posts).toBe(requests + 1)
   })
 
-  test('after a session is lost a new one is begun and the call, which nobody had taken, is made there', async () => {
+  test('that lost our session gets the call, which it had not taken, in a new session', async () => {
     let sessions = 0
     let calls = 0
     const speak = speakMcp((response, id) => {
@@ -453,7 +453,7 @@ describe('a server over HTTP', () => {
   })
 })
 
-/** The real ones; says which processes were started. */
+/** Starts real processes and records their ids. */
 function watched(pids: (number | undefined)[]): ProcessGroups {
   const groups = createProcessGroups({ clock: createSystemClock(), process })
   return {
@@ -465,7 +465,7 @@ function watched(pids: (number | undefined)[]): ProcessGroups {
   }
 }
 
-/** A clock on which some waits are short, from the moment on that `isOn` says so. */
+/** A clock that shortens some waits while `isOn` says so. */
 function hasty(waits: readonly number[], isOn: () => boolean = () => true): Clock {
   const system = createSystemClock()
   return { ...system, after: (ms, fire, hold) => system.after(isOn() && waits.includes(ms) ? 50 : ms, fire, hold) }
@@ -490,7 +490,7 @@ async function listen(handle: RequestListener): Promise<Listening> {
   }
 }
 
-/** Enough of MCP to offer one tool; `call` answers its calls on a stream of events. */
+/** Speaks enough MCP to offer one tool. `call` answers its calls on a stream of events. */
 function speakMcp(call: (response: Parameters<RequestListener>[1], id: unknown) => void): RequestListener {
   return async (request, response) => {
     if (request.method !== 'POST') {

@@ -1,4 +1,4 @@
-// Against servers that are in common use.
+// Servers that are in common use.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { openServer, packageScript, script } from './testing/open-server.ts'
 const everything = packageScript('@modelcontextprotocol/server-everything')
 const filesystem = packageScript('@modelcontextprotocol/server-filesystem')
 
-/** Progress that comes fast is left out in part. On this clock a second passes at every look, so that none is fast. */
+/** Fast progress reports are partly left out. On this clock a second passes at every look, so no report is fast. */
 function leapingClock(): Clock {
   let time = 0
   return {
@@ -96,7 +96,7 @@ describe('the everything server over stdio', () => {
     expect(await open.call('e_get_sum', { a: 'two' })).toMatchObject({ isError: true })
   })
 
-  test('sees only the harmless part of our environment, and is believed where its hints are trusted', async () => {
+  test('sees only the harmless part of our environment, and its hints count if they are trusted', async () => {
     await using open = openServer({ connection, trustHints: true, tools: { 'get-env': { risk: 'critical' } } })
     const rules = (await open.tools()).map(({ name, effect, risk }) => [name, effect, risk])
     expect(rules).toContainEqual(['echo', 'read', 'low'])
@@ -108,7 +108,7 @@ describe('the everything server over stdio', () => {
     expect(Object.keys(seen).filter((name) => !kept.test(name))).toEqual([])
   })
 
-  test('its resources and prompts are tools too where that is wanted', async () => {
+  test('offers its resources and prompts as tools if that is configured', async () => {
     await using open = openServer({ name: 'every-thing', connection, resources: true, prompts: true, allow: ['echo'] })
 
     expect((await open.tools()).map(({ name, effect, risk }) => [name, effect, risk])).toEqual([
@@ -154,7 +154,7 @@ describe('the everything server over Streamable HTTP', () => {
     connection: { kind: 'http', url: `http://127.0.0.1:${port}/mcp`, headers: { 'x-sample': 'one' } },
   })
 
-  test('lists and calls its tools and hears how far they are', async () => {
+  test('lists and calls its tools and receives their progress', async () => {
     await using open = openServer(at(), { clock: leapingClock() })
     const steps: unknown[] = []
 
@@ -172,7 +172,7 @@ describe('the everything server over Streamable HTTP', () => {
     ])
   })
 
-  test('sends the configured headers, and begins anew with a server that was started again', {
+  test('sends the configured headers, and reconnects to a restarted server', {
     timeout: 90_000,
   }, async () => {
     const sent: (string | null)[] = []
@@ -191,7 +191,7 @@ describe('the everything server over Streamable HTTP', () => {
     })
     stop = await serveEverything(port)
     await vi.waitFor(() => expect(open.server.trouble()).toBe(null), { timeout: 60_000 })
-    // This server answers a session that it does not know with 400, where others say 404.
+    // This server answers 400 to an unknown session, where others answer 404.
     expect(await open.call('echo', { message: 'three' })).toEqual({ content: 'Echo: three', isError: false })
   })
 })

@@ -3,7 +3,8 @@ import { ServerError } from '../../domain/errors.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
 import type { ClientTool, ServerTool, Tool } from '../tool.ts'
-import { createServerTools, type NamedServer } from './mcp-toolbox.ts'
+import type { McpServer } from './mcp-server.ts'
+import { createMcpToolbox } from './mcp-toolbox.ts'
 
 const rules = {
   description: 'Does something.',
@@ -29,7 +30,7 @@ const tool = (name: string, answer = name, parameters: ServerTool['parameters'] 
 
 const clientTool = (name: string): ClientTool => ({ ...rules, predictState: [], location: 'client', name })
 
-interface FakeServer extends NamedServer {
+interface FakeServer extends McpServer {
   list: readonly ServerTool[] | Error
   closed: number
 }
@@ -65,14 +66,14 @@ function open(servers: FakeServer[], fixed: Tool[] = []) {
     with: () => log,
   }
   const clock = createManualClock()
-  const toolbox = createServerTools(servers, new Map(fixed.map((one) => [one.name, one])), { log, clock })
+  const toolbox = createMcpToolbox(servers, new Map(fixed.map((one) => [one.name, one])), { log, clock })
   const { signal } = new AbortController()
   const names = async () => [...(await toolbox.tools(signal)).keys()]
   return { toolbox, signal, lines, names, clock }
 }
 
-describe('tools of servers', () => {
-  test('stand behind those that are always there, and nothing is made anew while nothing has changed', async () => {
+describe('tools of MCP servers', () => {
+  test('come after the fixed tools, and the map stays the same while nothing has changed', async () => {
     const files = server('files', [tool('read'), tool('write')])
     const { toolbox, signal, names } = open([files, server('web', [tool('search')])], [clientTool('locate')])
     expect(await names()).toEqual(['locate', 'read', 'write', 'search'])
@@ -82,7 +83,7 @@ describe('tools of servers', () => {
     expect(await names()).toEqual(['locate', 'read', 'search'])
   })
 
-  test('with a name that others have too are told apart by the name of their server', async () => {
+  test('that share a name get the name of their server as a prefix', async () => {
     const { toolbox, signal } = open(
       [server('a', [tool('search', 'of a'), tool('locate', 'of a')]), server('my-b', [tool('search', 'of b')])],
       [clientTool('locate')],
@@ -96,7 +97,7 @@ describe('tools of servers', () => {
     ])
   })
 
-  test('keep their names while the server they clash with is away', async () => {
+  test('keep their names while the server that they clash with is away', async () => {
     const a = server('a', [tool('search')])
     const { names } = open([a, server('b', [tool('search')])])
     expect(await names()).toEqual(['a_search', 'b_search'])
@@ -104,7 +105,7 @@ describe('tools of servers', () => {
     expect(await names()).toEqual(['b_search'])
   })
 
-  test('whose patterns cannot be followed are offered all the same, with one warning that names them', async () => {
+  test('whose patterns cannot be enforced are still offered, with one warning that names them', async () => {
     const flags = { type: 'object', properties: { a: { type: 'string', pattern: '(?i)^abc$' } } }
     const { names, lines } = open([server('go', [tool('find', 'found', flags)])])
     const warning = {
@@ -119,7 +120,7 @@ describe('tools of servers', () => {
     expect(lines).toEqual([['warn', 'The schema of a tool of an MCP server is not enforced in full.', warning]])
   })
 
-  test('of a hostile server are read within a budget, and cost no other server its own', async () => {
+  test('of a hostile server have a budget, and do not use up the budget of other servers', async () => {
     const patterns = (from: number) => ({
       type: 'object',
       patternProperties: Object.fromEntries(
@@ -143,7 +144,7 @@ describe('tools of servers', () => {
     expect(taken).toEqual(expect.arrayContaining(['small', 'large']))
   })
 
-  test('that cannot be told apart are left out, with one warning that says what to do', async () => {
+  test('that still share a name are left out, with one warning that says what to do', async () => {
     const { names, lines } = open([server('a', [tool('x'), tool('a_x')]), server('b', [tool('x')])])
     const left = [
       'warn',
@@ -159,7 +160,7 @@ describe('tools of servers', () => {
     expect(lines).toEqual([left])
   })
 
-  test('whose schema is broken are left out, and the others are there', async () => {
+  test('whose schema is broken are left out, and the others stay', async () => {
     const { names, lines } = open([server('a', [tool('bad', '', { type: 'objekt' }), tool('good')])])
     expect(await names()).toEqual(['good'])
     expect(lines).toMatchObject([
@@ -173,7 +174,7 @@ describe('tools of servers', () => {
 })
 
 describe('a server that cannot be reached', () => {
-  test('is left out with one warning, however often it is asked, and is welcome back', async () => {
+  test('is left out with one warning, and its tools come back with it', async () => {
     const a = server('a', new ServerError('tool_failed', 'It did not start: check the command.'))
     const { names, lines } = open([a, server('b', [tool('search')])])
     expect([await names(), await names(), await names()]).toEqual([['search'], ['search'], ['search']])
@@ -190,15 +191,11 @@ describe('a server that cannot be reached', () => {
     expect(await names()).toEqual(['search'])
     expect(lines.slice(1)).toEqual([
       ['info', 'The tools of an MCP server are there again.', { mcp_server: 'a' }],
-      [
-        'warn',
-        'The tools of an MCP server are left out.',
-        { mcp_server: 'a', reason: 'An error inside of the server part.' },
-      ],
+      ['warn', 'The tools of an MCP server are left out.', { mcp_server: 'a', reason: 'An internal error.' }],
     ])
   })
 
-  test('because the run was stopped is no reason to warn', async () => {
+  test('because the run was stopped causes no warning', async () => {
     const stop = new AbortController()
     const { toolbox, lines } = open([server('a', new Error('aborted'))])
     stop.abort(new Error('stopped'))
@@ -207,8 +204,8 @@ describe('a server that cannot be reached', () => {
   })
 })
 
-describe('servers that are being started', () => {
-  test('are waited for once, for 5 s at most, by whoever asks first', async () => {
+describe('servers that are starting', () => {
+  test('are waited for once, for at most 5 s, by the first caller', async () => {
     const slow: FakeServer = { ...server('slow', new Error('still starting')), start: () => new Promise(() => {}) }
     const { names, clock } = open([slow, server('b', [tool('search')])])
     const asked = names()
@@ -223,7 +220,7 @@ describe('servers that are being started', () => {
     expect(await names()).toEqual(['search'])
   })
 
-  test('in the background are in the log when they fail, before anybody asks', async () => {
+  test('in the background are logged when they fail, before anybody asks', async () => {
     const { toolbox, lines, clock } = open([server('a', new ServerError('tool_failed', 'no command'))])
     toolbox.start()
     await clock.advance(0)
@@ -232,7 +229,7 @@ describe('servers that are being started', () => {
     ])
   })
 
-  test('are named with what they offered last, under the names it had here', async () => {
+  test('are listed with the tools that they offered last', async () => {
     const a = server('a', [tool('search'), tool('read')])
     const { toolbox, names } = open([a, server('b', [tool('search')])])
     await names()
@@ -245,7 +242,7 @@ describe('servers that are being started', () => {
   })
 })
 
-test('closing closes every server, also when one of them will not', async () => {
+test('closing closes every server, also when one of them fails to close', async () => {
   const servers = [server('a', []), server('b', new Error('away'))]
   const stubborn: FakeServer = { ...server('c', []), close: () => Promise.reject(new Error('no')) }
   const { toolbox, lines } = open([stubborn, ...servers])

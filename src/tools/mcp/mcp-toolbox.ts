@@ -1,4 +1,5 @@
-// Tools that MCP servers bring, beside those that are always there. A server that cannot be reached is left out, and said so once.
+// The tools of MCP servers, together with those that are always there. The tools of a server that cannot be reached are left out,
+// with one warning in the log.
 
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -7,58 +8,27 @@ import { createJsonCheck } from '../../json/json-schema.ts'
 import { createSchemaBudget, type SchemaBudget } from '../../json/schema/budget.ts'
 import type { ServerTool, Tool, Toolbox } from '../tool.ts'
 import { untilAborted } from '../until-aborted.ts'
-import { PATIENCE_MS } from './mcp-server.ts'
+import { type McpServer, PATIENCE_MS } from './mcp-server.ts'
 import { safeName } from './tools/tool-names.ts'
 
-export interface NamedServer {
-  name: string
-  /** Resolves when nobody need wait for it any longer. Never rejects; the second time joins the first. */
-  start(): Promise<void>
-  /** The same array again while nothing has changed. Throws when the server cannot be reached. */
-  tools(signal: AbortSignal): Promise<readonly ServerTool[]>
-  /** Why it has nothing to offer now; null when it has. */
-  trouble(): string | null
-  close(): Promise<void>
-}
+type ToolLists = readonly (readonly ServerTool[])[]
 
-/** A server that changes its tools without end must not fill the memory with what was said about them. */
-const MAX_SAID = 1_000
+const NO_TOOLS: readonly ServerTool[] = []
 
-export function createServerTools(
-  servers: readonly NamedServer[],
+export function createMcpToolbox(
+  servers: readonly McpServer[],
   fixed: ReadonlyMap<string, Tool>,
   { log, clock, patienceMs = PATIENCE_MS }: { log: Logger; clock: Clock; patienceMs?: number },
 ): Toolbox {
-  const none: readonly ServerTool[] = []
-  const missing = new Set<NamedServer>()
-  /** What each has offered last: a name must not change its meaning because another server is away for a while. */
-  const known = new Map<NamedServer, readonly ServerTool[]>()
-  /** The names under which its tools were offered last. */
-  const offered = new Map<NamedServer, readonly string[]>()
-  const said = new Set<string>()
-  let last: { lists: readonly (readonly ServerTool[])[]; tools: ReadonlyMap<string, Tool> } | undefined
+  const warn = createToolWarnings(log)
+  const missing = new Set<McpServer>()
+  /** What each server offered last. A tool must not change its name because another server is away for a while. */
+  const known = new Map<McpServer, readonly ServerTool[]>()
+  /** The names under which a server's tools were offered last. */
+  const offered = new Map<McpServer, readonly string[]>()
+  let last: { lists: ToolLists; tools: ReadonlyMap<string, Tool> } | undefined
 
-  const saidBefore = (...what: string[]): boolean => {
-    const text = JSON.stringify(what)
-    if (said.has(text)) return true
-    if (said.size >= MAX_SAID) said.clear()
-    said.add(text)
-    return false
-  }
-  const leftOut = (server: NamedServer, tool: string, reason: string): void => {
-    if (saidBefore(server.name, tool, reason)) return
-    log.warn('A tool of an MCP server is left out.', { mcp_server: server.name, tool, reason })
-  }
-  const unenforced = (server: NamedServer, tool: string, warnings: readonly string[]): void => {
-    if (warnings.length === 0 || saidBefore(server.name, tool, ...warnings)) return
-    log.warn('The schema of a tool of an MCP server is not enforced in full.', {
-      mcp_server: server.name,
-      tool,
-      warnings,
-    })
-  }
-
-  async function listOf(server: NamedServer, signal: AbortSignal): Promise<readonly ServerTool[]> {
+  async function listOf(server: McpServer, signal: AbortSignal): Promise<readonly ServerTool[]> {
     try {
       const tools = await server.tools(signal)
       if (missing.delete(server)) log.info('The tools of an MCP server are there again.', { mcp_server: server.name })
@@ -68,33 +38,33 @@ export function createServerTools(
       signal.throwIfAborted()
       if (!missing.has(server)) {
         missing.add(server)
-        const reason = error instanceof ServerError ? error.message : 'An error inside of the server part.'
+        const reason = error instanceof ServerError ? error.message : 'An internal error.'
         log.warn('The tools of an MCP server are left out.', { mcp_server: server.name, reason, error })
       }
-      return none
+      return NO_TOOLS
     }
   }
 
-  function merge(lists: readonly (readonly ServerTool[])[]): ReadonlyMap<string, Tool> {
+  function merge(lists: ToolLists): ReadonlyMap<string, Tool> {
     const claims = new Map<string, number>()
     for (const name of [...fixed.keys(), ...[...known.values()].flatMap((tools) => tools.map((tool) => tool.name))]) {
       claims.set(name, (claims.get(name) ?? 0) + 1)
     }
     const merged = new Map(fixed)
     for (const [i, server] of servers.entries()) {
-      // Of its own for each: a hostile server must not cost another one its tools.
+      // Each server has a budget of its own, so that a hostile one cannot cost another server its tools.
       const budget = createSchemaBudget()
       const names: string[] = []
-      for (const tool of lists[i] ?? none) {
+      for (const tool of lists[i] ?? NO_TOOLS) {
         const clashes = (claims.get(tool.name) ?? 0) > 1
         const name = clashes ? safeName(`${server.name}_${tool.name}`) : tool.name
-        const { problem, warnings } = readParameters(tool, budget)
-        unenforced(server, tool.name, warnings)
-        if (problem !== null) leftOut(server, tool.name, problem)
+        const { problem, warnings } = checkParameters(tool, budget)
+        warn.notEnforced(server, tool, warnings)
+        if (problem !== null) warn.leftOut(server, tool, problem)
         else if (merged.has(name) || (clashes && claims.has(name))) {
-          leftOut(
+          warn.leftOut(
             server,
-            tool.name,
+            tool,
             `${tool.name} and ${name} are both names of other tools. Set a prefix for the server.`,
           )
         } else {
@@ -113,7 +83,7 @@ export function createServerTools(
   return {
     start() {
       const { signal } = new AbortController()
-      // What is missing is in the log before anybody needs it.
+      // Listing the tools logs what is missing before anybody needs it.
       for (const server of servers) void server.start().then(() => listOf(server, signal))
     },
     servers: () =>
@@ -123,7 +93,7 @@ export function createServerTools(
         tools: offered.get(server) ?? [],
       })),
     async tools(signal) {
-      // Those that wait for their turn to start included.
+      // The time in the start queue counts as well.
       firstWait ??= Promise.race([start(), sleep(clock, patienceMs)])
       await untilAborted(firstWait, signal)
       const lists = await Promise.all(servers.map((server) => listOf(server, signal)))
@@ -133,7 +103,7 @@ export function createServerTools(
       return tools
     },
     async close() {
-      // One that cannot be closed is no reason to leave the others running.
+      // The others are closed even when one cannot be.
       const ends = await Promise.allSettled(servers.map((server) => server.close()))
       for (const [i, end] of ends.entries()) {
         if (end.status === 'fulfilled') continue
@@ -143,9 +113,38 @@ export function createServerTools(
   }
 }
 
-/** Its arguments could not be checked. What it says of its results is no reason to do without it. */
-function readParameters(
-  { parameters }: Tool,
+/** A server that keeps changing its tools must not fill the memory with warnings that were given. */
+const MAX_WARNINGS_KEPT = 1_000
+
+/** Warns about tools, once about each. */
+function createToolWarnings(log: Logger) {
+  const given = new Set<string>()
+  const isNew = (...what: string[]): boolean => {
+    const text = JSON.stringify(what)
+    if (given.has(text)) return false
+    if (given.size >= MAX_WARNINGS_KEPT) given.clear()
+    given.add(text)
+    return true
+  }
+  return {
+    leftOut(server: McpServer, { name: tool }: ServerTool, reason: string): void {
+      if (!isNew(server.name, tool, reason)) return
+      log.warn('A tool of an MCP server is left out.', { mcp_server: server.name, tool, reason })
+    },
+    notEnforced(server: McpServer, { name: tool }: ServerTool, warnings: readonly string[]): void {
+      if (warnings.length === 0 || !isNew(server.name, tool, ...warnings)) return
+      log.warn('The schema of a tool of an MCP server is not enforced in full.', {
+        mcp_server: server.name,
+        tool,
+        warnings,
+      })
+    },
+  }
+}
+
+/** A tool whose arguments cannot be checked is not offered. A broken schema of its results is no reason to leave it out. */
+function checkParameters(
+  { parameters }: ServerTool,
   budget: SchemaBudget,
 ): { problem: string | null; warnings: readonly string[] } {
   try {

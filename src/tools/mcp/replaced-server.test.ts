@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callRequest, openServer, script } from './testing/open-server.ts'
 
-/** Says who it is by a file; its tool `end` ends it, `act` says which version it is. */
+/** Reads its version from a file. Its tool `end` ends it, and `act` returns the version. */
 const SERVER = `
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -21,7 +21,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `
 
-test('a tool is called on a server that came in the place of its own only if that offers the same', {
+test('after a restart a tool is called only if the server still offers the same tool', {
   timeout: 120_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-'))
@@ -34,14 +34,14 @@ test('a tool is called on a server that came in the place of its own only if tha
   const act = await open.tool('act')
   const end = () => open.call('end').catch(() => null)
 
-  /** What the call gives once the server is there again. */
+  /** The result of the call once the server is back. */
   const again = () =>
     vi.waitFor(async () => {
       const given = await act.call(callRequest({}), never).then(
         ({ content }) => content,
         ({ message }: Error) => message,
       )
-      expect(given).not.toMatch(/ is gone|being started/)
+      expect(given).not.toMatch(/ is gone|still starting/)
       return given
     }, 60_000)
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createStartQueue } from './start-queue.ts'
 
-test('four start at once; the others follow in order as one is done, also after one that failed', async () => {
+test('four start at once; the others follow in order when one is done or has failed', async () => {
   const queue = createStartQueue()
   const begun: number[] = []
   const ends: ((error?: Error) => void)[] = []

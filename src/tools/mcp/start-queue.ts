@@ -1,7 +1,7 @@
-/** Runs what it is given, a few at a time, in order. */
+/** Runs the given functions in order, a few at a time. */
 export type StartQueue = (start: () => Promise<void>) => Promise<void>
 
-/** Programs that start all at once would take the machine from those who wait for an answer. */
+/** Many programs that start at once would slow down everybody who waits for an answer. */
 const AT_ONCE = 4
 
 export function createStartQueue(atOnce: number = AT_ONCE): StartQueue {

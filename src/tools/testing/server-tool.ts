@@ -2,8 +2,8 @@ import type { ServerTool } from '../tool.ts'
 import { toolBinding } from '../tool-binding.ts'
 
 /**
- * A tool given in code. What is left out is what agent.yaml would have by default. Its binding is the text of `call`: give one of
- * your own where what that calls may change.
+ * A tool for tests. What is left out has the default of agent.yaml. Its binding is the text of `call`. Give your own `binding` to
+ * test a tool that changes.
  */
 export function serverTool(
   tool: Pick<ServerTool, 'name' | 'description' | 'call'> & Partial<Omit<ServerTool, 'location'>>,

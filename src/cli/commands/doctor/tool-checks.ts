@@ -9,8 +9,8 @@ import type { ProxyVariables } from '../../../outgoing/proxy-choice.ts'
 import { createToolbox } from '../../../tools/create-toolbox.ts'
 import { createStrayErrors } from '../../../tools/function/stray-errors.ts'
 import { createMcpServer } from '../../../tools/mcp/mcp-server.ts'
+import { createMcpToolbox } from '../../../tools/mcp/mcp-toolbox.ts'
 import { createProcessGroups } from '../../../tools/process/process-groups.ts'
-import { createServerTools } from '../../../tools/mcp/mcp-toolbox.ts'
 import type { Io } from '../../terminal/io.ts'
 import type { Check } from './checks.ts'
 
@@ -88,7 +88,7 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   const { connections, proxyVariables, ...common } = toolDeps(log, deps)
   const { fetch } = connections.through({ proxyVariables: proxyVariables ?? {} })
   const server = createMcpServer(settings, { ...common, fetch, patienceMs: LIST_TIMEOUT_MS })
-  const toolbox = createServerTools([{ name: settings.name, ...server }], new Map(), { log, clock })
+  const toolbox = createMcpToolbox([server], new Map(), { log, clock })
   try {
     const began = clock.mono()
     await server.start()

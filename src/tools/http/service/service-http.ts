@@ -5,6 +5,7 @@ import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
 import type { Connections, Lines } from '../../../outgoing/connections.ts'
+import { untilAborted } from '../../until-aborted.ts'
 import { type AnswerBody, readAnswerBody } from './answer-body.ts'
 import { isRedirect, redirected } from './redirect.ts'
 import { isPublicAddress } from './safe-address.ts'
@@ -93,7 +94,7 @@ export function createServiceHttp(deps: ServiceHttpDeps): ServiceHttp {
 
 async function addressesOf(url: URL, lookup: Lookup, signal: AbortSignal): Promise<LookupAddress[]> {
   const literal = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const found = isIP(literal) === 0 ? await orAbort(resolved(url.hostname, lookup), signal) : [literal]
+  const found = isIP(literal) === 0 ? await untilAborted(resolved(url.hostname, lookup), signal) : [literal]
   const addresses = found.map((address) => ({ address, family: isIP(address) }))
   if (addresses.length === 0 || addresses.some(({ family }) => family === 0)) throw serviceFailure('unreachable')
   return addresses
@@ -105,15 +106,6 @@ async function resolved(hostname: string, lookup: Lookup): Promise<readonly stri
   } catch (error) {
     throw serviceFailure('unreachable', error)
   }
-}
-
-/** A name server that does not answer cannot be told to stop. */
-function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
 
 async function exchange(

@@ -1,4 +1,4 @@
-// A fetch whose answers cannot grow without end: the SDK reads a JSON body whole, and one event of a stream whole.
+// A fetch that limits the size of answers. The SDK reads a whole JSON body, or a whole event of a stream, into memory.
 
 import type { FetchLike } from '@modelcontextprotocol/client'
 
@@ -14,7 +14,7 @@ export function boundedFetch(fetch: FetchLike, maxBytes: number = MAX_BYTES): Fe
   }
 }
 
-/** Of a stream of events each one counts for itself; an empty line ends an event. */
+/** In a stream of events the limit is for each event. An empty line ends an event. */
 function limit(maxBytes: number, eachEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
   let size = 0
   let last = 0

@@ -1,11 +1,11 @@
-// MCP over Streamable HTTP: the SDK's transport, with answers that end and streams that come back.
+// MCP over Streamable HTTP: the SDK's transport, with limits on answers and on reconnecting.
 
 import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../domain/clock.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { McpSdk } from './sdk.ts'
 
-/** JSON-RPC's code of an answer that we make up because the server's stream ended without one. */
+/** The JSON-RPC error code of an answer that we make up when the server's stream ends without one. */
 export const STREAM_ENDED = -32_099
 
 const SHORTEST_DELAY_MS = 1_000
@@ -24,11 +24,11 @@ export function createHttpTransport(
       reconnectionDelayGrowFactor: 2,
       maxRetries: 5,
     },
-    // The server may name a delay; without a floor it could have us ask in a tight loop.
+    // The server may name a delay. Without a lower limit it could make us ask in a tight loop.
     reconnectionScheduler: (reconnect, delay) => deps.clock.after(Math.max(delay, SHORTEST_DELAY_MS), reconnect),
   })
   const send = transport.send.bind(transport)
-  // Without this a call whose stream breaks off would wait for its whole timeout.
+  // Without this, a call whose stream breaks off would wait for its whole timeout.
   transport.send = (message, options = {}) => {
     const id = requestId(message)
     if (id === undefined || options.onRequestStreamEnd !== undefined) return send(message, options)

@@ -1,4 +1,4 @@
-// One open connection to one server: its process or its HTTP session, and the SDK's client on top.
+// One open connection to one MCP server: its process or its HTTP session, with the SDK's client on top.
 
 import { statSync } from 'node:fs'
 import type { Client, ServerCapabilities, Transport } from '@modelcontextprotocol/client'
@@ -11,34 +11,31 @@ import type { ProcessGroups } from '../../process/process-groups.ts'
 import { untilAborted } from '../../until-aborted.ts'
 import { createHttpTransport } from './http-transport.ts'
 import { connectFailure, endText, httpStatus, mcpError, notInTime, whoIs } from './mcp-failure.ts'
-import type { Line } from './reconnector.ts'
+import type { Connection } from './reconnector.ts'
 import { loadSdk, type McpSdk } from './sdk.ts'
 import { createStdioTransport, type StdioEnd } from './stdio-transport.ts'
 
-/** Time is kept by signals: the engine's for calls, ours for connecting. The longest a timer takes turns the SDK's own off. */
+/** The longest time that a timer takes. It turns off the SDK's timeouts, because signals already limit calls and connecting. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1
 const GOODBYE_MS = 1_000
 
-export interface McpConnection extends Line {
+export interface McpConnection extends Connection {
   readonly sdk: McpSdk
   readonly client: Client
   readonly capabilities: ServerCapabilities
-  /** Why it is gone, as a sentence; null while it lasts. */
+  /** Why the connection is gone, as a sentence. Null while it lasts. */
   readonly end: string | null
-  /** True once after the server said that its tools have changed. */
+  /** True once after each time the server said that its tools have changed. */
   takeToolsChanged(): boolean
 }
-
-/** Runs something on the open connection; what goes wrong becomes a ServerError. */
-export type Session = <T>(signal: AbortSignal, use: (connection: McpConnection) => Promise<T>) => Promise<T>
 
 export interface McpConnectionDeps {
   clock: Clock
   log: Logger
   processes: ProcessGroups
-  /** Ours; a child gets the harmless part of it. */
+  /** Our environment. A child gets only the harmless part of it. */
   environment: Readonly<Record<string, string | undefined>>
-  /** Of this program; servers are told. */
+  /** The version of this program. Servers are told. */
   version: string
   fetch: typeof fetch
   connectTimeoutMs: number
@@ -55,18 +52,17 @@ export async function connectMcp(
   try {
     return await attempt(sdk, settings, deps, signal, { mode: 'legacy', timeoutMs: deps.connectTimeoutMs })
   } catch (error) {
-    // Nearly every server begins with `initialize`. One that knows only the protocol of 2026, which has done away with it,
-    // refuses it; to ask in the new way first would end some of the old servers.
-    const refused = error instanceof Refused
+    if (!(error instanceof Refused)) throw error
+    // Nearly every server expects `initialize` first. The protocol of 2026 no longer has it, so servers that know only that one
+    // refuse it. Asking in the new way first would crash some of the old servers.
     const timeoutMs = Math.max(until - deps.clock.mono(), 1)
-    if (!refused) throw error
     return await attempt(sdk, settings, deps, signal, { mode: 'auto', timeoutMs }).catch((second: unknown) => {
       throw second instanceof Refused ? second.failure : second
     })
   }
 }
 
-/** The server answered, and said no. */
+/** The server answered, but refused to connect. */
 class Refused extends Error {
   readonly failure: Error
   constructor(failure: Error) {
@@ -87,7 +83,7 @@ async function attempt(
   const client = new sdk.Client(
     { name: 'quarterdeck', version: deps.version },
     {
-      // Nothing is offered to servers: no sampling, no elicitation, no roots. The SDK refuses what is not offered.
+      // We offer servers nothing: no sampling, no elicitation, no roots. The SDK refuses requests for what is not offered.
       capabilities: {},
       versionNegotiation: { mode: how.mode },
       inputRequired: { autoFulfill: false },
@@ -102,16 +98,17 @@ async function attempt(
       },
     },
   )
-  client.onerror = (error) => deps.log.debug('The connection to the MCP server complains.', { content: error.message })
+  client.onerror = (error) =>
+    deps.log.debug('The connection to the MCP server reports an error.', { content: error.message })
   const gone = new Promise<string>((resolve) => {
     client.onclose = () => resolve(wire.end() ?? 'The connection was closed.')
   })
 
   const late = new AbortController()
   const cancel = deps.clock.after(how.timeoutMs, () => late.abort())
-  const given = AbortSignal.any([signal, late.signal])
+  const either = AbortSignal.any([signal, late.signal])
   try {
-    await untilAborted(client.connect(wire.transport, { timeout: NO_TIMEOUT_MS, signal: given }), given)
+    await untilAborted(client.connect(wire.transport, { timeout: NO_TIMEOUT_MS, signal: either }), either)
   } catch (error) {
     await wire.transport.close()
     if (signal.aborted) throw new ServerError('shutting_down', `${whoIs(settings.name)} is being closed.`)
@@ -145,9 +142,9 @@ async function attempt(
 
 interface Wire {
   transport: Transport
-  /** Why it ended, as a sentence. */
+  /** Why the connection ended, as a sentence. Null while it lasts. */
   end(): string | null
-  /** What the transport itself knows about a failed start. */
+  /** What the transport knows about a failed start. */
   failure(): Error | undefined
   goodbye(): Promise<void>
 }
@@ -160,7 +157,7 @@ function createWire(sdk: McpSdk, settings: McpServerSettings, deps: McpConnectio
       transport,
       end: () => null,
       failure: () => undefined,
-      // Only a courtesy, so that the server need not wait for the session to expire.
+      // A courtesy, so that the server can free the session before it expires.
       goodbye: () => Promise.race([transport.terminateSession().catch(() => {}), sleep(deps.clock, GOODBYE_MS)]),
     }
   }
@@ -190,7 +187,7 @@ function startFailure(server: string, end: StdioEnd, child: { command: string; d
   if (end.kind !== 'not-started') {
     return mcpError(
       server,
-      `went away while it was being started. ${endText(end)} What it wrote to stderr is in the log at level debug.`,
+      `stopped while it was starting. ${endText(end)} What it wrote to stderr is in the log at level debug.`,
     )
   }
   if (!isDirectory(child.directory)) {
@@ -198,7 +195,7 @@ function startFailure(server: string, end: StdioEnd, child: { command: string; d
   }
   if (end.code !== 'ENOENT') return mcpError(server, `cannot be started: ${child.command} gives ${end.code}.`)
   const onWindows =
-    process.platform === 'win32' ? ' For npx and the like, `command: cmd` with `args: [/c, npx, …]`.' : ''
+    process.platform === 'win32' ? ' For npx and the like, write `command: cmd` and `args: [/c, npx, …]`.' : ''
   return mcpError(
     server,
     `cannot be started: there is no command ${JSON.stringify(child.command)}. Install it or write its full path.${onWindows}`,

@@ -1,4 +1,4 @@
-// What went wrong with a server, said so that the reader knows what to do.
+// Errors of MCP servers, in words that tell the reader what to do.
 
 import { ServerError } from '../../../domain/errors.ts'
 import { STREAM_ENDED } from './http-transport.ts'
@@ -18,16 +18,24 @@ export function connectFailure(sdk: McpSdk, server: string, error: unknown): Ser
   if (status === 401 || status === 403 || error instanceof sdk.UnauthorizedError || isScopeError(sdk, error)) {
     return mcpError(
       server,
-      'wants authorization, and there is no OAuth sign-in for MCP servers here. Put a token of yours into its `headers`, ' +
-        `as in \`Authorization: Bearer \${MY_TOKEN}\`.`,
+      'requires authorization. OAuth sign-in to MCP servers is not supported. Put a token into its `headers`, ' +
+        `for example \`Authorization: Bearer \${MY_TOKEN}\`.`,
       error,
     )
   }
   if (status !== undefined) {
-    return mcpError(server, `answered with HTTP ${status}. Check that its \`url\` is that of its MCP endpoint.`, error)
+    return mcpError(
+      server,
+      `answered with HTTP ${status}. Check that its \`url\` is the address of its MCP endpoint.`,
+      error,
+    )
   }
   if (error instanceof sdk.ProtocolError) {
-    return mcpError(server, `refused to begin (JSON-RPC error ${error.code}). Its log or stderr may say why.`, error)
+    return mcpError(
+      server,
+      `refused the connection (JSON-RPC error ${error.code}). Its log or stderr may say why.`,
+      error,
+    )
   }
   const refused = notSent(error)
   if (refused !== undefined) return mcpError(server, `cannot be reached. ${refused}`, error)
@@ -37,7 +45,7 @@ export function connectFailure(sdk: McpSdk, server: string, error: unknown): Ser
   }
   return mcpError(
     server,
-    'does not answer as MCP asks for. Check that it is an MCP server and which version it speaks.',
+    'does not answer like an MCP server. Check that it is one, and which version of MCP it speaks.',
     error,
   )
 }
@@ -45,7 +53,7 @@ export function connectFailure(sdk: McpSdk, server: string, error: unknown): Ser
 export const notInTime = (timeoutMs: number): string =>
   `did not answer within ${timeoutMs / 1_000} s. If it is downloaded on first use (npx, uvx), install it beforehand.`
 
-/** Why the child behind a server is gone. A sentence of its own. */
+/** Why the server's process is gone, as a whole sentence. */
 export function endText(end: StdioEnd): string {
   switch (end.kind) {
     case 'exit':
@@ -61,16 +69,16 @@ export function endText(end: StdioEnd): string {
   }
 }
 
-/** Why a call failed that had reached the server, or may have. */
+/** Why a call failed that has reached the server, or may have reached it. */
 export function callFailure(sdk: McpSdk, server: string, error: unknown, end: string | null): ServerError {
   if (error instanceof ServerError) return error
   if (sdkCode(sdk, error) === sdk.SdkErrorCode.UnsupportedResultType) {
-    return mcpError(server, 'asks for input in the middle of the call, which is not possible here.', error)
+    return mcpError(server, 'asks for input in the middle of the call, which is not supported.', error)
   }
   if (sdkCode(sdk, error) === sdk.SdkErrorCode.InvalidResult) {
     return mcpError(
       server,
-      'answered with something that is not a result of MCP. Whether the call took effect is unknown.',
+      'answered with something that is not an MCP result. Whether the call took effect is unknown.',
       error,
     )
   }
@@ -92,14 +100,14 @@ export function callFailure(sdk: McpSdk, server: string, error: unknown, end: st
   )
 }
 
-/** The server answered with an error of its own making, which is for the model to read. */
+/** The server's own error message, which the model should read. Undefined for any other error. */
 export const serversOwnError = (sdk: McpSdk, error: unknown): string | undefined =>
   error instanceof sdk.ProtocolError && error.code !== STREAM_ENDED ? error.message : undefined
 
 export const httpStatus = (sdk: McpSdk, error: unknown): number | undefined =>
   error instanceof sdk.SdkHttpError ? error.status : undefined
 
-/** Nothing came back that the server would have said: its network or its process is gone. */
+/** Whether the call ended without any answer from the server: its network or its process is gone. */
 export const gaveNoAnswer = (sdk: McpSdk, error: unknown): boolean =>
   networkCode(sdk, error) !== undefined || (error instanceof sdk.ProtocolError && error.code === STREAM_ENDED)
 
@@ -108,13 +116,13 @@ const sdkCode = (sdk: McpSdk, error: unknown): string | undefined =>
 
 const isScopeError = (sdk: McpSdk, error: unknown): boolean => error instanceof sdk.InsufficientScopeError
 
-/** Why we ourselves sent nothing, or nothing more: a proxy that is none, a redirect to another server. */
+/** Why we refused to send the request: an invalid proxy address, a redirect to another server. */
 function notSent(error: unknown): string | undefined {
   if (error instanceof ServerError) return error.message
   return error instanceof Error ? notSent(error.cause) : undefined
 }
 
-/** The system's code behind a failed fetch, which wraps it. */
+/** The system's error code inside a failed fetch, such as ECONNREFUSED. */
 function networkCode(sdk: McpSdk, error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const isSystem = 'code' in error && typeof error.code === 'string' && !(error instanceof sdk.SdkError)

@@ -1,4 +1,4 @@
-// The official client is loaded when the first server is needed: an agent without MCP pays nothing for it.
+// The official MCP client. It is loaded for the first server, so that agents without MCP pay nothing for it.
 
 export type McpSdk = typeof import('@modelcontextprotocol/client')
 

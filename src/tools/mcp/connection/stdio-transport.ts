@@ -1,4 +1,4 @@
-// MCP over the pipes of a child process. The SDK's own transport is not used because it ends the child alone, not its group.
+// MCP over the pipes of a child process. The SDK's own transport is not used, because it ends only the child and not its group.
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../domain/clock.ts'
@@ -6,24 +6,24 @@ import type { Logger } from '../../../domain/logger.ts'
 import { createLineSplitter } from '../../process/line-splitter.ts'
 import type { ProcessEnd, ProcessGroup } from '../../process/process-groups.ts'
 
-/** Of one message, in either direction; also of what may wait for a server that does not read. */
+/** Limits one message, in either direction, and what may wait for a server that does not read its input. */
 const MAX_MESSAGE_BYTES = 10_000_000
-/** Servers print a banner now and then. One that goes on is not speaking MCP. */
+/** Some servers print a banner first. A server that goes on like this does not speak MCP. */
 const MAX_FOREIGN_LINES = 1_000
 const MAX_STDERR_LINE_BYTES = 2_000
 const STDERR_LINES_PER_WINDOW = 100
 const STDERR_WINDOW_MS = 10_000
 
 export interface StdioTransport extends Transport {
-  /** Why the connection ended; null while it lasts. */
+  /** Why the connection ended. Null while it lasts. */
   readonly end: StdioEnd | null
 }
 
 export type StdioEnd =
   | ProcessEnd
-  /** It did what no server may. */
+  /** The server broke a rule of MCP or one of our limits. */
   | { kind: 'broken'; reason: string }
-  /** By us. */
+  /** We closed it. */
   | { kind: 'closed' }
 
 export function createStdioTransport(deps: {
@@ -55,7 +55,7 @@ export function createStdioTransport(deps: {
       if (foreignLines > MAX_FOREIGN_LINES) broken('It writes something other than MCP messages to its output.')
       return
     }
-    // The SDK takes notifications with a delay and answers at once, so that the last progress of a call would come too late for it.
+    // The SDK handles notifications with a delay and answers at once. So the last progress of a call would come too late.
     if ('method' in message) transport.onmessage?.(message)
     else deps.clock.soon(() => transport.onmessage?.(message))
   }
@@ -82,7 +82,7 @@ export function createStdioTransport(deps: {
           return reject(new Error('The server does not read its input.'))
         child.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
           if (!error) return resolve()
-          // A closed pipe is the first sign of a server that has gone. How it went says more.
+          // A closed pipe is the first sign that the server is gone. Waiting for its end gives a better error.
           void child.gone.then(() => reject(error))
         })
       })

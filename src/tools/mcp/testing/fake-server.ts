@@ -1,5 +1,5 @@
-// An MCP server over stdio, spoken by hand, that does what servers of good will do not. Its argument names how it misbehaves from
-// the start; its tools misbehave when called.
+// An MCP server over stdio, written by hand, that misbehaves. Its argument names how it misbehaves from the start. Its tools
+// misbehave when they are called.
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -46,7 +46,7 @@ function ask(method: string, params: object): Promise<string> {
   return promise
 }
 
-/** Null: no answer. */
+/** Null: send no answer. */
 async function call(name: string, progressToken: unknown): Promise<object | null> {
   switch (name) {
     case 'pid':
@@ -183,6 +183,6 @@ if (mode === 'exit') {
   process.stdin.on('error', () => {})
   createInterface({ input: process.stdin })
     .on('line', (line) => void receive(JSON.parse(line)))
-    // An orderly server goes when its client does; the others have to be told.
+    // A well-behaved server ends when its input is closed. The others must be ended.
     .on('close', () => mode !== 'fork' && process.exit(0))
 }

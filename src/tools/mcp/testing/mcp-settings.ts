@@ -1,6 +1,6 @@
 import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 
-/** A server as configured with every default; by default a command that does not exist. */
+/** Settings of a server with all defaults. Its command does not exist. */
 export function mcpSettings(changes: Partial<McpServerSettings> = {}): McpServerSettings {
   return {
     type: 'mcp',

@@ -10,9 +10,9 @@ import { mcpSettings } from './mcp-settings.ts'
 
 export interface OpenServer extends AsyncDisposable {
   server: McpServer
-  /** Every line that was logged: level, message and fields. */
+  /** Every logged line: level, message and fields. */
   logged: [level: string, message: string, fields: LogFields | undefined][]
-  /** Starts it if need be. */
+  /** Starts the server if necessary. */
   tools(): Promise<readonly ServerTool[]>
   tool(name: string): Promise<ServerTool>
   call(name: string, input?: Record<string, unknown>, options?: CallOptions): Promise<ToolOutcome>
@@ -25,7 +25,7 @@ export interface CallOptions {
 
 const never = new AbortController().signal
 
-/** A server that is closed when the test ends, whatever happens. */
+/** A server that is closed when the test ends, also when it fails. */
 export function openServer(settings: Partial<McpServerSettings>, deps: Partial<McpServerDeps> = {}): OpenServer {
   const clock = createSystemClock()
   const logged: OpenServer['logged'] = []
@@ -37,7 +37,7 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     environment: { ...process.env, QUARTERDECK_SECRET: 'not for children' },
     version: '0.0.0',
     fetch: connections.through({}).fetch,
-    // A busy machine may take its time.
+    // A busy machine may be slow.
     patienceMs: 60_000,
     connectTimeoutMs: 60_000,
     listTimeoutMs: 60_000,
@@ -76,7 +76,7 @@ export function callRequest(
   return { ...ids, arguments: input, forwardedProps: null, resultChars: 50_000, voice }
 }
 
-/** A script of ours as the server's process. */
+/** Runs one of our scripts as the server's process. */
 export function script(file: string, ...args: string[]): Pick<McpServerSettings, 'connection'> {
   return {
     connection: {
@@ -92,7 +92,7 @@ export function script(file: string, ...args: string[]): Pick<McpServerSettings,
 export const fake = (mode = 'plain'): Pick<McpServerSettings, 'connection'> =>
   script(`${import.meta.dirname}/fake-server.ts`, mode)
 
-/** The file that an npm package starts with. */
+/** The file that an npm package starts. */
 export function packageScript(name: string): string {
   const require = createRequire(import.meta.url)
   const path = require.resolve(`${name}/package.json`)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { MAX_RESULT_CHARS, resultText } from './content-text.ts'
+import { contentText, MAX_RESULT_CHARS } from './content-text.ts'
 
-describe('resultText', () => {
+describe('contentText', () => {
   test('joins texts, describes images and sound, and opens text resources', () => {
-    const text = resultText(
+    const text = contentText(
       [
         { type: 'text', text: 'before' },
         { type: 'image', data: Buffer.alloc(2_500).toString('base64'), mimeType: 'image/png' },
@@ -27,17 +27,17 @@ describe('resultText', () => {
     )
   })
 
-  test('structured content is shown where there is no text', () => {
-    expect(resultText([], { sum: 3 })).toBe('{"sum":3}')
-    expect(resultText([{ type: 'image', data: 'AAAA', mimeType: 'image/gif' }], { sum: 3 })).toBe(
+  test('shows structured content when there is no text', () => {
+    expect(contentText([], { sum: 3 })).toBe('{"sum":3}')
+    expect(contentText([{ type: 'image', data: 'AAAA', mimeType: 'image/gif' }], { sum: 3 })).toBe(
       '[image: image/gif, 3 bytes]\n{"sum":3}',
     )
   })
 
   test('says when there is nothing, and when there is too much', () => {
-    expect(resultText([], undefined)).toBe('[no content]')
+    expect(contentText([], undefined)).toBe('[no content]')
 
-    const long = resultText([{ type: 'text', text: 'x'.repeat(MAX_RESULT_CHARS + 5) }], undefined)
-    expect(long.slice(MAX_RESULT_CHARS)).toBe('\n[cut here: the whole is 1000005 characters long]')
+    const long = contentText([{ type: 'text', text: 'x'.repeat(MAX_RESULT_CHARS + 5) }], undefined)
+    expect(long.slice(MAX_RESULT_CHARS)).toBe('\n[cut here: the whole text has 1000005 characters]')
   })
 })

@@ -1,4 +1,4 @@
-// What a server answers with -> the text a model reads. Pure.
+// The content of a server's answer as the text that a model reads. Pure.
 
 import type { ContentBlock, EmbeddedResource } from '@modelcontextprotocol/client'
 import { unreachable } from '../../../domain/unreachable.ts'
@@ -6,8 +6,8 @@ import { boundedJson } from '../../../json/bounded-json.ts'
 
 export const MAX_RESULT_CHARS = 1_000_000
 
-/** Text as it is, the rest described. What is machine-readable is shown only where nothing was written for reading. */
-export function resultText(content: readonly ContentBlock[], structured: unknown): string {
+/** Text stays as it is, everything else is described. Structured content is shown only when there is no text. */
+export function contentText(content: readonly ContentBlock[], structured: unknown): string {
   const parts = content.map(blockText)
   const written = content.some((block) => block.type === 'text')
   if (structured !== undefined && !written) parts.push(boundedJson(structured, MAX_RESULT_CHARS + 1).text ?? '')
@@ -16,7 +16,7 @@ export function resultText(content: readonly ContentBlock[], structured: unknown
 
 export function bounded(text: string, max: number = MAX_RESULT_CHARS): string {
   if (text.length <= max) return text
-  return `${text.slice(0, max)}\n[cut here: the whole is ${text.length} characters long]`
+  return `${text.slice(0, max)}\n[cut here: the whole text has ${text.length} characters]`
 }
 
 export function blockText(block: ContentBlock): string {

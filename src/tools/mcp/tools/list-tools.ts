@@ -1,12 +1,27 @@
+// Reads the list of tools from an MCP server. It is read with tolerance: one broken tool must not hide the others.
+
+import { z } from 'zod'
 import type { Logger } from '../../../domain/logger.ts'
+import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { type McpConnection, NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
-import { type ListedTool, readListedTool, toolPageSchema } from './listed-tool.ts'
+
+export interface ListedTool {
+  /** The name that the server gives it. */
+  name: string
+  description: string
+  inputSchema: JsonSchema & { type: 'object' }
+  outputSchema: JsonSchema | null
+  readOnly: boolean
+  idempotent: boolean
+  /** Everything that the server says about the tool, unchanged. */
+  definition: unknown
+}
 
 const MAX_TOOLS = 500
 const MAX_PAGES = 100
 const SHOWN_PROBLEMS = 10
 
-/** The wanted of what the server offers now, up to a bound: every tool costs the model something. */
+/** Lists the wanted tools that the server offers now. There is a limit, because every tool costs the model something. */
 export async function listTools(
   connection: McpConnection,
   wanted: (name: string) => boolean,
@@ -26,7 +41,7 @@ export async function listTools(
   }
   if (tooMany) {
     log.warn(
-      `The MCP server has more than ${MAX_TOOLS} tools; the rest is left out. Choose with \`allow\` and \`deny\`.`,
+      `The MCP server has more than ${MAX_TOOLS} tools. The rest is left out. Choose tools with \`allow\` and \`deny\`.`,
     )
   }
   if (broken.length > 0) {
@@ -42,7 +57,7 @@ async function* offered(connection: McpConnection, signal: AbortSignal): AsyncIt
   if (connection.capabilities.tools === undefined) return
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    // Not the SDK's listTools: that refuses the whole list for one bad tool, and a list without end.
+    // The SDK's listTools refuses the whole list because of one bad tool, and has no limit on pages.
     const answer = await connection.client.request(
       { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
       toolPageSchema,
@@ -53,3 +68,77 @@ async function* offered(connection: McpConnection, signal: AbortSignal): AsyncIt
     cursor = answer.nextCursor
   }
 }
+
+const toolPageSchema = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() })
+
+const MAX_DESCRIPTION_CHARS = 10_000
+const MAX_SCHEMA_CHARS = 100_000
+
+const absent = <T>(value: T | null | undefined): T | undefined => value ?? undefined
+
+const listedSchema = z.object({
+  name: z.string().min(1).max(1_000),
+  title: z.string().nullish().transform(absent),
+  description: z.string().nullish().transform(absent),
+  inputSchema: z.record(z.string(), z.unknown()).nullish().transform(absent),
+  outputSchema: z.unknown().optional(),
+  execution: z.object({ taskSupport: z.unknown().optional() }).nullish().transform(absent),
+  annotations: z
+    .object({ title: z.unknown(), readOnlyHint: z.unknown(), idempotentHint: z.unknown() })
+    .partial()
+    .nullish()
+    .transform(absent),
+})
+
+/** Returns the tool, or what is wrong with it. */
+function readListedTool(listed: unknown): ListedTool | { name: string; problem: string } {
+  const read = listedSchema.safeParse(listed)
+  const name = nameOf(listed)
+  if (!read.success) {
+    const [issue] = read.error.issues
+    return { name, problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a tool'}` }
+  }
+  const { title, description, inputSchema = {}, outputSchema, annotations, execution } = read.data
+  if (execution?.taskSupport === 'required') return { name, problem: 'it runs only as a task, which is not supported' }
+  const type = inputSchema.type ?? 'object'
+  if (type !== 'object') return { name, problem: `its arguments are not an object but ${JSON.stringify(type)}` }
+  if (JSON.stringify(inputSchema).length > MAX_SCHEMA_CHARS) {
+    return { name, problem: `the schema of its arguments is longer than ${MAX_SCHEMA_CHARS} characters` }
+  }
+  const text = (description ?? title ?? '').trim()
+  return {
+    name,
+    description: text.length > MAX_DESCRIPTION_CHARS ? `${text.slice(0, MAX_DESCRIPTION_CHARS)} …` : text,
+    inputSchema: objectSchema(inputSchema),
+    outputSchema: outputSchemaOf(outputSchema),
+    readOnly: annotations?.readOnlyHint === true,
+    idempotent: annotations?.idempotentHint === true,
+    definition: definitionOf(listed),
+  }
+}
+
+/** Leaves out `_meta`: it is meant for display and may differ in every answer. */
+function definitionOf(listed: unknown): unknown {
+  const { _meta: _shown, ...definition } = isRecord(listed) ? listed : {}
+  return definition
+}
+
+function objectSchema(schema: JsonSchema): JsonSchema & { type: 'object' } {
+  // The draft of a schema means nothing to a model, and some providers refuse the key.
+  const { $schema: _draft, properties, ...rest } = schema
+  return { ...rest, type: 'object', properties: isRecord(properties) ? properties : {} }
+}
+
+function outputSchemaOf(schema: unknown): JsonSchema | null {
+  if (!isRecord(schema) || JSON.stringify(schema).length > MAX_SCHEMA_CHARS) return null
+  const { $schema: _draft, ...rest } = schema
+  return rest
+}
+
+function nameOf(listed: unknown): string {
+  const name = isRecord(listed) ? listed.name : undefined
+  return typeof name === 'string' ? name.slice(0, 1_000) : '(without a name)'
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

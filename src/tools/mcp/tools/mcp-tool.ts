@@ -4,25 +4,26 @@ import type { Clock } from '../../../domain/clock.ts'
 import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import type { ServerTool, ToolVoice } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
-import { NO_TIMEOUT_MS, type Session } from '../connection/mcp-connection.ts'
+import { NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
 import { serversOwnError } from '../connection/mcp-failure.ts'
-import { bounded, resultText } from './content-text.ts'
-import type { ListedTool } from './listed-tool.ts'
+import type { WithConnection } from '../connection/with-connection.ts'
+import { bounded, contentText } from './content-text.ts'
+import type { ListedTool } from './list-tools.ts'
 import type { ServerIdentity } from './server-identity.ts'
 import { toolRules } from './tool-rules.ts'
 
 const MIN_DESCRIPTION_CHARS = 10
-/** A server may report each byte; the log need not hold it. */
+/** A server may report progress for each byte. The log need not keep all of it. */
 const PROGRESS_EVERY_MS = 100
 const MAX_PROGRESS_CHARS = 500
 const MAX_ERROR_CHARS = 10_000
 
-/** A tool of a server under the name we give it. */
+/** A tool of a server, under the name that we give it. */
 export function createMcpTool(
   name: string,
   listed: ListedTool,
   settings: McpServerSettings,
-  session: Session,
+  withConnection: WithConnection,
   clock: Clock,
   server: ServerIdentity,
 ): ServerTool {
@@ -36,7 +37,7 @@ export function createMcpTool(
     ...rootsOf(settings),
     binding: toolBinding('mcp', { server, tool: listed.definition }),
     call: (call, signal) =>
-      session(signal, async ({ client, sdk }) => {
+      withConnection(signal, async ({ client, sdk }) => {
         try {
           const result = await client.callTool(
             { name: listed.name, arguments: call.arguments },
@@ -44,11 +45,11 @@ export function createMcpTool(
               signal,
               timeout: NO_TIMEOUT_MS,
               onprogress: progressTo(call.voice, clock),
-              // Without the schema of its results: what does not fit it has happened all the same, and the model should know.
+              // Without the schema of its results: a result that does not fit has happened all the same, and the model should know.
               toolDefinition: { name: listed.name, inputSchema: listed.inputSchema },
             },
           )
-          return { content: resultText(result.content, result.structuredContent), isError: result.isError === true }
+          return { content: contentText(result.content, result.structuredContent), isError: result.isError === true }
         } catch (error) {
           signal.throwIfAborted()
           const said = serversOwnError(sdk, error)
@@ -59,7 +60,7 @@ export function createMcpTool(
   }
 }
 
-/** The folder that a program is started in, and those that its arguments name: servers for files take relative paths from there. */
+/** The folder that the program starts in, and those that its arguments name. File servers resolve relative paths from there. */
 function rootsOf({ connection }: McpServerSettings): Pick<ServerTool, 'roots'> {
   if (connection.kind !== 'stdio') return {}
   const { args, directory } = connection

@@ -1,19 +1,20 @@
 import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import type { ServerTool } from '../../tool.ts'
-import { NO_TIMEOUT_MS, type Session } from '../connection/mcp-connection.ts'
+import { NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
+import type { WithConnection } from '../connection/with-connection.ts'
 import { blockText } from './content-text.ts'
-import { createExtraTool, lines } from './read-only-tool.ts'
+import { createReadOnlyTool, jsonLines } from './read-only-tool.ts'
 import type { ServerIdentity } from './server-identity.ts'
 
-/** A server's prompts, reachable for a model. */
+/** Tools that let the model list and get the prompts of a server. */
 export function createPromptTools(
   settings: McpServerSettings,
-  session: Session,
+  withConnection: WithConnection,
   identity: ServerIdentity,
 ): ServerTool[] {
   const server = JSON.stringify(settings.name)
   return [
-    createExtraTool(settings, session, identity, {
+    createReadOnlyTool(settings, withConnection, identity, {
       name: 'list_prompts',
       description: `Lists the prompts that the MCP server ${server} has prepared, with their arguments.`,
       parameters: { type: 'object', properties: {}, additionalProperties: false },
@@ -24,10 +25,10 @@ export function createPromptTools(
           description,
           arguments: input,
         }))
-        return lines(shown, 'There are no prompts.')
+        return jsonLines(shown, 'There are no prompts.')
       },
     }),
-    createExtraTool(settings, session, identity, {
+    createReadOnlyTool(settings, withConnection, identity, {
       name: 'get_prompt',
       description: `Gives one prompt of the MCP server ${server}, filled in with the arguments.`,
       parameters: {
@@ -50,7 +51,7 @@ export function createPromptTools(
   ]
 }
 
-/** MCP knows only texts here. */
+/** MCP allows only strings as arguments of a prompt. */
 function textsOf(input: unknown): Record<string, string> {
   const entries = typeof input === 'object' && input !== null ? Object.entries(input) : []
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))

@@ -1,16 +1,17 @@
 import type { JsonSchema, McpServerSettings } from '../../../domain/tool-settings.ts'
 import type { ServerTool } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
-import type { McpConnection, Session } from '../connection/mcp-connection.ts'
+import type { McpConnection } from '../connection/mcp-connection.ts'
 import { serversOwnError } from '../connection/mcp-failure.ts'
+import type { WithConnection } from '../connection/with-connection.ts'
 import { bounded } from './content-text.ts'
 import type { ServerIdentity } from './server-identity.ts'
 import { safeName } from './tool-names.ts'
 
-/** A tool of our own that reads what the server has beside its tools. */
-export function createExtraTool(
+/** A tool of our own that reads what a server offers besides tools: resources and prompts. */
+export function createReadOnlyTool(
   settings: McpServerSettings,
-  session: Session,
+  withConnection: WithConnection,
   server: ServerIdentity,
   tool: {
     name: string
@@ -34,7 +35,7 @@ export function createExtraTool(
     predictState: [],
     binding: toolBinding('mcp', { server, reads: tool.name }),
     call: (call, signal) =>
-      session(signal, async (connection) => {
+      withConnection(signal, async (connection) => {
         try {
           return { content: bounded(await tool.read(connection, call.arguments, signal)), isError: false }
         } catch (error) {
@@ -47,6 +48,6 @@ export function createExtraTool(
   }
 }
 
-/** As JSON, one to a line, so that a model can pick and a bound cuts between them. */
-export const lines = (items: readonly unknown[], none: string): string =>
+/** One JSON line for each item, so that a model can choose and a cut falls between items. */
+export const jsonLines = (items: readonly unknown[], none: string): string =>
   items.length === 0 ? none : items.map((item) => JSON.stringify(item)).join('\n')

@@ -1,30 +1,31 @@
 import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import type { ServerTool } from '../../tool.ts'
-import { NO_TIMEOUT_MS, type Session } from '../connection/mcp-connection.ts'
+import { NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
+import type { WithConnection } from '../connection/with-connection.ts'
 import { resourceText } from './content-text.ts'
-import { createExtraTool, lines } from './read-only-tool.ts'
+import { createReadOnlyTool, jsonLines } from './read-only-tool.ts'
 import type { ServerIdentity } from './server-identity.ts'
 
-/** A server's resources, reachable for a model. */
+/** Tools that let the model list and read the resources of a server. */
 export function createResourceTools(
   settings: McpServerSettings,
-  session: Session,
+  withConnection: WithConnection,
   identity: ServerIdentity,
 ): ServerTool[] {
   const server = JSON.stringify(settings.name)
   return [
-    createExtraTool(settings, session, identity, {
+    createReadOnlyTool(settings, withConnection, identity, {
       name: 'list_resources',
       description: `Lists what the MCP server ${server} has to read: resources by uri, and templates of uris.`,
       parameters: { type: 'object', properties: {}, additionalProperties: false },
       async read({ client }, _input, signal) {
         const options = { signal, timeout: NO_TIMEOUT_MS }
         const { resources } = await client.listResources(undefined, options)
-        // Many servers with resources have no templates, and some of those do not know the question.
+        // Many servers have no templates, and some of them do not know this request.
         const { resourceTemplates } = await client.listResourceTemplates(undefined, options).catch(() => ({
           resourceTemplates: [],
         }))
-        return lines(
+        return jsonLines(
           [
             ...resources.map(({ uri, name, description, mimeType }) => ({ uri, name, description, mimeType })),
             ...resourceTemplates.map(({ uriTemplate, name, description, mimeType }) => ({
@@ -38,7 +39,7 @@ export function createResourceTools(
         )
       },
     }),
-    createExtraTool(settings, session, identity, {
+    createReadOnlyTool(settings, withConnection, identity, {
       name: 'read_resource',
       description: `Reads one resource of the MCP server ${server}.`,
       parameters: {

@@ -1,10 +1,10 @@
 import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import type { McpConnection } from '../connection/mcp-connection.ts'
 
-/** Which server it is: how it is started or reached, and what it calls itself. Approvals of its tools are bound to it. */
+/** Which server this is: how it is started or reached, and what it calls itself. Approvals of its tools are bound to this. */
 export interface ServerIdentity {
   settings: unknown
-  /** Of an HTTP server, by value in any case: that must never be another one under an old yes. */
+  /** The host of an HTTP server, always by value, so that an old approval never covers another host. Null for a program. */
   origin: string | null
   name: string | null
   version: string | null

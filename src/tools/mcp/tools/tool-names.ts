@@ -1,11 +1,11 @@
-// A server's names of its tools, made fit for every model and every rule of ours. The same list gives the same names in whichever
-// order it comes: approvals and policies hang on them.
+// Makes names that every model accepts from the names of a server's tools. The same list always gives the same names, in any order,
+// because approvals and policies refer to them.
 
 import { sha256 } from '../../../json/digest.ts'
 
 const MAX_LENGTH = 64
 
-/** Our name of each, or null for one that is listed twice. The `reserved` are not given away. */
+/** Our name for each tool, or null for one that is listed twice. Names in `reserved` are not used. */
 export function toolNames(
   originals: readonly string[],
   prefix: string,

@@ -1,11 +1,11 @@
 import type { McpServerSettings, ToolRules } from '../../../domain/tool-settings.ts'
 
-/** The rules of one tool: the server's as configured, what its hints say where they are believed, then what is configured for it. */
+/** What the file says about the tool comes first, then the tool's hints if they are trusted, then the server's rules. */
 export function toolRules(
   settings: McpServerSettings,
   tool: { name: string; readOnly: boolean; idempotent: boolean },
 ): ToolRules {
-  // The name is the server's and may be "constructor": only what was written in the file counts.
+  // The server chooses the name, which may be "constructor". Only what the file says counts.
   const own: Partial<ToolRules> = Object.hasOwn(settings.tools, tool.name) ? (settings.tools[tool.name] ?? {}) : {}
   const hinted = settings.trustHints ? hintedEffect(tool) : undefined
   const effect = own.effect ?? hinted ?? settings.effect
