@@ -260,19 +260,19 @@ describe('an http tool', () => {
     [{ url, headers: { a: '{x}' } }, `headers uses {x}, but parameters has no x. ${braces}`],
     [{ url, method: 'POST', body: { a: ['{x}'] } }, `body uses {x}, but parameters has no x. ${braces}`],
     [{ url, headers: { Host: 'b' } }, 'headers: Host is set by the server itself. Remove it.'],
-    [{ url, headers: { 'a b': 'c' } }, 'headers: "a b" is not the name of a header.'],
+    [{ url, headers: { 'a b': 'c' } }, 'headers: "a b" is not a valid header name.'],
     [{ url, headers: { a: 'b\nc' } }, 'headers: the value of a has characters that a header cannot carry.'],
     [
       { url, method: 'POST', body: '{"q": "{q}"}' },
-      'body is a text. Write it as keys and values; for a body that is not JSON add a Content-Type header.',
+      'body is a string. Write keys and values instead, or add a Content-Type header for a body that is not JSON.',
     ],
     [
       { url, method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: { a: 1 } },
-      'body must be a text, because the Content-Type is text/plain. Or leave the Content-Type out and send JSON.',
+      'body must be a string, because the Content-Type is text/plain. Or leave out the Content-Type and send JSON.',
     ],
     [
       { url, method: 'POST', headers: { 'Content-Type': 'text/plain' } },
-      'the Content-Type text/plain needs a body. Write one, or send JSON.',
+      'the Content-Type text/plain needs a body. Write a body, or send JSON.',
     ],
     [
       { url: 'http://localhost:3000/x', allowPrivate: false },

@@ -6,7 +6,7 @@ import type { ServerTool } from '../tool.ts'
 import { boundTool } from '../tool-binding.ts'
 import { isRecord } from './is-record.ts'
 import { callService, type HttpToolDeps } from './service/call-service.ts'
-import { isPrivateHost, privateHostProblem } from './service/private-host.ts'
+import { isPrivateHost, privateHostProblem } from './service/safe-address.ts'
 import type { ServiceRequest } from './service/service-http.ts'
 import { type BodyTemplate, parseBodyTemplate } from './template/body-template.ts'
 import { parseHeaderTemplates } from './template/header-templates.ts'
@@ -14,7 +14,7 @@ import { formPairs } from './template/parameter-style.ts'
 import type { Arguments } from './template/template.ts'
 import { parseUrlTemplate } from './template/url-template.ts'
 
-/** Throws `config_invalid` for templates that can never be sent. */
+/** Throws `config_invalid` for templates that cannot be sent with any arguments. */
 export function createHttpTool(settings: HttpToolSettings, deps: HttpToolDeps): ServerTool {
   const { origin, requestFor } = requestTemplate(settings)
   const { method, url, headers, body, allowPrivate } = settings
@@ -74,7 +74,7 @@ function requestTemplate(settings: HttpToolSettings): {
 const undeclared = (part: string, name: string): string =>
   `${part} uses {${name}}, but parameters has no ${name}. Add it there${part === 'url' ? '' : `, or write {{${name}}} if the braces are meant as text`}.`
 
-/** The arguments that have no other place, as one object. */
+/** A body of all arguments that are not in the URL or a header. */
 function bodyOfRest(
   contentType: string | null,
   refuse: (problem: string) => ServerError,
@@ -88,5 +88,5 @@ function bodyOfRest(
         .join('&')
     return { contentType: type, fill }
   }
-  throw refuse(`the Content-Type ${type} needs a body. Write one, or send JSON.`)
+  throw refuse(`the Content-Type ${type} needs a body. Write a body, or send JSON.`)
 }

@@ -3,27 +3,26 @@ import { isRecord } from '../is-record.ts'
 import { formPairs, queryPairs, queryStyles } from '../template/parameter-style.ts'
 import { textOf } from '../template/template.ts'
 import type { OpenApiDocument } from './document.ts'
-import { objectShape } from './object-shape.ts'
 import { sentSchema } from './sent-schema.ts'
 import { argumentName, uniqueName } from './tool-name.ts'
 
 export interface BodyPlan {
   contentType: string
-  /** Undefined: nothing to send. */
+  /** Undefined: there is nothing to send. */
   value(args: Readonly<Record<string, unknown>>): unknown
   encode(value: unknown): string
 }
 
 export interface PlannedBody {
   plan: BodyPlan
-  /** The arguments it adds. */
+  /** The arguments that the body adds. */
   properties: Record<string, unknown>
   required: string[]
 }
 
 /**
- * Null: there is no body. A sentence: one is needed that cannot be sent. The properties of an object become arguments of their
- * own; where their names clash with those in `taken`, or the body is no plain object, it is one argument.
+ * Returns null when there is no body, and a sentence when a body is required that cannot be sent. Each property of an object
+ * becomes an argument. If a name is in `taken`, or the body is not a plain object, the whole body is one argument.
  */
 export function planBody(document: OpenApiDocument, source: unknown, taken: Set<string>): PlannedBody | string | null {
   const body = document.resolve(source)
@@ -62,13 +61,47 @@ export function planBody(document: OpenApiDocument, source: unknown, taken: Set<
   }
 }
 
+interface ObjectShape {
+  properties: Record<string, unknown>
+  required: string[]
+}
+
+/** The properties of a schema that only says which properties an object has. Null for any other schema. */
+function objectShape(schema: JsonSchema): ObjectShape | null {
+  if (Object.keys(schema).some((key) => !UNDERSTOOD.has(key))) return null
+  if (schema.type !== undefined && schema.type !== 'object') return null
+  if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) return null
+  const parts = Array.isArray(schema.allOf)
+    ? schema.allOf.map((part) => (isRecord(part) ? objectShape(part) : null))
+    : []
+  const own = isRecord(schema.properties) ? schema.properties : {}
+  const required = Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : []
+  if (!parts.every((part) => part !== null)) return null
+  const shape = {
+    properties: Object.fromEntries([...parts, { properties: own }].flatMap((part) => Object.entries(part.properties))),
+    required: [...new Set([...parts.flatMap((part) => part.required), ...required])],
+  }
+  // An object without declared properties may hold anything, so there are no names for arguments.
+  return Object.keys(shape.properties).length === 0 ? null : shape
+}
+
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'allOf',
+  'description',
+  'properties',
+  'required',
+  'title',
+  'type',
+])
+
 interface Content {
   contentType: string
   encode(value: unknown): string
   media: Record<string, unknown>
 }
 
-/** JSON before a form before text, whatever order the document has. */
+/** Prefers JSON, then a form, then text, in whatever order the document lists them. */
 function chooseContent(content: Record<string, unknown>): Content | null {
   const types = Object.keys(content)
   const pick = (test: RegExp) => types.find((type) => test.test(type.toLowerCase()))
@@ -87,7 +120,7 @@ function chooseContent(content: Record<string, unknown>): Content | null {
   return text === undefined ? null : { contentType: text, encode: textOf, media: mediaOf(text) }
 }
 
-/** `encoding` says for single properties how their lists and objects are written. */
+/** `encoding` says how the lists and objects of single properties are written. */
 function formEncoder(encoding: unknown): (value: unknown) => string {
   const rules = isRecord(encoding) ? encoding : {}
   return (value) => {

@@ -3,32 +3,32 @@ import { parse } from 'yaml'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../is-record.ts'
 
-/** An OpenAPI 3 document that refers to nothing but itself. */
+/** An OpenAPI 3 document whose references all stay inside the document. */
 export interface OpenApiDocument {
-  /** Of the file, for messages. */
+  /** Path of the file, for error messages. */
   readonly file: string
   readonly root: Readonly<Record<string, unknown>>
-  /** Follows `$ref` until there is none. Throws `config_invalid` where one leads nowhere, round in a circle, or out of the file. */
+  /** Follows `$ref` until there is none. Throws `config_invalid` for one that leads nowhere, in a circle, or out of the file. */
   resolve(value: unknown): unknown
-  /** What a reference points to, itself perhaps a reference. Throws like `resolve`. */
+  /** What a reference points to, which may be another reference. Throws like `resolve`. */
   target(reference: string): unknown
 }
 
-/** The largest public ones (GitHub, Stripe) have 4 to 12 MB. */
+/** The largest public documents (GitHub, Stripe) have 4 to 12 MB. */
 const MAX_FILE_BYTES = 32 * 1_048_576
 const MAX_HOPS = 32
 
-/** Throws `config_invalid` with what is wrong with the file and what to do. */
+/** Throws `config_invalid`, which says what is wrong with the file and what to do. */
 export async function readOpenApiDocument(file: string): Promise<OpenApiDocument> {
   const refuse = (problem: string, cause?: unknown) =>
     new ServerError('config_invalid', `${file}: ${problem}`, cause === undefined ? {} : { cause })
   const root = parseText(await readText(file, refuse), refuse)
-  if (!isRecord(root)) throw refuse('this is no OpenAPI document. It needs openapi and paths at the top.')
+  if (!isRecord(root)) throw refuse('this is not an OpenAPI document. It needs openapi and paths at the top level.')
   if ('swagger' in root) throw refuse('this is Swagger 2.0. Convert it to OpenAPI 3, e.g. with npx swagger2openapi.')
   // An unquoted 3.1 is a number to YAML.
   if (!/^3\.\d/.test(String(root.openapi)))
-    throw refuse('this is no OpenAPI 3 document: openapi must be a version like 3.1.0.')
-  if (!isRecord(root.paths)) throw refuse('there are no paths, so there is nothing to call.')
+    throw refuse('this is not an OpenAPI 3 document: openapi must be a version like 3.1.0.')
+  if (!isRecord(root.paths)) throw refuse('the document has no paths, so there is nothing to call.')
 
   const target = (reference: string): unknown => {
     if (!reference.startsWith('#'))
@@ -55,7 +55,7 @@ export async function readOpenApiDocument(file: string): Promise<OpenApiDocument
     resolve(value) {
       let current = value
       for (let hops = 0; isRecord(current) && typeof current.$ref === 'string'; hops += 1) {
-        if (hops === MAX_HOPS) throw refuse(`$ref ${current.$ref} goes round in a circle.`)
+        if (hops === MAX_HOPS) throw refuse(`$ref ${current.$ref} refers to itself in a circle.`)
         current = target(current.$ref)
       }
       return current
@@ -82,10 +82,10 @@ async function readText(file: string, refuse: Refuse): Promise<string> {
 
 function parseText(text: string, refuse: Refuse): unknown {
   try {
-    // Ten times faster than the same text read as YAML.
+    // Reading JSON is ten times faster than reading the same text as YAML.
     if (/^\s*\{/.test(text)) return JSON.parse(text)
   } catch {
-    // A flow mapping of YAML begins like JSON.
+    // This may still be YAML: a flow mapping begins like JSON.
   }
   try {
     return parse(text, { logLevel: 'error' })

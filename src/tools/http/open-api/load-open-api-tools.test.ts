@@ -224,7 +224,7 @@ describe('the operations of a document', () => {
     expect(lines).toEqual([
       {
         level: 'warn',
-        message: 'allow or deny names operations that are not there',
+        message: 'allow or deny names operations that do not exist',
         fields: { tool: 'shop', patterns: ['nothing'] },
       },
     ])
@@ -278,7 +278,7 @@ describe('the operations of a document', () => {
     expect(lines).toEqual([
       {
         level: 'warn',
-        message: 'more tools than most models take; choose with allow',
+        message: 'there are more tools than most models accept; choose some with allow',
         fields: { tool: 'shop', tools: 129, usual_limit: 128 },
       },
     ])
@@ -477,9 +477,13 @@ describe('a document that cannot be used is refused with what to do', () => {
       {},
       '<file>: this is Swagger 2.0. Convert it to OpenAPI 3, e.g. with npx swagger2openapi.',
     ],
-    ['hello', {}, '<file>: this is no OpenAPI document. It needs openapi and paths at the top.'],
-    ['openapi: 4.0.0\npaths: {}', {}, '<file>: this is no OpenAPI 3 document: openapi must be a version like 3.1.0.'],
-    ['openapi: 3.1', {}, '<file>: there are no paths, so there is nothing to call.'],
+    ['hello', {}, '<file>: this is not an OpenAPI document. It needs openapi and paths at the top level.'],
+    [
+      'openapi: 4.0.0\npaths: {}',
+      {},
+      '<file>: this is not an OpenAPI 3 document: openapi must be a version like 3.1.0.',
+    ],
+    ['openapi: 3.1', {}, '<file>: the document has no paths, so there is nothing to call.'],
     ['a: [', {}, '<file>: this is neither YAML nor JSON: '],
     [
       withRef('other.yaml#/X'),
@@ -501,7 +505,7 @@ describe('a document that cannot be used is refused with what to do', () => {
     [
       { ...withRef('#/components/parameters/A'), ...circle },
       {},
-      '<file>: $ref #/components/parameters/A goes round in a circle.',
+      '<file>: $ref #/components/parameters/A refers to itself in a circle.',
     ],
     [
       good,
@@ -511,12 +515,12 @@ describe('a document that cannot be used is refused with what to do', () => {
     [
       { ...good, servers: [{ url: '/v1' }] },
       { baseUrl: null },
-      'Tool shop: the server "/v1" is not a whole address. Write base_url, e.g. base_url: https://api.example.com/v1',
+      'Tool shop: the server "/v1" is not a full URL. Write base_url, e.g. base_url: https://api.example.com/v1',
     ],
     [
       { ...good, servers: [{ url: 'https://{tenant}.a.example' }] },
       { baseUrl: null },
-      'Tool shop: the server "https://{tenant}.a.example" has one of { } ? # in it. Write base_url, e.g. base_url: https://api.example.com/v1',
+      'Tool shop: the server "https://{tenant}.a.example" contains one of { } ? #. Write base_url, e.g. base_url: https://api.example.com/v1',
     ],
     [
       good,
@@ -527,7 +531,7 @@ describe('a document that cannot be used is refused with what to do', () => {
     [
       good,
       { headers: { a: '{x}' } },
-      'Tool shop: headers uses {x}, but here no argument can stand in one. Write {{x}} for the text.',
+      'Tool shop: headers uses {x}, but headers of an OpenAPI tool cannot hold arguments. Write {{x}} if the braces are meant as text.',
     ],
   ])('%j %j', async (document, more, message) => {
     await withOpenApiFile(document, async (file) => {

@@ -1,4 +1,4 @@
-// The `openapi` kind: every operation of a document is a tool.
+// The `openapi` kind: every operation of an OpenAPI document becomes a tool.
 
 import { ServerError } from '../../../domain/errors.ts'
 import { globMatches } from '../../../domain/glob.ts'
@@ -9,18 +9,16 @@ import { callService, type HttpToolDeps } from '../service/call-service.ts'
 import { parseHeaderTemplates } from '../template/header-templates.ts'
 import { readOpenApiDocument } from './document.ts'
 import { type Operation, operationsOf, planOperation } from './operation.ts'
-import { operationDescription } from './operation-description.ts'
 import { operationRequest } from './operation-request.ts'
 import { serverUrl } from './server-url.ts'
 import { toolName, uniqueName } from './tool-name.ts'
 
-/** Beyond this most models refuse the request. */
+/** Most models refuse requests with more tools. */
 const MANY_TOOLS = 128
 
 /**
- * Reads the document and makes the tools, in the document's order. Throws `config_invalid` where the document, an operation that
- * is allowed, or the settings cannot be used; an operation whose body or parameters have no way into a call is left out with a
- * warning.
+ * Reads the document and makes the tools, in the document's order. Throws `config_invalid` when the document, an allowed
+ * operation or the settings cannot be used. An operation whose body or parameters cannot be sent is left out with a warning.
  */
 export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: HttpToolDeps): Promise<ServerTool[]> {
   const refuse = (problem: string) => new ServerError('config_invalid', `Tool ${settings.name}: ${problem}`)
@@ -28,7 +26,7 @@ export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: Http
   const [argument] = headers.arguments
   if (argument !== undefined)
     throw refuse(
-      `headers uses {${argument}}, but here no argument can stand in one. Write {{${argument}}} for the text.`,
+      `headers uses {${argument}}, but headers of an OpenAPI tool cannot hold arguments. Write {{${argument}}} if the braces are meant as text.`,
     )
   const document = await readOpenApiDocument(settings.file)
   const given = new Set(Object.keys(settings.headers).map((name) => name.toLowerCase()))
@@ -55,7 +53,7 @@ export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: Http
       name,
       description: operationDescription(operation),
       parameters: plan.schema,
-      // Documents describe answers loosely; a check would refuse good ones.
+      // Documents describe answers loosely, so a check would refuse good ones.
       returns: null,
       ...rules,
       binding: toolBinding('openapi', {
@@ -71,11 +69,31 @@ export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: Http
   }
   if (tools.length === 0) throw refuse(`${settings.file} has no operation that can be offered. Check allow and deny.`)
   if (tools.length > MANY_TOOLS)
-    log.warn('more tools than most models take; choose with allow', { tools: tools.length, usual_limit: MANY_TOOLS })
+    log.warn('there are more tools than most models accept; choose some with allow', {
+      tools: tools.length,
+      usual_limit: MANY_TOOLS,
+    })
   return tools
 }
 
-/** The host by value in any case: that must never be another one under an old yes. */
+const MIN_DESCRIPTION_CHARS = 10
+/** OpenAI's limit for a function. */
+const MAX_DESCRIPTION_CHARS = 1_024
+
+/** What the document says about the operation. If that is too short to choose by, the method and path come first. */
+function operationDescription({ method, path, source, pathItem }: Operation): string {
+  const [summary, ...details] = [source.summary, source.description, pathItem.summary, pathItem.description]
+    .map((text) => (typeof text === 'string' ? text.trim() : ''))
+    .filter((text) => text !== '')
+  const detail = details.find((text) => text !== summary)
+  const deprecated = source.deprecated === true ? 'Deprecated.' : undefined
+  const text = [deprecated, summary, detail].filter((part) => part !== undefined).join('\n')
+  const enough = text.length >= MIN_DESCRIPTION_CHARS ? text : `${method} ${path}${text === '' ? '' : `: ${text}`}`
+  const full = enough.length >= MIN_DESCRIPTION_CHARS ? enough : `Calls ${enough}.`
+  return full.length > MAX_DESCRIPTION_CHARS ? `${full.slice(0, MAX_DESCRIPTION_CHARS - 1).toWellFormed()}…` : full
+}
+
+/** The host is bound by value, so that an old approval never covers another host. */
 const requestOf = ({ bound, baseUrl, headers, allowPrivate }: OpenApiToolSettings, base: string) => ({
   base: baseUrl === null ? base : new URL(base).origin,
   allowPrivate,
@@ -84,7 +102,7 @@ const requestOf = ({ bound, baseUrl, headers, allowPrivate }: OpenApiToolSetting
 
 const labelOf = ({ id, method, path }: Operation): string => id ?? `${method.toLowerCase()}${path.replace(/[{}]/g, '')}`
 
-/** An operation without an id is chosen by the name that its tool has. */
+/** `allow` and `deny` match an operation's id, or the name of its tool if it has none. */
 function chosen(
   operations: Operation[],
   { name, allow, deny }: OpenApiToolSettings,
@@ -94,14 +112,14 @@ function chosen(
   const unused = [...(allow ?? []), ...deny].filter(
     (pattern) => !operations.some((operation) => globMatches(pattern, idOf(operation))),
   )
-  if (unused.length > 0) log.warn('allow or deny names operations that are not there', { tool: name, patterns: unused })
+  if (unused.length > 0) log.warn('allow or deny names operations that do not exist', { tool: name, patterns: unused })
   return operations.filter((operation) => {
     const fits = (pattern: string) => globMatches(pattern, idOf(operation))
     return (allow === null || allow.some(fits)) && !deny.some(fits)
   })
 }
 
-/** Where the file leaves it open, the method says what a call does. */
+/** If the file does not say what a call does, the method decides. */
 function rulesFor(method: string, settings: OpenApiToolSettings): ToolRules {
   const { effect, risk, timeoutMs, retries, approval, predictState, written } = settings
   const rules = { effect, risk, timeoutMs, retries, approval, predictState }

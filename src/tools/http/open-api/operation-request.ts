@@ -1,5 +1,5 @@
 import type { ServerError } from '../../../domain/errors.ts'
-import { isPrivateHost, privateHostProblem } from '../service/private-host.ts'
+import { isPrivateHost, privateHostProblem } from '../service/safe-address.ts'
 import type { ServiceRequest } from '../service/service-http.ts'
 import { checkedHeaderValue, type HeaderTemplates } from '../template/header-templates.ts'
 import { queryPairs, simpleText } from '../template/parameter-style.ts'
@@ -8,14 +8,14 @@ import { parseUrlTemplate } from '../template/url-template.ts'
 import type { OperationPlan, ParameterPlan } from './operation.ts'
 
 export interface OperationPlace {
-  /** Of the service, without a slash at the end. */
+  /** The address of the service, without a slash at the end. */
   base: string
-  /** Of the settings; they win over what the model says. */
+  /** Headers of the settings. They override what the model says. */
   headers: HeaderTemplates
   allowPrivate: boolean
 }
 
-/** The request of an operation for given arguments. Throws at once where no arguments could ever make one. */
+/** Returns a function that builds the request for given arguments. Throws at once when no arguments could work. */
 export function operationRequest(
   method: string,
   plan: OperationPlan,
@@ -53,6 +53,6 @@ export function operationRequest(
   }
 }
 
-/** A parameter whose type is JSON is one text, however deep it goes. */
+/** A parameter whose content is JSON is sent as one JSON text. */
 const asSent = (parameter: ParameterPlan | undefined, value: unknown): unknown =>
   parameter?.isJson === true && value !== undefined ? JSON.stringify(value) : value

@@ -1,4 +1,4 @@
-// One operation of an OpenAPI document, as far as it matters for calling it. `operation-request.ts` calls it.
+// One operation of an OpenAPI document, with what is needed to call it. `operation-request.ts` builds the request.
 
 import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { isRecord } from '../is-record.ts'
@@ -10,22 +10,22 @@ import { sentSchema } from './sent-schema.ts'
 import { argumentName, uniqueName } from './tool-name.ts'
 
 export interface Operation {
-  /** The document's own; null when it has none. */
+  /** The `operationId` of the document. Null when there is none. */
   id: string | null
   method: string
   path: string
-  /** As the document writes it; parts of it may be references. */
+  /** The operation as the document has it. Parts of it may be references. */
   source: Readonly<Record<string, unknown>>
-  /** The path's, which the operation's own come before. */
+  /** The path that the operation belongs to. The operation's own values override its values. */
   pathItem: Readonly<Record<string, unknown>>
 }
 
 export interface OperationPlan {
-  /** With `{argument}` for every parameter in it. */
+  /** Has `{argument}` for every path parameter. */
   path: string
   parameters: ParameterPlan[]
   body: BodyPlan | null
-  /** Of all arguments together. */
+  /** The schema of all arguments together. */
   schema: JsonSchema
 }
 
@@ -34,7 +34,7 @@ export type ParameterPlan = { argument: string; name: string; explode: boolean; 
   | { in: 'query'; style: QueryStyle }
 )
 
-// Not TRACE: it sends back the request, credentials and all.
+// TRACE is missing on purpose: it sends back the request with its credentials.
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options']
 
 export function operationsOf(document: OpenApiDocument): Operation[] {
@@ -52,8 +52,8 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
 }
 
 /**
- * How to call it, or a sentence about why it cannot be called. Headers in `given` are in the settings, so the model is not
- * asked for them.
+ * Returns how to call the operation, or a sentence that says why it cannot be called. The settings already have the headers in
+ * `given`, so the model is not asked for them.
  */
 export function planOperation(
   document: OpenApiDocument,
@@ -95,7 +95,7 @@ interface Parameter {
   source: Readonly<Record<string, unknown>>
 }
 
-/** The operation's own in place of the path's, and what only the path itself names. */
+/** The parameters of the path, overridden by the operation's own, and those that only appear in the path's text. */
 function parametersOf(document: OpenApiDocument, operation: Operation): Parameter[] {
   const found = new Map<string, Parameter>()
   for (const list of [operation.pathItem.parameters, operation.source.parameters]) {
@@ -116,7 +116,7 @@ function parametersOf(document: OpenApiDocument, operation: Operation): Paramete
   return [...found.values()].filter((parameter) => parameter.in !== 'path' || inPath.has(parameter.name))
 }
 
-/** Null: not an argument. A sentence: without it the operation cannot be called. */
+/** Null for a parameter that is not an argument. A sentence when the operation cannot be called because of it. */
 function planParameter(parameter: Parameter, given: ReadonlySet<string>): ParameterPlan | string | null {
   const { name, source } = parameter
   const style = source.style ?? (parameter.in === 'query' ? 'form' : 'simple')
@@ -132,7 +132,7 @@ function planParameter(parameter: Parameter, given: ReadonlySet<string>): Parame
       return known === undefined ? refusal : { ...common, in: 'query', style: known }
     }
     case 'header': {
-      // The first three are described elsewhere in a document; the standard says to ignore them here.
+      // OpenAPI describes the first three elsewhere and says to ignore them here.
       const isOurs = ['accept', 'content-type', 'authorization'].includes(name.toLowerCase()) || isReservedHeader(name)
       if (isOurs || given.has(name.toLowerCase())) return null
       return isHeaderName(name) && style === 'simple' ? { ...common, in: 'header' } : refusal

@@ -1,17 +1,18 @@
-// Schemas of OpenAPI as JSON Schema that stands alone: references put in, words that only OpenAPI has translated or left out.
+// Turns a schema of an OpenAPI document into self-contained JSON Schema: references are resolved, and keywords that only OpenAPI has
+// are translated or left out.
 
 import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { isRecord } from '../is-record.ts'
 import type { OpenApiDocument } from './document.ts'
 
-/** A model is shown all of it on every step. */
+/** The model sees the whole schema on every step. */
 const MAX_NODES = 400
-/** How many references deep; fewer where that makes too much. */
+/** How many nested references are resolved. If the result is too large, the next smaller number is tried. */
 const DEPTHS = [8, 5, 3, 2, 1]
 
 /**
- * The schema of something that is sent. Where it contains itself, or goes deeper than there is room for, any value is allowed:
- * the service has the last word.
+ * The schema of something that is sent. Where a schema contains itself, or is nested too deeply, any value is allowed: the service
+ * checks it anyway.
  */
 export function sentSchema(document: OpenApiDocument, schema: unknown): JsonSchema {
   let result: JsonSchema = {}
@@ -57,14 +58,14 @@ function expandSchema(
   return { schema: isRecord(result) ? result : {}, isWhole: nodes <= MAX_NODES }
 }
 
-/** Words beside a `$ref` (3.1) add to what it points to. */
+/** In OpenAPI 3.1, keywords beside a `$ref` add to what it points to. */
 const merged = (target: unknown, beside: Record<string, unknown>): unknown =>
   isRecord(target) ? { ...target, ...beside } : target
 
 const described = ({ description }: Record<string, unknown>): JsonSchema =>
   typeof description === 'string' ? { description } : {}
 
-/** What the service alone may set. */
+/** Read-only properties, which only the service may set. */
 function hiddenProperties(document: OpenApiDocument, properties: unknown): ReadonlySet<unknown> {
   if (!isRecord(properties)) return new Set()
   const isReadOnly = (property: unknown): boolean => {
@@ -75,7 +76,7 @@ function hiddenProperties(document: OpenApiDocument, properties: unknown): Reado
   return new Set(Object.keys(properties).filter((name) => isReadOnly(properties[name])))
 }
 
-/** The words of 3.0 that JSON Schema spells differently. */
+/** Translates keywords of OpenAPI 3.0 that JSON Schema writes differently. */
 function modern(schema: Record<string, unknown>, isNullable: boolean): JsonSchema {
   const result = { ...schema }
   for (const [flag, bound] of [

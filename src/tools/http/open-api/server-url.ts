@@ -4,7 +4,7 @@ import { isRecord } from '../is-record.ts'
 import type { OpenApiDocument } from './document.ts'
 import type { Operation } from './operation.ts'
 
-/** Where an operation is served, without a slash at the end: the settings' word, else the most special one in the document. */
+/** The base URL of an operation, without a slash at the end: from the settings, else the most specific one in the document. */
 export function serverUrl(
   document: OpenApiDocument,
   operation: Operation,
@@ -14,8 +14,8 @@ export function serverUrl(
   const found = settings.baseUrl ?? firstServer(operation.source, operation.pathItem, document.root)
   const ask = 'Write base_url, e.g. base_url: https://api.example.com/v1'
   if (found === null) throw refuse(`${document.file} names no server. ${ask}`)
-  if (!/^https?:\/\//i.test(found)) throw refuse(`the server ${JSON.stringify(found)} is not a whole address. ${ask}`)
-  if (/[{}?#]/.test(found)) throw refuse(`the server ${JSON.stringify(found)} has one of { } ? # in it. ${ask}`)
+  if (!/^https?:\/\//i.test(found)) throw refuse(`the server ${JSON.stringify(found)} is not a full URL. ${ask}`)
+  if (/[{}?#]/.test(found)) throw refuse(`the server ${JSON.stringify(found)} contains one of { } ? #. ${ask}`)
   return found.replace(/\/+$/, '')
 }
 

@@ -4,15 +4,15 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createI
 import { serviceFailure } from './service-failure.ts'
 
 export interface AnswerBody {
-  /** Decompressed; at most as long as was asked for. */
+  /** Decompressed, and not longer than the limit. */
   body: Buffer
-  /** There was more. */
+  /** Whether there was more. */
   isCut: boolean
 }
 
 export const MAX_BODY_BYTES = 1_048_576
 
-/** Reads to the end or to the bound, whichever comes first; the bound holds before and after decompression. */
+/** Reads up to the end or the limit. The limit holds before and after decompression. */
 export async function readAnswerBody(
   message: Readable,
   encoding: string,
@@ -31,7 +31,7 @@ export async function readAnswerBody(
   return { body: plain.body, isCut: raw.isCut || plain.isCut }
 }
 
-/** Leaving the loop early destroys the stream, and with it the connection. */
+/** Leaving the loop early destroys the stream and its connection. */
 async function collect(stream: Readable, maxBytes: number): Promise<AnswerBody> {
   const chunks: Buffer[] = []
   let room = maxBytes
@@ -48,7 +48,7 @@ async function collect(stream: Readable, maxBytes: number): Promise<AnswerBody> 
 }
 
 function decoderFor(encoding: string, { body, isCut }: AnswerBody): Transform | null {
-  // Without this what we cut ourselves would count as damaged.
+  // Without this, a body that we cut ourselves would count as damaged.
   const tolerant = isCut ? { finishFlush: constants.Z_SYNC_FLUSH } : {}
   switch (encoding) {
     case '':
@@ -58,7 +58,7 @@ function decoderFor(encoding: string, { body, isCut }: AnswerBody): Transform | 
     case 'x-gzip':
       return createGunzip(tolerant)
     case 'deflate':
-      // The name means zlib's format, but some servers send the bare one.
+      // `deflate` means zlib's format, but some servers send raw deflate data.
       return ((body[0] ?? 0) & 0x0f) === 8 ? createInflate(tolerant) : createInflateRaw(tolerant)
     case 'br':
       return createBrotliDecompress(isCut ? { finishFlush: constants.BROTLI_OPERATION_FLUSH } : {})

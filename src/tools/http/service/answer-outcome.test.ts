@@ -33,7 +33,7 @@ describe('what the model reads of an answer', () => {
     [
       'that the rest was cut',
       answer('[1, 2', 'application/json', { isCut: true }),
-      '[1, 2\n[The answer is longer than 1 MB; the rest is left out.]',
+      '[1, 2\n[The answer is longer than 1 MB. The rest is left out.]',
     ],
     ['that there is no body', answer('', '', { status: 204 }), 'The service answered 204 No Content without a body.'],
     [

@@ -5,9 +5,9 @@ import type { ServiceAnswer } from './service-http.ts'
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const ERROR_EXCERPT = 2_000
-const CUT = '\n[The answer is longer than 1 MB; the rest is left out.]'
+const CUT = '\n[The answer is longer than 1 MB. The rest is left out.]'
 
-/** What the model reads of an answer: text as it is, JSON without its whitespace, of anything else only what it is. */
+/** What the model reads: text as it is, JSON without whitespace. Anything else is only described. */
 export function answerOutcome(answer: ServiceAnswer): ToolOutcome {
   const status = `${answer.status} ${STATUS_CODES[answer.status] ?? ''}`.trim()
   const text = textOf(answer)
@@ -19,7 +19,7 @@ export function answerOutcome(answer: ServiceAnswer): ToolOutcome {
 
 const mayPass = (status: number): boolean => status >= 500 || status === 408 || status === 429
 
-/** A HEAD has no body, and its headers are what was asked for. */
+/** The answer to HEAD has no body, so its headers are the answer. */
 function emptyText({ contentType, contentLength }: ServiceAnswer, status: string): string {
   const about = [contentType, contentLength === null ? '' : `${contentLength} bytes`].filter((part) => part !== '')
   return `The service answered ${status} without a body${about.length === 0 ? '' : ` (${about.join(', ')})`}.`
@@ -43,7 +43,7 @@ const TEXT_TYPES =
 function looksLikeText(body: Buffer, isCut: boolean): boolean {
   if (body.includes(0)) return false
   try {
-    // A cut may have split a character.
+    // The cut may be inside a character.
     new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: isCut })
     return true
   } catch {

@@ -18,7 +18,7 @@ const HEADERS = {
   'user-agent': 'quarterdeck',
 }
 
-/** One call of a service for a tool. An answer of any status is an outcome; no answer at all is a throw. */
+/** Calls a service for a tool. An answer of any status is an outcome. Throws when there is no answer at all. */
 export async function callService(
   { http, clock }: Pick<HttpToolDeps, 'http' | 'clock'>,
   tool: { name: string; effect: Effect },
@@ -27,14 +27,14 @@ export async function callService(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const begun = clock.mono()
-  // Its lines have the ids of the run and of the call.
+  // The call's own logger adds the ids of the run and the call.
   const { log } = call.voice
-  // Paths and queries hold arguments, and those are content.
+  // Not the path and query: they hold arguments, which are content and stay out of the log.
   const fields = () => ({
     host: request.url.host,
     duration_ms: Math.round(clock.mono() - begun),
   })
-  // The id of a call that is repeated stays the same, so a service that knows this header does the work once.
+  // A repeated call keeps its id, so a service that knows this header does the work only once.
   const key = tool.effect === 'idempotent' ? { 'idempotency-key': encodeURIComponent(call.callId.toWellFormed()) } : {}
   try {
     const answer = await http.send({ ...request, headers: { ...HEADERS, ...key, ...request.headers } }, signal)

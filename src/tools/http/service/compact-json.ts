@@ -1,11 +1,11 @@
-/** JSON without the whitespace between its tokens; null where the text is no JSON. Numbers keep every digit they have. */
+/** JSON without the whitespace between its tokens. Null when the text is not JSON. Numbers keep all their digits. */
 export function compactJson(text: string): string | null {
   try {
     JSON.parse(text)
   } catch {
     return null
   }
-  // Not printed from the parsed value: an id of 19 digits would come back as another one.
+  // The parsed value is not printed: an id of 19 digits would change.
   let result = ''
   let position = 0
   while (position < text.length) {

@@ -4,30 +4,33 @@ import type { ServiceHttp } from './service-http.ts'
 
 export interface FetchedFile {
   content: Uint8Array
-  /** As its server says; null when it says nothing of use. */
+  /** What its server says. Null when that is of no use. */
   mimeType: string | null
-  /** The last part of its path; null when there is none. */
+  /** The last part of its path. Null when there is none. */
   name: string | null
 }
 
-/** Fetches a file that a message names by its address. Throws `invalid_request`, `file_too_large` or `file_unreadable`. */
+/** Fetches a file that a message names by its URL. Throws `invalid_request`, `file_too_large` or `file_unreadable`. */
 export type FetchFile = (url: string, signal: AbortSignal) => Promise<FetchedFile>
 
 const FETCH_MS = 30_000
 
-/** `http` must read up to `fileLimits.base64Bytes`, and judges every address before it connects. */
+/** `http` must read up to `fileLimits.base64Bytes`. It checks every address before it connects. */
 export function createFetchFile(http: ServiceHttp): FetchFile {
   return async (text, signal) => {
     const url = URL.parse(text)
     if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
-      throw new ServerError('invalid_request', 'A file is fetched from an https address without a user and a password.')
+      throw new ServerError(
+        'invalid_request',
+        'The URL of a file must begin with https:// and must not contain a user or password.',
+      )
     }
     const request = { method: 'GET', url, headers: { accept: '*/*' }, body: null, allowPrivate: false }
     const answer = await http.send(request, AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)])).catch(unreadable)
     if (answer.status !== 200) throw notFetched(`its server answered ${answer.status}`)
     if (answer.isCut || (answer.contentLength ?? 0) > fileLimits.base64Bytes) {
       const megabytes = fileLimits.base64Bytes / 1_000_000
-      throw new ServerError('file_too_large', `A file that is fetched may have ${megabytes} MB.`)
+      throw new ServerError('file_too_large', `A file that is fetched from a URL may be at most ${megabytes} MB large.`)
     }
     const type = (answer.contentType.split(';')[0] ?? '').trim()
     return {

@@ -5,7 +5,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 export const isRedirect = (status: number): boolean => REDIRECTS.has(status)
 
-// Any header of the settings may be a credential, so only what cannot be one goes to another origin.
+// Any header of the settings may be a credential. Only these, which cannot be one, are sent to another origin.
 const HARMLESS: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -14,7 +14,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** The request that a redirect asks for, or a throw. Where it leads is judged when it is sent, like any other. */
+/** The request that a redirect asks for. Throws if it is not allowed. The new address is checked when the request is sent. */
 export function redirected(request: ServiceRequest, status: number, location: string): ServiceRequest {
   const url = URL.parse(location, request.url.href)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw serviceFailure('bad_redirect')
@@ -27,7 +27,7 @@ export function redirected(request: ServiceRequest, status: number, location: st
   const becomesGet = (status === 303 && request.method !== 'HEAD') || (isPost && (status === 301 || status === 302))
   const method = becomesGet ? 'GET' : request.method
   const body = becomesGet ? null : request.body
-  // A body may hold a key as well as a header may, and there is no telling.
+  // A body may hold a key too, and we cannot tell.
   if (body !== null && url.hostname !== request.url.hostname) throw serviceFailure('bad_redirect')
 
   const headers = Object.entries(request.headers)

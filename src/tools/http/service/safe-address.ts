@@ -1,25 +1,36 @@
-// Which addresses a request that others can steer may go to. Pure; whoever connects must connect to the very address that was judged.
+// Which addresses a request may go to when a model or a redirect can influence it. Pure. The caller must connect to exactly the
+// address that was checked.
 
 import { BlockList, isIP } from 'node:net'
 
-/** Whether this is an address of the public internet. Anything that is no IP address, or has a zone, is not. */
+/** Whether this is an IP address of the public internet. False for anything else, and for addresses with a zone. */
 export function isPublicAddress(ip: string): boolean {
   if (ip.includes('%')) return false
   switch (isIP(ip)) {
     case 4:
       return !RESERVED_V4.check(ip, 'ipv4')
     case 6:
-      // What is not global unicast is out at once: loopback, link-local, unique local, multicast, and the forms that hide an
-      // IPv4 address (mapped, compatible, NAT64).
+      // Only global unicast can be public. This excludes loopback, link-local, unique local, multicast, and the forms that hide
+      // an IPv4 address (mapped, compatible, NAT64).
       return GLOBAL_UNICAST.check(ip, 'ipv6') && !RESERVED_V6.check(ip, 'ipv6')
     default:
       return false
   }
 }
 
+/** Whether the URL alone shows that the host is not public. Then the mistake is reported at the start, not at the first call. */
+export function isPrivateHost({ hostname }: URL): boolean {
+  const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  if (isIP(name) !== 0) return !isPublicAddress(name)
+  return name === 'localhost' || name.endsWith('.localhost')
+}
+
+export const privateHostProblem = (url: URL): string =>
+  `${url.host} is on this machine or in a private network. Write allow_private: true if the tool may call it.`
+
 const GLOBAL_UNICAST = subnets('ipv6', ['2000::/3'])
 
-// IANA's special-purpose registries, and what clouds keep for themselves.
+// IANA's special-purpose registries, and what clouds reserve for themselves.
 const RESERVED_V4 = subnets('ipv4', [
   '0.0.0.0/8', // this network; Linux takes 0.0.0.0 for loopback
   '10.0.0.0/8', // private

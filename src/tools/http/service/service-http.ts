@@ -1,5 +1,5 @@
-// One request to somebody else's service: the address judged before it is connected to, redirects followed with care, the answer
-// bounded. Knows no tools.
+// Sends one request to a service outside. Checks the address before it connects, follows redirects with care, and limits the
+// answer. It knows nothing about tools.
 
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -13,31 +13,31 @@ import { serviceFailure } from './service-failure.ts'
 
 export interface ServiceRequest {
   method: string
-  /** http or https, without a user or a password. */
+  /** An http or https URL without a user or password. */
   url: URL
   headers: Readonly<Record<string, string>>
   body: string | null
-  /** Addresses that are not public may be called too. */
+  /** Whether addresses that are not public may be called too. */
   allowPrivate: boolean
 }
 
 export interface ServiceAnswer extends AnswerBody {
   status: number
-  /** Lower case; empty when nothing is said. */
+  /** In lower case. Empty when the service names none. */
   contentType: string
-  /** As the service says it; null when it does not. */
+  /** What the service says. Null when it does not say. */
   contentLength: number | null
 }
 
 export interface ServiceHttp {
   /**
-   * Resolves with whatever status the service gives, after at most five redirects. Throws a `ServerError` with the `reason`
-   * among its details where there is no answer. An abort closes the connection.
+   * Resolves with the answer, of any status, after at most five redirects. When there is no answer, throws a `ServerError` whose
+   * details hold the `reason`. An abort closes the connection.
    */
   send(request: ServiceRequest, signal: AbortSignal): Promise<ServiceAnswer>
 }
 
-/** All addresses of a name; rejects where there is none. */
+/** All addresses of a host name. Rejects when there is none. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>
 
 export const systemLookup: Lookup = async (hostname) => {
@@ -47,12 +47,12 @@ export const systemLookup: Lookup = async (hostname) => {
 
 export interface ServiceHttpDeps {
   connections: Connections
-  /** Where a proxy may be used; left out: none is. The proxy looks the name up again, and we judge only what we have seen. */
+  /** For requests that use a proxy. Left out: none does. The proxy resolves the name again, and we cannot check what it finds. */
   proxied?: Lines | null
   lookup: Lookup
-  /** `isPublicAddress`, but for tests, whose only network is this machine. */
+  /** For tests, whose only network is this machine. Default: `isPublicAddress`. */
   isPublic?: (ip: string) => boolean
-  /** How much of an answer is read; 1 MB when nothing is said. */
+  /** How much of an answer is read. Default: 1 MB. */
   maxBytes?: number
 }
 
@@ -121,7 +121,7 @@ async function exchange(
   }
 }
 
-/** The socket connects to what was judged; a second question to the name server could have another answer. */
+/** Makes the socket connect to the addresses that were checked. A second lookup could give other ones. */
 function alreadyKnown(addresses: readonly LookupAddress[]): LookupFunction {
   return (_hostname, options, done) => {
     const [first] = addresses

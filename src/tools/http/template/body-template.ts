@@ -1,4 +1,4 @@
-// A body with arguments in it. Each is encoded for its place, so that no argument can say more than its value.
+// A body with arguments in it. Each argument is encoded for its place, so that it cannot change anything else in the body.
 
 import type { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../is-record.ts'
@@ -8,11 +8,11 @@ import { type Arguments, argumentsIn, fillTemplate, parseTemplate, soleArgument 
 export interface BodyTemplate {
   readonly arguments: readonly string[]
   readonly contentType: string
-  /** Null where nothing is left to send. */
+  /** Null when there is nothing to send. */
   fill(args: Arguments): string | null
 }
 
-/** `contentType` as the headers say it; null: JSON. */
+/** `contentType` is what the headers say. Null: JSON. */
 export function parseBodyTemplate(
   template: unknown,
   contentType: string | null,
@@ -26,7 +26,7 @@ export function parseBodyTemplate(
   if (/[/+]json\b/.test(type)) {
     if (typeof template === 'string' && soleArgument(parseTemplate(template)) === null)
       throw refuse(
-        'body is a text. Write it as keys and values; for a body that is not JSON add a Content-Type header.',
+        'body is a string. Write keys and values instead, or add a Content-Type header for a body that is not JSON.',
       )
     return {
       ...result,
@@ -51,13 +51,13 @@ export function parseBodyTemplate(
   }
   if (typeof template !== 'string')
     throw refuse(
-      `body must be a text, because the Content-Type is ${type}. Or leave the Content-Type out and send JSON.`,
+      `body must be a string, because the Content-Type is ${type}. Or leave out the Content-Type and send JSON.`,
     )
   const text = parseTemplate(template)
   return { ...result, fill: (args) => fillTemplate(text, args, encoderFor(type)) }
 }
 
-/** Undefined: not there. */
+/** Undefined: left out. */
 type Build = (args: Arguments) => unknown
 
 function parseValue(template: unknown, names: Set<string>): Build {
@@ -78,7 +78,7 @@ function parseText(text: string, names: Set<string>): Build {
   const template = parseTemplate(text)
   for (const name of argumentsIn(template)) names.add(name)
   const sole = soleArgument(template)
-  // Here null is a value like any other: JSON has a word for it.
+  // Here null is a value like any other, because JSON has one.
   if (sole !== null) return (args) => (Object.hasOwn(args, sole) ? args[sole] : undefined)
   return (args) => fillTemplate(template, args, (value) => value) ?? undefined
 }

@@ -4,9 +4,9 @@ import { type Arguments, argumentsIn, fillTemplate, parseTemplate } from './temp
 
 export interface HeaderTemplates {
   readonly arguments: readonly string[]
-  /** Of the body, where the settings say it; lower case. */
+  /** The Content-Type that the settings name, in lower case. Null when they do not. */
   readonly contentType: string | null
-  /** By lower-case name. A header whose argument was left out is left out. */
+  /** Values by lower-case name. Headers whose argument was left out are left out. */
   fill(args: Arguments): Record<string, string>
 }
 
@@ -15,7 +15,7 @@ export function parseHeaderTemplates(
   refuse: (problem: string) => ServerError,
 ): HeaderTemplates {
   const templates = Object.entries(headers).map(([name, value]) => {
-    if (!isHeaderName(name)) throw refuse(`headers: ${JSON.stringify(name)} is not the name of a header.`)
+    if (!isHeaderName(name)) throw refuse(`headers: ${JSON.stringify(name)} is not a valid header name.`)
     if (isReservedHeader(name)) throw refuse(`headers: ${name} is set by the server itself. Remove it.`)
     if (!isHeaderValue(value)) throw refuse(`headers: the value of ${name} has characters that a header cannot carry.`)
     return { name: name.toLowerCase(), template: parseTemplate(value) }
@@ -34,7 +34,7 @@ export function parseHeaderTemplates(
   }
 }
 
-/** Throws where the value would end the header and begin another one, or cannot be sent at all. */
+/** Throws for a value that would end the header and begin another one, or that cannot be sent at all. */
 export function checkedHeaderValue(name: string, value: string): string {
   if (isHeaderValue(value)) return value
   throw badArgument(`The argument for the header ${name} has characters that a header cannot carry, e.g. a line break.`)
@@ -44,7 +44,7 @@ const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.te
 
 export const isHeaderName = (name: string): boolean => /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name)
 
-/** Where the request goes and how it is framed is not for settings or arguments to say. */
+/** Headers that decide where a request goes and how it is framed. Neither settings nor arguments may set them. */
 export const isReservedHeader = (name: string): boolean => RESERVED.has(name.toLowerCase())
 
 const RESERVED: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-// How OpenAPI writes lists and objects where only text can stand. Everything that comes out is encoded.
+// How OpenAPI writes lists and objects in paths, queries, headers and forms. All results are encoded.
 
 import { isRecord } from '../is-record.ts'
 import { textOf } from './template.ts'
@@ -13,7 +13,7 @@ const SEPARATORS: Record<QueryStyle, string> = {
   deepObject: ',',
 }
 
-/** `name=value` once for each pair that the value becomes; what was left out becomes none. */
+/** The `name=value` pairs of a parameter. A value that was left out has none. */
 export function queryPairs(name: string, value: unknown, style: QueryStyle, explode: boolean): string[] {
   if (value === undefined || value === null) return []
   if (style === 'deepObject' && typeof value === 'object') return deepPairs(name, value)
@@ -28,13 +28,13 @@ export function queryPairs(name: string, value: unknown, style: QueryStyle, expl
   return [`${encodeURIComponent(name)}=${entries.flat().map(encoded).join(SEPARATORS[style])}`]
 }
 
-/** Of a form where nothing else is said: a list repeats its name, an object is JSON. */
+/** The default for forms: a list repeats its name, an object becomes JSON. */
 export function formPairs(name: string, value: unknown): string[] {
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? value.map((item) => pair(name, item)) : [pair(name, value)]
 }
 
-/** OpenAPI's `simple`, for paths and headers. */
+/** OpenAPI's style `simple`, for paths and headers. */
 export function simpleText(value: unknown, explode: boolean, encode: (text: string) => string): string {
   const text = (item: unknown) => encode(textOf(item))
   if (Array.isArray(value)) return value.map(text).join(',')
@@ -43,7 +43,7 @@ export function simpleText(value: unknown, explode: boolean, encode: (text: stri
   return explode ? entries.map((entry) => entry.map(text).join('=')).join(',') : entries.flat().map(text).join(',')
 }
 
-/** The standard ends at the first level; services that go deeper write it like this. */
+/** OpenAPI defines only the first level. Services that go deeper write it like this. */
 function deepPairs(name: string, value: object): string[] {
   return given(value).flatMap(([key, item]) => {
     const inner = `${name}[${key}]`

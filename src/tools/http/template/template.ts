@@ -1,4 +1,4 @@
-// `{argument}` inside a text. `{{argument}}` stands for itself, for texts that need the braces.
+// Texts with `{argument}` in them. `{{argument}}` becomes a plain `{argument}`, for texts that need the braces.
 
 export type Template = readonly TemplatePart[]
 export type TemplatePart = string | { argument: string }
@@ -22,19 +22,19 @@ export function parseTemplate(text: string): Template {
 export const argumentsIn = (template: Template): string[] =>
   template.flatMap((part) => (typeof part === 'string' ? [] : [part.argument]))
 
-/** The argument of a template that is nothing else; null otherwise. */
+/** The argument of a template that is exactly one argument. Null for any other. */
 export function soleArgument(template: Template): string | null {
   const [part] = template
   return template.length === 1 && typeof part === 'object' ? part.argument : null
 }
 
-/** Undefined where it was left out. Models write null for what they leave out, so in a text null is no value either. */
+/** Undefined if it was left out. Models also write null for what they leave out, so null counts as left out too. */
 export function argumentOf(args: Arguments, name: string): unknown {
   const value = Object.hasOwn(args, name) ? args[name] : undefined
   return value === null ? undefined : value
 }
 
-/** Null where an argument was left out. */
+/** Null when an argument was left out. */
 export function fillTemplate(template: Template, args: Arguments, encode: (text: string) => string): string | null {
   let result = ''
   for (const part of template) {

@@ -1,8 +1,7 @@
-// An address with arguments in its path and query. Scheme, host and port are fixed when the template is read.
+// A URL with arguments in its path and query. Scheme, host and port are fixed when the template is read.
 
 import type { ServerError } from '../../../domain/errors.ts'
 import { badArgument } from '../service/service-failure.ts'
-import { segmentProblem } from './path-segment.ts'
 import {
   type Arguments,
   argumentOf,
@@ -18,30 +17,29 @@ export interface UrlTemplate {
   readonly base: URL
   readonly arguments: readonly string[]
   /**
-   * The address for these arguments. A part of the query whose argument was left out is left out; `pairs`, encoded already, come
-   * behind. Throws where an argument is missing in the path or would change which place is meant. `path` encodes an argument for
-   * its place there.
+   * The URL for these arguments. Query parameters whose argument was left out are left out. `pairs`, already encoded, are appended.
+   * Throws when an argument of the path is missing, or would lead to another path. `path` encodes an argument for the path.
    */
   fill(args: Arguments, pairs: readonly string[], path?: (value: unknown, argument: string) => string): URL
 }
 
 const SHAPE = /^(https?:)\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i
 
-/** `refuse` makes the error for a template that cannot be used. */
+/** `refuse` creates the error that is thrown for a template that cannot be used. */
 export function parseUrlTemplate(text: string, refuse: (problem: string) => ServerError): UrlTemplate {
   const [, scheme = '', authority = '', path = '', query = ''] = SHAPE.exec(text) ?? []
-  if (scheme === '') throw refuse('url must begin with https:// or http:// and have no part after a #.')
-  if (/[{}]/.test(authority)) throw refuse('url must have its host written out: an argument cannot stand there.')
-  if (authority.includes('@')) throw refuse('url must not hold a user or password. Write an Authorization header.')
-  if (/[\\\s\p{Cc}]/u.test(text)) throw refuse('url must have no spaces and no backslashes. Write %20 for a space.')
+  if (scheme === '') throw refuse('url must begin with https:// or http:// and must not contain a #.')
+  if (/[{}]/.test(authority)) throw refuse('url must name its host: an argument cannot be part of it.')
+  if (authority.includes('@')) throw refuse('url must not contain a user or password. Write an Authorization header.')
+  if (/[\\\s\p{Cc}]/u.test(text)) throw refuse('url must not contain spaces or backslashes. Write %20 for a space.')
   const base = URL.parse(`${scheme}//${authority}/`)
-  if (base === null) throw refuse(`url has no host that can be called: ${JSON.stringify(authority)}.`)
+  if (base === null) throw refuse(`url has no valid host: ${JSON.stringify(authority)}.`)
 
   const segments = path.split('/').slice(1).map(parseTemplate)
   const parameters = query.split('&').filter(Boolean).map(parseParameter)
   const templates = [...segments, ...parameters.map(({ template }) => template)]
   if (templates.flat().some((part) => typeof part === 'string' && /[{}]/.test(part)))
-    throw refuse('url has a { or } that belongs to no argument. Write {name} around the name of an argument.')
+    throw refuse('url has a { or } that does not belong to an argument. Write arguments as {name}.')
   for (const segment of segments) {
     const [part = ''] = segment
     if (segment.length === 1 && typeof part === 'string' && segmentProblem(part) !== null)
@@ -55,7 +53,7 @@ export function parseUrlTemplate(text: string, refuse: (problem: string) => Serv
       const filled = segments.map((segment) => fillSegment(segment, args, encode))
       const all = [...parameters.flatMap((parameter) => fillParameter(parameter, args)), ...pairs]
       const url = new URL(`${base.origin}/${filled.join('/')}${all.length === 0 ? '' : `?${all.join('&')}`}`)
-      // Cannot happen, and must not.
+      // The checks above already rule this out. This is the last guard.
       if (url.origin !== base.origin || url.pathname.split('/').length !== Math.max(filled.length, 1) + 1)
         throw badArgument('The arguments would lead to another address.')
       return url
@@ -80,9 +78,34 @@ function fillSegment(segment: ReturnType<typeof parseTemplate>, args: Arguments,
   return result
 }
 
+/**
+ * What is wrong with one encoded segment of a path that arguments were put into. Null when the segment is safe. Encoding alone is
+ * not enough: a server, or a proxy before it, that decodes a path and then normalizes it turns `..%2Fadmin` into another path
+ * (CVE-2026-32871 is this hole in another product).
+ */
+function segmentProblem(segment: string): string | null {
+  if (segment === '') return 'would leave a part of the address empty'
+  let text = segment
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    if (text.split(/[/\\]/).some(isDots)) return 'would lead to another address'
+    const decoded = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    if (decoded === text) return null
+    if ([...decoded].some(isControl)) return 'holds a control character'
+    text = decoded
+  }
+  return 'is encoded several times over'
+}
+
+const MAX_DEPTH = 4
+
+/** Java servers cut off what follows a semicolon before they look. */
+const isDots = (piece: string): boolean => /^\.{1,2}(;|$)/.test(piece)
+
+const isControl = (character: string): boolean => character < ' ' || character === '\x7f'
+
 interface QueryParameter {
   template: ReturnType<typeof parseTemplate>
-  /** Of a parameter that is one argument and nothing else. */
+  /** For a parameter whose value is exactly one argument. Null for any other. */
   sole: { name: string; argument: string } | null
 }
 

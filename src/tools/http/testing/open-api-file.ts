@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type OpenApiDocument, readOpenApiDocument } from '../open-api/document.ts'
 
-/** Writes a document into a folder of its own, hands over its path, and removes it. */
+/** Writes a document to a temporary file, calls `use` with its path, and removes it. */
 export async function withOpenApiFile<T>(content: string | object, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-openapi-'))
   try {

@@ -6,7 +6,7 @@ export interface Service {
   port: number
   /** `http://address:port` */
   url: string
-  /** Connections, whether they asked for anything or not. */
+  /** Counts connections, also those that sent no request. */
   connections: number
   requests: { method: string; url: string; headers: http.IncomingHttpHeaders; body: string }[]
   close(): Promise<void>
@@ -14,7 +14,7 @@ export interface Service {
 
 export type Answer = (response: http.ServerResponse, request: http.IncomingMessage) => void
 
-/** A real server on this machine. */
+/** A real HTTP server on this machine. */
 export async function openService(answer: Answer, host = '127.0.0.1', port = 0): Promise<Service> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
