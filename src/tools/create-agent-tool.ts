@@ -18,7 +18,7 @@ export type KnownAgent = Pick<
 }
 
 /** The source of a function tool's module, as plain data. */
-export type SourceOf = (tool: FunctionToolSettings) => Promise<unknown>
+type SourceOf = (tool: FunctionToolSettings) => Promise<unknown>
 
 const question: JsonSchema = {
   type: 'object',

@@ -19,7 +19,7 @@ const settings: PromptToolSettings = {
 }
 
 describe('a prompt tool', () => {
-  test('asks the model with the arguments filled in, and counts what that cost', async () => {
+  test('asks the model with the arguments filled in, and counts the tokens', async () => {
     const prompts: string[] = []
     const usage = [{ model: 'm', inputTokens: 7, outputTokens: 3 }]
     const tool = createPromptTool(settings, async (prompt) => {
@@ -28,7 +28,7 @@ describe('a prompt tool', () => {
     })
     const { signal } = new AbortController()
 
-    // What an argument says is not a template.
+    // The value of an argument is not read as a template.
     const first = await tool.call(
       toolCall({ text: 'say {language} $& {{x}}', language: 'German', options: { a: [1] } }),
       signal,
@@ -48,7 +48,7 @@ describe('a prompt tool', () => {
     expect(described).toEqual({ location: 'server', binding: expect.any(String), ...rest })
   })
 
-  test('says so when the model has nothing to say, and lets its failure through', async () => {
+  test('reports an empty answer, and passes a failure of the model on', async () => {
     const { signal } = new AbortController()
     const silent = createPromptTool(settings, async () => ({ text: ' \n', usage: [] }))
     expect(await silent.call(toolCall({}), signal)).toEqual({
@@ -71,7 +71,7 @@ describe('a prompt tool', () => {
     expect(seen).toEqual([signal])
   })
 
-  test.each(['{txet}', 'a {constructor} b'])('refuses the template %j when it is made', (template) => {
+  test.each(['{txet}', 'a {constructor} b'])('refuses the template %j when the tool is created', (template) => {
     expect(() => createPromptTool({ ...settings, template }, async () => ({ text: '', usage: [] }))).toThrow(
       expect.objectContaining({
         code: 'config_invalid',

@@ -86,7 +86,7 @@ const fake: ToolSettings = mcpSettings({
 })
 
 describe('a toolbox', () => {
-  test('has the tools of every kind, each as its settings say', async () => {
+  test('has tools of every kind, each as its settings say', async () => {
     const service = await openService((response, request) => answerJson(response, { asked: request.url }))
     const openapi = JSON.stringify({
       openapi: '3.1.0',
@@ -189,7 +189,7 @@ describe('a toolbox', () => {
     }
   })
 
-  test('gives the same tools back until something changes', async () => {
+  test('returns the same tools until something changes', async () => {
     const toolbox = await createToolbox([fake], deps())
     try {
       const first = await toolbox.tools(never)
@@ -203,7 +203,7 @@ describe('a toolbox', () => {
     expect(await still.tools(never)).toBe(await still.tools(never))
   })
 
-  test('starts nothing before it is asked, and does without a server that does not start', async () => {
+  test('starts no server before the first use, and works without one that does not start', async () => {
     const given = deps()
     const toolbox = await createToolbox([mcpSettings({ name: 'gone' }), { ...named('locate'), type: 'client' }], given)
     expect(given.lines).toEqual([])
@@ -226,13 +226,13 @@ describe('a toolbox', () => {
         { ...named('x'), type: 'prompt', template: 'hi' },
       ],
       {},
-      'Two tools have the name x: one type client, one type prompt. Give one of them another name.',
+      'Two tools have the name x: one of type client, one of type prompt. Give one of them another name.',
     ],
     [
       'a tool in code with the name of one in the file',
       [{ ...named('x'), type: 'client' }],
       { extra: [{ ...named('x'), binding: 'x', location: 'client' }] },
-      'Two tools have the name x: one type client, one given in code. Give one of them another name.',
+      'Two tools have the name x: one of type client, one given in code. Give one of them another name.',
     ],
     [
       'two servers with one name',
@@ -252,12 +252,12 @@ describe('a toolbox', () => {
       {},
       'Tool x, parameters: This JSON Schema cannot be used: /type must be one of string, number, integer, boolean, object, array, null, or a list of them.',
     ],
-  ])('is not made with %s', async (_, settings, change, message) => {
+  ])('is refused with %s', async (_, settings, change, message) => {
     await expect(createToolbox(settings, deps(change))).rejects.toMatchObject({ code: 'config_invalid', message })
   })
 })
 
-test('an MCP server at a URL is reached through a proxy only where tools may use one', async () => {
+test('an MCP server at a URL is reached through a proxy only if tools may use one', async () => {
   const service = await openService((response) => response.writeHead(404).end())
   const proxy = await openProxy(service.port)
   const connections = createConnections()

@@ -94,7 +94,7 @@ async function makeTools(
   deps: ToolboxDeps,
   shared: SharedHttp,
 ): Promise<Origin[]> {
-  const only = (tool: Tool): Origin[] => [{ tool, from: `type ${settings.type}` }]
+  const only = (tool: Tool): Origin[] => [{ tool, from: `of type ${settings.type}` }]
   switch (settings.type) {
     case 'function': {
       const { loadFunctionTool } = await import('./function/load-function-tool.ts')

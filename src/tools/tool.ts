@@ -1,4 +1,4 @@
-// What an agent can call. Every kind of tool is one implementation of this port.
+// The port for everything that an agent can call. Every kind of tool implements it.
 
 import type { TokenUsage } from '../domain/event.ts'
 import type { Logger } from '../domain/logger.ts'
@@ -7,62 +7,62 @@ import type { JsonSchema, ToolRules } from '../domain/tool-settings.ts'
 export interface ToolDescription extends ToolRules {
   name: string
   description: string
-  /** JSON Schema of the arguments. The engine has validated them before it calls, and filled in the defaults. */
+  /** JSON Schema of the arguments. The engine validates them and fills in the defaults before it calls the tool. */
   parameters: JsonSchema
-  /** Of the result; null when nothing is said. */
+  /** JSON Schema of the result. Null when there is none. */
   returns: JsonSchema | null
-  /** The folders that its relative paths may begin in. Left out: the agent's. */
+  /** The folders that relative paths in its arguments may start from. Left out: the agent's folder. */
   roots?: readonly string[]
 }
 
-/** A tool that can be called, and what it is made of. */
+/** A tool that can be called, with the digest that approvals are bound to. */
 export interface BoundTool extends ToolDescription {
-  /** Names what it does (`tool-binding.ts`). A person's yes is bound to it: a tool that would do something else has another one. */
+  /** Digest of what the tool does (`tool-binding.ts`). An approval is bound to it, so it does not cover a tool that has changed. */
   binding: string
 }
 
 export interface ServerTool extends BoundTool {
   location: 'server'
-  /** Runs one call. A throw becomes an error the model can read; only the text of a `ServerError` is shown to it. */
+  /** Runs one call. An exception becomes an error for the model, which sees the text only if it is a `ServerError`. */
   call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>
 }
 
-/** Runs at the caller: the run waits, the caller's next word brings the result. */
+/** Runs at the client. The run waits, and the client's next message brings the result. */
 export interface ClientTool extends BoundTool {
   location: 'client'
 }
 
-/** Another agent: the engine itself runs it, inside the run that calls it. */
+/** Another agent. The engine runs it inside the run that calls it. */
 export interface AgentTool extends BoundTool {
   location: 'agent'
   agent: string
-  /** The other agent is handed the conversation and answers in the caller's place. */
+  /** Whether the other agent takes over the conversation and answers instead of the caller. */
   handoff: boolean
 }
 
 export type Tool = ServerTool | ClientTool | AgentTool
 
-/** The tools of one agent. Servers behind it come and go, and lists may change between calls. */
+/** The tools of one agent. Servers behind it may come and go, so the tools may change between calls. */
 export interface Toolbox {
-  /** Starts the servers behind it, in the background. Whoever asks for the tools first does the same. */
+  /** Starts the servers behind it in the background. The first call of `tools` starts them too. */
   start(): void
-  /** By name. A server that cannot be reached is left out, with a warning in the log. Only the first call waits, and not for long. */
+  /** The tools by name, without those of servers that cannot be reached. Only the first call waits, for a short time. */
   tools(signal: AbortSignal): Promise<ReadonlyMap<string, Tool>>
-  /** The servers behind it, as they are now. */
+  /** The servers behind it and their present state. */
   servers(): readonly ToolServer[]
   close(): Promise<void>
 }
 
 export interface ToolServer {
   name: string
-  /** Why its tools are missing, for people; null when they are there. */
+  /** Why its tools are missing, for people. Null when they are there. */
   trouble: string | null
-  /** Names of what it offered last. */
+  /** Names of the tools that it offered last. */
   tools: readonly string[]
 }
 
 export interface ToolCallRequest {
-  /** Unique for this call and the same when an idempotent call is repeated. */
+  /** Unique for this call. Stays the same when an idempotent call is repeated. */
   callId: string
   arguments: Record<string, unknown>
   sessionId: string
@@ -70,33 +70,33 @@ export interface ToolCallRequest {
   owner: string
   agent: string
   forwardedProps: unknown
-  /** Characters of the result that are kept: a tool need not make more. */
+  /** How many characters of the result are kept. A tool need not produce more. */
   resultChars: number
   voice: ToolVoice
 }
 
-/** What a tool can say while it works. Everything becomes events of the run; after the call has ended it is not heard. */
+/** What a tool can report while it works. Everything becomes events of the run. After the call has ended it is ignored. */
 export interface ToolVoice {
   readonly log: Logger
-  /** The session's shared state as it is now. */
+  /** The present shared state of the session. */
   state(): unknown
-  /** Replaces it; clients are sent the difference. */
+  /** Replaces the shared state. Clients get the difference. */
   setState(next: unknown): void
-  /** A CUSTOM event. */
+  /** Sends a CUSTOM event. */
   emit(name: string, value: unknown): void
-  /** Something to show beside the conversation; the same id again replaces it. */
+  /** Shows something beside the conversation. A second call with the same id replaces it. */
   activity(id: string, type: string, content: Record<string, unknown>): void
-  /** How far the call has come. */
+  /** Reports the progress of the call. */
   progress(done: number, total?: number, message?: string): void
 }
 
 export interface ToolOutcome {
   content: string
   isError: boolean
-  /** There was more than the content, and nobody knows how much. */
+  /** Whether `content` was cut, with an unknown rest. */
   isCut?: boolean
-  /** Of an error: asking again may help, so a tool that may be repeated is. A throw always counts as such. */
+  /** For an error: a retry may help, so a tool that may be repeated is called again. Exceptions always count as this. */
   isPassing?: boolean
-  /** Tokens of models that the tool called; they count as the run's. */
+  /** Tokens of models that the tool called. They count as the run's. */
   usage?: TokenUsage[]
 }

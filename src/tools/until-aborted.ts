@@ -1,4 +1,4 @@
-/** Settles like the promise, or rejects with the signal's reason as soon as it aborts. Then the promise's own result is ignored. */
+/** Settles like the promise, or rejects with the signal's reason as soon as it aborts. Then the promise's result is ignored. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -35,7 +35,7 @@ const settings = (more: Partial<HttpToolSettings> & { url: string }, names = 'id
   ...more,
 })
 
-/** What the service saw of one call. */
+/** The request that the service received. */
 async function sent(more: Partial<HttpToolSettings>, path: string, args: Record<string, unknown>, names?: string) {
   const service = await open()
   const tool = createHttpTool(settings({ ...more, url: service.url + path }, names), httpToolDeps())
@@ -60,13 +60,13 @@ describe('an http tool', () => {
     expect(description).toEqual({ location: 'server', binding: expect.any(String), ...rules })
   })
 
-  test('gives the answer of the service', async () => {
+  test('returns the answer of the service', async () => {
     const service = await open()
     const tool = createHttpTool(settings({ url: `${service.url}/users/{id}` }), httpToolDeps())
     expect(await tool.call(toolCall({ id: 7 }), never)).toEqual({ content: '{"ok":true}', isError: false })
   })
 
-  test('gives a status of 400 and more as an error, with what the service says about it', async () => {
+  test('returns a status of 400 or more as an error, with the text of the service', async () => {
     const service = await open((response) => answerJson(response, { error: 'gone' }, 410))
     const tool = createHttpTool(settings({ url: service.url }), httpToolDeps())
     expect(await tool.call(toolCall({}), never)).toEqual({
@@ -75,7 +75,7 @@ describe('an http tool', () => {
     })
   })
 
-  test.each(['GET', 'DELETE', 'HEAD'])('%s: arguments without a place go into the query', async (method) => {
+  test.each(['GET', 'DELETE', 'HEAD'])('%s: arguments that no template uses go into the query', async (method) => {
     const args = { id: 'a/b', q: 'x&y', tags: ['p', 'q'], note: { deep: 1 } }
     expect(parts(await sent({ method }, '/u/{id}?fixed=1', args))).toEqual({
       line: `${method} /u/a%2Fb?fixed=1&q=x%26y&tags=p&tags=q&note=%7B%22deep%22%3A1%7D`,
@@ -84,7 +84,7 @@ describe('an http tool', () => {
     })
   })
 
-  test.each(['POST', 'PUT', 'PATCH'])('%s: arguments without a place are the JSON body', async (method) => {
+  test.each(['POST', 'PUT', 'PATCH'])('%s: arguments that no template uses become the JSON body', async (method) => {
     const args = { id: 'x', q: 'text', tags: [1, null], note: null }
     expect(parts(await sent({ method }, '/u/{id}', args))).toEqual({
       line: `${method} /u/x`,
@@ -93,7 +93,7 @@ describe('an http tool', () => {
     })
   })
 
-  test('sends an empty object where every argument of the body is left out, and no body where there is none', async () => {
+  test('sends an empty object if all arguments of the body are left out, and no body if it has none', async () => {
     expect(parts(await sent({ method: 'POST' }, '/u/{id}', { id: 1 }))).toEqual({
       line: 'POST /u/1',
       type: 'application/json',
@@ -106,7 +106,7 @@ describe('an http tool', () => {
     })
   })
 
-  test('a body template takes arguments as values, inside of texts, and leaves out what was left out', async () => {
+  test('a body template takes arguments as values or inside strings, and skips missing ones', async () => {
     const body = {
       exact: '{tags}',
       nothing: '{note}',
@@ -132,7 +132,7 @@ describe('an http tool', () => {
     expect((await sent({ method: 'POST', body: '{tags}' }, '/', {})).body).toBe('')
   })
 
-  test('with a body template nothing else is sent', async () => {
+  test('with a body template no other arguments are sent', async () => {
     expect(parts(await sent({ method: 'POST', body: { a: '{q}' } }, '/', { q: 1, note: 'for the operator' }))).toEqual({
       line: 'POST /',
       type: 'application/json',
@@ -147,13 +147,13 @@ describe('an http tool', () => {
     ['application/soap+xml', '<a b="{q}"/>', '<a b="x&#38;y=&#60;z&#62;"/>'],
     ['text/plain', 'Say {q}', 'Say x&y=<z>'],
     ['application/vnd.api+json', { a: '{q}' }, '{"a":"x&y=<z>"}'],
-  ])('a body of the type %s is written for it: %j', async (type, body, text) => {
+  ])('a body of type %s is encoded for that type: %j', async (type, body, text) => {
     const headers = { 'Content-Type': type }
     const result = await sent({ method: 'POST', headers, body }, '/', { q: 'x&y=<z>', tags: [1, 2] })
     expect(parts(result)).toEqual({ line: 'POST /', type, body: text })
   })
 
-  test('headers take arguments; one whose argument was left out is not sent', async () => {
+  test('headers take arguments, and a header whose argument is missing is not sent', async () => {
     const headers = { Authorization: 'Bearer k', 'X-Id': 'id-{id}', 'X-Note': '{note}', Accept: 'text/csv' }
     const result = await sent({ headers }, '/', { id: 7, q: 'x' })
     expect(result.line).toBe('GET /?q=x')
@@ -178,7 +178,7 @@ describe('an http tool', () => {
     expect(service.connections).toBe(0)
   })
 
-  test('an argument that would lead elsewhere is not sent', async () => {
+  test('an argument that would lead to another path is not sent', async () => {
     const service = await open()
     const tool = createHttpTool(settings({ url: `${service.url}/users/{id}/orders` }), httpToolDeps())
     for (const id of ['../../admin', '..', '%2e%2e/x', '', '/etc/../x'])
@@ -186,7 +186,7 @@ describe('an http tool', () => {
     expect(service.connections).toBe(0)
   })
 
-  test('an idempotent call has a key that stays the same when it is repeated', async () => {
+  test('an idempotent call has a key, which stays the same when the call is repeated', async () => {
     const service = await open()
     for (const effect of ['read', 'idempotent', 'once'] as const) {
       const tool = createHttpTool(settings({ url: service.url, method: 'PUT', effect }), httpToolDeps())
@@ -199,7 +199,7 @@ describe('an http tool', () => {
     expect(keys).toEqual([undefined, 'call%20%C3%BC', undefined, 'mine'])
   })
 
-  test('the log has host and status, and nothing of the content', async () => {
+  test('the log has the host and the status, but no content', async () => {
     const service = await open((response) => answerJson(response, { secret: 'answer' }, 403))
     const lines: LogLine[] = []
     const headers = { Authorization: 'Bearer secret' }
@@ -211,7 +211,7 @@ describe('an http tool', () => {
     ])
   })
 
-  test('a service that cannot be reached is told without internals, and logged with the reason', async () => {
+  test('the model learns no internals when a service cannot be reached, and the log has the reason', async () => {
     const service = await openService(() => {})
     await service.close()
     const lines: LogLine[] = []
@@ -227,7 +227,7 @@ describe('an http tool', () => {
     ])
   })
 
-  test('a service that takes too long is left when the signal says so', async () => {
+  test('a call to a slow service ends when the signal aborts', async () => {
     const service = await open(() => controller.abort())
     const controller = new AbortController()
     const tool = createHttpTool(settings({ url: service.url }), httpToolDeps())
@@ -237,7 +237,7 @@ describe('an http tool', () => {
     })
   })
 
-  test('a name that turns out to be private is not called', async () => {
+  test('a name that resolves to a private address is not called', async () => {
     const canary = await open()
     const url = `http://intranet.example:${canary.port}/`
     const deps = httpToolDeps([], async () => ['127.0.0.1'])

@@ -10,7 +10,7 @@ import { isPrivateHost, privateHostProblem } from './service/safe-address.ts'
 import type { ServiceRequest } from './service/service-http.ts'
 import { type BodyTemplate, parseBodyTemplate } from './template/body-template.ts'
 import { parseHeaderTemplates } from './template/header-templates.ts'
-import { formPairs } from './template/parameter-style.ts'
+import { formPairs, formText } from './template/parameter-style.ts'
 import type { Arguments } from './template/template.ts'
 import { parseUrlTemplate } from './template/url-template.ts'
 
@@ -82,11 +82,7 @@ function bodyOfRest(
   const type = contentType ?? 'application/json'
   if (/[/+]json\b/.test(type)) return { contentType: type, fill: (args) => JSON.stringify(args) }
   if (type.startsWith('application/x-www-form-urlencoded')) {
-    const fill = (args: Arguments) =>
-      Object.entries(args)
-        .flatMap(([name, value]) => formPairs(name, value))
-        .join('&')
-    return { contentType: type, fill }
+    return { contentType: type, fill: formText }
   }
   throw refuse(`the Content-Type ${type} needs a body. Write a body, or send JSON.`)
 }

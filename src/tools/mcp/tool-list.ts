@@ -16,7 +16,7 @@ import { createResourceTools } from './tools/resource-tools.ts'
 import { serverIdentity } from './tools/server-identity.ts'
 import { toolNames } from './tools/tool-names.ts'
 
-export interface ToolList {
+interface ToolList {
   /** As read last. Null before the first time. */
   last(): readonly ServerTool[] | null
   /** Reads the list from the server. Throws when the server does not give it in time. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { childEnvironment } from './child-environment.ts'
 
-test('a child gets the way to programs, home and language, and none of our secrets', () => {
+test('a child gets PATH, home and language, but none of our secrets', () => {
   const ours = {
     PATH: '/bin',
     HOME: '/home/ada',
@@ -32,7 +32,7 @@ test('a child gets the way to programs, home and language, and none of our secre
   })
 })
 
-test('on Windows it gets what programs there cannot start without, however the names are spelled', () => {
+test('on Windows it gets the variables that programs need there, in any case', () => {
   const ours = { Path: 'C:\\bin', SystemRoot: 'C:\\Windows', 'ProgramFiles(x86)': 'C:\\x86', AWS_SECRET: 'no' }
 
   expect(childEnvironment(ours, 'win32')).toEqual({

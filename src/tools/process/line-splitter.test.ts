@@ -9,7 +9,7 @@ function split(maxBytes: number, chunks: readonly Buffer[]): [string, boolean][]
   return lines
 }
 
-test('the same lines come out however the bytes were cut into chunks', () => {
+test('gives the same lines, however the bytes are cut into chunks', () => {
   const bytes = Buffer.from('one\r\n\nzwölf 😀\nlast without end')
   fc.assert(
     fc.property(fc.array(fc.nat(bytes.length), { maxLength: 8 }), (cuts) => {
@@ -24,7 +24,7 @@ test('the same lines come out however the bytes were cut into chunks', () => {
   )
 })
 
-test('of a line that is too long the beginning is given at once and the rest skipped', () => {
+test('reports the beginning of a line that is too long at once, and skips the rest', () => {
   const chunks = ['abc', 'defgh', 'ijkl', 'mno\nnext\n'].map((text) => Buffer.from(text))
 
   expect(split(5, chunks.slice(0, 2))).toEqual([['abcde', true]])

@@ -1,6 +1,6 @@
 /**
- * Bytes in, lines out, in bounded memory: of a line longer than `maxBytes` the beginning is given once, marked as cut, as soon as
- * that is known, and the rest of it is skipped.
+ * Turns bytes into lines in bounded memory. A line longer than `maxBytes` is reported once with only its beginning, marked as cut,
+ * and its rest is skipped.
  */
 export function createLineSplitter(
   maxBytes: number,

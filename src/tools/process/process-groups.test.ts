@@ -31,7 +31,7 @@ describe('a process group', () => {
     expect(await group.gone).toEqual({ kind: 'exit', code: 7 })
   })
 
-  test('ending a child ends what it has started, also when neither listens to SIGTERM', async () => {
+  test('ending a child ends what it has started, even if both ignore SIGTERM', async () => {
     const group = start([`${testing}/family.ts`, 'stubborn'])
     const pids = await pidsOf(group)
     expect(pids.map(isRunning)).toEqual([true, true])
@@ -42,7 +42,7 @@ describe('a process group', () => {
     expect(await group.gone).toEqual({ kind: 'signal', signal: 'SIGKILL' })
   })
 
-  test('when a child goes by itself, what it leaves behind is ended', async () => {
+  test('when a child exits, what it leaves behind is ended', async () => {
     const group = start([`${testing}/family.ts`, 'leave'])
     const pids = await pidsOf(group)
 
@@ -50,7 +50,7 @@ describe('a process group', () => {
     expect(pids.map(isRunning)).toEqual([false, false])
   })
 
-  test('everything that a child wrote before it went is read', async () => {
+  test('everything that a child wrote before it ended is read', async () => {
     const group = start(['-e', 'process.stdout.write("x".repeat(300_000)); process.exitCode = 1'])
     let size = 0
     group.stdout.on('data', (chunk: Buffer) => {
@@ -61,7 +61,7 @@ describe('a process group', () => {
     expect(size).toBe(300_000)
   })
 
-  test('a child has the environment it is given and no other', async () => {
+  test('a child has only the environment that it is given', async () => {
     const group = start(['-e', 'process.stdout.write(JSON.stringify(process.env))'])
     const [bytes] = await once(group.stdout, 'data')
     await group.gone
@@ -69,14 +69,14 @@ describe('a process group', () => {
     expect(JSON.parse(String(bytes))).toEqual({ ONLY: 'this' })
   })
 
-  test('a command that does not exist is a group that is gone', async () => {
+  test('the group of a command that does not exist is gone', async () => {
     const group = start([], '/no/such/command')
 
     expect(await group.gone).toEqual({ kind: 'not-started', code: 'ENOENT' })
     await group.end()
   })
 
-  test('listens for the end of our process only while it has children', async () => {
+  test('listens for the end of our process only while there are children', async () => {
     const host = new EventEmitter()
     const group = start(['-e', 'process.stdin.resume()'], process.execPath, host)
     expect(host.listenerCount('exit')).toBe(1)
@@ -85,7 +85,7 @@ describe('a process group', () => {
     expect(host.listenerCount('exit')).toBe(0)
   })
 
-  test.each(['exit', 'throw'])('no family survives our process when it ends by %s', async (way) => {
+  test.each(['exit', 'throw'])('no child outlives our process when it ends by %s', async (way) => {
     const run = promisify(execFile)(process.execPath, [`${testing}/owner.ts`, way])
     const { stdout } = await run.catch((error: { stdout: string }) => error)
     const pids = stdout.trim().split(' ').map(Number)

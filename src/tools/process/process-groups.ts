@@ -1,58 +1,58 @@
-// Child processes that do not outlive us. Each leads a group of its own, so that ending it also ends whatever it has started.
+// Child processes that do not outlive us. Each leads its own process group, so that ending it also ends whatever it has started.
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
 
-export interface ChildCommand {
+interface ChildCommand {
   command: string
   args: readonly string[]
-  /** All of the child's environment: nothing of ours is added. */
+  /** The child's whole environment. Nothing of ours is added. */
   env: Readonly<Record<string, string>>
   directory: string
 }
 
 export interface ProcessGroup {
-  /** Undefined when it could not be started; `gone` says why. */
+  /** Undefined when the child could not be started. `gone` says why. */
   readonly pid: number | undefined
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Resolves when the child and all of its group are gone and what it wrote has been read. Never rejects. */
+  /** Resolves when the child and its group are gone and what it wrote has been read. Never rejects. */
   readonly gone: Promise<ProcessEnd>
-  /** Closes its input, asks the group to end, then makes it. Resolves when that is done; the second time joins the first. */
+  /** Closes its input, asks the group to end, then kills it. Resolves when that is done. A second call waits for the first. */
   end(): Promise<void>
 }
 
 export type ProcessEnd =
   | { kind: 'exit'; code: number }
   | { kind: 'signal'; signal: string }
-  /** `code` is the system's, as ENOENT. */
+  /** `code` is the system's error code, such as ENOENT. */
   | { kind: 'not-started'; code: string }
 
 export interface ProcessGroups {
-  /** A command that cannot be started is a group that is gone. Throws only for what no command line can hold, as a NUL. */
+  /** If the command cannot be started, `gone` of the group says so. Throws only for what a command line cannot hold, such as NUL. */
   start(command: ChildCommand): ProcessGroup
 }
 
-/** The part of `process` that says when ours ends. */
-export interface ProcessExit {
+/** The part of `process` that reports when our own process ends. */
+interface ProcessExit {
   on(event: 'exit', listener: () => void): unknown
   off(event: 'exit', listener: () => void): unknown
 }
 
-/** For a child to end by itself once its input is closed. */
+/** How long a child may take to end by itself after its input is closed. */
 const INPUT_CLOSED_MS = 300
-/** Between SIGTERM and SIGKILL. */
+/** The time between SIGTERM and SIGKILL. */
 const TERM_MS = 2_000
-/** Nothing survives SIGKILL, but a zombie that nobody reaps still counts as one of the group. */
+/** Nothing survives SIGKILL, but a zombie that nobody reaps still counts as a member of the group. */
 const KILL_MS = 300
 const POLL_MS = 20
 
 export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }): ProcessGroups {
   const alive = new Set<ChildProcessWithoutNullStreams>()
 
-  // The last moment of our process: there is no time left to be polite.
+  // Our process is ending, so there is no time for SIGTERM.
   const killAll = (): void => {
     for (const child of alive) signalGroup(child, 'SIGKILL')
   }
@@ -73,18 +73,18 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
         cwd: command.directory,
         env: { ...command.env },
         stdio: 'pipe',
-        // On Windows this would open a console; there the tree is ended by its root.
+        // On Windows this would open a console. There the whole tree is ended through its root.
         detached: !onWindows,
         windowsHide: true,
       })
       remember(child)
-      // A child that has gone is reported by `gone`; the pipes' own complaints about it say nothing more.
+      // `gone` reports the end of the child. Errors of its pipes add nothing.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
 
       const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
       const exited = new Promise<ProcessEnd>((resolve) => {
         child.on('error', (error: NodeJS.ErrnoException) => {
-          // It is also the event of a signal that could not be sent.
+          // The event also comes for a signal that could not be sent.
           if (child.pid === undefined) resolve({ kind: 'not-started', code: error.code ?? 'unknown' })
         })
         child.once('exit', (code, signal) =>
@@ -100,7 +100,7 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
 
       const gone = exited.then(async (how) => {
         await end()
-        // Somebody outside the group may still hold the pipes; then what was not read by now is lost.
+        // A process outside the group may still hold the pipes. Then what was not read by now is lost.
         await within(KILL_MS, closed, deps.clock)
         for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
         return how
@@ -128,7 +128,7 @@ async function groupGone(child: ChildProcessWithoutNullStreams, clock: Clock, wi
   }
 }
 
-/** Resolves when `done` does or the time is up. Keeps our process alive meanwhile: it must not end before its children. */
+/** Resolves with `done` or after `ms`. Keeps our process alive meanwhile: it must not end before its children. */
 function within(ms: number, done: Promise<unknown>, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(ms, resolve, true)
@@ -146,7 +146,7 @@ function isAlive(child: ChildProcessWithoutNullStreams): boolean {
   return signalGroup(child, 0)
 }
 
-/** False when nobody of the group is left. */
+/** False when no process of the group is left. */
 function signalGroup(child: ChildProcessWithoutNullStreams, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
   if (child.pid === undefined) return false
   if (onWindows) {

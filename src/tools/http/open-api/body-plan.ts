@@ -13,7 +13,7 @@ export interface BodyPlan {
   encode(value: unknown): string
 }
 
-export interface PlannedBody {
+interface PlannedBody {
   plan: BodyPlan
   /** The arguments that the body adds. */
   properties: Record<string, unknown>

@@ -176,7 +176,7 @@ describe('the operations of a document', () => {
     ])
   })
 
-  test('follow the settings where these say what a call does', async () => {
+  test('follow the settings if these say what a call does', async () => {
     const rulesOf = async (more: Partial<OpenApiToolSettings>) =>
       (await load(api({ '/a': { get: {}, post: {} } }), more)).map(({ effect, risk }) => `${effect} ${risk}`)
     expect(await rulesOf({ effect: 'read', risk: 'low', written: ['effect'] })).toEqual(['read low', 'read low'])
@@ -190,14 +190,14 @@ describe('the operations of a document', () => {
     ])
   })
 
-  test('have names that fit, and none twice', async () => {
+  test('have valid and unique names', async () => {
     const ids = ['a.b-c', 'a_b_c', '3d', 'ünï', 'x'.repeat(80), `${'x'.repeat(70)}y`, '__proto__']
     const paths = Object.fromEntries(ids.map((operationId, i) => [`/${i}`, { get: { operationId } }]))
     const names = (await load(api(paths))).map(({ name }) => name)
     expect(names).toEqual(['a_b_c', 'a_b_c_2', '_3d', 'n', 'x'.repeat(64), `${'x'.repeat(62)}_2`, 'proto'])
   })
 
-  test('have descriptions of at least ten characters, and not too many', async () => {
+  test('have descriptions that are neither too short nor too long', async () => {
     const tools = await load(
       api({ '/': { get: { summary: 'x' }, post: {}, put: { description: 'y'.repeat(5_000), deprecated: true } } }),
     )
@@ -208,7 +208,7 @@ describe('the operations of a document', () => {
     ])
   })
 
-  test('are chosen by allow and deny, by id or, where there is none, by name', async () => {
+  test('are chosen with allow and deny, by id or else by name', async () => {
     const paths = {
       '/a': { get: { operationId: 'users/list' }, post: { operationId: 'users/add' } },
       '/b': { get: {} },
@@ -271,7 +271,7 @@ describe('the operations of a document', () => {
     ])
   })
 
-  test('are many in the log when they are more than models take', async () => {
+  test('cause a warning when they are more than most models accept', async () => {
     const paths = Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`/${i}`, { get: {} }]))
     const lines: LogLine[] = []
     expect(await load(api(paths), {}, lines)).toHaveLength(129)
@@ -286,7 +286,7 @@ describe('the operations of a document', () => {
 })
 
 describe('a call', () => {
-  /** What the service saw. */
+  /** The request that the service received. */
   async function sent(path: string, method: string, operation: object, args: Record<string, unknown>, headers = {}) {
     const service = await open()
     const document = api({ [path]: { [method]: operation } }, { servers: [{ url: `${service.url}/v1/` }] })
@@ -351,7 +351,7 @@ describe('a call', () => {
     expect(await line('/s/{a}:run', 'post', {}, { a: 'x' })).toBe('POST /v1/s/x:run')
   })
 
-  test('keeps its place whatever the arguments are', async () => {
+  test('stays below its path, whatever the arguments are', async () => {
     const service = await open()
     const document = api({
       '/orders/{id}/{list}': { get: { parameters: [parameter('id', 'path'), parameter('list', 'path')] } },
@@ -405,7 +405,7 @@ describe('a call', () => {
     })
   })
 
-  test('sends a form where the service wants one', async () => {
+  test('sends a form if the service wants one', async () => {
     const schema = { type: 'object', properties: { a: {}, b: {}, c: {}, d: {} } }
     const encoding = { c: { style: 'deepObject' } }
     const content = { 'application/x-www-form-urlencoded': { schema, encoding }, 'text/plain': {} }
@@ -417,7 +417,7 @@ describe('a call', () => {
     })
   })
 
-  test('sends text where the service wants that', async () => {
+  test('sends text if the service wants that', async () => {
     const result = await sent('/x', 'put', { requestBody: { content: { 'text/markdown': {} } } }, { body: '# Hi' })
     expect({ body: result.body, type: result.type }).toEqual({ body: '# Hi', type: 'text/markdown' })
   })
@@ -450,7 +450,7 @@ describe('a call', () => {
     await expect(tool?.call(toolCall({ 'X-A': 'a\r\nb: c' }), never)).rejects.toMatchObject({ code: 'invalid_request' })
   })
 
-  test('goes to the most special server, unless the settings name one', async () => {
+  test('goes to the most specific server, unless the settings name one', async () => {
     const [path, operation, own] = [await open(), await open(), await open()]
     const document = api(
       { '/a': { servers: [{ url: path.url }], get: {}, post: { servers: [{ url: operation.url }] } } },
@@ -465,7 +465,7 @@ describe('a call', () => {
   })
 })
 
-describe('a document that cannot be used is refused with what to do', () => {
+describe('a document that cannot be used is refused, and the error says what to do', () => {
   const good = api({ '/a': { get: {} } })
   const withRef = ($ref: string) => api({ '/a': { get: { parameters: [{ $ref }] } } })
   const circle = {
@@ -544,13 +544,13 @@ describe('a document that cannot be used is refused with what to do', () => {
     })
   })
 
-  test('when it is not there, or no file', async () => {
+  test('also when it does not exist or is not a file', async () => {
     const load = (file: string) => loadOpenApiTools(settings({ file }), httpToolDeps())
     await expect(load('/nowhere/api.yaml')).rejects.toThrow('/nowhere/api.yaml: there is no such file.')
     await expect(load('/')).rejects.toThrow('/: this is not a file.')
   })
 
-  test('unless only operations that are not offered are wrong', async () => {
+  test('but not when only operations that are not offered are wrong', async () => {
     const document = api({
       '/a': { get: { operationId: 'good' } },
       '/b': { get: { operationId: 'bad', parameters: [{ $ref: '#/x' }] } },

@@ -7,7 +7,7 @@ import { type Arguments, argumentOf } from '../template/template.ts'
 import { parseUrlTemplate } from '../template/url-template.ts'
 import type { OperationPlan, ParameterPlan } from './operation.ts'
 
-export interface OperationPlace {
+interface OperationPlace {
   /** The address of the service, without a slash at the end. */
   base: string
   /** Headers of the settings. They override what the model says. */

@@ -9,7 +9,7 @@ async function sent(schemas: Record<string, unknown>, schema: unknown = { $ref: 
 }
 
 describe('a schema of OpenAPI', () => {
-  test('has its references put in, at any depth, and words beside them kept', async () => {
+  test('has its references resolved at any depth, and keeps keywords beside them', async () => {
     const schemas = {
       A: { type: 'object', properties: { b: { $ref: '#/components/schemas/B', description: 'Mine.' } } },
       B: { $ref: '#/components/schemas/C~1d%20e' },
@@ -38,11 +38,11 @@ describe('a schema of OpenAPI', () => {
     })
   })
 
-  test('that is nothing but a circle allows any value', async () => {
+  test('that only refers to itself allows any value', async () => {
     expect(await sent({ A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } })).toEqual({})
   })
 
-  test('may use the same one twice side by side', async () => {
+  test('may use the same reference twice side by side', async () => {
     const schemas = { A: { type: 'string' } }
     const reference = { $ref: '#/components/schemas/A' }
     expect(await sent(schemas, { properties: { a: reference, b: reference } })).toEqual({
@@ -61,7 +61,7 @@ describe('a schema of OpenAPI', () => {
     expect(JSON.stringify(result).length).toBeLessThan(20_000)
   })
 
-  test('that is too large loses what is deepest, not what comes last', async () => {
+  test('that is too large loses its deepest parts, not its last ones', async () => {
     const wide = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`p${i}`, { type: 'string' }]))
     const schemas = {
       A: { properties: { first: { $ref: '#/components/schemas/B' }, last: { type: 'string' } } },
@@ -74,7 +74,7 @@ describe('a schema of OpenAPI', () => {
     expect(await sent(schemas)).toEqual({ properties: { first: { properties: open }, last: { type: 'string' } } })
   })
 
-  test('in the words of 3.0 becomes JSON Schema', async () => {
+  test('of OpenAPI 3.0 becomes JSON Schema', async () => {
     const schema = {
       type: 'object',
       'x-internal': true,
@@ -105,7 +105,7 @@ describe('a schema of OpenAPI', () => {
     })
   })
 
-  test('in the words of 3.1 stays as it is', async () => {
+  test('of OpenAPI 3.1 stays as it is', async () => {
     const schema = {
       type: ['object', 'null'],
       properties: { n: { type: 'number', exclusiveMinimum: 0, const: 3 } },

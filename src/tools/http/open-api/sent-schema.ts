@@ -1,5 +1,5 @@
-// Turns a schema of an OpenAPI document into self-contained JSON Schema: references are resolved, and keywords that only OpenAPI has
-// are translated or left out.
+// Turns a schema of an OpenAPI document into JSON Schema that stands alone: references are resolved, and keywords that only OpenAPI
+// has are translated or left out.
 
 import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { isRecord } from '../is-record.ts'

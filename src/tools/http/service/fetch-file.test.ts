@@ -18,7 +18,7 @@ const answering = (answer: Partial<ServiceAnswer>) =>
     }),
   })
 
-test('gives the bytes, what its server says they are, and the name in its address', async () => {
+test('returns the bytes, the type that the server names, and the name in the URL', async () => {
   expect(await answering({})('https://example.com/a/my%20report.pdf?x=1', never)).toEqual({
     content: Buffer.from('%PDF-'),
     mimeType: 'application/pdf',

@@ -2,7 +2,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { fileLimits } from '../../../domain/file.ts'
 import type { ServiceHttp } from './service-http.ts'
 
-export interface FetchedFile {
+interface FetchedFile {
   content: Uint8Array
   /** What its server says. Null when that is of no use. */
   mimeType: string | null

@@ -14,7 +14,7 @@ const request = (url: string, more: Partial<ServiceRequest> = {}): ServiceReques
 const refusal = expect.objectContaining({ code: 'tool_failed', details: { reason: 'bad_redirect' } })
 
 describe('a redirect', () => {
-  test('goes where it says, as seen from where it came', () => {
+  test('is resolved against the URL that it came from', () => {
     expect(redirected(request('https://a.example/b/c?d'), 302, '../e?f#g')).toEqual(request('https://a.example/e?f'))
     expect(redirected(request('https://a.example/'), 302, '//b.example/')).toEqual(request('https://b.example/'))
   })
@@ -33,12 +33,12 @@ describe('a redirect', () => {
     expect(() => redirected(request('https://a.example/'), 302, 'http://a.example/')).toThrow(refusal)
   })
 
-  test('takes no user or password along', () => {
+  test('does not keep a user or password', () => {
     const next = redirected(request('https://a.example/'), 302, 'https://me:word@b.example/')
     expect(next.url.href).toBe('https://b.example/')
   })
 
-  test('keeps what may be called', () => {
+  test('keeps `allowPrivate`', () => {
     expect(redirected(request('http://a.example/', { allowPrivate: true }), 302, '/b').allowPrivate).toBe(true)
   })
 })

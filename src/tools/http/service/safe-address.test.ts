@@ -84,15 +84,15 @@ const PUBLIC = [
 ]
 
 describe('public addresses', () => {
-  test('are none of those kept for machines, networks, documents and clouds', () => {
+  test('are not those reserved for machines, networks, documentation and clouds', () => {
     expect(PRIVATE.filter(isPublicAddress)).toEqual([])
   })
 
-  test('begin right beside them', () => {
+  test('begin right beside the reserved ones', () => {
     expect(PUBLIC.filter((ip) => !isPublicAddress(ip))).toEqual([])
   })
 
-  test('are written as addresses: other spellings and names are refused', () => {
+  test('must be written as IP addresses: other spellings and names are refused', () => {
     const others = [
       '',
       'localhost',

@@ -62,12 +62,12 @@ async function publicAndCanary(answer: (canary: Service) => Answer): Promise<{ o
   const outside = await open((response, incoming) => answer(canary)(response, incoming), OUTSIDE, canary.port)
   return { outside, canary }
 }
-// The only address a test can reach besides 127.0.0.1.
+// The only address besides 127.0.0.1 that a test can reach.
 const OUTSIDE = '127.0.0.2'
 const isPublic = (ip: string) => ip === OUTSIDE
 
 describe('service HTTP', () => {
-  test('sends what it is told and gives status, type and body', async () => {
+  test('sends the request and returns status, type and body', async () => {
     const service = await open((response) => {
       response.writeHead(201, { 'content-type': 'Text/Plain; charset=UTF-8' })
       response.end('done')
@@ -159,7 +159,7 @@ describe('service HTTP', () => {
     })
   })
 
-  test('connects to the very address that was judged, whatever the name server says the second time', async () => {
+  test('connects to exactly the address that was checked, even if a second lookup differs', async () => {
     const { outside, canary } = await publicAndCanary(() => (response) => response.end('outside'))
     let asked = 0
     const lookup: Lookup = async () => {
@@ -170,12 +170,12 @@ describe('service HTTP', () => {
     const answer = await get(http, `http://rebind.example:${outside.port}/`)
     expect(answer.body.toString()).toBe('outside')
     expect(outside.requests[0]?.headers.host).toBe(`rebind.example:${outside.port}`)
-    // A second call asks again, and is judged again.
+    // A second call looks the name up again and checks it again.
     expect(await reasonOf(get(http, `http://rebind.example:${outside.port}/`))).toBe('private_address')
     expect({ asked, canary: canary.connections }).toEqual({ asked: 2, canary: 0 })
   })
 
-  test('judges a name again when a redirect leads back to it', async () => {
+  test('checks a name again when a redirect leads back to it', async () => {
     const { outside, canary } = await publicAndCanary(() => (response) => {
       response.writeHead(307, { location: '/again' }).end()
     })
@@ -202,13 +202,13 @@ describe('service HTTP', () => {
       return { service, proxy, http, connections }
     }
 
-    test('a name that was judged is asked for there', async () => {
+    test('requests for a name that passed the check go through it', async () => {
       const { http, proxy } = await setUp({ 'public.example': [OUTSIDE] })
       expect((await get(http, 'http://public.example/a?b=c')).body.toString()).toBe('by proxy')
       expect(proxy.asked).toEqual([{ line: 'GET http://public.example/a?b=c', credentials: null }])
     })
 
-    test('what is not public, or has no address, never gets there', async () => {
+    test('requests for names that are not public, or have no address, do not go through it', async () => {
       const { http, proxy } = await setUp({ 'private.example': ['10.0.0.1'], 'both.example': [OUTSIDE, '10.0.0.1'] })
       for (const name of ['private.example', 'both.example', '169.254.169.254', '127.0.0.1']) {
         expect(await reasonOf(get(http, `http://${name}/`))).toBe('private_address')
@@ -217,10 +217,10 @@ describe('service HTTP', () => {
       expect(proxy.connections).toBe(0)
     })
 
-    test('a request is never sent twice, also over a connection that is used again and breaks', async () => {
+    test('a request is never sent twice, even if a reused connection breaks', async () => {
       const { http, proxy } = await setUp({ 'public.example': [OUTSIDE] })
       await get(http, 'http://public.example/')
-      // A connection is free again a turn after the end of its answer.
+      // A connection is free again one turn of the loop after its answer.
       await turns(3)
       proxy.breaks = true
       const post = { method: 'POST', body: 'x' }
@@ -229,7 +229,7 @@ describe('service HTTP', () => {
       expect(proxy.connections).toBe(1)
     })
 
-    test('an exempt name goes to the address that was judged', async () => {
+    test('an exempt name goes to the address that was checked', async () => {
       const { http, proxy } = await setUp({ 'own.example': [OUTSIDE] })
       const outside = await open((response) => response.end('direct'), OUTSIDE)
       expect((await get(http, `http://own.example:${outside.port}/`)).body.toString()).toBe('direct')
@@ -248,7 +248,7 @@ describe('service HTTP', () => {
     expect(answer.body.toString()).toBe('here')
   })
 
-  test('calls private addresses where they are allowed', async () => {
+  test('calls private addresses if they are allowed', async () => {
     const service = await open((response) => response.end('inside'))
     const http = createServiceHttp({
       connections: createConnections(),
@@ -258,7 +258,7 @@ describe('service HTTP', () => {
     expect(answer.body.toString()).toBe('inside')
   })
 
-  test('keeps the name for TLS, and does not talk to a server with a certificate of its own making', async () => {
+  test('uses the name for TLS, and does not talk to a server with a self-signed certificate', async () => {
     const seen: string[] = []
     const tls = { cert: readFileSync(CERTIFICATE), key: readFileSync(KEY) }
     const server = createTlsServer({
@@ -284,7 +284,7 @@ describe('service HTTP', () => {
   describe('redirects', () => {
     const secrets = { authorization: 'Bearer k', cookie: 'a=b', 'x-api-key': 'k', accept: 'text/plain' }
 
-    test('are followed five times and no more', async () => {
+    test('are followed at most five times', async () => {
       const service = await open((response, { url = '' }) => {
         const count = Number(url.slice(1))
         if (count === 0) response.end('there')
@@ -296,7 +296,7 @@ describe('service HTTP', () => {
       expect(service.requests).toHaveLength(6 + 6)
     })
 
-    test('take all headers along inside an origin, and only harmless ones to another', async () => {
+    test('keep all headers within an origin, and only harmless ones to another', async () => {
       const other = await open((response) => response.end())
       const service = await open((response, { url }) => {
         if (url === '/here') response.writeHead(302, { location: '/there' }).end()
@@ -371,7 +371,7 @@ describe('service HTTP', () => {
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('bad_redirect')
     })
 
-    test('without a place to go to are an answer like any other', async () => {
+    test('without a location are ordinary answers', async () => {
       const service = await open((response) => response.writeHead(302).end('lost'))
       const answer = await get(
         createServiceHttp({ connections: createConnections(), lookup: names({}) }),
@@ -409,13 +409,13 @@ describe('service HTTP', () => {
       ['gzip', Buffer.from('not gzip')],
       ['br', gzipSync(text)],
       ['gzip', gzipSync(text).subarray(0, 40)],
-    ])('in %s that cannot be unpacked are a failure', async (encoding, bytes) => {
+    ])('in %s that cannot be decompressed are a failure', async (encoding, bytes) => {
       const service = await open((response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes))
       const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('undecodable')
     })
 
-    test.each(['gzip', 'br', 'identity'])('of 16 MB in %s are read up to the bound', async (encoding) => {
+    test.each(['gzip', 'br', 'identity'])('of 16 MB in %s are read up to the limit', async (encoding) => {
       const huge = Buffer.alloc(16 * 1_048_576, 'a')
       const bytes =
         encoding === 'gzip'
@@ -456,7 +456,7 @@ describe('service HTTP', () => {
       await until(() => isClosed)
     })
 
-    test('whose compressed bytes are cut give what could be unpacked of them', async () => {
+    test('whose compressed bytes are cut return what could be decompressed', async () => {
       const noise = Buffer.alloc(2 * MAX_BODY_BYTES, 'what is not packed is as long as before; ')
       const packed = gzipSync(noise, { level: 0 })
       const service = await open((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed))
@@ -481,7 +481,7 @@ describe('service HTTP', () => {
   })
 
   describe('gives up', () => {
-    test('on a name that nobody knows, and on a port where nobody listens', async () => {
+    test('on an unknown name, and on a port where nobody listens', async () => {
       const service = await openService(() => {})
       await service.close()
       const http = createServiceHttp({ connections: createConnections(), lookup: names({ 'empty.example': [] }) })
@@ -490,13 +490,13 @@ describe('service HTTP', () => {
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('unreachable')
     })
 
-    test('on a service that closes without a word', async () => {
+    test('on a service that closes the connection without an answer', async () => {
       const service = await open((response) => response.destroy())
       const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('unreachable')
     })
 
-    test('when the signal aborts: before, while the name is looked up, before the answer and inside it', async () => {
+    test('when the signal aborts: before the call, during the lookup, before the answer and during it', async () => {
       const controller = new AbortController()
       const quiet = await open(() => {})
       const half = await open((response) => {
@@ -518,9 +518,9 @@ describe('service HTTP', () => {
       expect(quiet.connections).toBe(1)
     })
 
-    test('while the connection is made: nothing of it stays open', async () => {
+    test('during the connect, and leaves no connection open', async () => {
       const sockets: Socket[] = []
-      // It never says a word of TLS.
+      // It accepts connections but never answers the TLS handshake.
       const hole = createServer((socket) => void sockets.push(socket.on('error', () => {}).resume()))
       await new Promise<void>((resolve) => hole.listen(0, '127.0.0.1', resolve))
       cleanups.push(() => hole.close())

@@ -45,7 +45,7 @@ export const systemLookup: Lookup = async (hostname) => {
   return found.map(({ address }) => address)
 }
 
-export interface ServiceHttpDeps {
+interface ServiceHttpDeps {
   connections: Connections
   /** For requests that use a proxy. Left out: none does. The proxy resolves the name again, and we cannot check what it finds. */
   proxied?: Lines | null

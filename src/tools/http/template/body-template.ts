@@ -2,7 +2,7 @@
 
 import type { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../is-record.ts'
-import { formPairs } from './parameter-style.ts'
+import { formText } from './parameter-style.ts'
 import { type Arguments, argumentsIn, fillTemplate, parseTemplate, soleArgument } from './template.ts'
 
 export interface BodyTemplate {
@@ -41,11 +41,7 @@ export function parseBodyTemplate(
       ...result,
       fill(args) {
         const value = build(args)
-        return isRecord(value)
-          ? Object.entries(value)
-              .flatMap(([name, item]) => formPairs(name, item))
-              .join('&')
-          : null
+        return isRecord(value) ? formText(value) : null
       },
     }
   }

@@ -34,6 +34,12 @@ export function formPairs(name: string, value: unknown): string[] {
   return Array.isArray(value) ? value.map((item) => pair(name, item)) : [pair(name, value)]
 }
 
+/** A whole form, with `formPairs` for each value. */
+export const formText = (values: Readonly<Record<string, unknown>>): string =>
+  Object.entries(values)
+    .flatMap(([name, value]) => formPairs(name, value))
+    .join('&')
+
 /** OpenAPI's style `simple`, for paths and headers. */
 export function simpleText(value: unknown, explode: boolean, encode: (text: string) => string): string {
   const text = (item: unknown) => encode(textOf(item))

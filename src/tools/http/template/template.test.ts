@@ -16,10 +16,10 @@ test.each([
   expect(parseTemplate(text)).toEqual(parts)
 })
 
-test('an argument is put in once: what looks like one in a value stays text', () => {
+test('braces in the value of an argument stay text', () => {
   expect(fillTemplate(parseTemplate('{a}{b}'), { a: '{b}', b: '$&' }, (text) => text)).toBe('{b}$&')
 })
 
-test('names that every object has are no arguments', () => {
+test('names that every object has, such as constructor, are not arguments', () => {
   expect(fillTemplate(parseTemplate('{constructor}'), {}, (text) => text)).toBeNull()
 })

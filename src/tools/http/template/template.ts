@@ -1,7 +1,7 @@
 // Texts with `{argument}` in them. `{{argument}}` becomes a plain `{argument}`, for texts that need the braces.
 
 export type Template = readonly TemplatePart[]
-export type TemplatePart = string | { argument: string }
+type TemplatePart = string | { argument: string }
 
 export type Arguments = Readonly<Record<string, unknown>>
 

@@ -7,7 +7,7 @@ const refuse = (problem: string) => new ServerError('config_invalid', problem)
 const fill = (template: string, args: Record<string, unknown>, pairs: string[] = []): string =>
   parseUrlTemplate(template, refuse).fill(args, pairs).href
 
-describe('an address with arguments', () => {
+describe('a URL with arguments', () => {
   test.each([
     ['https://a.example/users/{id}', { id: 'x' }, 'https://a.example/users/x'],
     ['https://a.example/users/{id}/', { id: 7 }, 'https://a.example/users/7/'],
@@ -32,7 +32,7 @@ describe('an address with arguments', () => {
     expect(fill(template, args)).toBe(url)
   })
 
-  test('takes further parts of the query behind its own', () => {
+  test('appends more query parameters to its own', () => {
     expect(fill('https://a.example/?a={a}', { a: 1 }, ['b=2', 'c=3'])).toBe('https://a.example/?a=1&b=2&c=3')
     expect(fill('https://a.example/', {}, ['b=2'])).toBe('https://a.example/?b=2')
   })
@@ -68,14 +68,14 @@ describe('an address with arguments', () => {
     expect(() => fill('https://a.example/v1/{id}/x', { id })).toThrow(new ServerError('invalid_request', message))
   })
 
-  test('refuses dots that only meet in the address', () => {
+  test('refuses dots that only meet in the URL', () => {
     expect(() => fill('https://a.example/{a}{b}/x', { a: '.', b: '.' })).toThrow(
       'The argument a, b cannot be used: it would lead to another address.',
     )
     expect(() => fill('https://a.example/.{a}', { a: '.' })).toThrow('would lead to another address')
   })
 
-  test('stays where it is, whatever the arguments are', () => {
+  test('stays at its host and path, whatever the arguments are', () => {
     const template = parseUrlTemplate('https://a.example:8443/v1/{id}/x{id}y/z?q={q}', refuse)
     const nasty = fc.array(
       fc.constantFrom(

@@ -9,16 +9,18 @@ import {
   fillTemplate,
   parseTemplate,
   soleArgument,
+  type Template,
   textOf,
 } from './template.ts'
 
-export interface UrlTemplate {
+interface UrlTemplate {
   /** Scheme, host and port. */
   readonly base: URL
   readonly arguments: readonly string[]
   /**
-   * The URL for these arguments. Query parameters whose argument was left out are left out. `pairs`, already encoded, are appended.
-   * Throws when an argument of the path is missing, or would lead to another path. `path` encodes an argument for the path.
+   * The URL for these arguments. Query parameters whose argument was left out are left out. `pairs` are encoded already and
+   * come last. Throws when an argument of the path is missing, or would lead to another path. `path` encodes an argument for the
+   * path.
    */
   fill(args: Arguments, pairs: readonly string[], path?: (value: unknown, argument: string) => string): URL
 }
@@ -63,7 +65,7 @@ export function parseUrlTemplate(text: string, refuse: (problem: string) => Serv
 
 type Encode = (value: unknown, argument: string) => string
 
-function fillSegment(segment: ReturnType<typeof parseTemplate>, args: Arguments, encode: Encode): string {
+function fillSegment(segment: Template, args: Arguments, encode: Encode): string {
   const names = argumentsIn(segment)
   if (names.length === 0) return segment.join('')
   const encoded = segment.map((part) => {
@@ -104,7 +106,7 @@ const isDots = (piece: string): boolean => /^\.{1,2}(;|$)/.test(piece)
 const isControl = (character: string): boolean => character < ' ' || character === '\x7f'
 
 interface QueryParameter {
-  template: ReturnType<typeof parseTemplate>
+  template: Template
   /** For a parameter whose value is exactly one argument. Null for any other. */
   sole: { name: string; argument: string } | null
 }

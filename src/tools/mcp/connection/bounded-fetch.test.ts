@@ -8,7 +8,7 @@ const answering = (type: string, chunks: string[]) =>
   }, 10)
 
 describe('boundedFetch', () => {
-  test('hands on an answer within the limit, with its status and headers', async () => {
+  test('passes on an answer within the limit, with its status and headers', async () => {
     const response = await answering('application/json', ['12345', '67890'])('http://x')
 
     expect([response.status, response.headers.get('mcp-session-id'), await response.text()]).toEqual([
@@ -18,13 +18,13 @@ describe('boundedFetch', () => {
     ])
   })
 
-  test('breaks off an answer beyond it', async () => {
+  test('breaks off an answer beyond the limit', async () => {
     const response = await answering('application/json', ['12345', '678901'])('http://x')
 
     await expect(response.text()).rejects.toThrow('The answer is longer than')
   })
 
-  test('a stream of events may go on as long as each of them is within the limit', async () => {
+  test('lets a stream of events go on while each event is within the limit', async () => {
     const events = ['data: 1\n', '\ndata: 2\r\n\r\n', 'data: 3\n\n']
     const response = await answering('text/event-stream; charset=utf-8', events)('http://x')
     expect(await response.text()).toBe(events.join(''))

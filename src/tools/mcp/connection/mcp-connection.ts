@@ -29,7 +29,7 @@ export interface McpConnection extends Connection {
   takeToolsChanged(): boolean
 }
 
-export interface McpConnectionDeps {
+interface McpConnectionDeps {
   clock: Clock
   log: Logger
   processes: ProcessGroups

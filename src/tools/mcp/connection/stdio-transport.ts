@@ -14,7 +14,7 @@ const MAX_STDERR_LINE_BYTES = 2_000
 const STDERR_LINES_PER_WINDOW = 100
 const STDERR_WINDOW_MS = 10_000
 
-export interface StdioTransport extends Transport {
+interface StdioTransport extends Transport {
   /** Why the connection ended. Null while it lasts. */
   readonly end: StdioEnd | null
 }

@@ -45,7 +45,7 @@ export function createMcpTool(
               signal,
               timeout: NO_TIMEOUT_MS,
               onprogress: progressTo(call.voice, clock),
-              // Without the schema of its results: a result that does not fit has happened all the same, and the model should know.
+              // Without the schema of its results: the model should see a result even if it does not fit.
               toolDefinition: { name: listed.name, inputSchema: listed.inputSchema },
             },
           )

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { toolNames } from './tool-names.ts'
 
 describe('toolNames', () => {
-  test('spells names with letters, digits and underscores, beginning with no digit', () => {
+  test('uses only letters, digits and underscores, and no digit first', () => {
     expect(toolNames(['echo', 'get-sum', 'files/read file', '2fa', 'prüfen', ''], '')).toEqual([
       'echo',
       'get_sum',
@@ -15,11 +15,11 @@ describe('toolNames', () => {
     expect(toolNames(['get-sum'], 'everything_')).toEqual(['everything_get_sum'])
   })
 
-  test('names that would be one get an ending made from their own, but for the one that needed no change', () => {
+  test('names that would become equal get a digest as an ending, except one that needed no change', () => {
     expect(toolNames(['get.sum', 'get_sum', 'get-sum'], '')).toEqual(['get_sum_bc2dff', 'get_sum', 'get_sum_2fb224'])
   })
 
-  test('a reserved name gets an ending too', () => {
+  test('a reserved name gets a digest as an ending too', () => {
     expect(toolNames(['x_list', 'y'], '', ['x_list'])).toEqual(['x_list_78ebad', 'y'])
   })
 
@@ -27,7 +27,7 @@ describe('toolNames', () => {
     expect(toolNames(['a', 'a', 'b'], '')).toEqual(['a', null, 'b'])
   })
 
-  test('long names keep their beginning and stay apart', () => {
+  test('long names keep their beginning and stay distinct', () => {
     const names = toolNames([`${'x'.repeat(100)}1`, `${'x'.repeat(100)}2`], '')
 
     expect(names.map((name) => name?.slice(0, 58))).toEqual([`${'x'.repeat(57)}_`, `${'x'.repeat(57)}_`])

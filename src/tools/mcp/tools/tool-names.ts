@@ -1,4 +1,4 @@
-// Makes names that every model accepts from the names of a server's tools. The same list always gives the same names, in any order,
+// Turns the names of a server's tools into names that every model accepts. The same list gives the same names in any order,
 // because approvals and policies refer to them.
 
 import { sha256 } from '../../../json/digest.ts'

@@ -17,7 +17,7 @@ const configured: ToolRules = {
 }
 
 describe('the rules of a tool', () => {
-  test('are those of the server, whatever it hints, unless its hints are trusted', () => {
+  test('are those of the server, and its hints count only if they are trusted', () => {
     expect(toolRules(mcpSettings(), reading)).toEqual(configured)
 
     const trusting = mcpSettings({ trustHints: true, retries: 2 })
@@ -31,7 +31,7 @@ describe('the rules of a tool', () => {
     expect(toolRules(settings, reading)).toEqual({ ...configured, effect: 'read', risk })
   })
 
-  test('what is configured for the tool has the last word', () => {
+  test('what is configured for the tool overrides everything else', () => {
     const settings = mcpSettings({
       trustHints: true,
       retries: 2,
@@ -50,7 +50,7 @@ describe('the rules of a tool', () => {
     expect(toolRules(settings, plain)).toEqual({ ...configured, effect: 'read', risk: 'low', retries: 2 })
   })
 
-  test('a name that every object knows is no rule', () => {
+  test('a tool named like a property of every object has no rules of its own', () => {
     expect(toolRules(mcpSettings(), { ...plain, name: 'constructor' })).toEqual(configured)
     expect(toolRules(mcpSettings(), { ...plain, name: '__proto__' })).toEqual(configured)
   })

@@ -1,5 +1,5 @@
-// A child that has a child of its own. Prints "<own pid> <grandchild's pid>" once both run; with `stubborn` neither of them minds
-// a closed input or SIGTERM, with `leave` the parent goes and leaves the grandchild behind.
+// A child with a child of its own. Prints "<own pid> <grandchild's pid>" once both run. With `stubborn` both ignore a closed input
+// and SIGTERM. With `leave` the child exits and leaves the grandchild behind.
 
 import { spawn } from 'node:child_process'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A zombie does not run: it only waits to be counted. */
+/** False for a zombie: it has ended and only waits to be reaped. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)

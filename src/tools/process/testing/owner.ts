@@ -1,4 +1,4 @@
-// A process of ours that starts a stubborn family, prints the pids, and ends in the way its argument names without ending the family.
+// Starts a stubborn family, prints the pids, and ends as its argument says, without ending the family.
 
 import { createSystemClock } from '../../../domain/clock.ts'
 import { createProcessGroups } from '../process-groups.ts'
