@@ -1,4 +1,4 @@
-// The image is what package.json says: its Node, its program, the files the build needs, its port, its folders.
+// The container image matches package.json: Node, program, files for the build, port and folders.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,13 +25,13 @@ const environment = Object.fromEntries(
   instructions('ENV').flatMap((line) => line.split(/ +/).map((pair) => pair.split('='))),
 )
 
-test('every stage has the Node that package.json asks for', () => {
+test('every stage has the Node version of package.json', () => {
   const [, major] = /^>=(\d+)$/.exec(manifest.engines.node) ?? []
   expect(instructions('FROM').map((line) => line.split(' ')[0])).toEqual(Array(2).fill(`node:${major}-trixie-slim`))
   expect(Object.keys(manifest.optionalDependencies).every((name) => name.startsWith('node-'))).toBe(true)
 })
 
-test('the builder gets what the package is made of, and no secrets', () => {
+test('the builder gets the files of the package, and no secrets', () => {
   const lines = read('.dockerignore').split('\n').filter(Boolean)
   const sent = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
   expect(sent.filter((path) => !existsSync(join(root, path)))).toEqual([])
@@ -45,7 +45,7 @@ test('the builder gets what the package is made of, and no secrets', () => {
   expect(lines).toEqual(expect.arrayContaining(['*', '**/.env', '**/.quarterdeck', '**/node_modules']))
 })
 
-test('the program is the one of package.json, and runs without rights of root', () => {
+test('the program is the one of package.json, and does not run as root', () => {
   expect(instructions('RUN').join(' ')).toContain(`ln -s /app/${manifest.bin.quarterdeck} /usr/local/bin/quarterdeck`)
   expect(instructions('ENTRYPOINT')).toEqual(['["quarterdeck"]'])
   expect(instructions('USER')).toEqual(['node'])

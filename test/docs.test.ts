@@ -1,4 +1,4 @@
-// The pages say what is: links lead somewhere, examples load and run, and what is named exists.
+// The docs are true: links work, examples load and run, and what they name exists.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -35,7 +35,7 @@ const root = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const all = (page: string, pattern: RegExp): string[] => [...page.matchAll(pattern)].map((match) => match[1] ?? '')
 
-/** Written by hand; `docs/agent-yaml.md`, `settings.md`, `cli.md` and `errors.md` are compared with their tables elsewhere. */
+/** Pages written by hand. `docs/agent-yaml.md`, `settings.md`, `cli.md` and `errors.md` are compared with their tables elsewhere. */
 const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
   .concat(
     [
@@ -62,7 +62,7 @@ const everyPage = globSync(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root })
 
 interface Block {
   page: string
-  /** What stands behind the three marks, word by word. */
+  /** The words after the three backticks. */
   marks: string[]
   text: string
 }
@@ -77,7 +77,7 @@ const blocks = pages.flatMap(blocksOf)
 const withoutCode = (page: string): string => read(page).replace(/^```[\s\S]*?^```$/gm, '')
 
 describe('links', () => {
-  // As GitHub makes them.
+  // The same rules as GitHub's.
   const anchorsOf = (page: string): string[] =>
     all(withoutCode(page), /^#+ (.+)$/gm).map((heading) =>
       heading
@@ -102,7 +102,7 @@ describe('examples in YAML', () => {
   const pemFiles = { '/client.pem': '', '/client-key.pem': '', '/ca.pem': '' }
   const yaml = blocks.filter(({ marks }) => marks[0] === 'yaml')
 
-  /** What is wrong with an example; one that shows a part of an agent is made whole first. */
+  /** What is wrong with an example. One that shows only a part of an agent is completed first. */
   function issuesOf({ marks, text: code }: Block): string[] {
     switch (marks[1]) {
       case undefined: {
@@ -140,7 +140,7 @@ describe('examples in YAML', () => {
 const wildcards = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
 describe('docs/http.md', () => {
-  /** What a route's cells say. Two routes depend on more than one thing. */
+  /** The cells of a route. Two routes depend on more than one thing. */
   function cellsOf({ method, path, role, door }: Route): string[] {
     const doors = path === '/chat' ? ['rest', 'threads'] : door === null ? [] : [door]
     return [
@@ -150,7 +150,7 @@ describe('docs/http.md', () => {
     ]
   }
 
-  test('lists the routes that there are, with their roles and doors, and has an example of each', async () => {
+  test('lists all routes with their roles and doors, and has an example of each', async () => {
     await using example = await startExample()
     const { routes, doors } = example
     const rows = [...read('docs/http.md').matchAll(/^\| `([A-Z]+ \S+)` \| (.+?) \| (.+?) \|/gm)]
@@ -167,7 +167,7 @@ describe('docs/http.md', () => {
 })
 
 describe('docs/cli.md', () => {
-  test('says of the settings of serve what docs/settings.md says, which is generated', () => {
+  test('describes the settings of serve like docs/settings.md, which is generated', () => {
     const meant = new Map(
       [...read('docs/settings.md').matchAll(/^\| `[\w.]+` \| (`--.+?`) \| .+? \| (.+?) \| (.+?) E\.g\. .+ \|$/gm)].map(
         ([, flag = '', fallback = '', text = '']) => [flag, [text, `${text} Default: ${fallback}.`]],
@@ -182,7 +182,7 @@ describe('docs/cli.md', () => {
 })
 
 describe('docs/doors.md', () => {
-  test('lists the statuses that differ between the doors, and all of them', () => {
+  test('lists all statuses that differ between the doors', () => {
     const request = { path: '/', correlationId: 'c' }
     const statusesOf = (code: ErrorCode) =>
       [problemShape, agentErrorShape, chatErrorShape, threadErrorShape].map(
@@ -230,7 +230,7 @@ function curl(command: string, variables: Record<string, string>): Request {
   return request
 }
 
-/** The server of `npm start`, on a free port. Ends with `await using`. */
+/** The server of `npm start`, on a free port. Use it with `await using`. */
 async function startExample(): Promise<Pick<OpenApp, 'routes' | 'doors'> & { url: string } & AsyncDisposable> {
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-docs-'))
   const app = await createApp({
@@ -255,7 +255,7 @@ async function startExample(): Promise<Pick<OpenApp, 'routes' | 'doors'> & { url
   }
 }
 
-/** The keys and kinds of a value; of a list the first element stands for all. */
+/** The keys and types of a value. The first element of a list stands for all of them. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
@@ -273,7 +273,7 @@ function eventsOf(sse: string): { name: string; shape: unknown }[] {
   })
 }
 
-/** An example may leave events out, but not change their order, their first, their last, or what is in them. */
+/** An example may leave out events, but not change their order, the first or last one, or their content. */
 function compareEvents(shown: string, sent: string): void {
   const [documented, actual] = [eventsOf(shown), eventsOf(sent)]
   let from = 0
@@ -319,7 +319,7 @@ describe('examples that are marked runnable', () => {
     }
   })
 
-  // Of Python's packages none is ours to install: what needs nothing but Python is run, where there is one.
+  // No Python packages are installed, so only examples that need nothing else are run, if there is a Python.
   const python = spawnSync('python3', ['--version']).status === 0
   test.skipIf(!python)('the program of docs/python.md that needs no package gets its answers', async () => {
     await using example = await startExample()
@@ -346,13 +346,13 @@ describe('examples that are marked runnable', () => {
 describe('docs/embedding.md', () => {
   const own = blocksOf('docs/embedding.md')
 
-  test('shows pieces of the examples, which are run elsewhere', () => {
+  test('shows parts of the examples, which are run elsewhere', () => {
     const shown = own.filter(({ marks }) => marks[1] === 'from')
     expect(shown.filter(({ marks, text: code }) => !read(marks.slice(2).join(' ')).includes(code))).toEqual([])
     expect(own.filter((block) => !shown.includes(block)).map(({ marks }) => marks)).toEqual([['js', 'program']])
   })
 
-  test('begins with a program that serves', async () => {
+  test('begins with a program that works', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-program-'))
     try {
       await cp(join(root, 'examples/embedding/agent.yaml'), join(folder, 'agent.yaml'))
@@ -379,7 +379,7 @@ describe('docs/embedding.md', () => {
 })
 
 describe('names', () => {
-  test('of metrics are those that there are', async () => {
+  test('of metrics exist', async () => {
     await using example = await startExample()
     const metrics = await (await fetch(`${example.url}/metrics`)).text()
     expect(all(read('docs/operations.md'), /^\| `((?:quarterdeck|process|nodejs)_\w+)` \|/gm).toSorted()).toEqual(
@@ -444,12 +444,12 @@ describe('names', () => {
 })
 
 describe('docs/operations.md', () => {
-  // What proves that something is still unused: no source outside `config` mentions it.
+  // A setting is unused if no source outside `config` mentions it.
   const traces: Record<string, RegExp> = {
     protocols: /door: 'mcp'/,
   }
 
-  test('lists the settings that do nothing yet, and none that does something', () => {
+  test('lists the settings that do nothing yet, and no others', () => {
     const section = /## Settings that do nothing yet\n([\s\S]*)/.exec(read('docs/operations.md'))?.[1] ?? ''
     const rows = all(section, /^\| (`.+?) \|/gm).map((cell) => cell.split(':')[0] ?? '')
     expect(rows.flatMap((cell) => all(cell, /`([\w.]+)`/g)).toSorted()).toEqual(Object.keys(traces).toSorted())
@@ -466,7 +466,7 @@ describe('what is not there yet', () => {
   const noFolder = (name: RegExp): boolean => !sources.some((file) => name.test(dirname(file)))
   const noMcpDoor = (): boolean => !inSource(/door: 'mcp'/)
 
-  /** Each sentence about a thing that is missing, and what proves that it still is. */
+  /** Each sentence about something that is missing, with a check that it still is. */
   const claims: { page: string; says: string; holds(): boolean }[] = [
     {
       page: 'README.md',
@@ -497,7 +497,7 @@ describe('what is not there yet', () => {
   const speaksOfLater =
     /\byet\b|\bwill be\b|\bplanned\b|\bcoming (?:soon|later)\b|\b501\b|\blater (?:version|release)\b/i
 
-  test('is said only where a check knows that it is still true', () => {
+  test('is mentioned only where a check proves that it is still missing', () => {
     const said = everyPage
       .filter((page) => !['CHANGELOG.md', 'THIRD-PARTY-NOTICES.md'].includes(page))
       .flatMap((page) => [...withoutCode(page).split('\n')].map((line) => ({ page, line })))

@@ -1,4 +1,4 @@
-// What `npm publish` would send, made as npm makes it, in a copy of the checkout in which somebody has worked.
+// The package that `npm publish` would send, made by npm from a copy of a checkout with leftovers of daily work.
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -30,7 +30,7 @@ import { createFileReader } from '../src/files/reader/create-file-reader.ts'
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)
 
-/** What people and servers leave behind, none of which is anybody else's business. */
+/** Files that people and servers leave behind. None of them may be published. */
 const litter = [
   'examples/assistant/.quarterdeck/quarterdeck.db',
   'examples/assistant/.quarterdeck/tokens.json',
@@ -48,7 +48,7 @@ const litter = [
   'dist/left-over.test.js',
 ]
 
-/** What is bundled has names that the bundler finds; what it carries of other packages is a list of its own. */
+/** The bundler names the bundled files. Those of other packages have their own list. */
 const isBundled = (file: string) => /^dist\/(?:chunks\/[\w-]+\.js|packages\/.+|.+\.d\.ts)$/.test(file)
 
 const tool = `
@@ -61,7 +61,7 @@ export const greet = defineTool({
 })
 `
 
-test('the package holds what it needs and nothing else, and works', { timeout: 300_000 }, async () => {
+test('the package has all files that it needs and no others, and works', { timeout: 300_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const checkout = join(folder, 'checkout')
@@ -116,11 +116,11 @@ test('the package holds what it needs and nothing else, and works', { timeout: 3
   const paths = packed.map(({ path }) => path)
   expect(paths.filter((path) => !isBundled(path)).toSorted()).toEqual(expected.toSorted())
   expect(paths.filter((path) => path.endsWith('.d.ts') && !existsSync(join(root, sourceOf(path))))).toEqual([])
-  // Generated documents are what grows unnoticed.
+  // Generated documents may grow without anybody noticing.
   expect(packed.filter(({ path, size }) => size > 200_000 && !path.startsWith('dist/'))).toEqual([])
   expect(packed.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(35_000_000)
 
-  // What an install does: the package, and beside it those it depends on. Nothing else of ours can be found from there.
+  // Like an install: the package, and beside it its dependencies. Nothing else of ours can be found from there.
   const app = join(folder, 'app')
   const installed = join(app, 'node_modules/quarterdeck')
   mkdirSync(installed, { recursive: true })
@@ -169,7 +169,7 @@ async function serves(installed: string, app: string): Promise<void> {
   expect(health).toMatchObject({ version: manifestIn(root).version })
 }
 
-/** With the pdf.js, the OCR and the language data that the package carries. */
+/** Uses the pdf.js, the OCR and the language data in the package. */
 async function readsFiles(installed: string, folder: string): Promise<void> {
   const reader = createFileReader({
     cacheDir: join(folder, 'extracts'),
@@ -195,7 +195,7 @@ async function readsFiles(installed: string, folder: string): Promise<void> {
   expect(existsSync(data)).toBe(true)
 }
 
-test('the notices name what the lockfile says is published', () => {
+test('the notices name every published package of the lockfile', () => {
   expect(readFileSync(join(root, 'THIRD-PARTY-NOTICES.md'), 'utf8') === thirdPartyNotices(root)).toBe(true)
 })
 
@@ -206,7 +206,7 @@ interface Manifest {
 
 const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
-/** A program that somebody could write in a browser: no types but those of the package and of the web. */
+/** A program for a browser: it uses only the types of the package and of the web. */
 const page = `
 import { type Approval, ClientError, createClient } from 'quarterdeck-client'
 export async function talk(url: string, token: string) {
@@ -223,7 +223,9 @@ export async function talk(url: string, token: string) {
 }
 `
 
-test('the client is a package of its own: no dependencies, typed, and it works', { timeout: 300_000 }, async () => {
+test('the client is a package of its own that has no dependencies, has types, and works', {
+  timeout: 300_000,
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-client-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const checkout = join(folder, 'checkout')
@@ -252,7 +254,7 @@ test('the client is a package of its own: no dependencies, typed, and it works',
     'package.json',
   ])
 
-  // What an install does with a package that needs nothing.
+  // Like the install of a package without dependencies.
   const installed = join(folder, 'app/node_modules/quarterdeck-client')
   mkdirSync(installed, { recursive: true })
   await run('tar', ['-xzf', join(folder, filename), '--strip-components=1', '-C', installed])

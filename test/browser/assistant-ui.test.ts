@@ -1,4 +1,4 @@
-// The one path of `npm test` with a React client that people have, in a real browser. `npm run test:clients` has all the others.
+// The only test in `npm test` with a real React client in a real browser. `npm run test:clients` has all the others.
 
 import { expect, inject, test } from 'vitest'
 import { buildExample } from '../clients/built-example.ts'

@@ -15,13 +15,13 @@ function machineWith(...programs: string[]) {
   return { root, PATH: ['a', 'b'].map((folder) => join(root, folder)).join(delimiter) }
 }
 
-test('takes the headless shell before any other browser, wherever it is on the PATH', () => {
+test('prefers the headless shell to any other browser, wherever it is on the PATH', () => {
   const { root, PATH } = machineWith('a/google-chrome', 'a/chromium', 'b/chromium-headless-shell')
 
   expect(findBrowser({ PATH })).toBe(join(root, 'b', 'chromium-headless-shell'))
 })
 
-test('takes Chrome where there is nothing else, and nothing where there is no browser', () => {
+test('takes Chrome if there is nothing else, and null if there is no browser', () => {
   const { root, PATH } = machineWith('b/google-chrome')
 
   expect(findBrowser({ PATH })).toBe(join(root, 'b', 'google-chrome'))
@@ -29,7 +29,7 @@ test('takes Chrome where there is nothing else, and nothing where there is no br
   expect(findBrowser({})).toBe(null)
 })
 
-test('takes the browser that somebody has named, or says that it is not there', () => {
+test('takes the browser that was named, or says that it does not exist', () => {
   const { root, PATH } = machineWith('a/chromium', 'mine')
 
   expect(findBrowser({ PATH, QUARTERDECK_BROWSER: join(root, 'mine') })).toBe(join(root, 'mine'))

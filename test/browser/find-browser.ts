@@ -1,4 +1,4 @@
-// Which browser the tests use. Nothing is downloaded: npm has none for every machine, and the operating system's is the one that
+// Finds the browser for the tests. Nothing is downloaded: npm has no browser for every machine, and the one of the operating system
 // gets security updates.
 
 import { accessSync, constants } from 'node:fs'
@@ -10,7 +10,7 @@ export const NO_BROWSER =
   'No browser was found. Install one (Debian, Ubuntu: apt-get install chromium-headless-shell), ' +
   'or name one in QUARTERDECK_BROWSER.'
 
-/** The path of a Chromium; null: there is none. Throws when `QUARTERDECK_BROWSER` names something that cannot be started. */
+/** The path of a Chromium. Null when there is none. Throws when `QUARTERDECK_BROWSER` names something that cannot be started. */
 export function findBrowser(env: Readonly<Record<string, string | undefined>>): string | null {
   const named = env.QUARTERDECK_BROWSER
   if (named !== undefined && named !== '') {

@@ -6,7 +6,7 @@ import { findBrowser, NO_BROWSER } from './find-browser.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the browser listens; null: there is none, and the tests that need it are skipped. */
+    /** Where the browser listens. Null: there is none, and tests that need it are skipped. */
     browser: string | null
   }
 }
@@ -19,7 +19,7 @@ export default async function startBrowser(project: TestProject): Promise<(() =>
     project.provide('browser', null)
     return
   }
-  // Chromium's sandbox refuses to start for root, which is who runs tests in a container. The pages are our own.
+  // Chromium's sandbox does not start for root, and in a container the tests run as root. The pages are our own.
   const server = await chromium.launchServer({ executablePath, args: ['--no-sandbox'], host: '127.0.0.1' })
   project.provide('browser', server.wsEndpoint())
   return () => server.close()

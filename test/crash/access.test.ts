@@ -1,4 +1,4 @@
-// Who may do what (P26), asked of the running server: without a credential nothing, with one only what is one's own.
+// Who may do what on a running server. Without a credential nothing is allowed, and with one only what belongs to its user.
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -52,13 +52,13 @@ async function startGuarded(flags: readonly string[]): Promise<TestServer> {
   return await yard.start({ flags: ['--log-level', 'error', ...flags] })
 }
 
-/** A request to a row of the table that is well-formed enough to reach its handler. */
+/** A request to one route that is valid enough to reach its handler. */
 function requestTo({ method, path }: RouteRow): Pick<RecordOptions, 'method' | 'body'> & { path: string } {
   const filled = path.replace(':name', 'crash').replace(/:\w+/g, 'x')
   return { path: filled, method, ...(method === 'POST' ? { body: runInput('x', 'x', 'Hello') } : {}) }
 }
 
-/** The status of the answer, and its code where it is a refusal. */
+/** The status of the answer, and the error code of a refusal. */
 async function answerOf(
   server: TestServer,
   request: Partial<RecordOptions> & { path: string },
@@ -75,7 +75,7 @@ async function answerOf(
   return `${status} ${codeIn(body)}`
 }
 
-/** Of a problem, or of the error object of a door that has its own. */
+/** The code of a problem, or of the error object of a door that has its own shape. */
 function codeIn(body: string): unknown {
   try {
     const { code, error } = JSON.parse(body)
@@ -94,7 +94,7 @@ describe('without a credential', () => {
   ])('every route refuses, %s', { timeout: 60_000 }, async (name, flags, settings) => {
     const server = await serverWith(flags)
     const table = await routeTable(settings)
-    // Whoever adds to these has thought about it.
+    // These are public on purpose. Think twice before adding one.
     const open = new Set(['GET /', 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready'])
     expect(new Set(table.filter(({ role }) => role === 'public').map(label))).toEqual(open)
     const closed = table.filter((row) => !open.has(label(row)))
@@ -104,7 +104,7 @@ describe('without a credential', () => {
       )
     const expected = Object.fromEntries(closed.map((row) => [label(row), '401 unauthorized']))
     expect(await ask({})).toEqual(expected)
-    // Not where a credential belongs.
+    // A credential in the wrong place does not count.
     expect(await ask({ Cookie: `token=${tokens.user}`, 'X-Api-Key': tokens.user })).toEqual(expected)
     expect(await answerOf(server, { path: `/runs/x?token=${tokens.user}&access_token=${tokens.user}` })).toBe(
       '401 unauthorized',
@@ -112,7 +112,7 @@ describe('without a credential', () => {
     // The one exception is a signed address of a file (`src/protocols/manage/files/routes.test.ts`): another key opens nothing.
     expect(await answerOf(server, { path: `/files/x?key=${tokens.user}` })).toBe('403 forbidden')
     expect(await answerOf(server, { path: `/runs/x?key=${tokens.user}` })).toBe('401 unauthorized')
-    // Strangers learn no more than that it lives.
+    // Strangers learn only that the server is alive.
     const health = await record({ url: `${server.url}/health` }).done
     expect([health.status, JSON.parse(health.body)]).toEqual([200, { status: 'healthy' }])
 
@@ -121,7 +121,7 @@ describe('without a credential', () => {
     const asOperator = await Promise.all(
       operators.map((row) => answerOf(server, requestTo(row), bearer(tokens.operator))),
     )
-    // Past the guard, a made-up id is one that nobody has, and a run is no token.
+    // The operator gets past the guard. Then a made-up id is 404, and the body, the input of a run, does not describe a token.
     const refused: Record<string, string> = {
       'DELETE /grants/:id': '404 grant_not_found',
       'DELETE /tokens/:id': '404 token_not_found',
@@ -136,7 +136,7 @@ describe('without a credential', () => {
     )
   })
 
-  test('on this machine talking is open, deciding is not', { timeout: 60_000 }, async () => {
+  test('on this machine everybody may talk, but not decide', { timeout: 60_000 }, async () => {
     const server = await serverWith([])
     const table = await routeTable()
     const operators = table.filter(({ role }) => role === 'operator')
@@ -144,13 +144,13 @@ describe('without a credential', () => {
     expect(await answerOf(server, { path: '/', method: 'POST', body: runInput('a', 'a', 'Hello') })).toBe('200')
     const refused = await Promise.all(operators.map((row) => answerOf(server, requestTo(row))))
     expect(refused).toEqual(operators.map(() => '401 unauthorized'))
-    // A credential that is wrong is not taken for none.
+    // A wrong credential is not treated like no credential.
     expect(await answerOf(server, { path: '/capabilities' }, bearer('qd_wrong-0123456789'))).toBe('401 unauthorized')
     print(`P26: on loopback without a token ${operators.length} of ${operators.length} operator routes refuse`)
   })
 })
 
-/** Only she knows it. */
+/** Only its owner knows it. */
 const MARK = 'a secret called 4711'
 
 function attemptsOn({ method, path }: RouteRow, id: string): (Partial<RecordOptions> & { path: string })[] {
@@ -172,7 +172,7 @@ function attemptsOn({ method, path }: RouteRow, id: string): (Partial<RecordOpti
 }
 
 describe('what belongs to somebody else', () => {
-  test('is not there, at any route and in any spelling', { timeout: 60_000 }, async () => {
+  test('looks as if it did not exist, at every route and in every spelling', { timeout: 60_000 }, async () => {
     const server = await serverWith(['--auth', 'token'])
     const { url } = server
     const ann = bearer(tokens.ann)
@@ -215,7 +215,7 @@ describe('what belongs to somebody else', () => {
     const got = await Promise.all(tries.map(([, request, more]) => answerOf(server, request, { ...bob, ...more })))
     expect(got).toEqual(tries.map(([expected]) => expected))
 
-    // The same name is another session for him: he sees nothing of hers, and deleting or stopping "it" does nothing to hers.
+    // For him the same name is another session. He sees nothing of hers, and deleting or stopping it does nothing to hers.
     const seen = await record({ url, method: 'POST', body: hydration('secret'), headers: bob }).done
     expect(
       seen.frames.map(({ data }) => JSON.parse(data)).find(({ type }) => type === 'MESSAGES_SNAPSHOT'),
@@ -230,7 +230,7 @@ describe('what belongs to somebody else', () => {
     }).done
     expect(JSON.parse(stop.body)).toMatchObject({ stopped: false })
 
-    // Every route, with every id of hers in its path and in every body that could name one.
+    // Every route, with each of her ids in its path and in every body that can name one.
     const { body: run } = await record({ url: `${url}/runs/secret`, headers: ann }).done
     const ids = [ulid, uuid, 'secret', 'busy', String(JSON.parse(run).run_id)]
     const attempts = (await routeTable({ 'auth.mode': 'token' })).flatMap((row) =>
@@ -241,7 +241,7 @@ describe('what belongs to somebody else', () => {
       await Promise.all(
         attempts.slice(i, i + 40).map(async ({ path, ...request }) => {
           const recorder = record({ ...request, url: url + path, headers: bob })
-          // Streams of sessions stay open; what they have to show comes first.
+          // Streams of sessions stay open, so only their beginning is read.
           await within(300, recorder.done, () => '').catch(() => recorder.close())
           const { body, frames: shown } = recorder.recording
           if (`${body}${JSON.stringify(shown)}`.includes(MARK)) leaks.push(`${request.method} ${path}`)
@@ -263,7 +263,7 @@ describe('what belongs to somebody else', () => {
 })
 
 describe('a guesser', () => {
-  test('is slowed down, and those who know their token are not', { timeout: 60_000 }, async () => {
+  test('is slowed down, but users with a valid token are not', { timeout: 60_000 }, async () => {
     const server = await serverWith(['--auth', 'token'])
     const guesses: string[] = []
     for (let i = 0; i < 12; i += 1) {
@@ -276,7 +276,7 @@ describe('a guesser', () => {
 })
 
 describe('other people’s pages', () => {
-  test('are refused at every route, by their Host and by their Origin', { timeout: 60_000 }, async () => {
+  test('are refused at every route because of their Host or Origin', { timeout: 60_000 }, async () => {
     const server = await serverWith([])
     const table = await routeTable()
     const ask = (headers: Record<string, string>) =>

@@ -1,7 +1,7 @@
-// A call that needs a person's yes, and a server that is killed on the way (P7, P10): between "approval asked" and "result
-// stored" there is no point at which the call is lost, runs twice or runs unasked.
+// A call that needs approval, and a server that is killed meanwhile. Between the question and the stored result there is no point at
+// which the call is lost, runs twice or runs without approval.
 //
-//   KILLS=100 SEED=7 vitest run test/crash/approvals.test.ts      the long variant; SEED replays one
+//   KILLS=100 SEED=7 vitest run test/crash/approvals.test.ts      the long variant. SEED replays a run
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -27,7 +27,7 @@ async function openHouse(names: readonly { name: string; hold: Hold }[]) {
   return { yard, ledger: openLedger(yard.directory), start: () => yard.start(startOptions) }
 }
 
-/** Asks for it in a thread of its own; resolves with what the client has seen when its stream is over. */
+/** Asks for a payment in a new thread. Resolves with what the client has seen when its stream ends. */
 const ask = (server: TestServer, name: string) =>
   record({ url: server.url, method: 'POST', body: runInput(name, name, `Please pay for ${name};`) })
 
@@ -41,13 +41,13 @@ async function pendingFor(server: TestServer, name: string): Promise<ShownApprov
   return found
 }
 
-/** The run that went on after the answer, to its end. */
+/** Reads the run that went on after the answer to its end. */
 async function continued(server: TestServer, id: string) {
   const { continuation_run_id: runId } = await approval(server.url, id)
   return runId === null ? {} : endOf(await eventsOf(server.url, runId))
 }
 
-describe('kill -9 of a server whose agent waits for a yes', () => {
+describe('kill -9 of a server whose agent waits for an approval', () => {
   test('loses neither the question nor the answer, and no call runs twice', { timeout: 120_000 }, async () => {
     const points = [
       'while it waits',
@@ -71,7 +71,7 @@ describe('kill -9 of a server whose agent waits for a yes', () => {
         return await pendingFor(first, name)
       }),
     )
-    // The last two are answered when all others are where they are to be, for the kill comes right behind the 200.
+    // The last two are answered when all others are in place, because the kill comes right after the 200.
     for (const [i, { point, name, hold }] of names.entries()) {
       if (point === 'while it waits') continue
       const id = questions[i]?.approval_id ?? ''
@@ -95,7 +95,7 @@ describe('kill -9 of a server whose agent waits for a yes', () => {
       const end = await continued(second, id)
       const again = await decide(second.url, id, 'approve')
       const { status } = await approval(second.url, id)
-      // The call that may have run is named, so that somebody can look.
+      // The error names the call that may have run, so that somebody can check.
       const named = end.message?.includes(`pay (${call})`)
       seen[point] = [end.outcome ?? end.code, named, ledger.count(name), status, again.status]
     }
@@ -109,7 +109,7 @@ describe('kill -9 of a server whose agent waits for a yes', () => {
       'behind the result': ['success', undefined, 1, 'consumed', 409],
       'right behind a no': ['success', undefined, 0, 'rejected', 409],
     })
-    // Here the kill meets the call before it began, while it ran, or when its result was stored.
+    // Here the kill comes before the call begins, while it runs, or after its result is stored.
     expect([
       ['success', undefined, 1, 'consumed', 409],
       [...inDoubt, 0, 'consumed', 409],
@@ -118,7 +118,7 @@ describe('kill -9 of a server whose agent waits for a yes', () => {
     print(`P7: killed at ${points.length} points between the question and the result: 0 lost, 0 doubles`)
   })
 
-  test('at any moment of many leaves each of them answerable or ended', { timeout: 600_000 }, async () => {
+  test('at any moment leaves each of many calls answerable or ended', { timeout: 600_000 }, async () => {
     const random = createRandom(SEED)
     const names = Array.from({ length: KILLS * PER_KILL }, (_, i) => ({ name: `n${i}x`, hold: 'slow' as const }))
     const { yard, ledger, start } = await openHouse(names)
@@ -133,11 +133,11 @@ describe('kill -9 of a server whose agent waits for a yes', () => {
     for (let round = 0; round < KILLS; round += 1) {
       const wave = names.slice(round * PER_KILL, (round + 1) * PER_KILL).map(({ name }) => name)
       let isKilled = false
-      // One half is asked, the other asked and answered, when the kill comes.
+      // When the kill comes, one half has been asked, and the other asked and answered.
       const lives = wave.map(async (name, i) => {
         await ask(server, name).done
         if (i % 2 === 0 || isKilled) return
-        // Where the server is gone there is nothing to be seen.
+        // The server may be gone by now.
         const shown = await approvals(server.url).catch(() => [])
         const found = shown.find((one) => one.arguments.name === name)
         if (found === undefined) return
@@ -153,7 +153,7 @@ describe('kill -9 of a server whose agent waits for a yes', () => {
       server = await start()
       const since = performance.now()
       const check = async (name: string) => {
-        // Sent again under the same ids: the run is the one that is there, or there is none and it begins now.
+        // Sent again with the same ids: either the run exists, or it begins now.
         const again = await ask(server, name).done
         if (!['interrupt', 'success'].includes(endOf(again.frames).outcome ?? '')) {
           faults.push(`${name}: the run that was to wait ended with ${JSON.stringify(endOf(again.frames))}`)
@@ -192,7 +192,7 @@ describe('kill -9 of a server whose agent waits for a yes', () => {
 })
 
 describe('kill -9 while one of two approved calls of an answer runs', () => {
-  test('tells what became of each, and no approval is left over', { timeout: 120_000 }, async () => {
+  test('reports what happened to each, and leaves no approval open', { timeout: 120_000 }, async () => {
     const call = (name: string, hold: Hold) => ({ tool_call: { name: 'pay', arguments: { name, hold } } })
     const yard = await openYard(onTestFinished, {
       ...ledgerYard([]),
@@ -219,7 +219,7 @@ describe('kill -9 while one of two approved calls of an answer runs', () => {
     const now = await Promise.all([a, b].map(({ approval_id }) => approval(second.url, approval_id)))
     expect(now.map(({ status }) => status)).toEqual(['consumed', 'interrupted'])
     expect([ledger.count('a'), ledger.count('b')]).toEqual([0, 0])
-    // Each call has a result that says so, for people and for the model.
+    // The result of each call says so, to people and to the model.
     const { body } = await record({ url: `${second.url}/sessions/${a.session_id}?include=tools` }).done
     const results = JSON.parse(body).messages.filter(({ role }: { role: string }) => role === 'tool')
     expect(results.map(({ content }: { content: string }) => content)).toEqual([
@@ -244,7 +244,7 @@ describe('kill -9 while one of two approved calls of an answer runs', () => {
 })
 
 describe('many operators', () => {
-  test('who answer at the same time are told of one winner', { timeout: 60_000 }, async () => {
+  test('who answer at the same time all see the same winner', { timeout: 60_000 }, async () => {
     const { ledger, start } = await openHouse([{ name: 'one', hold: 'none' }])
     const server = await start()
     await ask(server, 'one').done
@@ -263,7 +263,7 @@ describe('many operators', () => {
     expect([won.length, lost.length]).toEqual([1, OPERATORS - 1])
     const isApproved = won[0]?.body.status === 'approved'
     expect([end, ledger.count('one')]).toEqual([{ outcome: 'success' }, isApproved ? 1 : 0])
-    // Each loser hears who won, and what.
+    // Each loser is told who decided, and what.
     const told = lost.map(({ body }) => [body.code, String(body.detail).includes(`by ${decided.decided_by}`)])
     expect(told).toEqual(lost.map(() => ['approval_decided', true]))
     print(`P10: ${OPERATORS} decisions at once: 1 × 200, ${lost.length} × 409 with the winner`)

@@ -1,5 +1,5 @@
-// What was shown is what runs (P9), with the real program, real files, real servers: between a question and its yes, between a
-// yes and its call, and under a grant, everything that a tool is made of becomes another one, and so do the keys.
+// What was shown is what runs, with the real program, real files and real servers. Everything that a tool consists of changes, and
+// so do its keys: between a question and its approval, between an approval and its call, and under a grant.
 
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -36,11 +36,11 @@ type Shown = ShownApproval & { digest: string; reason: string | null }
 
 const all = async ({ url }: TestServer) => (await approvals(url)) as Shown[]
 
-/** What waits now, by tool. */
+/** The pending approvals by tool. */
 const pending = async (server: TestServer): Promise<Map<string, Shown>> =>
   new Map((await all(server)).filter(({ status }) => status === 'pending').map((one) => [one.tool, one]))
 
-/** Lets the agent call every tool in a thread of its own. */
+/** Lets the agent call every tool in a new thread. */
 async function doEverything({ url }: TestServer, thread: string): Promise<void> {
   await record({ url, method: 'POST', body: runInput(thread, thread, 'Do everything.') }).done
 }
@@ -56,7 +56,7 @@ const told = ({ tools }: { tools: BoundTools }, names: readonly string[]) =>
 
 const namesOf = (lines: readonly string[]): string[] => lines.map((line) => line.split(':')[0] ?? '')
 
-test('between a question and its yes, each change is asked about again and a new key is not', LONG, async () => {
+test('a change between a question and its approval is asked about again, a new key is not', LONG, async () => {
   const house = await openHouse()
   const { changing, keeping } = house.tools
   const before = await house.start('before')
@@ -80,7 +80,7 @@ test('between a question and its yes, each change is asked about again and a new
     replaced.map(({ tool, reason }) => [tool, reason?.startsWith('Its tool or the rules have changed.')]).sort(),
   ).toEqual(changing.map((name) => [name, true]).sort())
 
-  // What keeps is answered with what was shown at first, what has changed with what is shown now.
+  // Unchanged calls are answered with the digest shown first, changed ones with the digest shown now.
   const now = await pending(after)
   for (const name of keeping) expect(now.get(name)).toMatchObject({ digest: first.get(name)?.digest })
   for (const question of now.values()) {
@@ -95,14 +95,14 @@ test('between a question and its yes, each change is asked about again and a new
   expect(after.log().match(/an approval is asked for again/g)).toHaveLength(changing.length)
 })
 
-test('between a yes and its call, each change is asked about again and a new key is not', LONG, async () => {
+test('a change between an approval and its call is asked about again, a new key is not', LONG, async () => {
   const house = await openHouse()
   const { changing, keeping } = house.tools
   const before = await house.start('before')
   await doEverything(before, 'one')
   const first = [...(await pending(before)).values()]
   await before.kill()
-  // The moment right behind the yes: it is on disk, and nothing more was done.
+  // The moment right after the approval: it is on disk, and nothing else has happened.
   await approveInStore(join(house.yard.dataDir, 'quarterdeck.db'), first)
 
   const after = await house.start('after')
@@ -127,7 +127,7 @@ test('a grant ends with each change, and not with a new key', LONG, async () => 
   const original = house.tools.done()
   house.tools.forget()
   await doEverything(before, 'two')
-  // Under the grants nobody is asked.
+  // With the grants nobody is asked.
   expect([house.tools.done(), (await pending(before)).size]).toEqual([original, 0])
   house.tools.forget()
   await before.kill()
@@ -154,7 +154,7 @@ test('a grant ends with each change, and not with a new key', LONG, async () => 
   )
 })
 
-/** As the server takes a yes: one command with the run that goes on. The process that would execute it is gone. */
+/** Stores an approval as the server does: one command, with the run that goes on. The process that would run it is gone. */
 async function approveInStore(path: string, questions: readonly Shown[]): Promise<void> {
   const clock = createSystemClock()
   const ids = createIds(clock.now)

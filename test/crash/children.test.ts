@@ -1,4 +1,4 @@
-// A server that has started processes of its own (P15): when it ends, they end, with whatever they have started.
+// When a server ends, the processes that it has started end too, with everything that they have started.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -19,10 +19,10 @@ async function processesNaming(path: string): Promise<string[]> {
   return lines.filter((line) => line.includes(path)).map((line) => line.split('\0').join(' '))
 }
 
-/** An agent with an MCP server that has a child of its own, and the file by which both are known. */
+/** An agent with an MCP server that has a child process. Both name this file in their command line. */
 async function openHouse() {
   const mark = 'known-by-this-file'
-  // Should the test fail, nothing stays for long.
+  // If the test fails, the processes still end soon.
   const script = 'timeout --foreground 60 tail -f "$PWD/$1" & exec "$2" "$3" stdio "$PWD/$1"'
   const yard = await openYard(onTestFinished, {
     agent: {

@@ -1,6 +1,6 @@
-// A wall clock that jumps by an hour (P33): whatever the server measures in time goes on as if nothing had happened.
+// When the wall clock jumps by an hour, everything that the server measures in time goes on as if nothing had happened.
 //
-// The clocks are a shim under the server; without a C compiler this is skipped, and a line says so.
+// A shim replaces the server's clocks. Without a C compiler the test is skipped and says so.
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { breakMachine } from './support/broken-machine.ts'
@@ -11,7 +11,7 @@ import { openYard } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
 const HOUR = 3_600_000
-/** The server looks after its leases and sessions every 10 s; so much time passes at every step. */
+/** The server checks its leases and sessions every 10 s. That much time passes at every step. */
 const PASSING = 11_000
 
 const answers = [

@@ -1,5 +1,5 @@
-// A tool or an answer that takes the whole process with it: it is tried once more, and after the second death a person is asked
-// instead. The server lives, whatever an agent's tools do.
+// A tool call or a model answer that kills the whole process is tried once more. After the second crash a person must review the
+// run. The server stays up, whatever an agent's tools do.
 
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ const yardOf = (answers: YardOptions['answers'], agent: Record<string, unknown> 
 
 const starts = ({ directory }: Yard): string[] => readFileSync(join(directory, 'starts'), 'utf8').trim().split('\n')
 
-/** Starts a server that goes on with what the last one left. Null: that killed it too, before or after it was ready. */
+/** Starts a server that recovers what the last one left. Null: that killed it too, before or after it was ready. */
 async function startAgain(yard: Yard, isOver: (server: TestServer) => Promise<boolean>): Promise<TestServer | null> {
   try {
     const server = await yard.start({ flags: ['--log-level', 'warn'] })
@@ -59,7 +59,7 @@ const isEnded = (runId: string) => async (server: TestServer) => {
   return ['completed', 'failed', 'interrupted', 'cancelled'].includes(JSON.parse(body).status)
 }
 
-/** The run is begun, and the server dies of it. */
+/** Starts the run, which kills the server. */
 async function dieOf(yard: Yard, runId: string): Promise<void> {
   const server = await yard.start({ flags: ['--log-level', 'warn'] })
   await record({ url: server.url, method: 'POST', body: runInput(runId, runId, `Please look, ${runId};`) }).done
@@ -85,7 +85,7 @@ describe('a read tool that kills its process', () => {
       ])
       expect(third.log()).toMatch(/a person has to look at it.*died 2 times while look \(call_/)
       expect(starts(yard)).toEqual(['one', 'one'])
-      // The session is usable, and the next start does not try it again either.
+      // The session is still usable, and the next start does not try the call again either.
       const next = await record({ url: third.url, method: 'POST', body: runInput('one', 'two', 'Are you there?') }).done
       expect(endOf(next.frames)).toEqual({ outcome: 'success' })
       await third.kill()
@@ -94,7 +94,7 @@ describe('a read tool that kills its process', () => {
     },
   )
 
-  test('and does not at the second try is done', { timeout: 120_000 }, async () => {
+  test('only at the first attempt is completed by the second', { timeout: 120_000 }, async () => {
     const yard = await openYard(onTestFinished, yardOf([{ when: 'look, one;', parts: [call('one', 'kill')] }]))
     await dieOf(yard, 'one')
     writeFileSync(join(yard.directory, 'mended-one'), '')
@@ -143,7 +143,7 @@ describe('an answer of the model that kills the process', () => {
       request.resume()
       response.writeHead(200, { 'Content-Type': 'text/event-stream' })
       response.write('data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Half"}}]}\n\n')
-      // What it would do by its answer, if that were so large that there is no memory for it.
+      // Stands for an answer that is too large for the memory.
       for (const pid of pids.splice(0)) process.kill(pid, 'SIGKILL')
     })
     await once(model.listen(0, '127.0.0.1'), 'listening')
@@ -157,7 +157,7 @@ describe('an answer of the model that kills the process', () => {
     pids.push(first.pid)
     await record({ url: first.url, method: 'POST', body: runInput('one', 'one', 'Hello?') }).done
     await first.exited
-    // Asked again before it is ready: it is killed once it is known who it is.
+    // The model may be asked again before the server is ready, so the server is killed once its process is known.
     const second = await yard.start({ flags: ['--log-level', 'warn'] })
     await until('the model is asked again', () => asked === 2)
     await second.kill()

@@ -1,9 +1,9 @@
-// Disks that are full (P17) and disks that fail to sync (P18).
+// Disks that are full, and disks that fail to sync.
 //
 //   ROUNDS=50 vitest run test/crash/disk.test.ts      the long variant
 //
-// A full disk is a small tmpfs where this process may mount one (root on Linux), otherwise a shim under the server; the failing
-// sync is a shim in any case. Without a C compiler what cannot be done is skipped, and a line says so.
+// A full disk is a small tmpfs if this process may mount one (root on Linux), otherwise a shim under the server. A failing sync is
+// always a shim. Without a C compiler, tests that need one are skipped and say so.
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { breakMachine, openSmallDisk } from './support/broken-machine.ts'
@@ -26,7 +26,7 @@ const answers = [
 const typeOf = (frame: { data: string } | undefined): unknown => JSON.parse(frame?.data ?? '{}').type
 
 describe('a full disk', () => {
-  test('stops writing, not reading, and heals by itself', { timeout: 300_000 }, async ({ skip }) => {
+  test('stops writes but not reads, and the server recovers by itself', { timeout: 300_000 }, async ({ skip }) => {
     const yard = await openYard(onTestFinished, { answers })
     const disk = await openSmallDisk(yard, onTestFinished)
     if (disk === null) {
@@ -59,7 +59,7 @@ describe('a full disk', () => {
       expect(await post('/sessions/old/messages', { message: 'Is there room?' })).toEqual(full)
       expect(await old.replay(url)).toEqual(old.frames)
       expect((await record({ url: `${url}/runs/old` }).done).status).toBe(200)
-      // It could write no more, so it waits with its end until it can.
+      // It cannot write its end now, so it waits until it can.
       expect(inFlight.ended).toBe(false)
 
       await disk.free()
@@ -117,7 +117,7 @@ describe('a full disk', () => {
   })
 })
 
-test('a first start that runs out of space leaves nothing that keeps the next from starting', async () => {
+test('a first start that runs out of space does not keep the next one from starting', async () => {
   const yard = await openYard(onTestFinished, { answers })
   const disk = await openSmallDisk(yard, onTestFinished)
   if (disk === null) return
@@ -189,14 +189,14 @@ describe('a disk that fails to sync', () => {
     print(`P18: ${ROUNDS}/${ROUNDS} failed syncs of the log ended the process with 74, 0 acknowledged`)
   })
 
-  test('ends it also when the log is moved into the database', { timeout: 120_000 }, async ({ skip }) => {
+  test('ends the process also when the log is moved into the database', { timeout: 120_000 }, async ({ skip }) => {
     const yard = await openYard(onTestFinished, { answers })
     const machine = await breakMachine(yard)
     if (machine === null) return skip()
     const server = await yard.start({ env: machine.env, flags: ['--log-level', 'error'] })
     await machine.break('eio-db')
 
-    // Large messages fill the log until it is worth moving.
+    // Large messages fill the log until the server moves it.
     const text = `large ${'x'.repeat(90_000)}`
     let sent = 0
     let isRunning = true

@@ -1,4 +1,4 @@
-// Long histories read by many at once (P12): what a session holds is not what its readers cost.
+// Many readers of a long history at once: each costs far less memory than the session is large.
 
 import { request } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
@@ -10,11 +10,11 @@ import { openYard, type TestServer } from './support/start-server.ts'
 const MESSAGES = 1_000
 const CHARS = 95_000
 const AT_ONCE = 20
-/** As many as fit into one body. The event that begins their run has 9.5 MB, and each reader of the session gets it. */
+/** As many messages as fit into one body. The first event of their run has 9.5 MB, and each reader of the session gets it. */
 const IN_A_REQUEST = 100
-/** A reader of the session's events leaves when it has seen four of those. */
+/** A reader of the session's events leaves after four of those. */
 const ENOUGH_BYTES = 40_000_000
-// Each reader that holds a whole history would take the 95 MB several times: 2.25 GB for 20, more than the heap of this server.
+// If each reader held the whole history, 20 readers would take 2.25 GB, more than the heap of this server.
 const HEAP_MB = 256
 const GROWTH_LIMIT = 450_000_000
 
@@ -41,7 +41,7 @@ interface Taken {
   isLinked: boolean
 }
 
-/** Reads and forgets, up to so many bytes. */
+/** Reads up to so many bytes and keeps none of them. */
 function take(url: string, body?: unknown, enough = Number.POSITIVE_INFINITY): Promise<Taken> {
   return new Promise((resolve, reject) => {
     const method = body === undefined ? 'GET' : 'POST'
@@ -63,7 +63,7 @@ function take(url: string, body?: unknown, enough = Number.POSITIVE_INFINITY): P
   })
 }
 
-/** How far memory grew while 20 did this at once. */
+/** How much the memory grew while 20 readers did this at once. */
 async function together(server: TestServer, read: () => Promise<Taken>): Promise<{ growth: number; taken: Taken[] }> {
   const before = await server.rss()
   let peak = before

@@ -1,6 +1,6 @@
-// Files that were made to do harm, at every door of one running server: each is answered with a 4xx that names it, or does no
-// harm; nobody else notices, and nothing of it is found outside of the data directory. And a file that is only large: reading it
-// does not hold up the server's own loop. How much it delays other streams is measured by `npm run bench:files`.
+// Malicious files at every door of one running server. Each is refused with a 4xx that names it, or does no harm. Nobody else
+// notices, and nothing is left outside of the data directory. Reading a large file does not block the server's event loop. How much
+// it delays other streams is measured by `npm run bench:files`.
 //
 //   EXHAUSTING=5 vitest run test/crash/hostile-files.test.ts      the long variant: also the PDFs that take seconds each
 
@@ -19,7 +19,10 @@ import { openYard, type TestServer, type Yard } from './support/start-server.ts'
 import { until, within } from './support/until.ts'
 
 const EXHAUSTING = fromEnvironment('EXHAUSTING', 1)
-/** What a file may need is bounded in processor time, of which a busy machine gives little; a child is ended after 60 s. The tests of the Office readers measure that time. */
+/**
+ * The limit of a file is in processor time, and a busy machine gives little of it. A child is ended after 60 s. The tests of the
+ * Office readers measure that time.
+ */
 const LIMIT_MS = 30_000
 const GROWTH_LIMIT = 40_000_000
 const LOOP_LIMIT_MS = 200
@@ -27,7 +30,7 @@ const LOOP_LIMIT_MS = 200
 const doors = [upload, chatJson, chatForm, completions, agUi]
 
 const answers = [
-  // Given only to a model that was told what is in the file.
+  // The model gives this answer only if it was told what is in the file.
   { when: { user: 'northern quay' }, parts: [{ text: 'I know about the quay.' }] },
   { when: { user: 'What is this?' }, parts: [{ text: 'I see nothing.' }] },
 ]
@@ -48,7 +51,7 @@ async function send(server: TestServer, door: FileDoor, file: SentFile): Promise
 
 const Told = /"type":"ACTIVITY_SNAPSHOT".*"status":"unreadable"/
 
-/** What a door said, in a few words that do not depend on its shape. */
+/** What a door answered, in a few words that do not depend on its shape. */
 function said(door: FileDoor, { status, body, frames }: Recording): string {
   if (door !== agUi) {
     const { code, detail, error, content, choices } = status === 201 ? {} : JSON.parse(body)
@@ -62,7 +65,7 @@ function said(door: FileDoor, { status, body, frames }: Recording): string {
   return `${status} ${end}${told === undefined ? '' : `: ${JSON.stringify(name)} cannot be read. ${reason}`}`
 }
 
-/** The start of what each door must say. */
+/** The beginning of what each door must answer. */
 function expected(door: FileDoor, { filename, outcome, refusal }: HostileAttachment): string {
   const named = JSON.stringify(filename)
   if (outcome === 'harmless') {
@@ -79,7 +82,7 @@ function expected(door: FileDoor, { filename, outcome, refusal }: HostileAttachm
   return outcome === 'type' ? `415 unsupported_media_type: ${named} is ` : `422 file_unreadable: ${named} `
 }
 
-/** Everything below a folder but what lies in the data directory. */
+/** Everything below a folder except the data directory. */
 async function around(yard: Yard, dataDir: string): Promise<string[]> {
   const entries = await readdir(yard.directory, { recursive: true, withFileTypes: true })
   return entries
@@ -97,9 +100,9 @@ async function processesIn(folder: string): Promise<string[]> {
 }
 
 describe.skipIf(process.platform !== 'linux')('hostile files', () => {
-  test('are refused at every door or do no harm, and the server stays as it was', { timeout: 240_000 }, async () => {
+  test('are refused at every door or do no harm, and the server is not affected', { timeout: 240_000 }, async () => {
     const yard = await openYard(onTestFinished, { answers })
-    // Deep enough that whatever climbs out of it is still seen.
+    // Deep enough that a file that climbs out of it is still found.
     const dataDir = join(yard.directory, 'a', 'b', 'c', 'data')
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     await mkdir(join(yard.directory, 'tmp'))
@@ -144,7 +147,7 @@ describe.skipIf(process.platform !== 'linux')('hostile files', () => {
     expect(again.map(({ status, body }) => [status, body.includes('I know about the quay.')])).toEqual(
       Array(3).fill([200, true]),
     )
-    // One reader waits for the next file, beside the server.
+    // At most the server and one reader process, which waits for the next file, are left.
     expect((await processesIn(yard.directory)).length).toBeLessThanOrEqual(2)
     await until('memory is given back', async () => (await server.rss()) < rss + GROWTH_LIMIT, 30_000)
     const after = await server.rss()
@@ -211,7 +214,7 @@ describe.skipIf(process.platform !== 'linux')('a PDF of 50 MB', () => {
     }
     await send(server, chatForm, good)
     const bytes = largePdf(300, 49_000_000, 'northern quay')
-    // What a start takes is another matter.
+    // The start of the server does not count.
     await longestTurn()
 
     const { status, body, tookMs } = await send(server, chatForm, { ...good, bytes })

@@ -1,7 +1,7 @@
-// Everything a client can get wrong, by accident or on purpose, against one running server (P14, P24, P25, P30): it is refused
-// with a 4xx that says why, nothing of it is stored, and nobody else notices.
+// Everything that a client can get wrong, by accident or on purpose, against one running server. It is refused with a 4xx that says
+// why, nothing of it is stored, and nobody else notices.
 //
-//   FUZZ=10000 SEED=7 vitest run test/crash/hostile.test.ts      the long variant (twice FUZZ requests); SEED replays one
+//   FUZZ=10000 SEED=7 vitest run test/crash/hostile.test.ts      the long variant (twice FUZZ requests). SEED replays a run
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../sim/random.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await record({ url: server.url, method: 'POST', body: runInput('warm', 'warm', 'Hello') }).done
   quietRss = await server.rss()
   probe = probeHealth(server.url)
-  // These are held through all that follows, and looked at in the end.
+  // These stay open during all tests, and are checked at the end.
   slowSince = performance.now()
   const host = `Host: 127.0.0.1:${server.port}`
   const starts = [
@@ -54,7 +54,7 @@ afterAll(async () => {
   for (const clean of cleanups) await clean()
 })
 
-/** Everything the store holds, but what the server itself writes while it is idle. */
+/** Everything in the store except what the server writes while it is idle. */
 const stored = () =>
   withDatabaseCopy(yard, (db) =>
     ['sessions', 'runs', 'messages', 'entries', 'tail', 'idempotency'].map((table) =>
@@ -70,7 +70,7 @@ const aliases = () =>
       .map((row) => String(row.alias)),
   )
 
-/** Its status and code when it is a proper problem; otherwise what is wrong with it. */
+/** The status and code of a proper problem. Otherwise what is wrong with it. */
 function problemIn({ status, headers, body, complete }: Recording): string {
   if (!complete || status === null) return `no complete answer (${status})`
   if (headers['content-type'] !== 'application/problem+json') return `${status} as ${headers['content-type']}`
@@ -189,7 +189,7 @@ describe('bad input', () => {
     print(`P24: ${refused.length} kinds of bad input, all 4xx problem+json, nothing stored`)
   })
 
-  test('that AG-UI asks to tolerate is left out, and the rest answered', async () => {
+  test('that AG-UI says to tolerate is left out, and the rest is answered', async () => {
     const content = [
       { type: 'hologram', beam: 7 },
       { type: 'text', text: 'Hi' },
@@ -226,7 +226,7 @@ describe('bad input', () => {
     },
   )
 
-  test('made by the thousand finds no 5xx, no crash, no broken stream', { timeout: 1_200_000 }, async () => {
+  test('by the thousand causes no 5xx, no crash and no broken stream', { timeout: 1_200_000 }, async () => {
     const random = createRandom(SEED)
     const statuses = new Map<number | null, number>()
     const findings: string[] = []
@@ -276,14 +276,14 @@ describe('bad input', () => {
 })
 
 describe('too much', () => {
-  test('is refused while it is read, not after', { timeout: 60_000 }, async () => {
+  test('is refused while it arrives, not afterwards', { timeout: 60_000 }, async () => {
     const head = `POST / HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nContent-Type: application/json\r\n`
     const block = Buffer.alloc(64 * 1024, 0x20)
 
     async function upload(): Promise<{ status: number; past: number }> {
       const { socket, text } = await openRaw(server.port, `${head}Transfer-Encoding: chunked\r\n\r\n`)
       let sent = 0
-      // Paced by the answer, or the kernel's buffers would be measured instead of the server.
+      // Sent slowly, so that this measures the server and not the kernel's buffers.
       while (text() === '' && sent < BODY_LIMIT + 8 * MIB && !socket.destroyed) {
         socket.write(`${block.length.toString(16)}\r\n`)
         await new Promise<void>((resolve) => socket.write(block, () => resolve()))
@@ -308,7 +308,7 @@ describe('too much', () => {
     declared.socket.destroy()
   })
 
-  test('time is not given to those who only begin', { timeout: 60_000 }, async () => {
+  test('time for an unfinished request is not given', { timeout: 60_000 }, async () => {
     const answers = await Promise.all(slow.map((one) => one.closed(30_000)))
     const took = performance.now() - slowSince
 
@@ -322,7 +322,7 @@ describe('too much', () => {
   })
 })
 
-// The last one: what all the others did to the server.
+// Runs last: what did all the other tests do to the server?
 describe('the server under attack', () => {
   test('stayed well', async () => {
     const times = await probe.stop()
@@ -362,5 +362,5 @@ describe('the server under attack', () => {
   })
 })
 
-/** What was promised is p99 50 ms and at most 1 s; here the suite's other tests share the machine. */
+/** The promise is a p99 of 50 ms and at most 1 s. Here other tests share the machine. */
 const HEALTH_LIMIT_MS = 3_000

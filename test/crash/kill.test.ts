@@ -1,4 +1,4 @@
-// kill -9 at any moment (P1–P5, P16, P19): what was acknowledged is there, what was seen is in the log, every run ends.
+// kill -9 at any moment: what was acknowledged is still there, what was shown is in the log, and every run ends.
 //
 //   ROUNDS=200 CLIENTS=40 SEED=7 vitest run test/crash/kill.test.ts      the long variant (`npm run test:long`); SEED replays one
 //   MANY=2000                                                            runs that die in one crash
@@ -19,14 +19,14 @@ const SEED = fromEnvironment('SEED', 20_261_115)
 const MANY = fromEnvironment('MANY', 150)
 const EVENTS = fromEnvironment('EVENTS', 200_000)
 
-/** A third of a second of text, so that the kill meets runs at their start, in their middle and at their end. */
+/** A third of a second of text, so that the kill hits runs at their start, middle and end. */
 const ANSWER = { parts: [{ text: 'tok ', repeat: 30, delay_ms: 12 }] }
-/** None is over before the last of many has begun. */
+/** Long enough that no run ends before the last one has begun. */
 const SLOW_ANSWER = { parts: [{ text: 'tok ', repeat: 12, delay_ms: 250 }] }
 const KILL_WITHIN_MS = 700
-/** As many does the server take over in one go. */
+/** How many runs the server takes over at once. */
 const RECOVERY_BATCH = 100
-/** The promise is 2 s; here the suite's other tests share the machine. */
+/** The promise is 2 s. Here other tests share the machine. */
 const READY_LIMIT_MS = 5_000
 
 describe('kill -9', () => {
@@ -69,7 +69,7 @@ describe('kill -9', () => {
       // Sometimes the next crash comes while the runs of the last one are still being recovered.
       if (random.chance(0.8)) await settleAll(server.url, at)
       const wave = Array.from({ length: CLIENTS }, (_, i) => {
-        // Every fourth finds its session busy, so its run is queued.
+        // Every fourth client finds its session busy, so its run is queued.
         const threadId = `thread-${round}-${i % 4 === 3 ? i - 1 : i}`
         return createPersistentClient({ kind: random.pick(['stream', 'background']), threadId, name: `r${round}c${i}` })
       })
@@ -85,7 +85,7 @@ describe('kill -9', () => {
 
     const { server, at } = await restart()
     await settleAll(server.url, at)
-    // What was sound right after its crash is still the same after all the later ones.
+    // What was correct right after a crash is still the same after all later crashes.
     for (const client of clients) {
       if (JSON.stringify(await client.replay(server.url)) !== checked.get(client)) {
         faults.push(`${client.plan.name} has changed since it was checked`)
@@ -108,7 +108,9 @@ describe('kill -9', () => {
       ].join('\n'),
     )
   })
-  test('with more runs than one look finds leaves none of them without an owner', { timeout: 120_000 }, async () => {
+  test('with more runs than the server takes over at once leaves no run without an owner', {
+    timeout: 120_000,
+  }, async () => {
     const yard = await openYard(onTestFinished, { answers: [SLOW_ANSWER] })
     const clients = Array.from({ length: MANY }, (_, i) =>
       createPersistentClient({ kind: 'stream', threadId: `thread-${i}`, name: `run-${i}` }),
@@ -133,7 +135,7 @@ describe('kill -9', () => {
     expect(settled).toBeLessThan(10_000)
   })
 
-  test('is over soon, however long the log is', { timeout: 300_000 }, async () => {
+  test('is followed by a fast start, however long the log is', { timeout: 300_000 }, async () => {
     const yard = await openYard(onTestFinished, { answers: [ANSWER] })
     const bytes = await seedLog(yard.dataDir, EVENTS)
     const readyMs: number[] = []

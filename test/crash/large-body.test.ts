@@ -1,4 +1,4 @@
-// kill -9 while a large body arrives: what was set aside on disk goes with the process.
+// kill -9 while a large body arrives: what was spooled to disk disappears with the process.
 
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// One server per data directory (P20), and none on a directory that a newer version wrote (P31).
+// One server per data directory, and none on a directory that a newer version wrote.
 //
 //   RESTARTS=200 vitest run test/crash/lock.test.ts      the long variant
 
@@ -17,14 +17,14 @@ const RESTARTS = fromEnvironment('RESTARTS', 10)
 const LANES = 2
 const quiet = { flags: ['--log-level', 'error'] }
 
-/** How a start ended that was not to succeed. */
+/** How a start ended that must not succeed. */
 async function refusedStart(yard: Yard, options: StartOptions = quiet): Promise<Exit> {
   const failure: unknown = await yard.start(options).catch((error: unknown) => error)
   if (failure instanceof DidNotStart) return failure.exit
   throw new Error('the server started although it must not')
 }
 
-/** Of the files that hold something. The lock and the index of the log belong to whoever has the directory open. */
+/** Hashes of the data files. The lock and the index of the log belong to the process that has the directory open. */
 async function hashes(folder: string): Promise<Record<string, string>> {
   const names = (await readdir(folder)).filter((name) => !/^server\.lock|-shm$/.test(name)).sort()
   const files = await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const))
@@ -33,7 +33,7 @@ async function hashes(folder: string): Promise<Record<string, string>> {
 }
 
 describe('a data directory', () => {
-  test('is used by one server; the second is told so and disturbs nobody', { timeout: 60_000 }, async () => {
+  test('is used by one server; a second one is refused and disturbs nobody', { timeout: 60_000 }, async () => {
     const yard = await openYard(onTestFinished)
     const first = await yard.start(quiet)
     const exits = await Promise.all([refusedStart(yard), refusedStart(yard)])
@@ -48,7 +48,7 @@ describe('a data directory', () => {
     const client = createPersistentClient({ kind: 'background', threadId: 'first', name: 'first' })
     await client.go(first.url)
     expect(await client.faults(first.url)).toEqual([])
-    // The time of a start that succeeds is the measure: what is left of it is how long the refusal took.
+    // The time of a start that succeeds is printed for comparison.
     print(
       `P20: a second server refused with exit 73, ${ms(Math.max(...exits.map((exit) => exit.afterMs)))} after the start of its process (a server is ready after ${ms(first.readyMs)})`,
     )
@@ -108,10 +108,10 @@ describe('a data directory', () => {
   })
 })
 
-/** The promise is 1 s; here the suite's other tests share the machine. */
+/** The promise is 1 s. Here other tests share the machine. */
 const REFUSAL_LIMIT_MS = 4_000
 
-/** As the newer version would: in the file itself, or (it was killed) in the write-ahead log alone. */
+/** Writes a newer version number as that version would: into the file, or, if it was killed, only into the write-ahead log. */
 async function setVersion(path: string, version: number, inLog: boolean): Promise<void> {
   const db = new DatabaseSync(path)
   db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = ${version}`)

@@ -1,4 +1,4 @@
-// One server on a port, also of servers that start at the same moment: sockets that share a port would share it with them, too.
+// Only one server gets a port, even if several start at the same moment. Sockets that share a port could also share it with them.
 //
 //   ROUNDS=50 vitest run test/crash/port.test.ts      the long variant
 
@@ -24,7 +24,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
-test('of sockets that are opened at once by several processes, those of one get the port', {
+test('when several processes open sockets at once, only one process gets the port', {
   timeout: 300_000,
 }, async () => {
   const racers = Array.from({ length: 4 }, () => fork(racer))
@@ -44,7 +44,7 @@ test('of sockets that are opened at once by several processes, those of one get 
   }
 })
 
-test('of servers that start at once on one port, one gets it', { timeout: 300_000 }, async () => {
+test('when several servers start on one port at once, only one gets it', { timeout: 300_000 }, async () => {
   const yards = await Promise.all(Array.from({ length: AT_ONCE }, () => openYard(onTestFinished)))
   for (let round = 0; round < ROUNDS; round += 1) {
     const port = await freePort()

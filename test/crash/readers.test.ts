@@ -1,4 +1,4 @@
-// Readers that do not read (P12), and readers that come back with an id that is none (P6).
+// Readers that do not read, and readers that come back with an invalid event id.
 //
 //   READERS=500 vitest run test/crash/readers.test.ts      the long variant
 
@@ -18,11 +18,11 @@ const READERS = fromEnvironment('READERS', 50)
 // would be 50 × 8 MB.
 const GROWTH_LIMIT = 130_000_000
 const STALL_MS = 30_000
-/** So many read late, and so many of those that were dropped come back. */
+/** How many read late, and how many of the dropped ones come back. */
 const SLOW = 6
 const LARGE_EVENTS = 120
 const STALLED = 1_000
-/** What may stay of each, beside what the first runs of a server leave. */
+/** How much memory may stay for each, besides what the first runs of a server leave. */
 const LEFT_BYTES = 160_000
 
 const answers = [
@@ -45,7 +45,7 @@ describe('a reader that does not read', () => {
     const machine = await breakMachine(yard)
     const server = await yard.start({ env: machine?.env ?? {}, flags: ['--log-level', 'warn'] })
     const { url } = server
-    // Readers that read come first, so that what follows measures what it costs that others do not.
+    // Readers that read come first, so that only the cost of those that do not read is measured.
     const warm = record({ url, method: 'POST', body: runInput('first', 'first', 'long') })
     await until('the first run has begun', () => warm.recording.frames.length > 0)
     await Promise.all(Array.from({ length: 9 }, () => record({ url: `${url}/runs/first/events` }).done))
@@ -112,7 +112,7 @@ describe('a reader that does not read', () => {
     })
     expect(growth).toBeLessThan(GROWTH_LIMIT)
   })
-  test('costs little also where single events are large', { timeout: 240_000 }, async () => {
+  test('costs little even if single events are large', { timeout: 240_000 }, async () => {
     const yard = await openYard(onTestFinished, { answers })
     const server = await yard.start({ flags: ['--log-level', 'warn'] })
     const { url } = server
@@ -120,7 +120,7 @@ describe('a reader that does not read', () => {
     for (let i = 0; i < LARGE_EVENTS; i += 1) {
       await record({ url, method: 'POST', body: runInput('big', `big-${i}`, text) }).done
     }
-    // Readers that read come first, so that what follows measures what it costs that others do not.
+    // Readers that read come first, so that only the cost of those that do not read is measured.
     const readAll = async () => {
       const reader = record({ url: `${url}/sessions/big/events` })
       await until('it is read', () => count(reader.recording.frames) === LARGE_EVENTS, 60_000)
@@ -136,7 +136,7 @@ describe('a reader that does not read', () => {
     )
     await until('all of them are answered', () => readers.every(({ recording }) => recording.status === 200), 60_000)
     for (let i = 0; i < 20; i += 1) {
-      // Asked in turn with others, so that whatever the readers made it do is done.
+      // An answer to this shows that the work for the readers is done.
       await record({ url: `${url}/health` }).done
       peak = Math.max(peak, await server.rss())
     }
@@ -146,14 +146,14 @@ describe('a reader that does not read', () => {
     print(
       `P12: ${READERS} readers that did not read ${LARGE_EVENTS} events of 90 kB: memory grew by ${megabytes(peak - before)}`,
     )
-    // Most of it is garbage of what the kernel took; if each of them held all events it would be 700 MB.
+    // Most of this is garbage. If each reader held all events it would be 700 MB.
     expect(peak - before).toBeLessThan(200_000_000)
   })
 })
 
 test('1,000 readers that stall give their memory back when they leave', { timeout: 240_000 }, async () => {
   const yard = await openYard(onTestFinished, { answers })
-  // As the launcher starts it.
+  // The same flags that the launcher uses.
   const server = await yard.start({
     flags: ['--log-level', 'warn'],
     nodeArgs: ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30'],
@@ -227,7 +227,7 @@ describe('a Last-Event-ID', () => {
       [`${ulid.slice(1)}.${seq}`, noId, noId, noId],
       [`mine.${seq}`, noId, noId, noId],
       [`${ulid}.${seq}, ${ulid}.${seq}`, noId, noId, noId],
-      // A bare number means this session where the path names one.
+      // A bare number means the session that the path names.
       ['999999', noId, gone, gone],
       [`${ulid}.999999`, gone, gone, gone],
       [`${stranger}.1`, noSession, noSession, noSession],
@@ -236,7 +236,7 @@ describe('a Last-Event-ID', () => {
       [mine, '200 rest', '200 rest', '200 rest'],
       [mine.toLowerCase(), '200 rest', '200 rest', '200 rest'],
       [`${uuid}.${seq}`, '200 rest', '200 rest', '200 rest'],
-      // All has been seen: 204 tells an EventSource not to come again; a session's stream waits for its next run.
+      // Everything has been seen: 204 tells an EventSource to stop, and a session's stream waits for the next run.
       [last, '204', '204', '200 open'],
     ]
     const rest = frames.slice(3)

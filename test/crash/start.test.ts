@@ -1,5 +1,5 @@
-// The order of a start: the port answers 503 before the store is open, a damaged database ends the start, and one that turns out to be damaged
-// later ends nothing.
+// The order of a start: the port answers 503 before the store is open. A damaged database ends the start. Damage that is found later
+// ends nothing.
 //
 //   RUNS=2000 vitest run test/crash/start.test.ts      the long variant
 
@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
-/** `refused`, or the status and whether it says when to come again. */
+/** `refused`, or the status and whether there is a Retry-After. */
 async function ask(url: string): Promise<string> {
   try {
     const { status, headers, body } = await fetch(url, { signal: AbortSignal.timeout(30_000) })
@@ -39,7 +39,7 @@ async function ask(url: string): Promise<string> {
   }
 }
 
-test('whoever asks while a server recovers is told to come again', { timeout: 300_000 }, async () => {
+test('requests during the recovery of a server are told to come back later', { timeout: 300_000 }, async () => {
   const answers: ScriptedAnswer[] = [{ parts: [{ text: 'tok ' }, { hang: true }] }]
   const yard = await openYard(onTestFinished, { answers })
   const first = await yard.start({ flags: quiet })
@@ -65,7 +65,7 @@ test('whoever asks while a server recovers is told to come again', { timeout: 30
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  // It says that the server lives, and must not before it can be used.
+  // It says that the server is alive, and must not say so before the server can be used.
   let early = 0
   async function pingOn(): Promise<void> {
     while (!isReady) {
@@ -82,13 +82,13 @@ test('whoever asks while a server recovers is told to come again', { timeout: 30
   expect(early).toBe(0)
   print(`start: ${RUNS} runs recovered in ${ms(again.readyMs)}; heard meanwhile: ${JSON.stringify(heard)}`)
   for (const [path, status] of Object.entries(afterwards)) {
-    // The last one may have come too late to hear that it is ready.
+    // The last one may have come too late to be told that the server is ready.
     expect([...(heard[path] ?? []).slice(0, 2), status]).toEqual(['refused', '503 later', status])
     expect([[], [status]]).toContainEqual((heard[path] ?? []).slice(2))
   }
 })
 
-test('a damaged database ends the start with 65, and its name', { timeout: 60_000 }, async () => {
+test('a damaged database ends the start with 65 and is named', { timeout: 60_000 }, async () => {
   const yard = await openYard(onTestFinished)
   await (await yard.start({ flags: quiet })).kill()
   const path = join(yard.dataDir, 'quarterdeck.db')
@@ -103,9 +103,9 @@ test('a damaged database ends the start with 65, and its name', { timeout: 60_00
   )
 })
 
-test('damage that recovery meets ends the start, too', { timeout: 120_000 }, async () => {
+test('damage that recovery finds ends the start too', { timeout: 120_000 }, async () => {
   const yard = await openYard(onTestFinished)
-  // So large that only its ends are looked at before.
+  // So large that the check at the start reads only its ends.
   await seedLog(yard.dataDir, 150_000)
   const path = join(yard.dataDir, 'quarterdeck.db')
   const db = new DatabaseSync(path, { readOnly: true })
@@ -124,7 +124,7 @@ test('damage that recovery meets ends the start, too', { timeout: 120_000 }, asy
   )
 })
 
-test.skipIf(!hasSqlite)('what can be read is saved as the docs say (needs sqlite3)', { timeout: 60_000 }, async () => {
+test.skipIf(!hasSqlite)('readable data can be saved as the docs say (needs sqlite3)', { timeout: 60_000 }, async () => {
   const yard = await openYard(onTestFinished)
   await seedLog(yard.dataDir, 20_000)
   const path = join(yard.dataDir, 'quarterdeck.db')
@@ -145,7 +145,7 @@ test.skipIf(!hasSqlite)('what can be read is saved as the docs say (needs sqlite
   expect(saved).toBe(20)
 })
 
-test('damage that is met later is a 503, and ends nothing', { timeout: 120_000 }, async () => {
+test('damage that is found later is answered with 503 and ends nothing', { timeout: 120_000 }, async () => {
   const yard = await openYard(onTestFinished)
   await seedLog(yard.dataDir, 300_000)
   const path = join(yard.dataDir, 'quarterdeck.db')

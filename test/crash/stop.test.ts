@@ -1,4 +1,4 @@
-// SIGTERM (P15): no new work, answers in work are completed, the rest is marked or suspended, and the process ends in time.
+// After SIGTERM the server takes no new work, completes open answers, marks or suspends the rest, and ends in time.
 //
 //   ROUNDS=40 SEED=7 vitest run test/crash/stop.test.ts      the long variant
 
@@ -24,7 +24,7 @@ const answers = [
   { when: 'endless', parts: [{ text: 'tok ', repeat: 100_000, delay_ms: 25 }] },
 ]
 
-/** How a run ended: its last event without what differs from run to run. */
+/** How a run ended: its last event without the parts that differ from run to run. */
 function endOf({ frames }: { frames: readonly { data: string }[] }): unknown {
   const { type, code, outcome } = JSON.parse(frames.at(-1)?.data ?? '{}')
   return { type, code, outcome }
@@ -33,7 +33,7 @@ function endOf({ frames }: { frames: readonly { data: string }[] }): unknown {
 const FINISHED = { type: 'RUN_FINISHED', code: undefined, outcome: { type: 'success' } }
 const INTERRUPTED = { type: 'RUN_ERROR', code: 'interrupted', outcome: undefined }
 
-/** A refusal's status, code and whether it says when to come again. */
+/** The status and code of a refusal, and whether there is a Retry-After. */
 async function refusal(url: string, body?: unknown) {
   const request = body === undefined ? {} : { method: 'POST' as const, body }
   const { status, body: text, headers } = await record({ url, ...request }).done
@@ -51,7 +51,7 @@ async function ready({ url }: TestServer): Promise<unknown> {
 }
 
 describe('SIGTERM', () => {
-  test('completes what can be completed and loses nothing of the rest', { timeout: 600_000 }, async () => {
+  test('completes what can be completed, and loses nothing', { timeout: 600_000 }, async () => {
     const random = createRandom(SEED)
     const flags = ['--drain', `${DRAIN_MS}ms`, '--log-level', 'info']
     const stopMs: number[] = []
@@ -63,7 +63,7 @@ describe('SIGTERM', () => {
       for (let round = 0; round < rounds; round += 1) server = await stopOnce(yard, server, round)
     }
 
-    /** Gives the server that was started after it. */
+    /** Returns the server that was started next. */
     async function stopOnce(yard: Yard, server: TestServer, round: number): Promise<TestServer> {
       const client = (kind: 'stream' | 'background', name: string, thread = name) =>
         createPersistentClient({ kind, threadId: `${thread}-${round}`, name: `${name}-${round}` })
@@ -97,7 +97,7 @@ describe('SIGTERM', () => {
 
       expect({ code, signal }).toEqual({ code: 0, signal: null })
       expect([short, endless].map(endOf)).toEqual([FINISHED, INTERRUPTED])
-      // Whoever watched a run that goes on later was told so, and where.
+      // Readers of a run that goes on later were told so, and where.
       expect([background, queued].map(({ ended, notices }) => [ended, notices.length])).toEqual([
         [false, 1],
         [false, 1],
@@ -114,7 +114,7 @@ describe('SIGTERM', () => {
       return next
     }
 
-    // Side by side, for a stop is mostly waiting.
+    // In parallel, because a stop is mostly waiting.
     await Promise.all(Array.from({ length: LANES }, () => stopAgainAndAgain(Math.ceil(ROUNDS / LANES))))
 
     print(
@@ -135,7 +135,7 @@ describe('SIGTERM', () => {
 
     server.signal('SIGTERM')
     await until('the server has noticed', () => server.log().includes('Stopping'))
-    // Within a second it would be the same one: a signal to a process group may arrive twice.
+    // Within a second it would count as the same signal: one to a process group may arrive twice.
     server.signal('SIGTERM')
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     const signalled = performance.now()
@@ -147,7 +147,7 @@ describe('SIGTERM', () => {
     print(`P15: a second signal (${second}): exit ${code} after ${ms(afterMs)}`)
     expect(code).toBe(expected)
     expect(afterMs).toBeLessThan(2_000)
-    // It was not drained, so it is recovered like after a crash.
+    // It was not drained, so it is recovered as after a crash.
     const again = await yard.start({ flags: ['--log-level', 'info'] })
     await record({ url: `${again.url}/runs/endless/cancel`, method: 'POST', body: {} }).done
     await endless.go(again.url)

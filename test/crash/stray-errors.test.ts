@@ -1,4 +1,5 @@
-// Code of a tool that leaves an error to nobody: its own call fails, and the server lives. What belongs to no call still ends it.
+// When a tool's code leaves an error uncaught, its own call fails and the server stays up. An error outside of any call still ends the
+// server.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -51,7 +52,7 @@ export async function slow(context) {
   await new Promise(() => {})
 }
 
-// Nobody's: it belongs to no call.
+// Does not belong to any call.
 setInterval(() => existsSync('fail-now') && fail(), 20).unref()
 `
 
@@ -105,8 +106,8 @@ const resultsIn = (frames: readonly Frame[]): string[] =>
 const metric = async (server: TestServer, line: string): Promise<boolean> =>
   (await record({ url: `${server.url}/metrics` }).done).body.includes(line)
 
-describe('an error that a tool leaves to nobody', () => {
-  test('ends its own call while that is open, whichever way it comes', { timeout: 120_000 }, async () => {
+describe('an uncaught error of a tool', () => {
+  test('ends its own call while that is open, however it is thrown', { timeout: 120_000 }, async () => {
     const { server } = await openHouse()
     const frames = await ask(server, 'all')
     expect(resultsIn(frames)).toEqual(ways.map(() => 'The tool failed.'))

@@ -30,7 +30,7 @@ interface Options {
   fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** What the two clients have in common, as far as these tests use it. */
+/** The common part of the two clients that these tests use. */
 interface Agent {
   messages: { id: string; role: string; content?: unknown }[]
   state: unknown
@@ -68,7 +68,7 @@ const answers = [
   { when: { user: 'again' }, parts: [{ text: 'Second answer.' }] },
 ]
 
-/** Runs the agent and says what it heard of the end. */
+/** Runs the agent and returns what the client learned about the end. */
 async function ask(agent: Agent, text: string | null, runId?: string) {
   const heard: unknown[] = []
   if (text !== null) agent.addMessage({ id: `user-${agent.messages.length}`, role: 'user', content: text })
@@ -108,7 +108,7 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     ])
   })
 
-  test('sees a tool being called and what it says', async () => {
+  test('sees a tool call and its result', async () => {
     await using app = await startScriptedApp(answers, [look])
     const agent = connect({ url: app.url })
 
@@ -128,7 +128,7 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     ])
   })
 
-  test('talks for fifty exchanges without losing or doubling a message', async () => {
+  test('has fifty exchanges without a lost or duplicate message', async () => {
     await using app = await startScriptedApp(answers)
     const agent = connect({ url: app.url, threadId: 'long' })
 
@@ -140,21 +140,21 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     expect(stored.map(({ id }) => id)).toEqual(agent.messages.map(({ id }) => id))
   })
 
-  test('hears of a failure inside the run', async () => {
+  test('is told about a failure inside the run', async () => {
     await using app = await startScriptedApp(answers)
     const agent = connect({ url: app.url })
 
     expect(await ask(agent, 'fail')).toEqual(['error model_rate_limited'])
   })
 
-  test('hears of a refusal before the run', async () => {
+  test('is told about a refusal before the run', async () => {
     await using app = await startScriptedApp(answers)
     const agent = connect({ url: `${app.url}/agents/nobody` })
 
     await expect(ask(agent, 'hello')).rejects.toThrow(/^HTTP 404: {"message":"There is no agent .*agent_not_found/)
   })
 
-  test('hears that a run was stopped', async () => {
+  test('is told that a run was stopped', async () => {
     await using app = await startScriptedApp(answers)
     const agent = connect({ url: app.url })
     const heard: unknown[] = []
@@ -193,7 +193,7 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     expect(second.state).toEqual({ course: 'north', crew: [1, null] })
   })
 
-  test('goes on in a thread that it got back', async () => {
+  test('continues a thread that it got back', async () => {
     await using app = await startScriptedApp(answers)
     await ask(connect({ url: app.url, threadId: 'thread' }), 'hello')
     const agent = connect({ url: app.url, threadId: 'thread' })
@@ -210,7 +210,7 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     ])
   })
 
-  test('loses nothing and stops nothing when its page is loaded anew in the middle of an answer', async () => {
+  test('loses nothing and stops nothing when its page is reloaded in the middle of an answer', async () => {
     const ship = Promise.withResolvers<void>()
     const slow = serverTool({ ...look, call: (call, signal) => ship.promise.then(() => look.call(call, signal)) })
     await using app = await startScriptedApp(answers, [slow])
@@ -248,7 +248,7 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     expect(said(later)).toEqual(said(again))
   })
 
-  test('has a message answered anew', async () => {
+  test('gets a new answer to a message', async () => {
     await using app = await startScriptedApp(answers)
     const agent = connect({ url: app.url, threadId: 'thread' })
     await ask(agent, 'again')
@@ -265,13 +265,13 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     expect(fresh.messages).toEqual(agent.messages)
   })
 
-  test('has an edited message answered in the place of the old one', async () => {
+  test('gets an edited message answered instead of the old one', async () => {
     await using app = await startScriptedApp(answers)
     const agent = connect({ url: app.url, threadId: 'thread' })
     await ask(agent, 'hello')
     await ask(agent, 'think')
 
-    // As assistant-ui and pages with CopilotKit do it: what is shown up to the message, then the message under a new id.
+    // This is what assistant-ui and CopilotKit do: the messages shown before it, then the message with a new id.
     agent.setMessages(agent.messages.slice(0, 2))
     agent.addMessage({ id: 'edited', role: 'user', content: 'again' })
     expect(await ask(agent, null)).toEqual(['success'])
@@ -299,7 +299,7 @@ describe.each(clients)('@ag-ui/client %s', (_version, connect, connectBinary) =>
     expect(app.engine.stats().runsStarted).toBe(1)
   })
 
-  test('does not notice that its connection broke behind every second event', async () => {
+  test('does not notice that its connection breaks after every second event', async () => {
     await using app = await startScriptedApp(answers, [look])
     let resumed = 0
     const agent = connect({

@@ -1,4 +1,4 @@
-// The whole server on agent files in a folder of its own, as `serve agent.yaml` starts it, on a free port of this machine.
+// The whole server with agent files in a temporary folder, as `serve agent.yaml` starts it, on a free port.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,12 +11,12 @@ import { LOCAL_USER } from '../../src/domain/session.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 
 interface AgentFilesOptions {
-  /** What the agent has beside the tools of its file. */
+  /** Tools that the agent has besides those in its file. */
   tools?: readonly Tool[]
   flags?: Readonly<Record<string, string>>
 }
 
-/** `files` are texts by path, or what becomes JSON; `agent.yaml` is the agent. Ends with `await using`. */
+/** `files` are texts, or values that become JSON, by path. `agent.yaml` is the agent. Use it with `await using`. */
 export async function startAgentFiles(
   files: Readonly<Record<string, unknown>>,
   { tools = [], flags = {} }: AgentFilesOptions = {},
@@ -45,9 +45,9 @@ export async function startAgentFiles(
     url,
     directory,
     engine,
-    /** The header that names the user that whoever comes without a token is taken for. */
+    /** The header with the token of the user that requests without a token count as. */
     asOwner: { Authorization: `Bearer ${owner.token}` },
-    /** The header that makes an operator. */
+    /** The header with an operator's token. */
     asOperator: { Authorization: `Bearer ${tokens.operatorToken}` },
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })

@@ -1,4 +1,4 @@
-// What each family refuses, with the status and the shape that are its own, and that a refusal leaves nothing behind.
+// What each family of routes refuses, with its own status and shape. A refusal leaves nothing behind.
 
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -7,12 +7,12 @@ import { type House, openHouse } from './open-house.ts'
 interface Family {
   name: string
   path: string
-  /** What a valid body has besides the message. */
+  /** The rest of a valid body besides the message. */
   body: Record<string, unknown>
   headers?: Record<string, string>
-  /** Of what is well-formed JSON and not valid. */
+  /** Status for a body that is well-formed JSON but not valid. */
   status: number
-  /** Status of a message that was taken. */
+  /** Status for a message that was accepted. */
   taken: number
   /** A key of another family. */
   foreign: Record<string, unknown>
@@ -83,7 +83,7 @@ const ProblemSchema = z.looseObject({
   errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
 })
 
-/** The problem, checked for its shape; the threads family says its detail two more times. */
+/** The problem, checked for its shape. The threads family repeats its detail twice. */
 async function problemIn(response: Response, { name, path }: Family) {
   expect(response.headers.get('content-type')).toBe('application/problem+json')
   const problem = ProblemSchema.parse(await response.json())
@@ -110,7 +110,7 @@ const emoji = '😀'
 describe.each(families)('$name', (family) => {
   const { status, taken } = family
 
-  test('refuses a message that is blank, missing or no text', async () => {
+  test('refuses a message that is blank, missing or not a string', async () => {
     await using house = await openHouse()
 
     for (const message of ['', ' ', '\n\t ', '\u3000\u00a0', undefined, null, 7, true, ['hello'], { text: 'hello' }]) {
@@ -122,7 +122,7 @@ describe.each(families)('$name', (family) => {
     await expectNothing(house)
   })
 
-  test('refuses keys that it does not know, all of them by name', async () => {
+  test('refuses unknown keys and names all of them', async () => {
     await using house = await openHouse()
     const [foreign = ''] = Object.keys(family.foreign)
 
@@ -136,7 +136,7 @@ describe.each(families)('$name', (family) => {
     await expectNothing(house)
   })
 
-  test('takes 10,000 characters and not one more, whatever their bytes', async () => {
+  test('takes 10,000 characters and not one more, however many bytes they have', async () => {
     await using house = await openHouse()
 
     for (const longest of ['a'.repeat(10_000), 'ß'.repeat(10_000), emoji.repeat(10_000)]) {
@@ -157,7 +157,7 @@ describe.each(families)('$name', (family) => {
     }
   })
 
-  test('refuses what is no JSON with 400, and what is no object as not valid', async () => {
+  test('refuses a body that is not JSON with 400, and one that is not an object as invalid', async () => {
     await using house = await openHouse()
 
     for (const text of ['{"message": "hello"', '', 'hello', "{'message': 'hello'}", '{"message":"hello"} {}']) {
@@ -168,7 +168,7 @@ describe.each(families)('$name', (family) => {
         'malformed_json',
       ])
     }
-    // Such a body has no keys that could name a family, so that Accept does.
+    // Such a body has no keys that show the family, so Accept decides.
     const unnamed = family.path === '/chat' && family.headers === undefined ? 422 : status
     for (const text of ['[]', 'null', '7', '"hello"', '[{"message":"hello"}]']) {
       const response = await house.post(family.path, text, family.headers)
@@ -181,7 +181,7 @@ describe.each(families)('$name', (family) => {
     await expectNothing(house)
   })
 
-  test('refuses a body that is no JSON by its type', async () => {
+  test('refuses a body whose content type is not JSON', async () => {
     await using house = await openHouse()
 
     const response = await house.post(family.path, 'message=hello', {
@@ -197,7 +197,7 @@ describe.each(families)('$name', (family) => {
 describe('ids of sessions', () => {
   const unknown = '0192F3A1-7B2C-7DEF-8ABC-0123456789AB'
 
-  test('that can be none are malformed, in the status of the family', async () => {
+  test('that cannot be ids are refused as malformed, with the status of the family', async () => {
     await using house = await openHouse()
 
     for (const id of ['nobody-knows-me', '', '   ', 'x'.repeat(129), 'line\nbreak', '../threads', 7, {}, ['x']]) {
@@ -220,7 +220,7 @@ describe('ids of sessions', () => {
     await expectNothing(house)
   })
 
-  test('that are well-formed and unknown are 404, a new session at the agent routes, and created in the background', async () => {
+  test('that are well-formed but unknown are 404 at /chat; agent routes and /sessions create a session', async () => {
     await using house = await openHouse()
 
     expect(await refusal(house.post('/chat', { message: 'm', session_id: unknown }))).toEqual([

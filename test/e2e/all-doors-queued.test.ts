@@ -1,5 +1,5 @@
-// Whoever waits in the queue behind a run does not read it: the run stops when its own reader has left, whatever door the next
-// request came through.
+// A request that waits in the queue behind a run is not a reader of that run. The run stops when its own reader has left, whichever
+// door the next request used.
 
 import { expect, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../src/domain/clock.ts'
@@ -9,7 +9,7 @@ import { type House, openHouse } from './open-house.ts'
 const GRACE_MS = 10_000
 const patient = { timeout: 15_000 }
 
-/** The machine's clock, on which the grace time of whoever has left is over when the test says so. */
+/** The system clock, on which the grace time after a reader has left ends when the test says so. */
 function createClock(): Clock & { graceOver(): number } {
   const clock = createSystemClock()
   const graces = new Set<() => void>()
@@ -51,7 +51,7 @@ const doors: Asking[] = [
   ),
 ]
 
-test('a request that is queued at any door does not keep the run before it going', { timeout: 120_000 }, async () => {
+test('a queued request, at any door, does not keep the run before it alive', { timeout: 120_000 }, async () => {
   const clock = createClock()
   await using house = await openHouse([{ name: 'tester' }], clock)
 

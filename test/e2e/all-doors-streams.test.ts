@@ -1,4 +1,4 @@
-// Every stream shows what the model says while it says it, and ends with the word that its family has for the end.
+// Every stream shows the model's words as they come, and ends with the event that its family uses for the end.
 
 import { describe, expect, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../src/domain/clock.ts'
@@ -33,7 +33,7 @@ async function open(house: House, door: StreamingDoor, message: string) {
       }
       throw new Error('the stream ended without a word')
     },
-    /** Reads to the end. The text of the whole answer, all ends in it, and what comes behind the first. */
+    /** Reads to the end. Returns the text of the whole answer, all end events, and what comes after the first of them. */
     async rest() {
       for await (const frame of frames) seen.push(frame)
       const ends = seen.map((frame) => door.endOf(frame))
@@ -49,7 +49,7 @@ async function open(house: House, door: StreamingDoor, message: string) {
   }
 }
 
-/** Compares the end; `[DONE]` is every end of a completion, whose last chunk says which it is. */
+/** Compares the end. Every completion ends with `[DONE]`, and its last chunk says how it ended. */
 function expectEnd(
   door: StreamingDoor,
   found: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['rest']>>,
@@ -66,7 +66,7 @@ function expectEnd(
   if (isCompletion) expect(found.before).toContain(expected.completions)
 }
 
-/** The machine's clock, on which the time of all runs can be up at once. */
+/** The system clock, on which the time of all runs can be made to run out at once. */
 function createClock(): Clock & { endRuns(): void } {
   const clock = createSystemClock()
   const limits = new Set<() => void>()
@@ -90,7 +90,7 @@ async function runOf(house: House): Promise<string> {
 }
 
 describe.each(doors)('%s', (_name, door) => {
-  test('shows the first words while the model is still at it, and then the rest', async () => {
+  test('shows the first words while the model is still answering, then the rest', async () => {
     await using house = await openHouse()
     const stream = await open(house, door, 'hold')
 
@@ -177,7 +177,7 @@ describe.each(doors)('%s', (_name, door) => {
     const found = await stream.rest()
     await closing
 
-    // A run in the background is suspended and goes on after the restart; the others are over.
+    // A background run is suspended and goes on after the restart. The others have ended.
     const code = door.name.startsWith('POST /sessions/') ? 'shutting_down' : 'interrupted'
     expectEnd(door, found, 'Wait', {
       'ag-ui': `error ${code}`,

@@ -1,5 +1,5 @@
-// A person has to decide: every door says so in its own words, none lets anything else in meanwhile, and what comes of the
-// decision is the same at each.
+// A person must decide. Every door says so in its own words, none accepts anything else meanwhile, and the result of the decision is
+// the same at each.
 
 import { describe, expect, test } from 'vitest'
 import { framesOf, streamingDoors, waitingDoors } from './doors.ts'
@@ -38,7 +38,7 @@ const approved = [
   { role: 'assistant', content: 'I see a ship.' },
 ]
 
-/** How each stream ends that waits; AG-UI has a word for it, the others' last events say more than their name. */
+/** How each stream ends that waits. AG-UI has an event for it. For the others, the last event has more than its name. */
 const ends: Record<string, [string, RegExp]> = {
   'POST /agent/{name}/chat/stream': ['success', /"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]/],
   'POST /chat in a thread': ['success', /"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]/],
@@ -48,7 +48,7 @@ const ends: Record<string, [string, RegExp]> = {
 const agUiEnd: [string, RegExp] = ['interrupt', /"interrupts":\[\{"id":"ID"/]
 
 describe.each(streamingDoors)('$name', (door) => {
-  test('ends its stream with what is waited for, and what was approved is done once', async () => {
+  test('ends its stream with what it waits for, and an approved call runs once', async () => {
     await using house = await asking()
     let end: string | null = null
     let last = ''
@@ -71,7 +71,7 @@ describe.each(streamingDoors)('$name', (door) => {
   })
 })
 
-/** What stands in the place of an answer. */
+/** What is sent instead of an answer. */
 const waits: Record<string, [number, RegExp]> = {
   'POST /v1/chat/completions, whole': [422, /"code":"approval_pending"/],
   'POST /v1/responses, whole': [422, /"code":"approval_pending"/],
@@ -79,7 +79,7 @@ const waits: Record<string, [number, RegExp]> = {
 const accepted: [number, RegExp] = [202, /^\{"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]\}$/]
 
 describe.each(waitingDoors)('$name', (door) => {
-  test('answers with what is waited for, and what was refused is never done', async () => {
+  test('answers with what it waits for, and a refused call never runs', async () => {
     await using house = await asking()
 
     const response = await door.ask(house, { session: await begun(house), message: 'look' })

@@ -1,4 +1,4 @@
-// One conversation, many doors: what is said at one is known at every other, under every spelling of its id.
+// One conversation, many doors: what is said at one door is known at every other, under every spelling of the session's id.
 
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ const WatchedSchema = z.object({
 
 const same = <T>(length: number, value: T): T[] => Array.from({ length }, () => value)
 
-/** A question at each door, and what it shows of the answer. */
+/** Asks at each door and returns what it shows of the answer. */
 type Turn = (house: House, session: string, message: string) => Promise<string>
 const turns: [string, Turn][] = [
   ...streamingDoors.map((door): [string, Turn] => [
@@ -42,7 +42,7 @@ const turns: [string, Turn][] = [
   ]),
 ]
 
-/** What a turn adds to the history; every second one uses a tool. */
+/** What one exchange adds to the history. Every second one uses a tool. */
 function linesOf(message: string): Line[] {
   const asked = { role: 'user', content: message }
   if (message !== 'look') return [asked, { role: 'assistant', content: `tester: ${message}` }]
@@ -54,7 +54,7 @@ function linesOf(message: string): Line[] {
   ]
 }
 
-/** Begins a session at the AG-UI door under a name of the client's own. Its own id, in both spellings, is in the event ids. */
+/** Begins a session at the AG-UI door under a name that the client chose. The event ids contain its id in both spellings. */
 async function begin(house: House, alias: string): Promise<[alias: string, ulid: string, uuid: string]> {
   const frames: Frame[] = []
   for await (const frame of framesOf(await house.post('/', agUiInput({ session: alias, message: 'm0' }))))
@@ -81,7 +81,7 @@ describe('one conversation', () => {
       history.push(...added)
 
       const answer = added.filter(({ role }) => role === 'assistant').map(({ content }) => content)
-      // AG-UI has messages; the doors with one text for all put a blank line between them.
+      // AG-UI has separate messages. Doors with one text put a blank line between them.
       expect([name, (await say(house, session, message)).replaceAll('\n\n', '')]).toEqual([name, answer.join('')])
       expect(house.model.told.findLast((told) => told.at(-1)?.content === message)?.map(line)).toEqual([
         ...before,
@@ -113,7 +113,7 @@ describe('one conversation', () => {
     }
   })
 
-  test('is told again, event by event, to whoever watches it', async () => {
+  test('is replayed, event by event, to whoever watches it', async () => {
     await using house = await openHouse()
     const [, ulid] = await begin(house, 'watched')
     for (const [index, [, say]] of turns.entries()) await say(house, 'watched', `m${index + 1}`)
@@ -160,7 +160,7 @@ describe('one conversation', () => {
       expect(await refusal(house.remove(`/threads/${id}`))).toEqual([404, 'session_not_found'])
       expect((await house.remove(`/sessions/${id}`)).status).toBe(204)
     }
-    // A name that nobody uses any more is no id.
+    // A name that is no longer used is not an id.
     expect(await refusal(house.get(`/sessions/${inPath(alias)}`))).toEqual([422, 'malformed_id'])
     expect(await refusal(house.get(`/threads/${inPath(alias)}`))).toEqual([400, 'malformed_id'])
     expect(await refusal(house.get(`/sessions/${inPath(alias)}/events`))).toEqual([400, 'malformed_id'])
@@ -185,7 +185,7 @@ describe('one conversation', () => {
       const session = spellings[spelling] ?? ''
       await house.remove(`/sessions/${spellings[1]}`)
 
-      // The doors that begin a session under the client's own name.
+      // The doors that begin a session under a name that the client chose.
       for (const door of [...streamingDoors, ...waitingDoors].filter(({ name }) =>
         /^POST \/(v1|$|sessions)/.test(name),
       )) {
@@ -194,7 +194,7 @@ describe('one conversation', () => {
             ? await door.open(house, { session, message: door.name })
             : await door.ask(house, { session, message: door.name })
         if (door.name.startsWith('POST /sessions/') && spelling > 0) {
-          // An id of ours is never given to a second session; a name may be.
+          // Our ids are never used for a second session. A name may be.
           expect(response.status).toBe(404)
           continue
         }
@@ -235,7 +235,7 @@ describe('several agents', () => {
     expect(models).toMatchObject({ data: agents.map((agent) => ({ id: agent.name })) })
   })
 
-  test('are each under their name at every door that has a word for it', async () => {
+  test('can be asked by name at every door that can name an agent', async () => {
     await using house = await openHouse(crew)
 
     for (const { name: agent } of crew) {
@@ -255,7 +255,7 @@ describe('several agents', () => {
     }
   })
 
-  test('go on answering, at the doors without a word for it, in the sessions that they began', async () => {
+  test('go on answering in the sessions that they began, at the doors that cannot name an agent', async () => {
     await using house = await openHouse(crew)
 
     for (const door of [...streamingDoors, ...waitingDoors].filter(({ namesAgent }) => !namesAgent)) {
@@ -269,7 +269,7 @@ describe('several agents', () => {
     }
   })
 
-  test('that nobody knows are 404 in the shape of the door', async () => {
+  test('that do not exist are 404 in the shape of the door', async () => {
     await using house = await openHouse(crew)
     const detail = 'There is no agent "nobody". Agents: cook, mate, pilot.'
     const session = await begun(house)
@@ -299,7 +299,7 @@ describe('several agents', () => {
   })
 })
 
-/** The name of a new session in which something was said already. */
+/** The name of a new session that already has a message. */
 async function begun(house: House): Promise<string> {
   const session = crypto.randomUUID()
   await (await house.post('/', agUiInput({ session, message: 'hello' }))).text()

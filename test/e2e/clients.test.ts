@@ -31,7 +31,7 @@ interface Ended {
   complained: string
 }
 
-/** Runs a command with nothing of ours in its environment. */
+/** Runs a command without our environment. */
 async function run(command: string, args: readonly string[]): Promise<Ended> {
   const env = { PATH: process.env.PATH, HOME: tmpdir() }
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -42,7 +42,7 @@ async function run(command: string, args: readonly string[]): Promise<Ended> {
 
 const node = (file: string, ...args: string[]) => run(process.execPath, [join(folder, file), ...args])
 
-/** A server of the test's own. Ends with `await using`. */
+/** A server for one test. Use it with `await using`. */
 async function serve(listener: RequestListener) {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -154,7 +154,7 @@ describe('event-source.ts', () => {
   test('connects again by itself when its connection is cut, and misses nothing', async () => {
     await using app = await startScriptedApp(answers)
     const resumedBehind: unknown[] = []
-    // Passes everything on; the first stream is cut behind its second event.
+    // Passes everything on, but cuts the first stream after its second event.
     await using proxy = await serve((request, reply) => {
       const { host: _own, ...headers } = request.headers
       const passed = httpRequest(app.url + request.url, { method: request.method, headers }, (answer) => {
@@ -202,7 +202,7 @@ describe('threads-client-tools.ts', () => {
     })
   })
 
-  // The server has no client tools yet, so the test speaks the contract's words.
+  // The test plays the server, in the words of the contract.
   test('runs the tools that it is asked for and sends their results', async () => {
     const results: unknown[] = []
     let goOn = () => {}
@@ -244,7 +244,7 @@ describe('threads-client-tools.ts', () => {
 const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 
 describe.skipIf(chromium === undefined)('pages', () => {
-  // The page tells the server that it came from what it shows, whenever that changes.
+  // Whenever the page changes, it tells the server that it came from what it shows.
   const report = `<script type="module">
     const answer = document.getElementById('answer')
     const tell = () => fetch('/shown', { method: 'POST', body: answer.textContent })
@@ -259,7 +259,7 @@ describe.skipIf(chromium === undefined)('pages', () => {
       const { pathname } = new URL(request.url ?? '/', 'http://page')
       if (pathname === '/shown') {
         const now = await text(request)
-        // They may overtake each other; the text only grows.
+        // These requests may overtake each other, but the text only grows.
         if (now.length > last.length) last = now
         reply.writeHead(204).end()
         if (expected.test(last)) browser.abort()
@@ -284,7 +284,7 @@ describe.skipIf(chromium === undefined)('pages', () => {
       signal: browser.signal,
       timeout: 15_000,
     })
-    // The abort is an error to it, too.
+    // The abort counts as an error too.
     child.on('error', () => {})
     await new Promise((resolve) => child.on('close', resolve))
     await rm(profile, { recursive: true, force: true, maxRetries: 10 })

@@ -1,4 +1,4 @@
-// CopilotKit's own client is the referee: what its React components are built on, without a browser.
+// CopilotKit's own client decides what is right. Its React components are built on it, and it needs no browser.
 
 import { CopilotKitCore, ProxiedCopilotRuntimeAgent, ɵInterruptState } from '@copilotkit/core'
 import { describe, expect, test } from 'vitest'
@@ -48,7 +48,7 @@ function openPage({ url, transport, threadId = 'thread', agentId = 'default', he
     headers,
   })
   const core = new CopilotKitCore({ agents__unsafe_dev_only: { [agentId]: agent }, headers })
-  // The core gives every agent a fetch of its own, so this one comes after it.
+  // The core gives every agent its own fetch, so this one is set afterwards.
   agent.fetch = (input, init) => {
     requests.push({ line: `${init?.method ?? 'GET'} ${String(input)}`, headers: new Headers(init?.headers) })
     return fetch(input, init)
@@ -66,9 +66,9 @@ function openPage({ url, transport, threadId = 'thread', agentId = 'default', he
     /** What the page would show as an error. */
     errors,
     requests,
-    /** The run that ended last: the one that asks, if one does. */
+    /** The run that ended last. If a run asks for something, it is this one. */
     lastRunId: () => asking,
-    /** As the reload of a page does with the thread it had. */
+    /** Does what a reloaded page does with its thread. */
     join: () => core.connectAgent({ agent }),
     say: (content: string) => {
       agent.addMessage({ id: `${threadId}-${agent.messages.length}`, role: 'user', content })
@@ -102,7 +102,7 @@ const toolNamed = (name: string, call: () => Promise<string>): Tool =>
   })
 
 describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s', (transport) => {
-  test('reads answers and sends its history again without doubling it', async () => {
+  test('reads answers and sends its history again without duplicates', async () => {
     await using app = await startScriptedApp(answers)
     const page = openPage({ url: app.url, transport })
 
@@ -141,7 +141,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect(after.errors).toEqual([])
   })
 
-  test('shows nothing for a thread that is new, and can talk in it', async () => {
+  test('shows nothing for a new thread, and can talk in it', async () => {
     await using app = await startScriptedApp(answers)
     const page = openPage({ url: app.url, transport })
 
@@ -191,7 +191,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect(page.errors).toEqual([])
   })
 
-  test('stops, after a reload, the answer that the page before it had asked for', async () => {
+  test('stops, after a reload, an answer that was asked for before it', async () => {
     await using app = await startScriptedApp(answers)
     const before = openPage({ url: app.url, transport })
     const answered = before.say('wait')
@@ -210,7 +210,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect([...before.errors, ...after.errors]).toEqual([])
   })
 
-  test('hears of a failure inside the run', async () => {
+  test('is told about a failure inside the run', async () => {
     await using app = await startScriptedApp(answers)
     const page = openPage({ url: app.url, transport })
 
@@ -219,7 +219,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect(page.errors).toEqual(['agent_run_error_event: The script says model_rate_limited.'])
   })
 
-  test('hears of a refusal before the run', async () => {
+  test('is told about a refusal before the run', async () => {
     await using app = await startScriptedApp(answers)
     const page = openPage({ url: app.url, transport, agentId: 'nobody' })
 
@@ -228,7 +228,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect(page.errors[0]).toMatch(/^agent_run_failed_event: HTTP 404: {"message":"There is no agent .*agent_not_found/)
   })
 
-  test('has a message answered anew', async () => {
+  test('gets a new answer to a message', async () => {
     await using app = await startScriptedApp(answers)
     const page = openPage({ url: app.url, transport })
     await page.say('again')
@@ -243,7 +243,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect(page.errors).toEqual([])
   })
 
-  test('has an edited message answered in the place of the old one', async () => {
+  test('gets an edited message answered instead of the old one', async () => {
     await using app = await startScriptedApp(answers)
     const page = openPage({ url: app.url, transport })
     await page.say('hello')
@@ -264,7 +264,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with the transport %s',
     expect(page.errors).toEqual([])
   })
 
-  test('may send, from a page of another port, all that it sends', async () => {
+  test('may send all its requests from a page at another port', async () => {
     await using app = await startScriptedApp(answers)
     const page = openPage({ url: app.url, transport, headers: { 'X-CopilotKit-Any': '1' } })
     await page.say('hello')
@@ -361,7 +361,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the tran
     expect(after.errors).toEqual([])
   })
 
-  test('asks its user where a tool wants to be allowed, after a reload too', async () => {
+  test('asks its user when a tool needs approval, also after a reload', async () => {
     await using app = await startAgentFiles(asking)
     const page = openPage({ url: app.url, transport, headers: app.asOwner })
     await page.say('note it')
@@ -372,7 +372,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the tran
     expect(again.agent.pendingInterrupts).toEqual(page.agent.pendingInterrupts)
     await answerOn(again, { approved: true })
 
-    // CopilotKit keeps the answer as a tool message of its own beside what the tool said.
+    // CopilotKit keeps the answer as a tool message besides the result of the tool.
     expect(again.said().filter(([role]) => role !== 'tool')).toEqual([
       ['user', 'note it'],
       ['assistant', undefined],
@@ -387,7 +387,7 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the tran
     expect(again.errors).toEqual([])
   })
 
-  test('says no for its user', async () => {
+  test('passes a rejection by its user on', async () => {
     await using app = await startAgentFiles(asking)
     const page = openPage({ url: app.url, transport, headers: app.asOwner })
     await page.say('note it')

@@ -1,4 +1,4 @@
-// The doors of the server as their clients know them: how each is asked in a session, and what its stream says.
+// The doors of the server as clients see them: how to ask each in a session, and what its stream contains.
 
 import { z } from 'zod'
 import type { House } from './open-house.ts'
@@ -13,22 +13,22 @@ export interface Ask {
   /** An id in either spelling, or a name. */
   session: string
   message: string
-  /** Where the door can name one. */
+  /** Only for doors that can name one. */
   agent?: string
 }
 
 export interface StreamingDoor {
   readonly name: string
-  /** Where it does not, the session's own agent answers, or the default one. */
+  /** If it does not, the session's own agent answers, or the default one. */
   readonly namesAgent: boolean
   open(house: Pick<House, 'post' | 'get'>, ask: Ask): Promise<Response>
   /** The text that a frame adds to the answer. */
   textOf(frame: Frame): string
-  /** How the stream ended, for the frame that ends it; null for every other. */
+  /** How the stream ended, for its last frame. Null for every other frame. */
   endOf(frame: Frame): string | null
 }
 
-/** Frames as they arrive; comments are skipped. Throws when the stream breaks off inside a frame. */
+/** Frames as they arrive, without comments. Throws when the stream breaks off inside a frame. */
 export async function* framesOf(response: Response): AsyncGenerator<Frame> {
   if (response.status !== 200 || response.body === null) {
     throw new Error(`no stream: ${response.status} ${await response.text()}`)
@@ -123,7 +123,7 @@ const Chunk = z.object({
   choices: z.array(z.object({ delta: z.object({ content: z.string().default('') }) })).default([]),
 })
 
-/** The end is `[DONE]`; what it was is said before. */
+/** The end is `[DONE]`. The chunk before it says how it ended. */
 const completions: StreamingDoor = {
   name: 'POST /v1/chat/completions',
   namesAgent: true,
@@ -159,7 +159,7 @@ const responses: StreamingDoor = {
   },
 }
 
-/** The run begins in the background; its events are read. */
+/** The run begins in the background, then its events are read. */
 const background: StreamingDoor = {
   name: 'POST /sessions/{id}/messages, GET /runs/{id}/events',
   namesAgent: true,
@@ -191,7 +191,7 @@ export const streamingDoors: readonly StreamingDoor[] = [
   background,
 ]
 
-/** The doors that answer when all is said: the text of the answer. */
+/** The doors that answer at the end, with the text of the answer. */
 export interface WaitingDoor {
   readonly name: string
   readonly namesAgent: boolean

@@ -1,4 +1,4 @@
-// The app in a program of somebody else: what failed or was closed leaves nothing behind in the process.
+// The app inside another program: a failed or closed app leaves nothing behind in the process.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -41,7 +41,7 @@ async function isReady(folder: string, port = 0): Promise<boolean> {
   return status === 200
 }
 
-test('an app that was closed is not started', async () => {
+test('an app that was closed cannot be started', async () => {
   const folder = await makeFolder()
   const app = await makeApp(folder)
   await app.close()
@@ -65,7 +65,7 @@ test('a port that is taken leaves the data directory and the other address free'
   expect(await isReady(folder, port)).toBe(true)
 })
 
-test('a database that is damaged leaves the port and the data directory free, for one that was restored', async () => {
+test('a damaged database leaves the port and the data directory free for a restored one', async () => {
   const folder = await makeFolder()
   expect(await isReady(folder)).toBe(true)
   const database = join(folder, 'data', 'quarterdeck.db')

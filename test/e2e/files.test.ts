@@ -1,4 +1,5 @@
-// What people attach, from the real clients through the whole server: kept, read in its own process, and told to the model.
+// Files that people attach, from the real clients through the whole server: they are kept, read in a separate process, and shown to
+// the model.
 
 import { HttpAgent as HttpAgent1 } from '@ag-ui/client'
 import { HttpAgent as HttpAgent0 } from '@ag-ui/client-0'
@@ -8,7 +9,7 @@ import { scan } from '../../src/files/formats/image/testing/scan.ts'
 import { pdfOf } from '../../src/files/formats/pdf/testing/pdf.ts'
 import { startScriptedApp } from './scripted-app.ts'
 
-// Each answer is given only to a model that was told what is in the file.
+// The model gives each answer only if it was told what is in the file.
 const answers = [
   { when: { user: 'Captain Halvorsen' }, parts: [{ text: 'I see the captain.' }] },
   { when: { user: 'northern quay' }, parts: [{ text: 'I know about the quay.' }] },
@@ -123,7 +124,7 @@ describe.each([
     expect(activities).toEqual([{ file_id: expect.any(String), name: 'quay.pdf', status: 'read' }])
   })
 
-  test('hears that a run goes on without a file that cannot be read', { timeout: 30_000 }, async () => {
+  test('is told that a run goes on without a file that cannot be read', { timeout: 30_000 }, async () => {
     const { answer, activities } = await say('damaged', document(damaged, 'broken.pdf'))
 
     expect(answer).toBe('I see nothing.')

@@ -1,4 +1,4 @@
-// Quarterdeck as a part of programs with the frameworks that people use: the examples, as they stand.
+// Quarterdeck inside programs with common frameworks. The examples are run unchanged.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage, request as send } from 'node:http'
@@ -19,7 +19,7 @@ import { silentLogger } from '../../src/domain/logger.ts'
 import { collectLines, type LogLine, until } from '../../src/http/testing/server-fixture.ts'
 
 const json = { 'content-type': 'application/json' }
-/** Far more words than a test has patience for. */
+/** Far more words than a test waits for. */
 const LONG = 'count 500'
 
 describe.each([
@@ -70,7 +70,7 @@ describe.each([
     await client.cancel(run_id)
   })
 
-  test('failures are ours', async () => {
+  test('failures have our shape', async () => {
     const missing = await ask('/agent/nowhere')
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
     expect(JSON.parse(missing.body)).toMatchObject({ code: 'route_not_found', instance: '/agent/nowhere' })
@@ -80,7 +80,7 @@ describe.each([
     expect([stranger.status, JSON.parse(stranger.body).code]).toEqual([403, 'origin_not_allowed'])
   })
 
-  test('whoever may come from elsewhere needs a token', async () => {
+  test('requests that may come from other machines need a token', async () => {
     const proxied = await ask('/agent/sessions', { headers: { 'x-forwarded-for': '203.0.113.9' } })
     expect([proxied.status, JSON.parse(proxied.body).code]).toEqual([401, 'unauthorized'])
     expect((await ask('/agent/health', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status).toBe(200)
@@ -93,7 +93,7 @@ describe.each([
     expect(agent.messages.at(-1)?.content).toMatch(/^1, 2, 3/)
   })
 
-  test('an answer streams while it is made; when its reader goes, the run stops', async () => {
+  test('an answer streams while it is generated, and the run stops when its reader leaves', async () => {
     const body = JSON.stringify({ message: LONG })
     const path = `${url}/agent/agent/clerk/chat/stream`
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -102,13 +102,13 @@ describe.each([
     let seen = ''
     for await (const chunk of response) {
       seen += chunk
-      // The answer has hundreds of words; the first are here, so nothing holds the stream back.
+      // The answer has hundreds of words. The first ones are here, so nothing holds the stream back.
       if (seen.includes('message_delta')) break
     }
     const id = /"message_id":"([^"]+)"/.exec(seen)?.[1] ?? ''
     expect([response.statusCode, seen.includes('stream_end')]).toEqual([200, false])
     await until(() => lines.some(({ message, cut }) => message === 'request' && cut === true))
-    // Not with its events: whoever follows a run keeps it going.
+    // Without following its events: a reader would keep the run alive.
     let run = await client.run(id)
     while (run.status === 'running') run = await client.run(id)
     expect(run.status).toBe('cancelled')
@@ -138,7 +138,7 @@ describe.each([
     await client.cancel(JSON.parse(await text(answer)).run_id)
   })
 
-  test('closing ends the streams that are open, and what comes later is refused', async () => {
+  test('closing ends open streams, and later requests are refused', async () => {
     const stream = await new Promise<IncomingMessage>((resolve, reject) => {
       get(`${url}/agent/sessions/work/events`, resolve).once('error', reject)
     })
@@ -149,7 +149,7 @@ describe.each([
   })
 })
 
-test('mounted by path and behind a compression, streams are not held back and files arrive whole', async () => {
+test('mounted by path and behind compression, streams are not held back and files arrive whole', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-compression-'))
   const quarterdeck = createQuarterdeck({
     agent: join(import.meta.dirname, '../../examples/embedding/agent.yaml'),
@@ -169,7 +169,7 @@ test('mounted by path and behind a compression, streams are not held back and fi
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent`
   const client = createClient({ url })
 
-  // `fetch` says that it takes gzip.
+  // `fetch` accepts gzip.
   const health = await fetch(`${url}/health`)
   expect([health.headers.get('content-encoding'), await health.json()]).toMatchObject(['gzip', { status: 'healthy' }])
   const content = 'A line of text.\n'.repeat(20_000)

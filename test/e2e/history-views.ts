@@ -1,4 +1,4 @@
-// What each door that shows a history shows of a session.
+// The history of a session, as each door that has one shows it.
 
 import { z } from 'zod'
 import { agUiInput, framesOf } from './doors.ts'
@@ -48,7 +48,7 @@ export const hydrate = async (house: House, session: string) =>
 export const connect = async (house: House, session: string) =>
   snapshotIn(await house.post('/copilotkit/agent/tester/connect', agUiInput({ session })))
 
-/** What every door that shows a history shows of this one. */
+/** The history of this session at every door that shows one. */
 export async function viewsOf(house: House, session: string) {
   const [{ messages, ...info }, thread, infos, list] = await Promise.all([
     house

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startAgentFiles } from './agent-files-app.ts'
 import { startModelServer } from './model-server.ts'
 
-test('fifty exchanges, each with a tool call, are all shown to the model', { timeout: 120_000 }, async () => {
+test('the model sees all of fifty exchanges, each with a tool call', { timeout: 120_000 }, async () => {
   await using model = await startModelServer()
   await using app = await startAgentFiles({
     'agent.yaml': `

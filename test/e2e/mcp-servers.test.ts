@@ -6,7 +6,7 @@ import { packageScript } from '../../src/tools/mcp/testing/open-server.ts'
 import { isRunning } from '../../src/tools/process/testing/is-running.ts'
 import { startAgentFiles } from './agent-files-app.ts'
 
-test('a server that hangs costs no run its time; health and the log name it, and it ends with us', {
+test('a server that hangs delays no run, is named by health and log, and ends when we end', {
   timeout: 90_000,
 }, async () => {
   const node = JSON.stringify(process.execPath)

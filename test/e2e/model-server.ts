@@ -1,5 +1,5 @@
-// An OpenAI-style model on this machine that a test controls: it says which agent was asked and what for, and it can be held in
-// the middle of its answer. Over a socket, as a real one is, so that what the server tells its model can be read.
+// An OpenAI-style model server that a test controls. It answers with the name of the agent and the question, and can be held in the
+// middle of its answer. It uses a socket like a real one, so that the test can read what the server sends to its model.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,16 +15,16 @@ export type Told = { role: string; content: string }
 
 export interface ModelServer {
   readonly baseUrl: string
-  /** What it was told at each request, without the instructions. */
+  /** The messages of each request, without the instructions. */
   readonly told: readonly (readonly Told[])[]
-  /** Lets the answers to `hold` go on: those that are held now, or the next one. */
+  /** Releases answers to `hold`: those that are held now, or the next one. */
   release(): void
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * To `hold` it says "Wait" and no more until it is released, to `fail` it breaks off behind "Well", to `look` it calls the tool
- * of that name. To everything else it says its own name and what it was asked.
+ * `hold`: says "Wait" and nothing more until it is released. `fail`: breaks off after "Well". `look`: calls the tool of that name.
+ * To anything else it answers with its own name and the question.
  */
 export async function startModelServer(): Promise<ModelServer> {
   const told: Told[][] = []

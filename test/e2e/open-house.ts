@@ -26,7 +26,7 @@ const look = serverTool({
   call: async () => ({ content: 'a ship', isError: false }),
 })
 
-/** Ends with `await using`. Every agent has a model of its own name and the tool `look`, under these rules. */
+/** Use it with `await using`. Every agent has a model of its own name and the tool `look`, with these rules. */
 export async function openHouse(
   agents: readonly AgentPlan[] = [{ name: 'tester' }],
   clock?: Clock,

@@ -1,4 +1,4 @@
-// The official client and the AI SDK's provider are the referees.
+// The official client and the AI SDK's provider decide what is right.
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, stepCountIs, streamText, tool } from 'ai'
@@ -46,7 +46,7 @@ const bothParts = ['red door', 'red wall']
 
 const open = () => startScriptedApp(answers, [look])
 
-// Both want a key. On this machine none is needed, and one that is wrong is refused.
+// Both require a key. On this machine none is needed, but a wrong one is refused.
 const withoutKey: typeof fetch = (url, init) => {
   const headers = new Headers(init?.headers)
   headers.delete('Authorization')
@@ -161,7 +161,7 @@ describe('the official client', () => {
     ])
   })
 
-  test('hears of a failure, before and inside a stream', async () => {
+  test('is told about a failure before and inside a stream', async () => {
     await using app = await open()
     const client = connect(app.url)
     const chat = { model: 'tester', messages: say('fail') }
@@ -178,7 +178,7 @@ describe('the official client', () => {
     })
   })
 
-  test('does not say a message again by itself when the model fails', async () => {
+  test('does not resend a message by itself when the model fails', async () => {
     await using app = await open()
     const client = connect(app.url).withOptions({ maxRetries: 2 })
 
@@ -189,7 +189,7 @@ describe('the official client', () => {
     expect(app.engine.stats().runsStarted).toBe(1)
   })
 
-  test('knows a refusal from an answer', async () => {
+  test('tells a refusal from an answer', async () => {
     await using app = await open()
     const client = connect(app.url)
 
@@ -200,7 +200,7 @@ describe('the official client', () => {
     expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } })
   })
 
-  test('hears what is wrong with its request', async () => {
+  test('is told what is wrong with its request', async () => {
     await using app = await open()
     const client = connect(app.url)
 
@@ -302,7 +302,7 @@ describe('the official client', () => {
   })
 })
 
-/** Its connection breaks behind every event with an id, and it goes on there; to its caller it is one stream. */
+/** A fetch whose connection breaks after every event with an id and resumes there. Its caller sees one stream. */
 function createBreakingFetch(onBreak: () => void): typeof fetch {
   async function* resumed(first: Response, url: string | URL | Request, init: RequestInit | undefined) {
     for (let response = first; response.status === 200; ) {
@@ -365,7 +365,7 @@ describe.each(providers)('the AI SDK over %s', (_name, modelAt) => {
     expect(await result.usage).toMatchObject({ inputTokens: 5, outputTokens: 2, totalTokens: 7 })
   })
 
-  test('carries a conversation on with its own history', async () => {
+  test('continues a conversation with its own history', async () => {
     await using app = await open()
     const model = modelAt(app.url)
     const messages: ModelMessage[] = [...say('hello')]
@@ -399,7 +399,7 @@ describe.each(providers)('the AI SDK over %s', (_name, modelAt) => {
     expect(painted).toEqual(bothParts)
   })
 
-  test('hears of a failure inside a stream', async () => {
+  test('is told about a failure inside a stream', async () => {
     await using app = await open()
     const errors: unknown[] = []
     const result = streamText({

@@ -1,6 +1,6 @@
 /**
- * A fetch whose connection breaks behind every `frames` events, and that goes on with `Last-Event-ID`: what a client with
- * stream resumption would do. To its caller it is one unbroken stream.
+ * A fetch whose connection breaks after every `frames` events and resumes with `Last-Event-ID`, as a client with stream resumption
+ * does. Its caller sees one unbroken stream.
  */
 export function createResumingFetch(frames: number, onResume: () => void) {
   return async (url: string, init: RequestInit): Promise<Response> => {

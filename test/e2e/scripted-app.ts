@@ -1,4 +1,4 @@
-// The whole server as `serve` starts it, on a free port of this machine, with a scripted model and its data in a folder of its own.
+// The whole server as `serve` starts it, on a free port, with a scripted model and a temporary data folder.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import type { ScriptedAnswer } from '../../src/models/scripted/script.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 
-/** Ends with `await using`. The answers with `when` are taken whenever they fit. */
+/** Use it with `await using`. Answers with `when` are used whenever they fit. */
 export async function startScriptedApp(answers: readonly ScriptedAnswer[], tools: readonly Tool[] = []) {
   const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-e2e-'))
   const script = join(directory, 'script.json')

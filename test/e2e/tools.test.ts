@@ -27,7 +27,7 @@ interface Options {
 
 type Interrupts = Parameters<typeof buildResumeArray>[0]
 
-/** What the clients have in common, as far as these tests use it. */
+/** The common part of the clients that these tests use. */
 interface Agent {
   messages: { id: string; role: string; content?: unknown; toolCallId?: string; toolCalls?: unknown[] }[]
   state: unknown
@@ -43,14 +43,14 @@ const clients: [string, (options: Options) => Agent][] = [
 ]
 
 interface Heard {
-  /** Everything, in order, as the client's own checks let it through. */
+  /** All events in order, as the client's own checks let them through. */
   types: string[]
   end: unknown
   pending: unknown
   custom: unknown[]
 }
 
-/** Runs the agent. Rejects when the client finds anything wrong with what it hears. */
+/** Runs the agent. Rejects when the client finds anything wrong with what it receives. */
 async function run(agent: Agent, parameters: Record<string, unknown> = {}): Promise<Heard> {
   const heard: Heard = { types: [], end: null, pending: undefined, custom: [] }
   await agent.runAgent(parameters, {
@@ -83,7 +83,7 @@ type Response = { status: 'resolved'; payload: unknown } | { status: 'cancelled'
 const yes = (more: object = {}): Response => ({ status: 'resolved', payload: { approved: true, ...more } })
 const no = (reason: string): Response => ({ status: 'resolved', payload: { approved: false, reason } })
 
-/** Answers what the agent waits for, in its order, by the client's own means. */
+/** Answers what the agent waits for, in order, by the client's own means. */
 function answer(agent: Agent, ...responses: Response[]): Promise<Heard> {
   const entries = agent.pendingInterrupts.map(({ id }, index) => [id, responses[index] ?? yes()] as const)
   return run(agent, { resume: buildResumeArray(agent.pendingInterrupts, Object.fromEntries(entries)) })
@@ -211,7 +211,7 @@ async function startShip() {
 const pick = { name: 'pick', description: 'Lets the user pick.', parameters: { type: 'object', properties: {} } }
 
 describe.each(clients)('@ag-ui/client %s', (version, connect) => {
-  test('is interrupted, says yes, and the call runs once', async () => {
+  test('is interrupted, approves, and the call runs once', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, headers: ship.asOwner })
 
@@ -235,7 +235,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(await ship.done()).toEqual(['note bob'])
   })
 
-  test('says no, and the model is told why', async () => {
+  test('rejects, and the model is told why', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, headers: ship.asOwner })
     await ask(agent, 'note it')
@@ -246,12 +246,12 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(await ship.done()).toEqual([])
   })
 
-  test('says: not that, but this', async () => {
+  test('rejects a call and says what to do instead', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
     await ask(agent, 'note it')
 
-    // As `steerAway` of assistant-ui does.
+    // This is what `steerAway` of assistant-ui does.
     agent.addMessage({ id: 'instead', role: 'user', content: 'rude' })
     expect((await answer(agent, { status: 'cancelled' })).end).toBe('success')
 
@@ -265,7 +265,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(said(fresh)).toContainEqual(['tool', expect.stringContaining('A person refused this call')])
   })
 
-  test('is warned about an answer to what nobody asked, and the run goes on', async () => {
+  test('is warned about an answer to a question that was never asked, and the run goes on', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url })
 
@@ -279,7 +279,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(last(agent)).toBe('The mate has it.')
   })
 
-  test('says yes to something else', async () => {
+  test('approves with changed arguments', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, headers: ship.asOwner })
     await ask(agent, 'note it')
@@ -320,7 +320,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(await ship.done()).toEqual(['note eve'])
   })
 
-  test('cannot say yes without standing, and loses nothing by trying', async () => {
+  test('cannot approve without permission, and loses nothing by trying', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
     await ask(agent, 'send it')
@@ -336,13 +336,13 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(await ship.done()).toEqual(['send bob'])
   })
 
-  test('runs a tool of the page: the run ends, the next one brings the result', async () => {
+  test('runs a tool of the page: the run ends, and the next run brings the result', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
 
     const first = await ask(agent, 'pick', { tools: [pick] })
     const call = agent.messages.at(-2)?.toolCalls?.[1] as { id: string } | undefined
-    // 0.x looks for the open calls itself, and would take a success for the end of them.
+    // 0.x finds the open calls itself, and would take a success as their end.
     expect(first.end).toBe(version === '0.0.59' ? undefined : 'success')
     expect(first.pending).toEqual(version === '0.0.59' ? undefined : [call?.id])
     agent.addMessage({ id: 'result', role: 'tool', toolCallId: call?.id ?? '', content: 'red' })
@@ -386,7 +386,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(await ship.done()).toEqual(['note bob'])
   })
 
-  test('sees what a tool says while it works: state, custom events, activities', async () => {
+  test('sees what a tool reports while it works: state, custom events, activities', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
 
@@ -406,12 +406,12 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
       { tool: 'paint', done: 1, total: 2, message: 'half' },
     ])
 
-    // The second run of a session that has state patches what the client has already.
+    // The second run of a session with state sends only patches to what the client already has.
     expect((await ask(agent, 'paint')).end).toBe('success')
     expect(last(agent)).toBe('Painted.')
   })
 
-  test('is spared what a tool says that no client could read', async () => {
+  test('does not get what a tool reports if no client could read it', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, headers: ship.asOwner })
 
@@ -472,7 +472,7 @@ describe.each(clients)('@ag-ui/client %s', (version, connect) => {
     expect(last(agent)).toBe('The mate has it.')
   })
 
-  test('goes on with the agent that was handed the conversation', async () => {
+  test('continues with the agent that took over the conversation', async () => {
     await using ship = await startShip()
     const agent = connect({ url: ship.url, threadId: 'thread', headers: ship.asOwner })
 
@@ -505,7 +505,7 @@ class BinaryAgent0 extends HttpAgent0 {
   }
 }
 
-// Its binary form has no word for results of tools, activities and sub-agents; it must be able to read the rest.
+// Its binary form cannot express tool results, activities and sub-agents. It must be able to read the rest.
 test.each([
   ['paint', 'Painted.'],
   ['mate', 'The mate has it.'],
@@ -607,7 +607,7 @@ tools:
       },
     })
     const agent = new HttpAgent1({ url: app.url }) as unknown as Agent
-    // A run waits 5 s at most, which a busy machine may need longer for.
+    // A run waits at most 5 s for its servers, which may be too short on a busy machine.
     await vi.waitFor(
       async () => expect(await (await fetch(`${app.url}/health`)).json()).toMatchObject({ status: 'healthy' }),
       { timeout: 50_000 },

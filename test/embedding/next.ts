@@ -1,4 +1,4 @@
-// The example for Next in the real one. Its install is too heavy for every checkout, so it goes into a folder of its own:
+// Runs the example for Next in the real Next. Its install is too large for every checkout, so it gets a folder of its own:
 //   npm run test:embedding
 
 import assert from 'node:assert/strict'
@@ -39,7 +39,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
-/** The status and the first bytes of a stream, before its end. */
+/** The status and the first bytes of a stream, before it ends. */
 function firstOf(url: string, body: string): Promise<{ status: number; type: string; text: string }> {
   return new Promise((resolve, reject) => {
     const request = send(url, { method: 'POST', headers: { 'content-type': 'application/json' } }, (response) => {

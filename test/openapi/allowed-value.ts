@@ -1,4 +1,4 @@
-// Values that satisfy a schema, and such that probably do not.
+// Values that satisfy a schema, and values that probably do not.
 
 import fc from 'fast-check'
 import { isJson, type Json, type Resolve } from './api.ts'
@@ -87,7 +87,7 @@ const wrong = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
-/** The value with one place changed: another value, a key too few, a key too many. */
+/** The value with one change: another value, a missing key, or an extra key. */
 export function spoiled(value: unknown): fc.Arbitrary<unknown> {
   if (!isJson(value) || Object.keys(value).length === 0) return wrong
   const key = fc.constantFrom(...Object.keys(value))

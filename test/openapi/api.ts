@@ -1,4 +1,4 @@
-// The document as the tests read it.
+// Reads the OpenAPI document for the tests.
 
 import { z } from 'zod'
 
@@ -45,7 +45,7 @@ export interface Api {
   resolve: Resolve
 }
 
-/** Throws where the document is not built as ours are. */
+/** Throws when the document does not have the structure of ours. */
 export function readApi(document: unknown): Api {
   const parsed = DocumentSchema.parse(document)
   const resolve: Resolve = (value) => {

@@ -1,4 +1,4 @@
-// The document that is checked in is the one that is served; a linter accepts it, and its examples keep to its schemas.
+// The document in the repository is the one that is served. A linter accepts it, and its examples fit its schemas.
 
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -16,23 +16,23 @@ const file = 'docs/openapi.json'
 const checkedIn = () => readFile(join(root, file), 'utf8')
 
 describe('docs/openapi.json', () => {
-  test('is what a server serves', async () => {
+  test('is the document that a server serves', async () => {
     const served = jsonText(await servedDocument(await readVersion()))
 
     expect((await checkedIn()) === served, `${file} is old; run: npm run generate`).toBe(true)
   })
 
-  test('has no error for a linter of OpenAPI', { timeout: 60_000 }, async () => {
+  test('has no errors according to an OpenAPI linter', { timeout: 60_000 }, async () => {
     const redocly = join(root, 'node_modules/@redocly/cli/bin/cli.js')
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
     const lint = promisify(execFile)(process.execPath, [redocly, 'lint', file, '--format=json'], { cwd: root, env })
-    // It ends with another code, and so rejects, when there is an error.
+    // It exits with another code, and so rejects, when there is an error.
     const { stdout } = await lint
 
     expect(JSON.parse(stdout).totals).toMatchObject({ errors: 0 })
   })
 
-  test('every example keeps to its schema', async () => {
+  test('has only examples that fit their schemas', async () => {
     const { operations, resolve } = readApi(JSON.parse(await checkedIn()))
     const problems = operations.flatMap(({ id, body, responses }) => [
       ...(body?.examples ?? []).flatMap((example) => problemsOf(example, body?.schema ?? {}, resolve, `${id} body`)),

@@ -1,12 +1,12 @@
-// One request, its answer, and what the document says to it.
+// One request, its answer, and how they compare with the document.
 
 import { type Api, isJson, type Json } from './api.ts'
 import { problemsOf } from './problems-of.ts'
 import { type Asked, FIRST_THREAD } from './request-of.ts'
 
-/** Ids that answers have shown, so that requests come further than "not found". */
+/** Ids from earlier answers, so that requests get further than "not found". */
 export interface KnownIds {
-  /** One of those that fit a parameter of that name in that path. */
+  /** An id that fits the parameter of that name in that path. */
   named(path: string, name: string, index: number): string
   learn(body: unknown): void
 }
@@ -41,12 +41,12 @@ export function createKnownIds(agent: string): KnownIds {
       return pool[index % pool.length] ?? agent
     },
     learn(body) {
-      // A list has what it shows under its name.
+      // A list has its items under its name.
       if (isJson(body))
         for (const list of [body.approvals, body.grants]) if (Array.isArray(list)) list.forEach(this.learn)
       for (const [key, pool] of keys) {
         const id = isJson(body) ? body[key] : undefined
-        // A URL resolves dots away.
+        // A URL removes dots.
         if (typeof id !== 'string' || /^\.*$/.test(id) || !id.isWellFormed() || pool.includes(id)) continue
         if (pool.push(id) > MOST_IDS) pool.shift()
       }
@@ -54,7 +54,7 @@ export function createKnownIds(agent: string): KnownIds {
   }
 }
 
-/** A stream without an end is left when it has been silent so long. */
+/** A stream that does not end is left after this silence. */
 const SILENCE_MS = 30
 const STREAM_LIMIT_MS = 15_000
 const ENDLESS = 'getSessionsIdEvents'
@@ -152,7 +152,7 @@ const TERMINAL = new Set([
   ...['response.completed', 'response.incomplete', 'response.failed'],
 ])
 
-/** What an event calls itself, in each of the vocabularies. */
+/** The name of an event in each protocol. */
 function wordOf({ event, data }: Frame): string {
   const value: unknown = data.startsWith('{') ? JSON.parse(data) : null
   if (event !== null || !isJson(value)) return event ?? ''

@@ -1,4 +1,4 @@
-// Requests made from the document, right and wrong ones, to the server that serves it. A failure prints its seed and path:
+// Valid and invalid requests, generated from the document, to the server that serves it. A failure prints its seed and path:
 //   FUZZ_SEED=1 FUZZ_PATH=12:3 npx vitest run test/openapi/fuzz.test.ts      (FUZZ_RUNS for more than 800 requests)
 
 import fc from 'fast-check'
@@ -46,7 +46,7 @@ async function fuzz(asking: boolean, runs: number): Promise<void> {
   }
 }
 
-/** Who has queued behind a run that waits for a person waits with it: somebody must answer now and then. */
+/** Requests queued behind a run that waits for a person wait with it, so somebody must answer now and then. */
 async function rejectOldest({ url, asOperator }: { url: string; asOperator: Record<string, string> }): Promise<void> {
   const headers = { ...asOperator, 'Content-Type': 'application/json' }
   const listed = await fetch(`${url}/approvals?limit=100`, { headers }).catch(() => null)

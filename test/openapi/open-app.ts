@@ -25,7 +25,7 @@ const note = serverTool({
 const hello = { parts: [{ text: 'Hello ' }, { text: 'you.' }] }
 const asks = { parts: [{ tool_call: { name: 'note', arguments: { to: 'bob' } } }] }
 
-/** With `asking`, every third answer wants to be allowed something. Ends with `await using`. */
+/** With `asking`, every third answer needs an approval. Use it with `await using`. */
 export async function openApp({ asking = false } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-openapi-'))
   const script = join(dataDir, 'script.json')
@@ -53,7 +53,7 @@ export async function openApp({ asking = false } = {}) {
   const { url, tokens } = await app.listen()
   return {
     url,
-    /** The header that makes an operator. */
+    /** The header with an operator's token. */
     asOperator: { authorization: `Bearer ${tokens.operatorToken}` },
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })

@@ -1,10 +1,10 @@
-// JSON Schema as far as the document uses it. An unknown keyword is an error: it would be a check that nobody makes.
+// Checks the part of JSON Schema that the document uses. An unknown keyword is an error, because it would not be checked.
 
 import { isJson, type Json, type Resolve } from './api.ts'
 
 const SILENT = new Set(['description', 'title', 'default', 'examples', 'format', 'contentMediaType', 'contentSchema'])
 
-/** What is wrong with `value`; nothing when it satisfies the schema. */
+/** What is wrong with `value`. Empty when it satisfies the schema. */
 export function problemsOf(value: unknown, schema: Json, resolve: Resolve, place = ''): string[] {
   return Object.entries(schema).flatMap(([keyword, wanted]) => {
     if (SILENT.has(keyword) || keyword.startsWith('x-')) return []
@@ -95,7 +95,7 @@ const checks: Readonly<Record<string, (check: Check) => string[]>> = {
       : [`${place}: ${told(value)} against ${wanted}`],
 }
 
-/** The problems of the branch that comes nearest. */
+/** The problems of the branch that fits best. */
 function someOf({ value, wanted, below }: Check): string[] {
   const tries = schemasIn(wanted).map((one) => below(value, one, ''))
   return tries.reduce((best, next) => (next.length < best.length ? next : best), tries[0] ?? [])

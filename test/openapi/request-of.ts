@@ -1,16 +1,16 @@
-// Requests to an operation: mostly as the document wants them, some spoiled.
+// Requests to an operation: most of them valid, some of them broken.
 
 import fc from 'fast-check'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import { allowedValue, spoiled } from './allowed-value.ts'
 import { type Api, isJson, type Operation, type Parameter } from './api.ts'
 
-/** The thread of the examples. */
+/** The thread id in the examples. */
 export const FIRST_THREAD = 'thread-1'
 
 export interface Asked {
   operationId: string
-  /** With the names of known ids still in it: `known` numbers one of those that answers have shown. */
+  /** Still has placeholders for known ids. `known` is the number of one that answers have shown. */
   path: Record<string, { known: number } | { text: string }>
   query: Record<string, string>
   headers: Record<string, string>
@@ -18,7 +18,7 @@ export interface Asked {
   body: string | null
 }
 
-/** What can stand in a header, and what a URL does not resolve away. */
+/** Texts that a header can hold and a URL does not change. */
 const headerText = fc.stringMatching(/^[!-~]([ -~]{0,30}[!-~])?$/)
 const segment = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
@@ -92,7 +92,7 @@ function bodyOf({ body }: Operation, api: Api): fc.Arbitrary<{ type: string; tex
   )
 }
 
-/** Names that exist, where the body has names: otherwise few requests would come further than "not found". */
+/** Puts existing names into the body. Otherwise few requests would get further than "not found". */
 function withKnownNames(value: unknown): unknown {
   if (!isJson(value)) return value
   const known = Object.entries(knownNames).filter(([key]) => typeof value[key] === 'string')

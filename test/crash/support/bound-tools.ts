@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
-// One tool for everything that a yes is bound to, and one for everything that it is not. `before` and `after` differ in exactly
-// that. What a tool really did is a line that names it and how it did it.
+// One tool for each thing that an approval is bound to, and one for each thing that it is not bound to. `before` and `after` differ
+// only in that. Each call writes a line that names the tool and how it worked.
 
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -10,11 +10,11 @@ import { join } from 'node:path'
 export interface BoundTools {
   /** Names of the tools that do something else in `after`. */
   readonly changing: readonly string[]
-  /** Names of those whose keys alone are others. */
+  /** Names of the tools of which only the keys differ. */
   readonly keeping: readonly string[]
-  /** Writes the files of one time, and gives the environment that belongs to them. */
+  /** Writes the files of `before` or `after`, and returns their environment. */
   write(directory: string, time: Time): Promise<Record<string, string>>
-  /** What has been done so far, `tool: how`, in order of names. */
+  /** What has been done so far, as `tool: how`, sorted by name. */
   done(): string[]
   forget(): void
   close(): Promise<void>
@@ -159,7 +159,7 @@ export async function openBoundTools(): Promise<BoundTools> {
   }
 }
 
-/** Answers everything, also as an MCP server, and writes down what it was asked for. */
+/** Answers every request, also as an MCP server, and records it. */
 async function openService(name: string, lines: string[]) {
   const server = createServer(async (request, response) => {
     const body = await textOf(request)
@@ -217,7 +217,7 @@ const closed = (server: Server): Promise<void> => {
   return new Promise((resolve) => void server.close(() => resolve()))
 }
 
-/** Over stdio, spoken by hand. Who it is stands in a file, so that it can become another one under the same command. */
+/** An MCP server over stdio, written by hand. A file holds its identity, so that it can change under the same command. */
 const MCP_SERVER = `
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -1,4 +1,4 @@
-// Disks that fail and clocks that jump, under a server that does not know.
+// Disks that fail and clocks that jump, under an unmodified server.
 
 import { execFile } from 'node:child_process'
 import { mkdir, open, rm, writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const source = fileURLToPath(new URL('./fault-shim.c', import.meta.url))
 
 export interface BrokenMachine {
-  /** For the server that is to suffer. */
+  /** The environment for the server under test. */
   readonly env: Readonly<Record<string, string>>
   break(what: Fault): Promise<void>
   mend(what: Fault): Promise<void>
@@ -21,7 +21,7 @@ export interface BrokenMachine {
 
 export type Fault = 'eio-wal' | 'eio-db' | 'enospc'
 
-/** Null where there is no compiler to build the shim with, or no way to load it. */
+/** Null when the shim cannot be compiled or loaded. */
 export async function breakMachine({ directory }: Pick<Yard, 'directory'>): Promise<BrokenMachine | null> {
   if (process.platform !== 'linux') return null
   const folder = join(directory, 'faults')
@@ -40,7 +40,7 @@ export async function breakMachine({ directory }: Pick<Yard, 'directory'>): Prom
     mend: (what) => rm(join(folder, what), { force: true }),
     async moveClocks({ wall = 0, monotonic = 0 }) {
       const offsets = BigInt64Array.of(BigInt(wall) * 1_000n, BigInt(monotonic) * 1_000n)
-      // Written in place: the server has it mapped.
+      // Written in place, because the server has the file mapped.
       const file = await open(clock, 'r+')
       await file.write(new Uint8Array(offsets.buffer), 0, 16, 0)
       await file.close()
@@ -59,7 +59,7 @@ export interface SmallDisk {
 
 const DISK_BYTES = 16 * 1024 * 1024
 
-/** A disk that can be filled up: a file system of its own where we may mount one, a shim elsewhere, null where neither works. */
+/** A disk that can be filled up: its own file system if we may mount one, else a shim. Null when neither works. */
 export async function openSmallDisk(
   yard: Yard,
   onEnd: (clean: () => Promise<void>) => void,
@@ -91,7 +91,7 @@ async function mountSmallDisk(
     async fill(leave = 0) {
       const file = await open(filler, 'w')
       const block = Buffer.alloc(64 * 1024, 1)
-      // A write may fit in part; the disk is full when not a byte fits.
+      // A write may fit in part. The disk is full when not a single byte fits.
       for (let full = false; !full; ) {
         await file.write(block).catch((error: NodeJS.ErrnoException) => {
           full = error.code === 'ENOSPC'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Yard } from './start-server.ts'
 
-/** What SQLite says about a data directory that no process uses: nothing at all when it is sound. It looks at a copy. */
+/** The problems that SQLite finds in a data directory that no process uses. Empty when it is sound. Checks a copy. */
 export async function databaseFaults(yard: Pick<Yard, 'directory' | 'dataDir'>): Promise<string[]> {
   return await withDatabaseCopy(yard, (db) => [
     ...db
@@ -20,7 +20,7 @@ export async function databaseFaults(yard: Pick<Yard, 'directory' | 'dataDir'>):
   ])
 }
 
-/** Opens a copy, so that looking changes nothing: a write-ahead log is not even read without leaving a trace. */
+/** Opens a copy, because even reading a write-ahead log changes files. */
 export async function withDatabaseCopy<T>(
   { directory, dataDir }: Pick<Yard, 'directory' | 'dataDir'>,
   look: (db: DatabaseSync) => T,

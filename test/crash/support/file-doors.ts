@@ -1,10 +1,10 @@
-// The doors that take files, as a client that means no good uses them: names and labels go out as they are.
+// The doors that take files, used as an attacker would: names and types are sent unchanged.
 
 import type { RecordOptions } from './sse-recorder.ts'
 
 export interface SentFile {
   filename: string
-  /** What it is said to be. */
+  /** The type that the client claims. */
   mimeType: string
   bytes: Uint8Array
 }
@@ -17,12 +17,12 @@ export interface FileDoor {
 const WORDS = 'What is this?'
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
-/** `FormData` would mend the names. */
+/** Written by hand, because `FormData` would correct the names. */
 function form(field: string, { filename, mimeType, bytes }: SentFile, words?: string): Partial<RecordOptions> {
   const boundary = 'hostile-files-boundary'
   const text =
     words === undefined ? '' : `--${boundary}\r\nContent-Disposition: form-data; name="message"\r\n\r\n${words}\r\n`
-  // A line break or a quote would end the header, which is another attack; the others go as they are.
+  // A line break or a quote would end the header, which is another attack. Other characters are sent unchanged.
   const name = filename.replaceAll(/[\r\n"\\]/g, (char) => (char === '"' || char === '\\' ? `\\${char}` : ' '))
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${name}"\r\nContent-Type: ${mimeType}\r\n\r\n`
   const body = Buffer.concat([Buffer.from(text + head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)])

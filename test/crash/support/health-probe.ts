@@ -5,7 +5,7 @@ export interface HealthProbe {
   stop(): Promise<number[]>
 }
 
-/** Asks for a server's health all the time, on a thread of its own: what the test itself is busy with does not count. */
+/** Keeps asking for a server's health on its own thread, so that the work of the test itself does not count. */
 export function probeHealth(url: string): HealthProbe {
   const worker = new Worker(new URL('./health-probe-thread.ts', import.meta.url), { workerData: url })
   const { promise: times, resolve, reject } = Promise.withResolvers<number[]>()

@@ -1,4 +1,4 @@
-// Every hostile file that the tests of the readers know, and a few that only a door meets, with what a client is told.
+// Every hostile file that the tests of the readers know, and a few that only doors see, with what the client is told.
 
 import { hostilePictures } from '../../../src/files/formats/image/testing/hostile-pictures.ts'
 import { hostileFiles, zipBombs } from '../../../src/files/formats/office/testing/hostile-files.ts'
@@ -13,11 +13,11 @@ export interface HostileAttachment {
   mimeType: string
   bytes: () => Uint8Array | Promise<Uint8Array>
   /**
-   * `type`: its content is not what it is said to be, or not taken. `kept`: refused while it arrives. `read`: refused when a run
-   * needs its words. `harmless`: read like any other.
+   * `type`: its content does not match its type, or is not accepted. `kept`: refused while it arrives. `read`: refused when a run
+   * needs its text. `harmless`: read like any other file.
    */
   outcome: 'type' | 'kept' | 'read' | 'harmless'
-  /** The start of the sentence behind its name, where the readers have one of their own. */
+  /** The beginning of the sentence after its name, if the readers have their own. */
   refusal: string | null
 }
 
@@ -28,7 +28,7 @@ const officeTypes = {
   pptx: `${office}.presentationml.presentation`,
 }
 
-/** Those that never come as far as a reader. */
+/** Files that never reach a reader. */
 const refusedEarlier = new Map<string, 'type' | 'kept'>([
   ['an archive of 10,001 parts', 'kept'],
   ['a name that climbs', 'kept'],
@@ -109,7 +109,7 @@ const others: HostileAttachment[] = [
   ),
 ]
 
-/** Each is answered at once, but for the start of a reader. */
+/** Each is answered at once, except for the start of a reader. */
 export const hostileAttachments: readonly HostileAttachment[] = [
   ...officeAttachments,
   ...hostilePdfs.map(pdfAttachment),

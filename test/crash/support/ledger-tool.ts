@@ -1,12 +1,12 @@
-// A tool whose effect is a line in a file, and which can be held at two places: before its effect and after it. What it is to do
-// is in its arguments, so that one server can hold one call and let the others go.
+// A tool that writes a line into a file and can be held before and after that. Its arguments say where to hold, so that one server
+// can hold one call and let the others go.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ScriptedAnswer } from '../../../src/models/scripted/script.ts'
 import type { YardOptions } from './start-server.ts'
 
-/** `slow`: it takes its time on both sides of its effect, and is held nowhere. */
+/** `slow`: it is slow before and after its effect, but is not held. */
 export type Hold = 'before' | 'after' | 'slow' | 'none'
 
 const source = `
@@ -14,7 +14,7 @@ import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Holds here until the file that says go is there. */
+/** Waits here until the file that releases it exists. */
 async function hold(place: string, name: string) {
   writeFileSync(\`at-\${place}-\${name}\`, '')
   while (!existsSync(\`go-\${place}-\${name}\`)) await pause(5)
@@ -31,7 +31,7 @@ export async function pay({ name, hold: where = 'none' }: { name: string; hold?:
 }
 `
 
-/** An agent that is asked to "pay for <name>;" and holds its call where that name says. */
+/** An agent that is asked to "pay for <name>;" and holds its call where the name says. */
 export const ledgerYard = (names: readonly { name: string; hold: Hold }[]): YardOptions => ({
   files: { 'ledger.ts': source },
   agent: { tools: [{ type: 'function', name: 'pay', file: 'ledger.ts', timeout: '60s' }] },
@@ -51,7 +51,7 @@ export interface Ledger {
   count(name: string): number
   /** Whether a call is held there. */
   isHeld(place: Extract<Hold, 'before' | 'after'>, name: string): boolean
-  /** Lets held calls go, those that have come and those that will. */
+  /** Releases all held calls, present and future ones. */
   release(place: Extract<Hold, 'before' | 'after'>, name: string): void
 }
 

@@ -1,7 +1,7 @@
-// Loaded into a server before its own program: tells how long its event loop was ever held up. Processor time of the thread
-// counts, not the clock: on a machine that is busy with other things a turn may be late without anybody's fault.
+// Loaded into a server before its program. Reports how long the event loop was blocked at most. It counts processor time of the
+// thread, because on a busy machine a turn may be late for other reasons.
 //   NODE_OPTIONS="--import file:///…/loop-probe.ts" LOOP_PROBE_FILE=…
-// Each SIGUSR2 writes the longest turn since the last one, in milliseconds, and begins anew.
+// Each SIGUSR2 writes the longest turn since the last signal, in milliseconds, and starts again.
 
 import { writeFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-// Broken inputs by the thousand, from a seed: a valid one in which something has been changed.
+// Thousands of broken inputs from a seed: valid ones in which something was changed.
 
 import type { Random } from '../../sim/random.ts'
 
@@ -9,7 +9,7 @@ export function mutateJson(valid: unknown, random: Random): unknown {
   return value
 }
 
-/** Changes some bytes: cuts, doubles, flips or inserts. */
+/** Cuts, doubles, flips or inserts some bytes. */
 export function mutateBytes(valid: Buffer, random: Random): Buffer {
   const at = random.below(valid.length)
   const [head, tail] = [valid.subarray(0, at), valid.subarray(at)]

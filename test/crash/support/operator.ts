@@ -1,4 +1,4 @@
-// An operator at the HTTP door, and what is to be seen of a run that waits for one.
+// An operator at the HTTP door, and what can be seen of a run that waits for one.
 
 import { type Frame, isTerminal, record } from './sse-recorder.ts'
 

@@ -1,5 +1,5 @@
-// A client that wants one message answered and does not give up: it resends what was not acknowledged, resumes what broke off,
-// and keeps every event it has seen on the way.
+// A client that does not give up until its message is answered. It resends what was not acknowledged, resumes what broke off, and
+// keeps every event that it has seen.
 
 import { hydration, runInput } from './run-input.ts'
 import { type Frame, isTerminal, record } from './sse-recorder.ts'
@@ -8,28 +8,28 @@ export interface ClientPlan {
   /** `stream`: an AG-UI request that is read live. `background`: a message that is taken with 202, then watched. */
   kind: 'stream' | 'background'
   threadId: string
-  /** Not used by anybody else; names the run and the message where the client may choose. */
+  /** Unique. Names the run and the message if the client may choose. */
   name: string
 }
 
 export interface PersistentClient {
   readonly plan: ClientPlan
-  /** The server has said that it has the message. */
+  /** Whether the server has acknowledged the message. */
   readonly acknowledged: boolean
-  /** It has seen the run's last event. */
+  /** Whether it has seen the run's last event. */
   readonly ended: boolean
-  /** Every event that was seen, in the order in which it came. */
+  /** Every event that was seen, in order of arrival. */
   readonly frames: readonly Frame[]
   /** Events without an id: made for this reader alone, not part of the run. */
   readonly notices: readonly Frame[]
   readonly reconnects: number
   /** When the last event of the run came, by `performance.now`. */
   readonly endedAt: number
-  /** Goes on from wherever it was; resolves when the run has ended or the connection broke. Throws for a refusal. */
+  /** Goes on from where it was. Resolves when the run has ended or the connection broke. Throws for a refusal. */
   go(url: string): Promise<void>
   /** All events of the run as the log has them now. */
   replay(url: string): Promise<Frame[]>
-  /** Once it has ended: everything that is wrong with what the server has kept of it. */
+  /** After the end: everything that is wrong with what the server has stored. */
   faults(url: string): Promise<string[]>
 }
 
@@ -117,7 +117,7 @@ export function createPersistentClient(plan: ClientPlan): PersistentClient {
       if (frames.filter(isTerminal).length !== 1) faults.push(`${name}: has not exactly one end`)
 
       const { frames: snapshot } = await record({ url, method: 'POST', body: hydration(threadId) }).done
-      // What follows the first snapshot is a run under way, which may tell of its messages again.
+      // After the first snapshot the run goes on and may show its messages again.
       const shown = snapshot.find(({ data }) => data.startsWith('{"type":"MESSAGES_SNAPSHOT"'))?.data ?? ''
       const count = shown.split(JSON.stringify(text)).length - 1
       if (count !== 1) faults.push(`${name}: its message is in the session ${count} times`)

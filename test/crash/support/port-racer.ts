@@ -1,4 +1,4 @@
-// A process that listens when it is told to, says whether it could, and lets go when it is told again.
+// A process that listens when told to, reports whether it could, and closes the port when told again.
 
 import { createServer } from 'node:http'
 import { type Listening, listen } from '../../../src/http/server/listen.ts'

@@ -1,12 +1,12 @@
-// A connection that says exactly what a test wants, at the pace it wants, and keeps what comes back.
+// A connection that sends exactly what a test wants, at the pace that it wants, and keeps what comes back.
 
 import { connect, type Socket } from 'node:net'
 
 export interface RawSocket {
   readonly socket: Socket
-  /** What has come so far. */
+  /** What has been received so far. */
   text(): string
-  /** Resolves with all that came when the other side has closed; rejects after `withinMs`. */
+  /** Resolves with everything received when the other side has closed. Rejects after `withinMs`. */
   closed(withinMs?: number): Promise<string>
 }
 
@@ -21,7 +21,7 @@ export function openRaw(port: number, first = ''): Promise<RawSocket> {
     socket.once('error', reject)
     socket.once('connect', () => {
       socket.off('error', reject)
-      // A reset is an answer too: the test looks at what had come before it.
+      // A reset is fine too: the test checks what came before it.
       socket.on('error', () => {})
       if (first !== '') socket.write(first)
       resolve({

@@ -10,7 +10,7 @@ import type { Route } from '../../../src/http/route.ts'
 
 export type RouteRow = Pick<Route, 'method' | 'path' | 'role'>
 
-/** Every route that a server with these flags has, as the app puts them together: a new one is tried with the others. */
+/** Every route of a server with these flags, as the app puts them together. So new routes are tested too. */
 export async function routeTable(flags: SettingFlags = {}): Promise<RouteRow[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-routes-'))
   const { settings } = resolveSettings({

@@ -12,5 +12,5 @@ export function runInput(threadId: string, runId: string, text: string, messageI
   }
 }
 
-/** What asks for the history of a thread and starts nothing. */
+/** An input that asks for the history of a thread and starts no run. */
 export const hydration = (threadId: string) => ({ ...runInput(threadId, 'hydration', ''), messages: [] })

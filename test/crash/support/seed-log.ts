@@ -5,7 +5,7 @@ import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 
 const EVENTS_PER_SESSION = 1_000
 
-/** Fills a data directory with finished conversations, through the store itself. Returns the bytes of text they hold. */
+/** Fills a data directory with finished conversations through the store. Returns how many bytes of text they hold. */
 export async function seedLog(dataDir: string, events: number): Promise<number> {
   const ids = createIds(Date.now)
   const store = createSqliteStore({

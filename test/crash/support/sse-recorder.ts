@@ -1,4 +1,4 @@
-// A reader of server-sent events that keeps every frame as it came over the wire, and knows whether the stream ended or broke.
+// A reader of server-sent events that keeps every frame as it was sent, and knows whether the stream ended or broke.
 
 import { request } from 'node:http'
 
