@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PromptToolSettings } from '../domain/tool-settings.ts'
 import { createPromptTool } from './create-prompt-tool.ts'
-import { toolCall } from './http/testing/tool-call.ts'
+import { toolCall } from './testing/tool-call.ts'
 
 const settings: PromptToolSettings = {
   type: 'prompt',

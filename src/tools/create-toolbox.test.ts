@@ -10,9 +10,9 @@ import { openProxy } from '../outgoing/testing/open-proxy.ts'
 import { createToolbox, type ToolboxDeps } from './create-toolbox.ts'
 import { createStrayErrors } from './function/stray-errors.ts'
 import { answerJson, openService } from './http/testing/open-service.ts'
-import { never, toolCall } from './http/testing/tool-call.ts'
 import { mcpSettings } from './mcp/testing/mcp-settings.ts'
 import { createProcessGroups } from './process/process-groups.ts'
+import { never, toolCall } from './testing/tool-call.ts'
 import type { Tool } from './tool.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'quarterdeck-toolbox-'))

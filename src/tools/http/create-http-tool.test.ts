@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import type { HttpToolSettings } from '../../domain/tool-settings.ts'
+import { never, toolCall } from '../testing/tool-call.ts'
 import { createHttpTool } from './create-http-tool.ts'
+import { httpToolDeps } from './testing/http-tool-deps.ts'
 import { type Answer, answerJson, openService, type Service } from './testing/open-service.ts'
-import { httpToolDeps, never, toolCall } from './testing/tool-call.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -190,7 +191,7 @@ describe('an http tool', () => {
     const service = await open()
     for (const effect of ['read', 'idempotent', 'once'] as const) {
       const tool = createHttpTool(settings({ url: service.url, method: 'PUT', effect }), httpToolDeps())
-      await tool.call(toolCall({}, 'call ü'), never)
+      await tool.call(toolCall({}, { callId: 'call ü' }), never)
     }
     const own = { 'Idempotency-Key': '{id}' }
     const tool = createHttpTool(settings({ url: service.url, effect: 'idempotent', headers: own }), httpToolDeps())
@@ -204,7 +205,7 @@ describe('an http tool', () => {
     const lines: LogLine[] = []
     const headers = { Authorization: 'Bearer secret' }
     const tool = createHttpTool(settings({ url: `${service.url}/secret/{id}`, headers }), httpToolDeps())
-    await tool.call(toolCall({ id: 'secret', q: 'secret' }, 'call-1', recordingLogger(lines)), never)
+    await tool.call(toolCall({ id: 'secret', q: 'secret' }, { voice: { log: recordingLogger(lines) } }), never)
     const fields = { host: `127.0.0.1:${service.port}`, duration_ms: 0 }
     expect(lines).toEqual([
       { level: 'debug', message: 'a service answered a tool', fields: { ...fields, status: 403 } },
@@ -216,7 +217,7 @@ describe('an http tool', () => {
     await service.close()
     const lines: LogLine[] = []
     const tool = createHttpTool(settings({ url: service.url }), httpToolDeps())
-    await expect(tool.call(toolCall({}, 'call-1', recordingLogger(lines)), never)).rejects.toMatchObject({
+    await expect(tool.call(toolCall({}, { voice: { log: recordingLogger(lines) } }), never)).rejects.toMatchObject({
       code: 'tool_failed',
       message: 'The service could not be reached.',
     })

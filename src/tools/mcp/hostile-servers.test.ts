@@ -8,9 +8,9 @@ import type { McpServerSettings } from '../../domain/tool-settings.ts'
 import { createConnections } from '../../outgoing/connections.ts'
 import { createProcessGroups, type ProcessGroups } from '../process/process-groups.ts'
 import { isRunning } from '../process/testing/is-running.ts'
-import { callRequest, fake, openServer, script } from './testing/open-server.ts'
+import { never, toolCall } from '../testing/tool-call.ts'
+import { fake, openServer, script } from './testing/open-server.ts'
 
-const never = new AbortController().signal
 const failure = (text: string) => ({
   code: 'tool_failed',
   message: expect.stringContaining(`The MCP server "sample" ${text}`),
@@ -22,7 +22,7 @@ describe('a server that goes away', () => {
     const before = await open.call('pid')
     const exit = await open.tool('exit')
 
-    await expect(exit.call(callRequest({}), never)).rejects.toMatchObject(
+    await expect(exit.call(toolCall({}), never)).rejects.toMatchObject(
       failure('went away during the call. It ended with exit code 9. Whether it took effect is unknown.'),
     )
     expect(isRunning(Number(before.content))).toBe(false)
@@ -137,7 +137,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     await using open = openServer(fake(), { clock: hasty([5_000]), processes: watched(pids) })
     const pid = await open.tool('pid')
     await open.call('freeze')
-    await expect(pid.call(callRequest({}), AbortSignal.timeout(50))).rejects.toThrow()
+    await expect(pid.call(toolCall({}), AbortSignal.timeout(50))).rejects.toThrow()
     await vi.waitFor(() => expect(pids.length).toBe(2), { timeout: 60_000 })
 
     expect(await open.call('pid')).toEqual({ content: String(pids[1]), isError: false })
@@ -148,7 +148,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     const pids: (number | undefined)[] = []
     await using open = openServer(fake(), { processes: watched(pids) })
     const wait = await open.tool('wait')
-    await expect(wait.call(callRequest({}), AbortSignal.timeout(1))).rejects.toThrow()
+    await expect(wait.call(toolCall({}), AbortSignal.timeout(1))).rejects.toThrow()
     await open.call('cancelled')
 
     expect(await open.call('pid')).toEqual({ content: String(pids[0]), isError: false })
@@ -175,7 +175,7 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     await using open = openServer(fake())
     const wait = await open.tool('wait')
     const controller = new AbortController()
-    const call = wait.call(callRequest({}), controller.signal)
+    const call = wait.call(toolCall({}), controller.signal)
     const failed = expect(call).rejects.toThrow('out of time')
     await open.call('pid')
     controller.abort(new Error('out of time'))
@@ -446,10 +446,10 @@ describe('a server over HTTP', () => {
     })
     await using open = openServer(http.settings)
     const slow = await open.tool('slow')
-    expect(await slow.call(callRequest({}), never)).toEqual({ content: 'call 1 in session 1', isError: false })
+    expect(await slow.call(toolCall({}), never)).toEqual({ content: 'call 1 in session 1', isError: false })
     forgetful = true
 
-    expect(await slow.call(callRequest({}), never)).toEqual({ content: 'call 2 in session 2', isError: false })
+    expect(await slow.call(toolCall({}), never)).toEqual({ content: 'call 2 in session 2', isError: false })
   })
 })
 

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { callRequest, openServer, script } from './testing/open-server.ts'
+import { never, toolCall } from '../testing/tool-call.ts'
+import { openServer, script } from './testing/open-server.ts'
 
 /** Reads its version from a file. Its tool `end` ends it, and `act` returns the version. */
 const SERVER = `
@@ -30,14 +31,13 @@ test('after a restart a tool is called only if the server still offers the same 
   writeFileSync(file, SERVER)
   writeFileSync(version, '1')
   await using open = openServer(script(file, version))
-  const never = new AbortController().signal
   const act = await open.tool('act')
   const end = () => open.call('end').catch(() => null)
 
   /** The result of the call once the server is back. */
   const again = () =>
     vi.waitFor(async () => {
-      const given = await act.call(callRequest({}), never).then(
+      const given = await act.call(toolCall({}), never).then(
         ({ content }) => content,
         ({ message }: Error) => message,
       )
@@ -53,5 +53,5 @@ test('after a restart a tool is called only if the server still offers the same 
   expect(await again()).toContain('has changed its tool act, so it was not called.')
   const renewed = await open.tool('act')
   expect(renewed.binding).not.toBe(act.binding)
-  expect(await renewed.call(callRequest({}), never)).toMatchObject({ content: 'version 2' })
+  expect(await renewed.call(toolCall({}), never)).toMatchObject({ content: 'version 2' })
 })

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { LogLine } from '../../../domain/testing/recording-logger.ts'
 import type { OpenApiToolSettings } from '../../../domain/tool-settings.ts'
+import { never, toolCall } from '../../testing/tool-call.ts'
 import type { ServerTool } from '../../tool.ts'
+import { httpToolDeps } from '../testing/http-tool-deps.ts'
 import { withOpenApiFile } from '../testing/open-api-file.ts'
 import { answerJson, openService, type Service } from '../testing/open-service.ts'
-import { httpToolDeps, never, toolCall } from '../testing/tool-call.ts'
 import { loadOpenApiTools } from './load-open-api-tools.ts'
 
 const cleanups: (() => unknown)[] = []

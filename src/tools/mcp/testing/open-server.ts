@@ -4,7 +4,8 @@ import type { LogFields, Logger } from '../../../domain/logger.ts'
 import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import { createProcessGroups } from '../../process/process-groups.ts'
-import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
+import { never, toolCall } from '../../testing/tool-call.ts'
+import type { ServerTool, ToolOutcome, ToolVoice } from '../../tool.ts'
 import { createMcpServer, type McpServer, type McpServerDeps } from '../mcp-server.ts'
 import { mcpSettings } from './mcp-settings.ts'
 
@@ -18,12 +19,10 @@ export interface OpenServer extends AsyncDisposable {
   call(name: string, input?: Record<string, unknown>, options?: CallOptions): Promise<ToolOutcome>
 }
 
-export interface CallOptions {
+interface CallOptions {
   signal?: AbortSignal
   progress?: ToolVoice['progress']
 }
-
-const never = new AbortController().signal
 
 /** A server that is closed when the test ends, also when it fails. */
 export function openServer(settings: Partial<McpServerSettings>, deps: Partial<McpServerDeps> = {}): OpenServer {
@@ -57,23 +56,13 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     logged,
     tools,
     tool,
-    call: async (name, input = {}, { signal = never, progress = () => {} } = {}) =>
-      (await tool(name)).call(callRequest(input, progress), signal),
+    call: async (name, input = {}, { signal = never, ...voice } = {}) =>
+      (await tool(name)).call(toolCall(input, { voice }), signal),
     [Symbol.asyncDispose]: async () => {
       await server.close()
       connections.close()
     },
   }
-}
-
-export function callRequest(
-  input: Record<string, unknown>,
-  progress: ToolVoice['progress'] = () => {},
-): ToolCallRequest {
-  const log = collectingLogger([])
-  const voice: ToolVoice = { log, progress, state: () => null, setState() {}, emit() {}, activity() {} }
-  const ids = { callId: 'call-1', sessionId: 's', runId: 'r', owner: 'o', agent: 'a' }
-  return { ...ids, arguments: input, forwardedProps: null, resultChars: 50_000, voice }
 }
 
 /** Runs one of our scripts as the server's process. */
