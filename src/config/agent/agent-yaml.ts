@@ -5,11 +5,11 @@ import { didYouMean } from '../source/did-you-mean.ts'
 import { duration } from '../source/duration.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
 import { count, key, type Report, reporter } from '../source/schema-key.ts'
+import { textOrFile } from '../source/text-or-file.ts'
 import { tools } from '../tools/tool-yaml.ts'
 import { approval } from './approval-yaml.ts'
 import { model } from './model-yaml.ts'
 import { testCases } from './test-case-yaml.ts'
-import { textOrFile } from './text-or-file.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 

@@ -2,8 +2,8 @@
 
 import type { AgentDefinition, ModelSettings } from '../../domain/agent.ts'
 import { proxyVariables } from '../settings/proxy-variables.ts'
-import { existingFile, readTextOrFile, type Surroundings } from '../source/environment.ts'
 import type { Path } from '../source/json-schema-node.ts'
+import { existingFile, readTextOrFile, type Surroundings } from '../source/load-context.ts'
 import { defineTools } from '../tools/define-tools.ts'
 import type { AgentFile } from './agent-yaml.ts'
 import { defineTestCases } from './define-test-cases.ts'

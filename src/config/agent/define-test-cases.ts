@@ -1,5 +1,5 @@
 import type { TestCase, TestCheck } from '../../domain/test-case.ts'
-import { existingFile, type Surroundings } from '../source/environment.ts'
+import { existingFile, type Surroundings } from '../source/load-context.ts'
 import type { AgentFile } from './agent-yaml.ts'
 import type { TestCaseFile } from './test-case-yaml.ts'
 

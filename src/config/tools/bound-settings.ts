@@ -2,8 +2,8 @@
 // request voids an approval and a new key does not.
 
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
-import type { Surroundings } from '../source/environment.ts'
 import type { Path } from '../source/json-schema-node.ts'
+import type { Surroundings } from '../source/load-context.ts'
 import { type Part, WrittenText } from '../source/written-text.ts'
 
 /** Of an `http` tool: its request, or where the operations of its document are. */

@@ -12,9 +12,9 @@ import type {
   ToolSettings,
 } from '../../domain/tool-settings.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import { existingFile, existingFolder, readTextOrFile, type Surroundings } from '../source/environment.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { noParameters } from '../source/json-schema-yaml.ts'
+import { existingFile, existingFolder, readTextOrFile, type Surroundings } from '../source/load-context.ts'
 import { boundConnection, boundRequest } from './bound-settings.ts'
 import type { RulesFile } from './tool-keys.ts'
 import type { ToolFile } from './tool-yaml.ts'

@@ -1,10 +1,10 @@
 // What lies around an agent file: its folder, the environment, what the server says. Paths in the file are resolved here.
 
 import { resolve } from 'node:path'
-import type { TextOrFile } from '../agent/text-or-file.ts'
 import { type ConfigFiles, fileProblem, readText } from './config-files.ts'
 import type { Environment } from './env-file.ts'
 import type { Path } from './json-schema-node.ts'
+import type { TextOrFile } from './text-or-file.ts'
 
 /** What the server's settings say where an agent says nothing. */
 export interface AgentDefaults {

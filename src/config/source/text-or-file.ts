@@ -2,8 +2,8 @@
 // A text that stands in agent.yaml or in a file beside it: instructions, the template of a prompt.
 
 import { z } from 'zod'
-import { inline } from '../source/explain-issues.ts'
-import { key, text } from '../source/schema-key.ts'
+import { inline } from './explain-issues.ts'
+import { key, text } from './schema-key.ts'
 
 /** `name` is the key that holds it, `what` how the text is called. */
 export const textOrFile = (name: string, what: string, example: string) =>
