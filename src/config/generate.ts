@@ -1,10 +1,11 @@
-// Makes the files that are derived from the schemas: `npm run generate`, or `node src/config/generate.ts`.
+// The files that are generated from the schemas. `npm run generate` writes them.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { agentPage } from './agent/agent-doc.ts'
-import { settingsPage } from './settings/settings-doc.ts'
+import { agentFile } from './agent/agent-yaml.ts'
+import { settingKeys, settings } from './settings/settings.ts'
+import { inline } from './source/explain-issues.ts'
 import { agentJsonSchema, settingsJsonSchema } from './source/json-schema.ts'
+import { exampleOf, expectationOf, isSchema, type JsonSchema, optionsOf, schemaAt } from './source/json-schema-node.ts'
+import { validationSchema } from './source/schema-key.ts'
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
@@ -12,16 +13,110 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 export const generators: Readonly<Record<string, (current: string) => string>> = {
   'schema/agent.schema.json': () => json(agentJsonSchema()),
   'schema/quarterdeck.schema.json': () => json(settingsJsonSchema()),
-  'docs/settings.md': settingsPage,
+  'docs/settings.md': (page) => fillPage(page, settingsTable),
   'docs/agent-yaml.md': agentPage,
 }
 
-if (import.meta.main) {
-  const root = join(import.meta.dirname, '../..')
-  for (const [file, generate] of Object.entries(generators)) {
-    const path = join(root, file)
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, generate(file.endsWith('.md') ? readFileSync(path, 'utf8') : ''))
-    process.stdout.write(`${file}\n`)
+function settingsTable(): string {
+  const rows = settingKeys.map((key) => {
+    const { flag, env, defaultText, description, example } = settings[key]
+    const [own, ...aliases] = env.map(code)
+    return [
+      code(key),
+      flag === null ? '–' : code(flag),
+      aliases.length === 0 ? `${own}` : `${own} (${aliases.join(', ')})`,
+      defaultText,
+      `${description} E.g. ${code(inline(example))}`,
+    ]
+  })
+  return markdownTable(['key', 'flag', 'environment (aliases)', 'default', 'what it does'], rows)
+}
+
+/**
+ * docs/agent-yaml.md with its tables made anew. The block `top` lists the top-level keys, `model` the keys of model …, `tools` what
+ * tools of several kinds have, `tools.http` what only those of one kind have.
+ */
+function agentPage(page: string): string {
+  const schema = validationSchema(agentFile)
+  return fillPage(page, (name) => {
+    if (name === 'top') return keyTable(rowsOf([schema], '', false))
+    if (name === 'tools') return keyTable(rowsOf([sharedToolKeys(schema)], '', true))
+    const [first = '', kind, ...rest] = name.split('.')
+    if (first === 'tools' && kind !== undefined && rest.length === 0) {
+      return keyTable(rowsOf([ownToolKeys(schema, kind)], '', true))
+    }
+    const section = schemaAt(schema, name.split('.'))
+    if (section === null) throw new Error(`docs/agent-yaml.md asks for a table of ${name}, which is no key.`)
+    return keyTable(rowsOf(shapesOf(section), '', true))
+  })
+}
+
+const keyTable = (rows: string[][]): string => markdownTable(['key', 'value', 'default', 'what it does'], rows)
+
+const toolKinds = (schema: JsonSchema): JsonSchema[] => optionsOf(schemaAt(schema, ['tools', 0]) ?? {})
+
+const typeOf = (kind: JsonSchema): unknown => schemaAt(kind, ['type'])?.const
+
+/** What most kinds have; a prompt has all of it. */
+function sharedToolKeys(schema: JsonSchema): JsonSchema {
+  const kinds = toolKinds(schema)
+  const prompt = kinds.find((kind) => typeOf(kind) === 'prompt') ?? {}
+  const isShared = (key: string) => kinds.filter((kind) => Object.hasOwn(kind.properties ?? {}, key)).length > 2
+  const entries = Object.entries(prompt.properties ?? {}).filter(([key]) => isShared(key))
+  const type = schemaAt(schema, ['tools', 0, 'type']) ?? {}
+  return { ...prompt, properties: Object.fromEntries(entries.map(([key, one]) => [key, key === 'type' ? type : one])) }
+}
+
+function ownToolKeys(schema: JsonSchema, type: string): JsonSchema {
+  const kind = toolKinds(schema).find((one) => typeOf(one) === type)
+  if (kind === undefined)
+    throw new Error(`docs/agent-yaml.md asks for a table of tools.${type}, which is no kind of tool.`)
+  const shared = sharedToolKeys(schema).properties ?? {}
+  return {
+    ...kind,
+    properties: Object.fromEntries(
+      Object.entries(kind.properties ?? {}).filter(([key]) => !Object.hasOwn(shared, key)),
+    ),
   }
 }
+
+/** What can stand in a place; of a list, what can stand in it. */
+const shapesOf = (node: JsonSchema): JsonSchema[] =>
+  optionsOf(node).flatMap((option) => (isSchema(option.items) ? shapesOf(option.items) : [option]))
+
+function rowsOf(shapes: readonly JsonSchema[], prefix: string, deep: boolean): string[][] {
+  return shapes.flatMap((shape) =>
+    Object.keys(shape.properties ?? {}).flatMap((key) => {
+      const child = schemaAt(shape, [key]) ?? {}
+      const isRequired = shape.required?.includes(key) ?? false
+      const row = [code(`${prefix}${key}`), expectationOf(child), defaultOf(child, isRequired), explained(child)]
+      // `fallback` has the keys of the model it stands in.
+      if (!deep || key === 'fallback') return [row]
+      const isList = optionsOf(child).some((option) => option.type === 'array')
+      return [row, ...rowsOf(shapesOf(child), `${prefix}${key}${isList ? '[]' : ''}.`, deep)]
+    }),
+  )
+}
+
+function defaultOf(node: JsonSchema, isRequired: boolean): string {
+  if (isRequired) return '**required**'
+  const value = node.default
+  if (value === undefined || value === '' || (typeof value === 'object' && value !== null)) return '–'
+  return code(inline(value))
+}
+
+const explained = (node: JsonSchema): string => `${node.description ?? ''} E.g. ${code(inline(exampleOf(node)))}`
+
+const BLOCK = /(<!-- generated: ([\w.]+) -->\n)[\s\S]*?(<!-- end -->)/g
+
+/** The page with every block's content replaced by what `render` makes of the block's name. */
+function fillPage(page: string, render: (name: string) => string): string {
+  return page.replaceAll(BLOCK, (_, begin: string, name: string, end: string) => `${begin}\n${render(name)}\n${end}`)
+}
+
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n')
+}
+
+const code = (text: string): string => `\`${text}\``

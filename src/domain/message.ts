@@ -1,6 +1,7 @@
 // A message as the store keeps it and the model sees it. The shapes are AG-UI's; other protocols project them.
 
 import type { ContentPart, ToolCall } from '@ag-ui/core'
+import { type FileRecord, isImage } from './file.ts'
 
 export type MessageRole = 'user' | 'assistant' | 'tool' | 'system' | 'developer' | 'reasoning' | 'activity'
 
@@ -48,3 +49,15 @@ export function textOf(content: string | readonly ContentPart[]): string {
 /** Which roles `message_count` counts, at every door. */
 export const countsAsMessage = (role: MessageRole): boolean =>
   role === 'user' || role === 'assistant' || role === 'tool'
+
+/** The words, and behind them the files. */
+export function contentWith(words: string, files: readonly FileRecord[]): string | ContentPart[] {
+  if (files.length === 0) return words
+  return [...(words === '' ? [] : [{ type: 'text' as const, text: words }]), ...files.map(filePart)]
+}
+
+export const filePart = ({ id, mimeType, name }: FileRecord): ContentPart => ({
+  type: isImage(mimeType) ? 'image' : 'document',
+  source: { type: 'file', value: id, mimeType },
+  metadata: { filename: name },
+})

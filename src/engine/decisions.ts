@@ -1,9 +1,9 @@
 // A person's yes or no as an answer the store can apply: who may give it, and what it is bound to.
 
 import type { AuditRecord } from '../domain/audit.ts'
+import { isoTime } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
-import { isoTime } from '../domain/time.ts'
 import type { Approval, WaitAnswer } from '../domain/wait.ts'
 import { callDigest } from '../json/digest.ts'
 import { createJsonCheck } from '../json/json-schema.ts'

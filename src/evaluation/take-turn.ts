@@ -2,7 +2,7 @@
 
 import { type RunEvent, type RunEventOf, type RunEventType, type TokenUsage, typeOfEventText } from '../domain/event.ts'
 import type { FileRecord } from '../domain/file.ts'
-import { contentWith } from '../domain/file-part.ts'
+import { contentWith } from '../domain/message.ts'
 import type { RunError, RunInput } from '../domain/run.ts'
 import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
 import type { Runs, SessionChoice } from '../engine/ports/runs.ts'

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
-import { loggedReason } from '../domain/logged-reason.ts'
 import type { Logger } from '../domain/logger.ts'
+import { loggedReason } from '../domain/run.ts'
 import type { FinishReason, Model, ModelPart, ModelUsage } from './model.ts'
 
 export interface ModelCallLine {

@@ -1,9 +1,10 @@
 // What agent.yaml says -> what the engine needs: files read, keys and addresses found, times in milliseconds.
 
 import type { AgentDefinition, ModelSettings } from '../../domain/agent.ts'
-import { proxyVariables } from '../settings/proxy-variables.ts'
+import { proxyVariables } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
-import { existingFile, readTextOrFile, type Surroundings } from '../source/load-context.ts'
+import { existingFile, type LoadContext } from '../source/load-context.ts'
+import { readTextOrFile } from '../source/text-or-file.ts'
 import { defineTools } from '../tools/define-tools.ts'
 import type { AgentFile } from './agent-yaml.ts'
 import { defineTestCases } from './define-test-cases.ts'
@@ -12,17 +13,17 @@ import type { ModelFile } from './model-yaml.ts'
 import { canonicalProvider, firstOf, providers } from './providers.ts'
 
 /** Reports what is wrong beyond the file itself; the result counts only when nothing was reported. */
-export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentDefinition {
-  const { directory, defaults } = surroundings
+export function defineAgent(file: AgentFile, context: LoadContext): AgentDefinition {
+  const { directory, defaults } = context
   return {
     name: file.name,
     description: file.description,
     directory,
     default: file.default,
     internal: false,
-    instructions: readTextOrFile(file.instructions, ['instructions'], surroundings),
-    model: defineModel(file.model, ['model'], surroundings),
-    tools: defineTools(file.tools, surroundings),
+    instructions: readTextOrFile(file.instructions, ['instructions'], context),
+    model: defineModel(file.model, ['model'], context),
+    tools: defineTools(file.tools, context),
     responseFormat: file.response_format ?? null,
     limits: {
       steps: file.limits.steps,
@@ -49,21 +50,21 @@ export function defineAgent(file: AgentFile, surroundings: Surroundings): AgentD
       by: file.approval.by,
       expiresSeconds: file.approval.expires,
     },
-    testCases: defineTestCases(file, surroundings),
-    judge: file.judge === undefined ? null : defineModel(file.judge, ['judge'], surroundings),
+    testCases: defineTestCases(file, context),
+    judge: file.judge === undefined ? null : defineModel(file.judge, ['judge'], context),
   }
 }
 
-function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): ModelSettings {
-  const { env } = surroundings
+function defineModel(file: ModelFile, path: Path, context: LoadContext): ModelSettings {
+  const { env } = context
   const known = providers[file.provider]
   const provider = canonicalProvider(file.provider)
   const apiKey = file.api_key ?? firstOf(env, known.keys)
-  const baseUrl = provider === 'azure' ? azureAddress(file, path, surroundings) : (file.base_url ?? file.endpoint)
-  const script = file.script === undefined ? undefined : existingFile(file.script, [...path, 'script'], surroundings)
+  const baseUrl = provider === 'azure' ? azureAddress(file, path, context) : (file.base_url ?? file.endpoint)
+  const script = file.script === undefined ? undefined : existingFile(file.script, [...path, 'script'], context)
   const { reasoning, prices } = file
-  const variables = proxyVariables(surroundings.env)
-  const tls = tlsFiles(file.tls, [...path, 'tls'], surroundings)
+  const variables = proxyVariables(context.env)
+  const tls = tlsFiles(file.tls, [...path, 'tls'], context)
   const input = modelInput(file, baseUrl)
   return {
     provider,
@@ -93,23 +94,21 @@ function defineModel(file: ModelFile, path: Path, surroundings: Surroundings): M
     firstTokenTimeoutMs: file.first_token_timeout * 1000,
     tokenTimeoutMs: file.token_timeout * 1000,
     ...(prices === undefined ? {} : { prices }),
-    ...(file.fallback === undefined
-      ? {}
-      : { fallback: defineModel(file.fallback, [...path, 'fallback'], surroundings) }),
+    ...(file.fallback === undefined ? {} : { fallback: defineModel(file.fallback, [...path, 'fallback'], context) }),
   }
 }
 
-function tlsFiles(tls: ModelFile['tls'], path: Path, surroundings: Surroundings): ModelSettings['tls'] {
+function tlsFiles(tls: ModelFile['tls'], path: Path, context: LoadContext): ModelSettings['tls'] {
   if (tls === undefined) return undefined
   const files = (['cert', 'key', 'ca'] as const).flatMap((one) => {
     const file = tls[one]
-    return file === undefined ? [] : [[one, existingFile(file, [...path, one], surroundings)]]
+    return file === undefined ? [] : [[one, existingFile(file, [...path, one], context)]]
   })
   return Object.fromEntries(files)
 }
 
 /** Every Azure resource has an address of its own. The API version travels in its query. */
-function azureAddress(file: ModelFile, path: Path, { env, report }: Surroundings): string | undefined {
+function azureAddress(file: ModelFile, path: Path, { env, report }: LoadContext): string | undefined {
   const text = file.base_url ?? file.endpoint ?? firstOf(env, providers.azure.addresses)
   const url = text === undefined ? null : URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {

@@ -1,18 +1,18 @@
 import type { TestCase, TestCheck } from '../../domain/test-case.ts'
-import { existingFile, type Surroundings } from '../source/load-context.ts'
+import { existingFile, type LoadContext } from '../source/load-context.ts'
 import type { AgentFile } from './agent-yaml.ts'
 import type { TestCaseFile } from './test-case-yaml.ts'
 
 /** How much must be the same where a ground truth is given and nothing else says how to compare. */
 const SIMILARITY = 0.5
 
-export function defineTestCases({ test_cases: cases, judge }: AgentFile, surroundings: Surroundings): TestCase[] {
+export function defineTestCases({ test_cases: cases, judge }: AgentFile, context: LoadContext): TestCase[] {
   return cases.map((test, index) => ({
     name: test.name,
     turns: test.turns ?? [test.input ?? ''],
     files: test.files.map((file, at) => {
       const place = test.files.length > 1 ? [at] : []
-      return existingFile(file, ['test_cases', index, 'files', ...place], surroundings)
+      return existingFile(file, ['test_cases', index, 'files', ...place], context)
     }),
     tools: test.tools.map((tool) =>
       typeof tool === 'string'

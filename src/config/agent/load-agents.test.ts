@@ -2,8 +2,7 @@ import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { formatIssue } from '../config-error.ts'
 import { createMemoryFiles } from '../testing/memory-files.ts'
-import { loadAgent } from './load-agent.ts'
-import { checkAgents, loadAgents } from './load-agents.ts'
+import { checkAgents, loadAgent, loadAgents } from './load-agents.ts'
 
 const agent = (name: string, more = '') => `name: ${name}\nmodel: { provider: demo }\ninstructions: Be kind.\n${more}`
 

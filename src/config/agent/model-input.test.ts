@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryFiles } from '../testing/memory-files.ts'
-import { loadAgent } from './load-agent.ts'
+import { loadAgent } from './load-agents.ts'
 
 const modelOf = (model: string) => {
   const yaml = `name: a\nmodel: { ${model} }\ninstructions: Be kind.`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { validationSchema } from '../source/validation-schema.ts'
+import { validationSchema } from '../source/schema-key.ts'
 import { flagName } from './setting.ts'
 import { settingKeys, settings } from './settings.ts'
 

@@ -12,6 +12,18 @@ export function variable(env: Environment, name: string): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value
 }
 
+const proxyNames = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'] as const
+
+/** What the environment, or a `.env`, says about proxies. */
+export function proxyVariables(env: Environment): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    proxyNames.flatMap((name) => {
+      const value = variable(env, name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
 /** The environment with the `.env` of a folder behind it: a variable that is really set wins. */
 export function readEnvironment(
   folder: string,

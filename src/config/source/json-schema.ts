@@ -4,7 +4,7 @@ import { agentFile } from '../agent/agent-yaml.ts'
 import { settingKeys, settings } from '../settings/settings.ts'
 import { settingsFileSchema } from '../settings/settings-yaml.ts'
 import { exampleOf, isSchema, type JsonSchema, schemaAt } from './json-schema-node.ts'
-import { validationSchema } from './validation-schema.ts'
+import { validationSchema } from './schema-key.ts'
 
 export function agentJsonSchema(): JsonSchema {
   const description = 'An agent of Quarterdeck. docs/agent-yaml.md explains every key.'

@@ -1,10 +1,9 @@
 // What lies around an agent file: its folder, the environment, what the server says. Paths in the file are resolved here.
 
 import { resolve } from 'node:path'
-import { type ConfigFiles, fileProblem, readText } from './config-files.ts'
+import { type ConfigFiles, fileProblem } from './config-files.ts'
 import type { Environment } from './env-file.ts'
 import type { Path } from './json-schema-node.ts'
-import type { TextOrFile } from './text-or-file.ts'
 
 /** What the server's settings say where an agent says nothing. */
 export interface AgentDefaults {
@@ -21,7 +20,7 @@ export const agentDefaults: AgentDefaults = {
   toolTimeoutMs: 30_000,
 }
 
-export interface Surroundings {
+export interface LoadContext {
   /** Of the agent file, absolute. */
   directory: string
   env: Environment
@@ -32,28 +31,18 @@ export interface Surroundings {
   written(path: Path): unknown
 }
 
-const RELATIVE = 'The path is taken relative to this file.'
+export const RELATIVE = 'The path is taken relative to this file.'
 
 /** The absolute path of a file that the agent file names at `at`; a missing one is reported. */
-export function existingFile(path: string, at: Path, { directory, files, report }: Surroundings): string {
+export function existingFile(path: string, at: Path, { directory, files, report }: LoadContext): string {
   const absolute = resolve(directory, path)
   const problem = fileProblem(files, absolute)
   if (problem !== null) report(at, `${absolute}: ${problem}. ${RELATIVE}`)
   return absolute
 }
 
-export function existingFolder(path: string, at: Path, { directory, files, report }: Surroundings): string {
+export function existingFolder(path: string, at: Path, { directory, files, report }: LoadContext): string {
   const absolute = resolve(directory, path)
   if (files.list(absolute) === null) report(at, `${absolute}: there is no such folder. ${RELATIVE}`)
   return absolute
-}
-
-export function readTextOrFile(from: TextOrFile, at: Path, { directory, files, report }: Surroundings): string {
-  if (typeof from === 'string') return from
-  if (from.file === undefined) return from.inline ?? ''
-  const path = resolve(directory, from.file)
-  const { text, problem } = readText(files, path)
-  if (text === null) report([...at, 'file'], `${path}: ${problem}. ${RELATIVE}`)
-  else if (text.trim() === '') report([...at, 'file'], `${path} is empty. Write the ${String(at.at(-1))} into it.`)
-  return text ?? ''
 }

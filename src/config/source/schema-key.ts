@@ -1,6 +1,7 @@
 // The small words the schemas of the configuration files are made of.
 
 import { z } from 'zod'
+import type { JsonSchema } from './json-schema-node.ts'
 
 /**
  * Adds what an editor shows and an error message needs; `expected` replaces the words derived from the type.
@@ -33,3 +34,7 @@ export const reporter =
   (context: z.RefinementCtx): Report =>
   (path, message) =>
     context.addIssue({ code: 'custom', path: typeof path === 'string' ? [path] : [...path], message })
+
+/** The JSON Schema behind error messages and the reference pages: with our own `expected` words still in it. */
+export const validationSchema = (schema: z.ZodType): JsonSchema =>
+  z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })

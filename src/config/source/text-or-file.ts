@@ -1,8 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
 // A text that stands in agent.yaml or in a file beside it: instructions, the template of a prompt.
 
+import { resolve } from 'node:path'
 import { z } from 'zod'
+import { readText } from './config-files.ts'
 import { inline } from './explain-issues.ts'
+import type { Path } from './json-schema-node.ts'
+import { type LoadContext, RELATIVE } from './load-context.ts'
 import { key, text } from './schema-key.ts'
 
 /** `name` is the key that holds it, `what` how the text is called. */
@@ -28,4 +32,14 @@ export const textOrFile = (name: string, what: string, example: string) =>
       }),
   ])
 
-export type TextOrFile = z.infer<ReturnType<typeof textOrFile>>
+type TextOrFile = z.infer<ReturnType<typeof textOrFile>>
+
+export function readTextOrFile(from: TextOrFile, at: Path, { directory, files, report }: LoadContext): string {
+  if (typeof from === 'string') return from
+  if (from.file === undefined) return from.inline ?? ''
+  const path = resolve(directory, from.file)
+  const { text, problem } = readText(files, path)
+  if (text === null) report([...at, 'file'], `${path}: ${problem}. ${RELATIVE}`)
+  else if (text.trim() === '') report([...at, 'file'], `${path} is empty. Write the ${String(at.at(-1))} into it.`)
+  return text ?? ''
+}

@@ -5,9 +5,8 @@ import type { ConfigIssue } from '../config-error.ts'
 import type { Environment } from './env-file.ts'
 import { explainIssues } from './explain-issues.ts'
 import { type JsonSchema, type Path, readTextAs, schemaAt } from './json-schema-node.ts'
-import { substitute } from './substitute.ts'
-import { validationSchema } from './validation-schema.ts'
-import { writtenText } from './written-text.ts'
+import { validationSchema } from './schema-key.ts'
+import { substitute, writtenText } from './substitute.ts'
 import { parseYaml, pathText, type YamlSource } from './yaml-source.ts'
 
 export interface YamlConfig<T> {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { AgentDefinition } from '../../domain/agent.ts'
-import { checkAgent } from '../agent/load-agent.ts'
+import { checkAgent } from '../agent/load-agents.ts'
 import { formatIssue } from '../config-error.ts'
 import type { Environment } from '../source/env-file.ts'
 import { createMemoryFiles } from './memory-files.ts'

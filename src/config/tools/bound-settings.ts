@@ -3,11 +3,11 @@
 
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
 import type { Path } from '../source/json-schema-node.ts'
-import type { Surroundings } from '../source/load-context.ts'
-import { type Part, WrittenText } from '../source/written-text.ts'
+import type { LoadContext } from '../source/load-context.ts'
+import { type Part, WrittenText } from '../source/substitute.ts'
 
 /** Of an `http` tool: its request, or where the operations of its document are. */
-export function boundRequest(at: Path, { written }: Surroundings): unknown {
+export function boundRequest(at: Path, { written }: LoadContext): unknown {
   const tool = written(at)
   return {
     url: byPlace(valueAt(tool, 'url')),
@@ -18,7 +18,7 @@ export function boundRequest(at: Path, { written }: Surroundings): unknown {
 }
 
 /** Of an MCP server: how it is started or reached. Of its environment the names alone. */
-export function boundConnection(at: Path, connection: McpServerSettings['connection'], { written }: Surroundings) {
+export function boundConnection(at: Path, connection: McpServerSettings['connection'], { written }: LoadContext) {
   const tool = written(at)
   if (connection.kind === 'http') {
     return { url: byPlace(valueAt(tool, 'url')), headers: boundHeaders(valueAt(tool, 'headers')) }

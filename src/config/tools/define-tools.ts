@@ -14,15 +14,16 @@ import type {
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { noParameters } from '../source/json-schema-yaml.ts'
-import { existingFile, existingFolder, readTextOrFile, type Surroundings } from '../source/load-context.ts'
+import { existingFile, existingFolder, type LoadContext } from '../source/load-context.ts'
+import { readTextOrFile } from '../source/text-or-file.ts'
 import { boundConnection, boundRequest } from './bound-settings.ts'
 import type { RulesFile } from './tool-keys.ts'
 import type { ToolFile } from './tool-yaml.ts'
 
-export const defineTools = (tools: readonly ToolFile[], surroundings: Surroundings): ToolSettings[] =>
-  tools.map((tool, index) => defineTool(tool, ['tools', index], surroundings))
+export const defineTools = (tools: readonly ToolFile[], context: LoadContext): ToolSettings[] =>
+  tools.map((tool, index) => defineTool(tool, ['tools', index], context))
 
-function defineTool(tool: ToolFile, at: Path, surroundings: Surroundings): ToolSettings {
+function defineTool(tool: ToolFile, at: Path, context: LoadContext): ToolSettings {
   const { name } = tool
   switch (tool.type) {
     case 'function':
@@ -32,12 +33,12 @@ function defineTool(tool: ToolFile, at: Path, surroundings: Surroundings): ToolS
         description: tool.description ?? null,
         parameters: tool.parameters ?? null,
         returns: tool.returns ?? null,
-        file: existingFile(tool.file, [...at, 'file'], surroundings),
+        file: existingFile(tool.file, [...at, 'file'], context),
         export: tool.export ?? name,
-        ...rulesOf(tool, surroundings),
+        ...rulesOf(tool, context),
       }
     case 'mcp':
-      return defineMcpServer(tool, at, surroundings)
+      return defineMcpServer(tool, at, context)
     case 'client':
       return {
         type: 'client',
@@ -45,16 +46,16 @@ function defineTool(tool: ToolFile, at: Path, surroundings: Surroundings): ToolS
         description: tool.description,
         parameters: tool.parameters ?? noParameters,
         returns: tool.returns ?? null,
-        ...rulesOf(tool, surroundings),
+        ...rulesOf(tool, context),
         // Its caller asks its own user.
         approval: { ask: 'never' },
       }
     case 'http':
       return tool.openapi === undefined
-        ? defineHttpTool(tool, at, surroundings)
-        : defineOpenApi(tool, tool.openapi, at, surroundings)
+        ? defineHttpTool(tool, at, context)
+        : defineOpenApi(tool, tool.openapi, at, context)
     case 'agent':
-      return defineAgentTool(tool, surroundings)
+      return defineAgentTool(tool, context)
     case 'prompt':
       return {
         type: 'prompt',
@@ -62,9 +63,9 @@ function defineTool(tool: ToolFile, at: Path, surroundings: Surroundings): ToolS
         description: tool.description,
         parameters: tool.parameters ?? noParameters,
         returns: tool.returns ?? null,
-        template: readTextOrFile(tool.template, [...at, 'template'], surroundings),
+        template: readTextOrFile(tool.template, [...at, 'template'], context),
         // A call of the model changes nothing.
-        ...rulesOf(tool, surroundings, { effect: 'read' }),
+        ...rulesOf(tool, context, { effect: 'read' }),
       }
     default:
       return unreachable(tool)
@@ -80,7 +81,7 @@ interface KindRules {
 
 const riskOf = (effect: Effect): Risk => (effect === 'read' ? 'low' : 'high')
 
-function rulesOf(rules: RulesFile, { defaults }: Surroundings, kind: KindRules = {}): ToolRules {
+function rulesOf(rules: RulesFile, { defaults }: LoadContext, kind: KindRules = {}): ToolRules {
   const effect = rules.effect ?? kind.effect ?? 'once'
   return {
     effect,
@@ -98,16 +99,16 @@ const writtenIn = (rules: RulesFile): McpServerSettings['written'] =>
 const predictStateOf = (rules: RulesFile): ToolRules['predictState'] =>
   (rules.predict_state ?? []).map((one) => ({ stateKey: one.state_key, toolArgument: one.tool_argument ?? null }))
 
-function defineMcpServer(tool: KindOf<'mcp'>, at: Path, surroundings: Surroundings): McpServerSettings {
-  const { directory } = surroundings
+function defineMcpServer(tool: KindOf<'mcp'>, at: Path, context: LoadContext): McpServerSettings {
+  const { directory } = context
   const connection: McpServerSettings['connection'] =
     tool.url === undefined
       ? {
           kind: 'stdio',
-          command: program(tool.command ?? '', [...at, 'command'], surroundings),
+          command: program(tool.command ?? '', [...at, 'command'], context),
           args: tool.args ?? [],
           env: tool.env ?? {},
-          directory: tool.cwd === undefined ? directory : existingFolder(tool.cwd, [...at, 'cwd'], surroundings),
+          directory: tool.cwd === undefined ? directory : existingFolder(tool.cwd, [...at, 'cwd'], context),
           ...(tool.cwd === undefined ? {} : { hasCwd: true }),
         }
       : { kind: 'http', url: tool.url, headers: tool.headers ?? {} }
@@ -115,7 +116,7 @@ function defineMcpServer(tool: KindOf<'mcp'>, at: Path, surroundings: Surroundin
     type: 'mcp',
     name: tool.name,
     connection,
-    bound: boundConnection(at, connection, surroundings),
+    bound: boundConnection(at, connection, context),
     allow: tool.allow ?? null,
     deny: tool.deny ?? [],
     prefix: tool.prefix ?? '',
@@ -124,13 +125,13 @@ function defineMcpServer(tool: KindOf<'mcp'>, at: Path, surroundings: Surroundin
     prompts: tool.prompts,
     written: writtenIn(tool),
     tools: Object.fromEntries(Object.entries(tool.tools).map(([name, rules]) => [name, singleRules(rules, tool)])),
-    ...rulesOf(tool, surroundings),
+    ...rulesOf(tool, context),
   }
 }
 
 /** A name is looked for in PATH when it is started; a path is one beside the file. */
-const program = (command: string, at: Path, surroundings: Surroundings): string =>
-  /^\.{1,2}[\\/]/.test(command) ? existingFile(command, at, surroundings) : command
+const program = (command: string, at: Path, context: LoadContext): string =>
+  /^\.{1,2}[\\/]/.test(command) ? existingFile(command, at, context) : command
 
 /** Only what differs from the server's own. What follows from the effect follows here too. */
 function singleRules(rules: RulesFile, server: RulesFile): Partial<ToolRules> {
@@ -147,7 +148,7 @@ function singleRules(rules: RulesFile, server: RulesFile): Partial<ToolRules> {
   }
 }
 
-function defineHttpTool(tool: KindOf<'http'>, at: Path, surroundings: Surroundings): HttpToolSettings {
+function defineHttpTool(tool: KindOf<'http'>, at: Path, context: LoadContext): HttpToolSettings {
   return {
     type: 'http',
     name: tool.name,
@@ -159,36 +160,36 @@ function defineHttpTool(tool: KindOf<'http'>, at: Path, surroundings: Surroundin
     headers: tool.headers ?? {},
     body: tool.body ?? null,
     allowPrivate: tool.allow_private,
-    bound: boundRequest(at, surroundings),
-    ...rulesOf(tool, surroundings),
+    bound: boundRequest(at, context),
+    ...rulesOf(tool, context),
   }
 }
 
-function defineOpenApi(tool: KindOf<'http'>, file: string, at: Path, surroundings: Surroundings): OpenApiToolSettings {
+function defineOpenApi(tool: KindOf<'http'>, file: string, at: Path, context: LoadContext): OpenApiToolSettings {
   return {
     type: 'openapi',
     name: tool.name,
-    file: existingFile(file, [...at, 'openapi'], surroundings),
+    file: existingFile(file, [...at, 'openapi'], context),
     baseUrl: tool.base_url ?? null,
     headers: tool.headers ?? {},
     allow: tool.allow ?? null,
     deny: tool.deny ?? [],
     allowPrivate: tool.allow_private,
-    bound: boundRequest(at, surroundings),
+    bound: boundRequest(at, context),
     written: writtenIn(tool),
-    ...rulesOf(tool, surroundings),
+    ...rulesOf(tool, context),
   }
 }
 
 /** `agent` is the absolute path of the file until `link-agents.ts` puts the agent's name in its place. */
-function defineAgentTool(tool: KindOf<'agent'>, surroundings: Surroundings): AgentToolSettings {
+function defineAgentTool(tool: KindOf<'agent'>, context: LoadContext): AgentToolSettings {
   return {
     type: 'agent',
     name: tool.name,
     description: tool.description ?? null,
-    agent: resolve(surroundings.directory, tool.agent),
+    agent: resolve(context.directory, tool.agent),
     handoff: tool.handoff,
     // What the other agent does is weighed where it does it: its own tools have their own risk.
-    ...rulesOf(tool, surroundings, { risk: 'low' }),
+    ...rulesOf(tool, context, { risk: 'low' }),
   }
 }

@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { didYouMean } from '../source/did-you-mean.ts'
 import { parameterNames } from '../source/json-schema-yaml.ts'
 import { key, oneOrMore, type Report, reporter, text } from '../source/schema-key.ts'
-import { headers } from './header-yaml.ts'
 import {
   checkArguments,
   checkRetries,
   description,
+  headers,
   name,
   parametersKey,
   returnsKey,

@@ -3,8 +3,7 @@
 
 import { z } from 'zod'
 import { key, oneOrMore, type Report, refusing, reporter, text } from '../source/schema-key.ts'
-import { headers } from './header-yaml.ts'
-import { checkRetries, name, ruleKeys, TOOL_NAME, toolNameWords, toolType } from './tool-keys.ts'
+import { checkRetries, headers, name, ruleKeys, TOOL_NAME, toolNameWords, toolType } from './tool-keys.ts'
 
 const nameList = 'a name or a glob, or a list of them'
 

@@ -1,9 +1,8 @@
 // The line that a run leaves in the log when it ends: who answered, with which tools, what it cost, and how it ended.
 
 import type { TokenUsage } from '../../domain/event.ts'
-import { loggedReason } from '../../domain/logged-reason.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { RunError, RunRecord } from '../../domain/run.ts'
+import { loggedReason, type RunError, type RunRecord } from '../../domain/run.ts'
 import type { Outcome } from './execute-run.ts'
 import type { Pending } from './run-scope.ts'
 

@@ -1,10 +1,10 @@
 // How a run ends that has to wait: on the wire it is over, in the store it waits for its answers.
 
 import type { AuditRecord } from '../../domain/audit.ts'
+import { isoTime } from '../../domain/clock.ts'
 import type { Interrupt, TerminalEvent, TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import { isoTime } from '../../domain/time.ts'
 import type { Approval } from '../../domain/wait.ts'
 import type { Pending } from './run-scope.ts'
 import type { RunEnd } from './run-writer.ts'

@@ -1,8 +1,8 @@
 // The list of threads, in the shape that CopilotKit's client reads (`ThreadRecord` of `@copilotkit/core` 1.75).
 
+import { isoTime } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import { isoTime } from '../../../domain/time.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Request } from '../../../http/route.ts'
 import { decodePage, type Page, queryProblem } from '../../shared/request/decode-page.ts'

@@ -1,7 +1,6 @@
 import { type ErrorCode, ServerError } from '../../../domain/errors.ts'
 import type { FileRecord } from '../../../domain/file.ts'
-import { filePart } from '../../../domain/file-part.ts'
-import type { ContentPart } from '../../../domain/message.ts'
+import { type ContentPart, filePart } from '../../../domain/message.ts'
 import type { NewMessage } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import { type Attachments, refuseExcess } from '../../shared/request/attachments.ts'

@@ -1,6 +1,6 @@
 import type { ArgumentCondition } from '../../../domain/approval-rule.ts'
+import { isoTime } from '../../../domain/clock.ts'
 import type { Grant } from '../../../domain/grant.ts'
-import { isoTime } from '../../../domain/time.ts'
 import type { Approval } from '../../../domain/wait.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

@@ -6,7 +6,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { ConfigError, formatIssue } from '../config-error.ts'
 import type { Environment } from '../source/env-file.ts'
 import { createMemoryFiles } from '../testing/memory-files.ts'
-import { checkAgent, loadAgent } from './load-agent.ts'
+import { checkAgent, loadAgent } from './load-agents.ts'
 
 const load = (yaml: string, env: Environment = {}, others: Record<string, string> = {}) =>
   loadAgent('/a/agent.yaml', { env, files: createMemoryFiles({ '/a/agent.yaml': yaml, ...others }) })
