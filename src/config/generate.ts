@@ -1,6 +1,6 @@
 // The files that are generated from the schemas. `npm run generate` writes them.
 
-import { agentFile } from './agent/agent-yaml.ts'
+import { agentYaml } from './agent/agent-yaml.ts'
 import { settingKeys, settings } from './settings/settings.ts'
 import { inline } from './source/explain-issues.ts'
 import { agentJsonSchema, settingsJsonSchema } from './source/json-schema.ts'
@@ -37,7 +37,7 @@ function settingsTable(): string {
  * tools of several kinds have, `tools.http` what only those of one kind have.
  */
 function agentPage(page: string): string {
-  const schema = validationSchema(agentFile)
+  const schema = validationSchema(agentYaml)
   return fillPage(page, (name) => {
     if (name === 'top') return keyTable(rowsOf([schema], '', false))
     if (name === 'tools') return keyTable(rowsOf([sharedToolKeys(schema)], '', true))

@@ -6,7 +6,7 @@ import { diskFiles } from '../source/config-files.ts'
 import { didYouMean } from '../source/did-you-mean.ts'
 import { type Environment, variable } from '../source/env-file.ts'
 import { type AgentDefaults, agentDefaults } from '../source/load-context.ts'
-import { agentFile } from './agent-yaml.ts'
+import { agentYaml } from './agent-yaml.ts'
 import { defineAgent } from './define-agent.ts'
 import { canonicalProvider, firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
 
@@ -28,14 +28,14 @@ export function agentFromEnvironment(
   const model = modelFrom(env, provider, report)
   if (issues.length > 0) throw new ConfigError(issues)
 
-  const file = agentFile.parse({
+  const yaml = agentYaml.parse({
     name: 'assistant',
     description: provider === 'demo' ? 'The built-in demonstration agent.' : 'A general assistant.',
     default: true,
     model: { provider, name: model },
     instructions: 'You are a helpful assistant. Answer clearly and briefly.',
   })
-  const agent = defineAgent(file, {
+  const agent = defineAgent(yaml, {
     directory: options.directory,
     env,
     files: diskFiles,

@@ -67,7 +67,7 @@ const sessions = z.strictObject({
   ),
 })
 
-export const agentFile = z
+export const agentYaml = z
   .strictObject({
     name: key(
       z.string().regex(NAME),
@@ -135,12 +135,12 @@ export const agentFile = z
   })
 
 /** agent.yaml after validation: defaults filled in, times in seconds. */
-export type AgentFile = z.infer<typeof agentFile>
+export type AgentYaml = z.infer<typeof agentYaml>
 
 /** The shortest agent that works, on one line. */
 export const starterAgent = '{ name: assistant, model: { provider: demo }, instructions: You are a helpful assistant. }'
 
-function checkCost({ limits, model }: AgentFile, report: Report): void {
+function checkCost({ limits, model }: AgentYaml, report: Report): void {
   if (limits.cost === undefined) return
   const example = 'Write e.g. prices: { input: 0.25, output: 2 }'
   if (model.prices === undefined) report(['limits', 'cost'], `a cost limit needs model.prices. ${example}`)
@@ -150,7 +150,7 @@ function checkCost({ limits, model }: AgentFile, report: Report): void {
 }
 
 /** Rules that nothing refers to would look as if they held. */
-function checkPolicy({ approval, tools }: AgentFile, report: Report): void {
+function checkPolicy({ approval, tools }: AgentYaml, report: Report): void {
   if (approval.policy.length === 0) return
   const rules = tools.flatMap((tool) => [
     'approval' in tool ? tool.approval : undefined,
@@ -161,7 +161,7 @@ function checkPolicy({ approval, tools }: AgentFile, report: Report): void {
   report(['approval', 'policy'], `nothing asks the policy, so its rules would have no effect. ${advice}`)
 }
 
-function checkTestCases({ tools, test_cases: cases, judge }: AgentFile, report: Report): void {
+function checkTestCases({ tools, test_cases: cases, judge }: AgentYaml, report: Report): void {
   // Servers and other agents bring tools that the file does not name.
   const isWhole = tools.every((tool) => tool.type !== 'mcp' && tool.type !== 'agent' && !('openapi' in tool))
   const names = tools.map(({ name }) => name)

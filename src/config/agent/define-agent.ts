@@ -6,75 +6,75 @@ import type { Path } from '../source/json-schema-node.ts'
 import { existingFile, type LoadContext } from '../source/load-context.ts'
 import { readTextOrFile } from '../source/text-or-file.ts'
 import { defineTools } from '../tools/define-tools.ts'
-import type { AgentFile } from './agent-yaml.ts'
+import type { AgentYaml } from './agent-yaml.ts'
 import { defineTestCases } from './define-test-cases.ts'
 import { modelInput } from './model-input.ts'
-import type { ModelFile } from './model-yaml.ts'
+import type { ModelYaml } from './model-yaml.ts'
 import { canonicalProvider, firstOf, providers } from './providers.ts'
 
 /** Reports what is wrong beyond the file itself; the result counts only when nothing was reported. */
-export function defineAgent(file: AgentFile, context: LoadContext): AgentDefinition {
+export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinition {
   const { directory, defaults } = context
   return {
-    name: file.name,
-    description: file.description,
+    name: yaml.name,
+    description: yaml.description,
     directory,
-    default: file.default,
+    default: yaml.default,
     internal: false,
-    instructions: readTextOrFile(file.instructions, ['instructions'], context),
-    model: defineModel(file.model, ['model'], context),
-    tools: defineTools(file.tools, context),
-    responseFormat: file.response_format ?? null,
+    instructions: readTextOrFile(yaml.instructions, ['instructions'], context),
+    model: defineModel(yaml.model, ['model'], context),
+    tools: defineTools(yaml.tools, context),
+    responseFormat: yaml.response_format ?? null,
     limits: {
-      steps: file.limits.steps,
-      tokens: file.limits.tokens ?? null,
-      durationMs: file.limits.duration * 1000,
-      cost: file.limits.cost ?? null,
-      toolCalls: file.limits.tool_calls,
-      identicalCalls: file.limits.identical_calls,
-      parallelCalls: file.limits.parallel_calls,
-      toolResultChars: file.limits.tool_result_chars,
-      answerChars: file.limits.answer_chars,
-      storedMessageChars: file.limits.stored_message_chars,
+      steps: yaml.limits.steps,
+      tokens: yaml.limits.tokens ?? null,
+      durationMs: yaml.limits.duration * 1000,
+      cost: yaml.limits.cost ?? null,
+      toolCalls: yaml.limits.tool_calls,
+      identicalCalls: yaml.limits.identical_calls,
+      parallelCalls: yaml.limits.parallel_calls,
+      toolResultChars: yaml.limits.tool_result_chars,
+      answerChars: yaml.limits.answer_chars,
+      storedMessageChars: yaml.limits.stored_message_chars,
     },
-    context: { maxMessages: file.context.max_messages ?? defaults.maxMessages },
+    context: { maxMessages: yaml.context.max_messages ?? defaults.maxMessages },
     sessions: {
-      ttlSeconds: file.sessions.ttl ?? defaults.ttlSeconds,
-      onExpiry: file.sessions.on_expiry,
-      retentionDays: file.sessions.retention_days ?? defaults.retentionDays,
-      onBusy: file.sessions.on_busy,
+      ttlSeconds: yaml.sessions.ttl ?? defaults.ttlSeconds,
+      onExpiry: yaml.sessions.on_expiry,
+      retentionDays: yaml.sessions.retention_days ?? defaults.retentionDays,
+      onBusy: yaml.sessions.on_busy,
     },
     approval: {
-      default: file.approval.default,
-      policy: file.approval.policy.map((rule) => ({ ...rule, where: rule.where ?? null })),
-      by: file.approval.by,
-      expiresSeconds: file.approval.expires,
+      default: yaml.approval.default,
+      policy: yaml.approval.policy.map((rule) => ({ ...rule, where: rule.where ?? null })),
+      by: yaml.approval.by,
+      expiresSeconds: yaml.approval.expires,
     },
-    testCases: defineTestCases(file, context),
-    judge: file.judge === undefined ? null : defineModel(file.judge, ['judge'], context),
+    testCases: defineTestCases(yaml, context),
+    judge: yaml.judge === undefined ? null : defineModel(yaml.judge, ['judge'], context),
   }
 }
 
-function defineModel(file: ModelFile, path: Path, context: LoadContext): ModelSettings {
+function defineModel(yaml: ModelYaml, path: Path, context: LoadContext): ModelSettings {
   const { env } = context
-  const known = providers[file.provider]
-  const provider = canonicalProvider(file.provider)
-  const apiKey = file.api_key ?? firstOf(env, known.keys)
-  const baseUrl = provider === 'azure' ? azureAddress(file, path, context) : (file.base_url ?? file.endpoint)
-  const script = file.script === undefined ? undefined : existingFile(file.script, [...path, 'script'], context)
-  const { reasoning, prices } = file
+  const known = providers[yaml.provider]
+  const provider = canonicalProvider(yaml.provider)
+  const apiKey = yaml.api_key ?? firstOf(env, known.keys)
+  const baseUrl = provider === 'azure' ? azureAddress(yaml, path, context) : (yaml.base_url ?? yaml.endpoint)
+  const script = yaml.script === undefined ? undefined : existingFile(yaml.script, [...path, 'script'], context)
+  const { reasoning, prices } = yaml
   const variables = proxyVariables(context.env)
-  const tls = tlsFiles(file.tls, [...path, 'tls'], context)
-  const input = modelInput(file, baseUrl)
+  const tls = tlsFiles(yaml.tls, [...path, 'tls'], context)
+  const input = modelInput(yaml, baseUrl)
   return {
     provider,
-    name: file.name ?? file.provider,
-    ...(file.temperature === undefined ? {} : { temperature: file.temperature }),
-    ...(file.max_tokens === undefined ? {} : { maxTokens: file.max_tokens }),
-    ...(file.top_p === undefined ? {} : { topP: file.top_p }),
+    name: yaml.name ?? yaml.provider,
+    ...(yaml.temperature === undefined ? {} : { temperature: yaml.temperature }),
+    ...(yaml.max_tokens === undefined ? {} : { maxTokens: yaml.max_tokens }),
+    ...(yaml.top_p === undefined ? {} : { topP: yaml.top_p }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(apiKey === undefined ? {} : { apiKey }),
-    ...(file.package === undefined ? {} : { package: file.package }),
+    ...(yaml.package === undefined ? {} : { package: yaml.package }),
     ...(script === undefined ? {} : { script }),
     ...(reasoning === undefined
       ? {}
@@ -85,20 +85,20 @@ function defineModel(file: ModelFile, path: Path, context: LoadContext): ModelSe
           },
         }),
     ...(input.length === 0 ? {} : { input }),
-    contextWindow: file.context_window,
-    retries: file.retries,
-    connectTimeoutMs: file.connect_timeout * 1000,
-    ...(file.proxy === undefined ? {} : { proxy: file.proxy === 'none' ? false : file.proxy }),
+    contextWindow: yaml.context_window,
+    retries: yaml.retries,
+    connectTimeoutMs: yaml.connect_timeout * 1000,
+    ...(yaml.proxy === undefined ? {} : { proxy: yaml.proxy === 'none' ? false : yaml.proxy }),
     ...(Object.keys(variables).length === 0 ? {} : { proxyVariables: variables }),
     ...(tls === undefined ? {} : { tls }),
-    firstTokenTimeoutMs: file.first_token_timeout * 1000,
-    tokenTimeoutMs: file.token_timeout * 1000,
+    firstTokenTimeoutMs: yaml.first_token_timeout * 1000,
+    tokenTimeoutMs: yaml.token_timeout * 1000,
     ...(prices === undefined ? {} : { prices }),
-    ...(file.fallback === undefined ? {} : { fallback: defineModel(file.fallback, [...path, 'fallback'], context) }),
+    ...(yaml.fallback === undefined ? {} : { fallback: defineModel(yaml.fallback, [...path, 'fallback'], context) }),
   }
 }
 
-function tlsFiles(tls: ModelFile['tls'], path: Path, context: LoadContext): ModelSettings['tls'] {
+function tlsFiles(tls: ModelYaml['tls'], path: Path, context: LoadContext): ModelSettings['tls'] {
   if (tls === undefined) return undefined
   const files = (['cert', 'key', 'ca'] as const).flatMap((one) => {
     const file = tls[one]
@@ -108,8 +108,8 @@ function tlsFiles(tls: ModelFile['tls'], path: Path, context: LoadContext): Mode
 }
 
 /** Every Azure resource has an address of its own. The API version travels in its query. */
-function azureAddress(file: ModelFile, path: Path, { env, report }: LoadContext): string | undefined {
-  const text = file.base_url ?? file.endpoint ?? firstOf(env, providers.azure.addresses)
+function azureAddress(yaml: ModelYaml, path: Path, { env, report }: LoadContext): string | undefined {
+  const text = yaml.base_url ?? yaml.endpoint ?? firstOf(env, providers.azure.addresses)
   const url = text === undefined ? null : URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     const problem =

@@ -1,12 +1,12 @@
 import type { TestCase, TestCheck } from '../../domain/test-case.ts'
 import { existingFile, type LoadContext } from '../source/load-context.ts'
-import type { AgentFile } from './agent-yaml.ts'
-import type { TestCaseFile } from './test-case-yaml.ts'
+import type { AgentYaml } from './agent-yaml.ts'
+import type { TestCaseYaml } from './test-case-yaml.ts'
 
 /** How much must be the same where a ground truth is given and nothing else says how to compare. */
 const SIMILARITY = 0.5
 
-export function defineTestCases({ test_cases: cases, judge }: AgentFile, context: LoadContext): TestCase[] {
+export function defineTestCases({ test_cases: cases, judge }: AgentYaml, context: LoadContext): TestCase[] {
   return cases.map((test, index) => ({
     name: test.name,
     turns: test.turns ?? [test.input ?? ''],
@@ -31,7 +31,7 @@ export function defineTestCases({ test_cases: cases, judge }: AgentFile, context
   }))
 }
 
-function checksOf(test: TestCaseFile, hasJudge: boolean): TestCheck[] {
+function checksOf(test: TestCaseYaml, hasJudge: boolean): TestCheck[] {
   const ignoreCase = test.ignore_case
   const checks: TestCheck[] = [
     ...(test.contains ?? []).map((text) => ({ check: 'contains' as const, text, ignoreCase })),

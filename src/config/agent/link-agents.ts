@@ -42,7 +42,7 @@ export function linkAgents(files: readonly string[], options: LoadOptions): Link
 /** Reads the agents that this one's tools name. One that is not there is a mistake of the tool, not of a file. */
 function followTools(one: ReadAgent, found: Map<string, ReadAgent>, options: LoadOptions): ConfigIssue[] {
   const issues: ConfigIssue[] = []
-  for (const [index, tool] of (one.said?.tools ?? []).entries()) {
+  for (const [index, tool] of (one.yaml?.tools ?? []).entries()) {
     if (tool.type !== 'agent') continue
     const file = isAbsolute(tool.agent) ? tool.agent : join(dirname(one.file), tool.agent)
     const path = resolve(file)
@@ -74,10 +74,10 @@ function linkTool(
       'Write e.g. description: Explains a topic step by step.'
     issues.push(from.issueAt(['tools', index], message))
   }
-  const said = from.said?.tools[index]
+  const written = from.yaml?.tools[index]
   const linked: AgentToolSettings = { ...tool, agent: other.name }
   // A run of its own takes longer than a call of a function, and is limited by its own file.
-  if (said?.type === 'agent' && said.timeout === undefined) linked.timeoutMs = other.limits.durationMs
+  if (written?.type === 'agent' && written.timeout === undefined) linked.timeoutMs = other.limits.durationMs
   return linked
 }
 

@@ -1,7 +1,7 @@
 // Which kinds of files a model takes as they are, where the file does not say.
 
 import type { ModelInput } from '../../domain/agent.ts'
-import type { ModelFile } from './model-yaml.ts'
+import type { ModelYaml } from './model-yaml.ts'
 import { canonicalProvider, type ProviderName } from './providers.ts'
 
 interface Native {
@@ -24,8 +24,8 @@ const native: Partial<Record<ProviderName, Native>> = {
 }
 
 /** Empty: text alone. In one order, whatever the file's, and each once. */
-export function modelInput(file: Pick<ModelFile, 'provider' | 'input'>, baseUrl: string | undefined): ModelInput[] {
-  const taken = file.input ?? standardInput(file.provider, baseUrl)
+export function modelInput(model: Pick<ModelYaml, 'provider' | 'input'>, baseUrl: string | undefined): ModelInput[] {
+  const taken = model.input ?? standardInput(model.provider, baseUrl)
   return taken.some((one) => one !== 'text') ? all.filter((one) => one === 'text' || taken.includes(one)) : []
 }
 

@@ -168,7 +168,7 @@ const nameExamples: Partial<Record<ModelKeys['provider'], string>> = {
   'ai-sdk': 'mistral-large-latest',
 }
 
-export const fallbackModel = z.strictObject(modelKeys).superRefine(checkModel)
+const fallbackModel = z.strictObject(modelKeys).superRefine(checkModel)
 
 /** The `model` of agent.yaml. */
 export const model = z
@@ -185,4 +185,4 @@ export const model = z
   })
   .superRefine(checkModel)
 
-export type ModelFile = z.infer<typeof fallbackModel> & { fallback?: z.infer<typeof fallbackModel> | undefined }
+export type ModelYaml = z.infer<typeof fallbackModel> & { fallback?: z.infer<typeof fallbackModel> | undefined }

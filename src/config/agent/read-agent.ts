@@ -8,9 +8,9 @@ import { type Environment, readEnvironment } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { type AgentDefaults, agentDefaults } from '../source/load-context.ts'
 import { readYamlConfig } from '../source/yaml-config.ts'
-import { type AgentFile, agentFile, starterAgent } from './agent-yaml.ts'
+import { type AgentYaml, agentYaml, starterAgent } from './agent-yaml.ts'
 import { defineAgent } from './define-agent.ts'
-import { idleConditions } from './idle-conditions.ts'
+import { ineffectiveConditions } from './ineffective-conditions.ts'
 
 export interface LoadOptions {
   env: Environment
@@ -31,7 +31,7 @@ export interface ReadAgent {
   /** As its reader named it. */
   file: string
   /** What it says; null when there are issues. Its tools that are agents are not linked yet. */
-  said: AgentFile | null
+  yaml: AgentYaml | null
   agent: AgentDefinition | null
   issues: ConfigIssue[]
   /** An issue at a key of this file, for checks that compare several agents. */
@@ -45,23 +45,23 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
   if (content.text === null) {
     const help = content.missing ? ' Check the path, or make an agent with: quarterdeck init' : ''
     const issues = [placeless([], `${content.problem}.${help}`)]
-    return { file, said: null, agent: null, issues, issueAt: placeless }
+    return { file, yaml: null, agent: null, issues, issueAt: placeless }
   }
 
   const { env, issues } = readEnvironment(dirname(file), options.env, files)
   const config = readYamlConfig({
     file,
     text: content.text,
-    schema: agentFile,
+    schema: agentYaml,
     env,
     starter: starterAgent,
     secrets: ['api_key', 'headers', 'env', 'proxy'],
   })
   issues.push(...config.issues)
   const { source, value } = config
-  if (source === null) return { file, said: null, agent: null, issues, issueAt: placeless }
+  if (source === null) return { file, yaml: null, agent: null, issues, issueAt: placeless }
   const issueAt = (at: Path, message: string) => source.issueAt(at, 'value', message)
-  if (value === null) return { file, said: null, agent: null, issues, issueAt }
+  if (value === null) return { file, yaml: null, agent: null, issues, issueAt }
 
   const agent = defineAgent(value, {
     directory: dirname(resolve(file)),
@@ -73,6 +73,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
   })
   const isRight = issues.length === 0
   if (isRight) options.located?.(agent.name, issueAt)
-  if (isRight) for (const { at, message } of idleConditions(value, agent.tools)) options.warn?.(issueAt(at, message))
-  return { file, said: isRight ? value : null, agent: isRight ? agent : null, issues, issueAt }
+  if (isRight)
+    for (const { at, message } of ineffectiveConditions(value, agent.tools)) options.warn?.(issueAt(at, message))
+  return { file, yaml: isRight ? value : null, agent: isRight ? agent : null, issues, issueAt }
 }

@@ -144,4 +144,4 @@ export const testCases = z.array(testCase).superRefine((list, context) => {
   }
 })
 
-export type TestCaseFile = z.infer<typeof testCase>
+export type TestCaseYaml = z.infer<typeof testCase>

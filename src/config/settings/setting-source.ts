@@ -8,7 +8,7 @@ import { readTextAs } from '../source/json-schema-node.ts'
 import { validationSchema } from '../source/schema-key.ts'
 import { flagName, type Setting } from './setting.ts'
 import { type CodeSettings, type SettingFlags, type SettingKey, settings } from './settings.ts'
-import { type FileSettings, readFileSettings, type SettingsFile } from './settings-yaml.ts'
+import { readYamlSettings, type SettingsFile, type YamlSettings } from './settings-yaml.ts'
 
 export interface SettingSources {
   /** What the program itself says, where it is not ours. */
@@ -35,7 +35,7 @@ export interface SourceFinder {
 }
 
 export function createSourceFinder({ code = {}, flags, env, file }: SettingSources): SourceFinder {
-  const inFile: FileSettings | null = file === null ? null : readFileSettings(file, env)
+  const inFile: YamlSettings | null = file === null ? null : readYamlSettings(file, env)
   const outside = (name: string, raw: unknown): SettingSource => ({
     name,
     raw,

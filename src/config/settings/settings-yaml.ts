@@ -29,7 +29,7 @@ export function findSettingsFile(folder: string, files: ConfigFiles = diskFiles)
 }
 
 /** `limits.active_runs` is the key `active_runs` under `limits`. */
-export function settingsFileSchema(): z.ZodType {
+export function settingsYaml(): z.ZodType {
   const shape: Record<string, z.ZodType> = {}
   for (const key of settingKeys) {
     const [section, name] = splitKey(key)
@@ -46,16 +46,16 @@ function sectionSchema(section: string): z.ZodType {
   return z.strictObject(shape).optional().meta({ example })
 }
 
-export interface FileSettings {
+export interface YamlSettings {
   issues: ConfigIssue[]
   /** What the file says about a setting, as it is written; undefined where it says nothing. */
   rawValue(key: SettingKey): unknown
   issueAt(key: SettingKey, message: string): ConfigIssue
 }
 
-export function readFileSettings({ path, text }: SettingsFile, env: Environment): FileSettings {
+export function readYamlSettings({ path, text }: SettingsFile, env: Environment): YamlSettings {
   const secrets = settingKeys.filter((key) => settings[key].secret).map((key) => splitKey(key)[1])
-  const config = readYamlConfig({ file: path, text, schema: settingsFileSchema(), env, starter: null, secrets })
+  const config = readYamlConfig({ file: path, text, schema: settingsYaml(), env, starter: null, secrets })
   const { source } = config
   return {
     issues: config.issues,

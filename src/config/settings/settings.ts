@@ -370,5 +370,3 @@ export type SettingFlags = Partial<Record<SettingKey, string | boolean | string[
 
 /** What a program gives in code, by the key of the setting; written as in quarterdeck.yaml. */
 export type CodeSettings = Partial<Record<SettingKey, string | number | boolean | readonly string[] | null>>
-
-export type { Setting }

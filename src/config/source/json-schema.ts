@@ -1,18 +1,18 @@
 // The JSON Schemas that editors complete and check our files with. Draft 7: the one yaml-language-server knows best.
 
-import { agentFile } from '../agent/agent-yaml.ts'
+import { agentYaml } from '../agent/agent-yaml.ts'
 import { settingKeys, settings } from '../settings/settings.ts'
-import { settingsFileSchema } from '../settings/settings-yaml.ts'
+import { settingsYaml } from '../settings/settings-yaml.ts'
 import { exampleOf, isSchema, type JsonSchema, schemaAt } from './json-schema-node.ts'
 import { validationSchema } from './schema-key.ts'
 
 export function agentJsonSchema(): JsonSchema {
   const description = 'An agent of Quarterdeck. docs/agent-yaml.md explains every key.'
-  return titled(published(validationSchema(agentFile)), 'agent.yaml', description)
+  return titled(published(validationSchema(agentYaml)), 'agent.yaml', description)
 }
 
 export function settingsJsonSchema(): JsonSchema {
-  const schema = validationSchema(settingsFileSchema())
+  const schema = validationSchema(settingsYaml())
   for (const key of settingKeys) {
     const node = schemaAt(schema, key.split('.'))
     if (node !== null) node.description = `${settings[key].description} Default: ${settings[key].defaultText}.`

@@ -17,13 +17,13 @@ import { noParameters } from '../source/json-schema-yaml.ts'
 import { existingFile, existingFolder, type LoadContext } from '../source/load-context.ts'
 import { readTextOrFile } from '../source/text-or-file.ts'
 import { boundConnection, boundRequest } from './bound-settings.ts'
-import type { RulesFile } from './tool-keys.ts'
-import type { ToolFile } from './tool-yaml.ts'
+import type { RulesYaml } from './tool-keys.ts'
+import type { ToolYaml } from './tool-yaml.ts'
 
-export const defineTools = (tools: readonly ToolFile[], context: LoadContext): ToolSettings[] =>
+export const defineTools = (tools: readonly ToolYaml[], context: LoadContext): ToolSettings[] =>
   tools.map((tool, index) => defineTool(tool, ['tools', index], context))
 
-function defineTool(tool: ToolFile, at: Path, context: LoadContext): ToolSettings {
+function defineTool(tool: ToolYaml, at: Path, context: LoadContext): ToolSettings {
   const { name } = tool
   switch (tool.type) {
     case 'function':
@@ -72,7 +72,7 @@ function defineTool(tool: ToolFile, at: Path, context: LoadContext): ToolSetting
   }
 }
 
-type KindOf<T extends ToolFile['type']> = Extract<ToolFile, { type: T }>
+type KindOf<T extends ToolYaml['type']> = Extract<ToolYaml, { type: T }>
 
 interface KindRules {
   effect?: Effect
@@ -81,7 +81,7 @@ interface KindRules {
 
 const riskOf = (effect: Effect): Risk => (effect === 'read' ? 'low' : 'high')
 
-function rulesOf(rules: RulesFile, { defaults }: LoadContext, kind: KindRules = {}): ToolRules {
+function rulesOf(rules: RulesYaml, { defaults }: LoadContext, kind: KindRules = {}): ToolRules {
   const effect = rules.effect ?? kind.effect ?? 'once'
   return {
     effect,
@@ -93,10 +93,10 @@ function rulesOf(rules: RulesFile, { defaults }: LoadContext, kind: KindRules = 
   }
 }
 
-const writtenIn = (rules: RulesFile): McpServerSettings['written'] =>
+const writtenIn = (rules: RulesYaml): McpServerSettings['written'] =>
   (['effect', 'risk'] as const).filter((rule) => rules[rule] !== undefined)
 
-const predictStateOf = (rules: RulesFile): ToolRules['predictState'] =>
+const predictStateOf = (rules: RulesYaml): ToolRules['predictState'] =>
   (rules.predict_state ?? []).map((one) => ({ stateKey: one.state_key, toolArgument: one.tool_argument ?? null }))
 
 function defineMcpServer(tool: KindOf<'mcp'>, at: Path, context: LoadContext): McpServerSettings {
@@ -134,7 +134,7 @@ const program = (command: string, at: Path, context: LoadContext): string =>
   /^\.{1,2}[\\/]/.test(command) ? existingFile(command, at, context) : command
 
 /** Only what differs from the server's own. What follows from the effect follows here too. */
-function singleRules(rules: RulesFile, server: RulesFile): Partial<ToolRules> {
+function singleRules(rules: RulesYaml, server: RulesYaml): Partial<ToolRules> {
   const { effect } = rules
   const risk = rules.risk ?? (effect === undefined || server.risk !== undefined ? undefined : riskOf(effect))
   const retries = rules.retries ?? (effect === 'once' ? 0 : undefined)

@@ -107,10 +107,10 @@ export const ruleKeys = {
 
 const rules = z.strictObject(ruleKeys)
 
-export type RulesFile = z.infer<typeof rules>
+export type RulesYaml = z.infer<typeof rules>
 
 /** `effect` is what the tool has where nothing is said. */
-export function checkRetries(rules: RulesFile, effect: 'read' | 'once', report: Report): void {
+export function checkRetries(rules: RulesYaml, effect: 'read' | 'once', report: Report): void {
   if ((rules.effect ?? effect) !== 'once' || (rules.retries ?? 0) === 0) return
   report(
     'retries',
@@ -120,7 +120,7 @@ export function checkRetries(rules: RulesFile, effect: 'read' | 'once', report: 
 
 /** A condition on an argument that does not exist would never fit, and nobody would be asked. */
 export function checkArguments(
-  tool: RulesFile & { parameters?: Record<string, unknown> | undefined },
+  tool: RulesYaml & { parameters?: Record<string, unknown> | undefined },
   report: Report,
 ): void {
   const known = parameterNames(tool.parameters)

@@ -134,4 +134,4 @@ export const tools = z.array(tool).superRefine((list, context) => {
   }
 })
 
-export type ToolFile = z.infer<typeof tool>
+export type ToolYaml = z.infer<typeof tool>

@@ -4,9 +4,9 @@
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
 import { isAtLeast, type Risk, type ToolSettings } from '../../domain/tool-settings.ts'
 import type { Path } from '../source/json-schema-node.ts'
-import type { AgentFile } from './agent-yaml.ts'
+import type { AgentYaml } from './agent-yaml.ts'
 
-export interface IdleConditions {
+export interface IneffectiveConditions {
   /** The key that has them. */
   at: Path
   message: string
@@ -14,9 +14,9 @@ export interface IdleConditions {
 
 const ADVICE = 'Write otherwise: run beside when to let the other calls run, or remove when.'
 
-export function idleConditions(file: AgentFile, tools: readonly ToolSettings[]): IdleConditions[] {
-  const agentRule = file.approval.default
-  const found: IdleConditions[] = []
+export function ineffectiveConditions(yaml: AgentYaml, tools: readonly ToolSettings[]): IneffectiveConditions[] {
+  const agentRule = yaml.approval.default
+  const found: IneffectiveConditions[] = []
   const look = (name: string, rule: ApprovalRule | undefined, risk: Risk, isGuess: boolean, at: Path) => {
     if (rule?.ask !== 'when' || rule.otherwise === 'run') return
     const reason = reasonToAsk(agentRule, name, risk)
@@ -25,7 +25,7 @@ export function idleConditions(file: AgentFile, tools: readonly ToolSettings[]):
     const message = `${reason}${unless}, so these conditions let nothing run. ${ADVICE}`
     found.push({ at: [...at, 'approval'], message })
   }
-  for (const [index, tool] of file.tools.entries()) {
+  for (const [index, tool] of yaml.tools.entries()) {
     const settings = tools[index]
     if (settings === undefined || tool.type === 'client') continue
     const isGuess = mayRead(settings)
