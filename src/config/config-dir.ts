@@ -19,7 +19,8 @@ export function findConfigDir(env: Environment, platform: NodeJS.Platform): stri
   // The XDG rules say to ignore a relative one.
   if (base !== undefined && isAbsolute(base)) return join(base, 'quarterdeck')
   const home = homeFolder(env, platform)
-  if (home === null) throw problem('this user has no home folder. Set it to a folder that only this user may read.')
+  if (home === null)
+    throw problem('this user has no home folder. Set this variable to a folder that only this user may read.')
   return platform === 'win32' ? join(home, 'AppData', 'Roaming', 'quarterdeck') : join(home, '.config', 'quarterdeck')
 }
 

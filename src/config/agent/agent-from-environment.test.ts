@@ -110,7 +110,10 @@ describe('a start without an agent file', () => {
       { LLM_PROVIDER: 'scripted' },
       'LLM_PROVIDER: expected one of demo, openai, anthropic, google, azure, gemini, azure_openai, ollama, found "scripted". Other providers need an agent file.',
     ],
-    [{ LLM_MODEL: 'gpt' }, 'LLM_MODEL: a model is named but no provider. Set LLM_PROVIDER (e.g. openai) and its key.'],
+    [
+      { LLM_MODEL: 'gpt' },
+      'LLM_MODEL: this names a model, but no provider is set. Set LLM_PROVIDER (e.g. openai) and its key.',
+    ],
     [{ LLM_PROVIDER: 'ollama' }, 'LLM_MODEL: provider ollama needs the name of a model. Set e.g. LLM_MODEL=llama3.2'],
     [
       { AZURE_OPENAI_API_KEY: 'z', AZURE_OPENAI_ENDPOINT: 'https://r' },

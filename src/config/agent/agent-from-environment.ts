@@ -64,7 +64,7 @@ function providerFrom(env: Environment, report: Report): ProviderName {
   }
   const keyed = guessed.find((name) => firstOf(env, providers[name].keys) !== undefined)
   if (keyed === undefined && variable(env, 'LLM_MODEL') !== undefined) {
-    report('LLM_MODEL', 'a model is named but no provider. Set LLM_PROVIDER (e.g. openai) and its key.')
+    report('LLM_MODEL', 'this names a model, but no provider is set. Set LLM_PROVIDER (e.g. openai) and its key.')
   }
   return keyed ?? 'demo'
 }

@@ -254,7 +254,7 @@ describe('the key of a model', () => {
     expect(
       mistakes('name: a\nmodel: { provider: azure, name: x }\ninstructions: hi', { AZURE_OPENAI_ENDPOINT: 'r' }),
     ).toEqual([
-      'agent.yaml:2:1 model.base_url: AZURE_OPENAI_ENDPOINT is no http address. Set AZURE_OPENAI_ENDPOINT=https://my-resource.openai.azure.com or write base_url: https://my-resource.openai.azure.com',
+      'agent.yaml:2:1 model.base_url: AZURE_OPENAI_ENDPOINT is not an http or https address. Set AZURE_OPENAI_ENDPOINT=https://my-resource.openai.azure.com or write base_url: https://my-resource.openai.azure.com',
     ])
   })
 })
@@ -288,7 +288,7 @@ instructions: \${NUMBER}`,
     ).toEqual([
       'agent.yaml:1:7 name: the environment variable NAME is not set. Set it, put NAME=… into .env beside this file, or write ${NAME:-default} ($${NAME} for the literal text).',
       'agent.yaml:2:39 model.temperature: the environment variable HEAT is not set. Set it, put HEAT=… into .env beside this file, or write ${HEAT:-default} ($${HEAT} for the literal text).',
-      'agent.yaml:4:1 colour: unknown key. Known here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
+      'agent.yaml:4:1 colour: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
     ])
   })
 
@@ -374,7 +374,7 @@ describe('a wrong value', () => {
     ],
     [
       'model: { provider: demo, package: x }',
-      '1:35 model.package: provider demo takes no package. Remove it, or write provider: ai-sdk',
+      '1:35 model.package: provider demo does not use a package. Remove it, or write provider: ai-sdk',
     ],
     [
       'model: { provider: scripted }',
@@ -382,11 +382,11 @@ describe('a wrong value', () => {
     ],
     [
       'model: { provider: demo, script: x }',
-      '1:34 model.script: provider demo takes no script. Remove it, or write provider: scripted',
+      '1:34 model.script: provider demo does not use a script. Remove it, or write provider: scripted',
     ],
     [
       'model: { provider: scripted, script: no.yaml }',
-      '1:38 model.script: no.yaml: there is no such file. The path is taken relative to this file.',
+      '1:38 model.script: no.yaml: there is no such file. Paths are relative to this file.',
     ],
     [
       'model: { provider: demo, temperature: 2.1 }',
@@ -402,7 +402,7 @@ describe('a wrong value', () => {
     ],
     [
       'model: { provider: demo, max_tokens: 10, context_window: 10 }',
-      '1:38 model.max_tokens: an answer of 10 tokens leaves no room in a context window of 10. Write less, or a larger context_window',
+      '1:38 model.max_tokens: an answer of 10 tokens leaves no room for the request in a context window of 10. Lower max_tokens, or raise context_window',
     ],
     [
       'model: { provider: demo, base_url: "ftp://u:pw@x" }',
@@ -414,11 +414,11 @@ describe('a wrong value', () => {
     ],
     [
       'model: { provider: demo, proxy: "socks5://me:secret@proxy.test" }',
-      '1:33 model.proxy: this is no http or https address of a proxy. Write e.g. proxy: http://proxy.example.com:3128',
+      '1:33 model.proxy: this is not an http or https proxy address. Write e.g. proxy: http://proxy.example.com:3128',
     ],
     [
       'model: { provider: demo, tls: { cert: client.pem } }',
-      '1:26 model.tls.key: a cert alone proves nothing. Write the key that belongs to it, e.g. key: client-key.pem',
+      '1:26 model.tls.key: tls.cert needs tls.key too. Write e.g. key: client-key.pem',
     ],
     [
       'model: { provider: demo, retries: 11 }',
@@ -455,7 +455,7 @@ describe('a wrong value', () => {
     ['instructions: { fiel: b }', '1:17 instructions.fiel: unknown key. Did you mean file?'],
     [
       'instructions: { file: no.md }',
-      '1:23 instructions.file: no.md: there is no such file. The path is taken relative to this file.',
+      '1:23 instructions.file: no.md: there is no such file. Paths are relative to this file.',
     ],
     ['instructions: { file: empty.md }', '1:23 instructions.file: empty.md is empty. Write the instructions into it.'],
     [
@@ -473,11 +473,11 @@ describe('a wrong value', () => {
     ['temperature: 1', '1:1 temperature: unknown key. It belongs under model.'],
     [
       'model: { provider: demo, instructions: x }',
-      '1:26 model.instructions: unknown key. It belongs at the top of the file.',
+      '1:26 model.instructions: unknown key. It belongs at the top level of the file.',
     ],
     [
       'model: { provider: azure_openai, name: x, base_url: https://a, endpoint: https://b }',
-      '1:74 model.endpoint: it says the same as base_url. Keep one of them.',
+      '1:74 model.endpoint: endpoint means the same as base_url. Keep one of them.',
     ],
     ['limits: { step: 5 }', '1:11 limits.step: unknown key. Did you mean steps?'],
     [
@@ -506,7 +506,7 @@ describe('a wrong value', () => {
     ],
     [
       '__proto__: { a: 1 }',
-      '1:1 __proto__: unknown key. Known here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
+      '1:1 __proto__: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
     ],
   ])('%s is explained', (line, expected) => {
     const key = line.slice(0, line.indexOf(':'))
@@ -549,7 +549,7 @@ limits: { steps: 0, duration: -1 }
   test('two tools of one name are told apart', () => {
     const tool = '{ type: client, name: t, description: Ten letters at least. }'
     expect(mistakes(withLines(`tools:\n  - ${tool}\n  - ${tool}`))).toEqual([
-      'agent.yaml:6:27 tools[1].name: tools[0] is called t already. Give each tool a name of its own.',
+      'agent.yaml:6:27 tools[1].name: tools[0] already has the name t. Give each tool its own name.',
     ])
   })
 })
@@ -561,15 +561,18 @@ describe('a file that is no agent at all', () => {
     ['# only a comment\n', `1:1: the file is empty. Write e.g. ${starter}`],
     ['- a\n- b', `1:1: expected keys with values at the top, found a list. Write e.g. ${starter}`],
     ['hello', `1:1: expected keys with values at the top, found a single value. Write e.g. ${starter}`],
-    ['name: a\nname: b', '2:1: this key is here a second time. Keep one of them.'],
-    ['model:\n\tprovider: demo', '2:1: a tab cannot indent YAML. Use spaces.'],
-    ['name: a\n---\nname: b', '2:1: a second document begins here (---). Keep one in a file.'],
+    ['name: a\nname: b', '2:1: this key appears twice. Keep one of them.'],
+    ['model:\n\tprovider: demo', '2:1: YAML does not allow tabs for indentation. Use spaces.'],
+    ['name: a\n---\nname: b', '2:1: a second document starts here (---). Keep one document per file.'],
     [
       'description: this: that',
-      '1:14: a ": " stands inside this value, or a line near it is indented wrongly. Put the value in quotes, or align the keys.',
+      '1:14: this value contains ": ", or a line near it has the wrong indentation. Put the value in quotes, or align the keys.',
     ],
-    ['name: `a`', '1:7: a value cannot begin with ` here. Put it in quotes.'],
-    ['name: "a', '1:9: this is not YAML: Missing closing "quote. Check the indentation and the quotes around here.'],
+    ['name: `a`', '1:7: a value cannot start with ` here. Put it in quotes.'],
+    [
+      'name: "a',
+      '1:9: this is not valid YAML: Missing closing "quote. Check the indentation and the quotes around here.',
+    ],
     ['name: !secret a', '1:7: Unresolved tag: !secret. Remove the tag.'],
     ['name: *a', '1:7 name: the alias *a has no anchor &a before it. Add the anchor, or write the value out.'],
     ['model: &m { fallback: *m }', '1:23 model.fallback: the alias *m contains itself. Write the value out.'],
@@ -584,7 +587,7 @@ describe('a file that is no agent at all', () => {
       (name, index) => `${name}: &${name} [${Array(9).fill(index === 0 ? 'lol' : `*${levels[index - 1]}`)}]`,
     )
     expect(mistakes(bomb.join('\n'))).toEqual([
-      'agent.yaml:2:8: the aliases (*name) in this file multiply beyond reason. Write the values out.',
+      'agent.yaml:2:8: the aliases (*name) in this file expand to too many values. Write the values out.',
     ])
   })
 
@@ -598,7 +601,7 @@ describe('a file that is no agent at all', () => {
     const check = (files: Record<string, string | Uint8Array>) =>
       checkAgent('/a/agent.yaml', { env: {}, files: createMemoryFiles(files) }).issues.map(formatIssue)
     expect(check({})).toEqual([
-      '/a/agent.yaml: there is no such file. Check the path, or make an agent with: quarterdeck init',
+      '/a/agent.yaml: there is no such file. Check the path, or create an agent with: quarterdeck init',
     ])
     expect(check({ '/a/agent.yaml': new Uint8Array([0xff]) })).toEqual(['/a/agent.yaml: it is not UTF-8 text.'])
   })

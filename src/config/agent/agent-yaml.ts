@@ -157,8 +157,8 @@ function checkPolicy({ approval, tools }: AgentYaml, report: Report): void {
     ...(tool.type === 'mcp' ? Object.values(tool.tools).map((one) => one.approval) : []),
   ])
   if ([approval.default, ...rules].some((rule) => rule?.ask === 'policy')) return
-  const advice = 'Write default: policy here, or approval: policy at a tool'
-  report(['approval', 'policy'], `nothing asks the policy, so its rules would have no effect. ${advice}`)
+  const advice = 'Write default: policy here, or approval: policy on a tool'
+  report(['approval', 'policy'], `nothing uses this policy, so its rules have no effect. ${advice}`)
 }
 
 function checkTestCases({ tools, test_cases: cases, judge }: AgentYaml, report: Report): void {
@@ -167,8 +167,8 @@ function checkTestCases({ tools, test_cases: cases, judge }: AgentYaml, report: 
   const names = tools.map(({ name }) => name)
   for (const [index, test] of cases.entries()) {
     if (test.judge !== undefined && judge === undefined) {
-      const advice = 'Write at the top e.g. judge: { provider: openai, name: gpt-5-mini }'
-      report(['test_cases', index, 'judge'], `the agent has no model that judges. ${advice}`)
+      const advice = 'At the top level, write e.g. judge: { provider: openai, name: gpt-5-mini }'
+      report(['test_cases', index, 'judge'], `this test needs a judge, and the agent has none. ${advice}`)
     }
     for (const [at, tool] of test.tools.entries()) {
       const name = typeof tool === 'string' ? tool : tool.name

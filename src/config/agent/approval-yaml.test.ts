@@ -84,7 +84,7 @@ describe('the approval of a tool', () => {
     ['{ when: { amount: 1 }, wen: 1 }', '9 approval.wen: unknown key. Did you mean when?'],
     [
       '{ when: {} }',
-      '9 approval.when: expected arguments with what they must be, or a list of such, found an empty map. Write e.g. when: { amount: { above: 100 } }',
+      '9 approval.when: expected conditions on arguments, or a list of them, found an empty map. Write e.g. when: { amount: { above: 100 } }',
     ],
     ['{ when: { amount: { abov: 1 } } }', '9 approval.when.amount.abov: unknown key. Did you mean above?'],
     [
@@ -101,7 +101,7 @@ describe('the approval of a tool', () => {
     ],
     [
       '{ when: { path: [/etc/**, /root] } }',
-      '9 approval.when.path[0]: a list holds plain values, and * and ? would stand for themselves. Write one entry of when (or one rule of the policy) for each pattern; one_of for the characters themselves',
+      '9 approval.when.path[0]: a list holds exact values, so * and ? would be ordinary characters here. For patterns, write one entry of when (or one policy rule) each; for the characters themselves, use one_of',
     ],
     ['{ when: { amuont: 5 } }', '9 approval.when.amuont: the tool has no parameter amuont. Did you mean amount?'],
     [
@@ -146,7 +146,7 @@ describe('the approval of an agent', () => {
   test('refuses a policy that nothing asks, and takes one that a single tool of a server asks', () => {
     const policy = 'approval: { policy: [{ tools: a, then: allow }] }\n'
     expect(mistakesIn(policy)).toEqual([
-      'agent.yaml:4:21 approval.policy: nothing asks the policy, so its rules would have no effect. Write default: policy here, or approval: policy at a tool',
+      'agent.yaml:4:21 approval.policy: nothing uses this policy, so its rules have no effect. Write default: policy here, or approval: policy on a tool',
     ])
     const server = 'tools: [{ type: mcp, name: s, command: x, tools: { write: { approval: policy } } }]'
     expect(loadLines(policy + server).approval.policy).toHaveLength(1)

@@ -25,9 +25,9 @@ export const approvalRule = () =>
       z.strictObject({
         when: key(
           z.union([conditions(), z.array(conditions()).min(1)]),
-          'Also asks where the arguments fit: arguments with what they must be, or a list of such. Every argument of an entry must fit, and one entry of a list.',
+          'Also asks where the arguments fit: conditions on arguments, or a list of them. Every argument of an entry must fit, and one entry of a list.',
           { amount: { above: 100 } },
-          'arguments with what they must be, or a list of such',
+          'conditions on arguments, or a list of them',
         ),
         otherwise: key(
           z.enum(['run']).optional(),
@@ -59,7 +59,7 @@ const policyRule = z.strictObject({
     conditions().optional(),
     'What the arguments must be; without it every call fits.',
     { path: '/tmp/**' },
-    'arguments with what they must be',
+    'conditions on arguments',
   ),
   // biome-ignore lint/suspicious/noThenProperty: a key of our files.
   then: key(z.enum(['allow', 'ask', 'refuse']), 'What happens to a call that fits.', 'allow'),

@@ -21,8 +21,8 @@ const list = () =>
       for (const [index, value] of values.entries()) {
         if (!isGlob(value)) continue
         const message =
-          'a list holds plain values, and * and ? would stand for themselves. Write one entry of when (or one rule of ' +
-          'the policy) for each pattern; one_of for the characters themselves'
+          'a list holds exact values, so * and ? would be ordinary characters here. For patterns, write one entry of ' +
+          'when (or one policy rule) each; for the characters themselves, use one_of'
         context.addIssue({ code: 'custom', path: [index], message })
       }
     })
@@ -121,4 +121,4 @@ export const conditions = () =>
     .record(z.string(), condition())
     .refine((value) => Object.keys(value).length > 0, { error: '' })
     .transform((value): ArgumentConditions => value)
-    .meta({ expected: 'arguments with what they must be', example: { amount: { above: 100 } }, shared: 'conditions' })
+    .meta({ expected: 'conditions on arguments', example: { amount: { above: 100 } }, shared: 'conditions' })

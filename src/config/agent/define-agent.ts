@@ -113,7 +113,7 @@ function azureAddress(yaml: ModelYaml, path: Path, { env, report }: LoadContext)
   const url = text === undefined ? null : URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     const problem =
-      text === undefined ? 'provider azure needs its endpoint' : 'AZURE_OPENAI_ENDPOINT is no http address'
+      text === undefined ? 'provider azure needs its endpoint' : 'AZURE_OPENAI_ENDPOINT is not an http or https address'
     const example = 'https://my-resource.openai.azure.com'
     report([...path, 'base_url'], `${problem}. Set AZURE_OPENAI_ENDPOINT=${example} or write base_url: ${example}`)
     return undefined

@@ -14,7 +14,7 @@ function warningsOf(...lines: string[]): string[] {
   return warnings
 }
 
-const advice = 'Write otherwise: run beside when to let the other calls run, or remove when.'
+const advice = 'Write otherwise: run next to when to let the other calls run, or remove when.'
 const pay = (...more: string[]) => [
   'tools:',
   `  - { type: function, name: pay, file: tools.ts, parameters: { n: { type: number } }, ${more.join(', ')} }`,
@@ -24,7 +24,7 @@ const when = 'approval: { when: { n: { above: 9 } } }'
 describe('conditions that change nothing are named with their file and line', () => {
   test('where the risk of the tool asks about every call', () => {
     expect(warningsOf(...pay(when))).toEqual([
-      `/a/agent.yaml:5:97 tools[0].approval: every call of pay is asked about because its risk is high, so these conditions let nothing run. ${advice}`,
+      `/a/agent.yaml:5:97 tools[0].approval: every call of pay needs approval because its risk is high, so these conditions change nothing. ${advice}`,
     ])
   })
 
@@ -39,7 +39,7 @@ describe('conditions that change nothing are named with their file and line', ()
       '      read_file: { risk: low, approval: { when: { path: "*.env" } } }',
     ]
     expect(warningsOf(...lines)).toEqual([
-      `/a/agent.yaml:9:31 tools[0].tools.write_file.approval: every call of write_file is asked about because its risk is high, so these conditions let nothing run. ${advice}`,
+      `/a/agent.yaml:9:31 tools[0].tools.write_file.approval: every call of write_file needs approval because its risk is high, so these conditions change nothing. ${advice}`,
     ])
   })
 
@@ -53,19 +53,19 @@ describe('conditions that change nothing are named with their file and line', ()
       '    tools:',
     ]
     expect(warningsOf(...lines, '      edit: { approval: { when: { path: "*.env" } } }')).toEqual([
-      expect.stringContaining('every call of edit is asked about because its risk is high unless it only reads, so'),
+      expect.stringContaining('every call of edit needs approval because its risk is high unless it only reads, so'),
     ])
   })
 
   test('at the agent', () => {
     expect(warningsOf('approval: { default: { when: { n: { above: 9 } } } }', ...pay('effect: once'))).toEqual([
-      `/a/agent.yaml:4:22 approval.default: every call of pay is asked about because of its risk, so these conditions let nothing run. ${advice}`,
+      `/a/agent.yaml:4:22 approval.default: every call of pay needs approval because of its risk, so these conditions change nothing. ${advice}`,
     ])
   })
 
   test.each([
-    ['always', [when], 'every call of pay is asked about because approval.default is always'],
-    ['risk >= critical', [when, 'risk: critical'], 'every call of pay is asked about because its risk is critical'],
+    ['always', [when], 'every call of pay needs approval because approval.default is always'],
+    ['risk >= critical', [when, 'risk: critical'], 'every call of pay needs approval because its risk is critical'],
   ])('where the agent says %s', (rule, more, reason) => {
     expect(warningsOf(`approval: { default: ${rule} }`, ...pay(...more))).toEqual([expect.stringContaining(reason)])
   })

@@ -12,7 +12,7 @@ export interface IneffectiveConditions {
   message: string
 }
 
-const ADVICE = 'Write otherwise: run beside when to let the other calls run, or remove when.'
+const ADVICE = 'Write otherwise: run next to when to let the other calls run, or remove when.'
 
 export function ineffectiveConditions(yaml: AgentYaml, tools: readonly ToolSettings[]): IneffectiveConditions[] {
   const agentRule = yaml.approval.default
@@ -22,7 +22,7 @@ export function ineffectiveConditions(yaml: AgentYaml, tools: readonly ToolSetti
     const reason = reasonToAsk(agentRule, name, risk)
     if (reason === null) return
     const unless = isGuess ? ' unless it only reads' : ''
-    const message = `${reason}${unless}, so these conditions let nothing run. ${ADVICE}`
+    const message = `${reason}${unless}, so these conditions change nothing. ${ADVICE}`
     found.push({ at: [...at, 'approval'], message })
   }
   for (const [index, tool] of yaml.tools.entries()) {
@@ -40,8 +40,8 @@ export function ineffectiveConditions(yaml: AgentYaml, tools: readonly ToolSetti
   if (agentRule.ask === 'when' && agentRule.otherwise === 'default') {
     const names = tools.filter((tool) => tool.approval === null && isAtLeast(tool.risk, 'high')).map(({ name }) => name)
     if (names.length > 0) {
-      const reason = `every call of ${names.join(', ')} is asked about because of its risk`
-      found.push({ at: ['approval', 'default'], message: `${reason}, so these conditions let nothing run. ${ADVICE}` })
+      const reason = `every call of ${names.join(', ')} needs approval because of its risk`
+      found.push({ at: ['approval', 'default'], message: `${reason}, so these conditions change nothing. ${ADVICE}` })
     }
   }
   return found
@@ -49,14 +49,14 @@ export function ineffectiveConditions(yaml: AgentYaml, tools: readonly ToolSetti
 
 /** Why the agent's own rule does not let the rest of a tool's calls run; null where it does. */
 function reasonToAsk(agentRule: ApprovalRule, tool: string, risk: Risk): string | null {
-  const byRisk = `every call of ${tool} is asked about because its risk is ${risk}`
+  const byRisk = `every call of ${tool} needs approval because its risk is ${risk}`
   switch (agentRule.ask) {
     case 'never':
       return null
     case 'always':
-      return `every call of ${tool} is asked about because approval.default is always`
+      return `every call of ${tool} needs approval because approval.default is always`
     case 'policy':
-      return `the calls of ${tool} go by the policy`
+      return `the policy decides about the calls of ${tool}`
     case 'risk':
       return isAtLeast(risk, agentRule.atLeast) ? byRisk : null
     case 'when':

@@ -50,7 +50,7 @@ function followTools(one: ReadAgent, found: Map<string, ReadAgent>, options: Loa
     const problem = fileProblem(options.files ?? diskFiles, path)
     if (problem === null) found.set(path, readAgent(file, options))
     else {
-      const message = `${path}: ${problem}. The path is taken relative to this file.`
+      const message = `${path}: ${problem}. Paths are relative to this file.`
       issues.push(one.issueAt(['tools', index, 'agent'], message))
     }
   }
@@ -70,7 +70,7 @@ function linkTool(
   if (other === undefined || other === null) return tool
   if (tool.description === null && other.description.length < MIN_DESCRIPTION) {
     const message =
-      `${other.name} has no description of at least ${MIN_DESCRIPTION} characters, and neither has this tool. ` +
+      `neither this tool nor the agent ${other.name} has a description of at least ${MIN_DESCRIPTION} characters. ` +
       'Write e.g. description: Explains a topic step by step.'
     issues.push(from.issueAt(['tools', index], message))
   }
@@ -92,10 +92,10 @@ function clashes(all: readonly ReadAgent[], isServed: ReadonlySet<ReadAgent>): C
     if (agent === null) continue
     const other = byName.get(agent.name)
     if (other === undefined) byName.set(agent.name, file)
-    else issues.push(issueAt(['name'], `${other} is called ${agent.name} already. Give each agent a name of its own.`))
+    else issues.push(issueAt(['name'], `${other} already uses the name ${agent.name}. Give each agent its own name.`))
     if (!agent.default || !isServed.has(one)) continue
     if (theDefault === null) theDefault = file
-    else issues.push(issueAt(['default'], `${theDefault} is the default already. Keep default: true in one of them.`))
+    else issues.push(issueAt(['default'], `${theDefault} is already the default. Keep default: true in only one file.`))
   }
   return issues
 }

@@ -82,16 +82,16 @@ describe('several agents', () => {
   test('may not share a name, nor both be the default', () => {
     const files = { '/a.yaml': agent('same', 'default: true'), '/b.yaml': agent('same', 'default: true') }
     expect(load(['/a.yaml', '/b.yaml'], files).issues).toEqual([
-      '/b.yaml:1:7 name: /a.yaml is called same already. Give each agent a name of its own.',
-      '/b.yaml:4:10 default: /a.yaml is the default already. Keep default: true in one of them.',
+      '/b.yaml:1:7 name: /a.yaml already uses the name same. Give each agent its own name.',
+      '/b.yaml:4:10 default: /a.yaml is already the default. Keep default: true in only one file.',
     ])
   })
 
   test('an empty folder and no path at all say what is missing', () => {
     expect(load(['/f'], { '/f/readme.md': '' }).issues).toEqual([
-      '/f: there is no agent in this folder. Looked for *.yaml files with model and instructions, and for agent.yaml in its subfolders. Make one with: quarterdeck init',
+      '/f: this folder has no agent. Looked for *.yaml files with model or instructions, and for agent.yaml in its subfolders. Create one with: quarterdeck init',
     ])
-    expect(load([], {}).issues).toEqual(['no agent file was named.'])
+    expect(load([], {}).issues).toEqual(['no agent file was given.'])
   })
 
   test('the mistakes of all files are thrown together', () => {
@@ -201,10 +201,10 @@ describe('agents that other agents call', () => {
     )
     const gone = resolve('f/gone.yaml')
     expect(linked(['f/a.yaml'], absolute).issues).toEqual([
-      expect.stringMatching(/^f\/sub\/b\.yaml:1:1 colour: unknown key\. Known here: /),
-      `f/a.yaml:6:37 tools[1].agent: ${gone}: there is no such file. The path is taken relative to this file.`,
-      'f/a.yaml:7:5 tools[2]: a has no description of at least 10 characters, and neither has this tool. Write e.g. description: Explains a topic step by step.',
-      'f/c.yaml:1:7 name: f/a.yaml is called a already. Give each agent a name of its own.',
+      expect.stringMatching(/^f\/sub\/b\.yaml:1:1 colour: unknown key\. Known keys here: /),
+      `f/a.yaml:6:37 tools[1].agent: ${gone}: there is no such file. Paths are relative to this file.`,
+      'f/a.yaml:7:5 tools[2]: neither this tool nor the agent a has a description of at least 10 characters. Write e.g. description: Explains a topic step by step.',
+      'f/c.yaml:1:7 name: f/a.yaml already uses the name a. Give each agent its own name.',
     ])
   })
 

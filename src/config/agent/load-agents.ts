@@ -31,7 +31,7 @@ export function checkAgents(
     for (const file of files) if (!found.has(resolve(file))) found.set(resolve(file), file)
   }
   if (paths.length === 0)
-    issues.push({ file: null, line: null, column: null, path: '', message: 'no agent file was named.' })
+    issues.push({ file: null, line: null, column: null, path: '', message: 'no agent file was given.' })
 
   const linked = linkAgents([...found.values()], options)
   issues.push(...linked.issues)
@@ -91,7 +91,7 @@ function looksLikeAgent(file: string, files: ConfigFiles): boolean {
 
 function noAgentIn(folder: string): ConfigIssue {
   const message =
-    'there is no agent in this folder. Looked for *.yaml files with model and instructions, and for agent.yaml in its ' +
-    'subfolders. Make one with: quarterdeck init'
+    'this folder has no agent. Looked for *.yaml files with model or instructions, and for agent.yaml in its ' +
+    'subfolders. Create one with: quarterdeck init'
   return { file: folder, line: null, column: null, path: '', message }
 }

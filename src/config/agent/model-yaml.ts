@@ -121,22 +121,22 @@ function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
     )
   }
   if (model.base_url !== undefined && model.endpoint !== undefined) {
-    report('endpoint', 'it says the same as base_url. Keep one of them.')
+    report('endpoint', 'endpoint means the same as base_url. Keep one of them.')
   }
   if (provider === 'ai-sdk' && model.package === undefined) {
     report('package', 'provider ai-sdk needs the npm package of the provider. Write e.g. package: "@ai-sdk/mistral"')
   }
   if (provider !== 'ai-sdk' && model.package !== undefined) {
-    report('package', `provider ${provider} takes no package. Remove it, or write provider: ai-sdk`)
+    report('package', `provider ${provider} does not use a package. Remove it, or write provider: ai-sdk`)
   }
   if (provider === 'scripted' && model.script === undefined) {
     report('script', 'provider scripted needs a script file. Write e.g. script: script.yaml')
   }
   if (provider !== 'scripted' && model.script !== undefined) {
-    report('script', `provider ${provider} takes no script. Remove it, or write provider: scripted`)
+    report('script', `provider ${provider} does not use a script. Remove it, or write provider: scripted`)
   }
   if (typeof model.proxy === 'string' && proxyAddress(model.proxy) === null) {
-    report('proxy', 'this is no http or https address of a proxy. Write e.g. proxy: http://proxy.example.com:3128')
+    report('proxy', 'this is not an http or https proxy address. Write e.g. proxy: http://proxy.example.com:3128')
   }
   for (const [one, other] of [
     ['cert', 'key'],
@@ -146,13 +146,13 @@ function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
     context.addIssue({
       code: 'custom',
       path: ['tls', other],
-      message: `a ${one} alone proves nothing. Write the ${other} that belongs to it, e.g. ${other}: client${other === 'key' ? '-key' : ''}.pem`,
+      message: `tls.${one} needs tls.${other} too. Write e.g. ${other}: client${other === 'key' ? '-key' : ''}.pem`,
     })
   }
   if (model.max_tokens !== undefined && model.max_tokens >= model.context_window) {
     report(
       'max_tokens',
-      `an answer of ${model.max_tokens} tokens leaves no room in a context window of ${model.context_window}. Write less, or a larger context_window`,
+      `an answer of ${model.max_tokens} tokens leaves no room for the request in a context window of ${model.context_window}. Lower max_tokens, or raise context_window`,
     )
   }
 }

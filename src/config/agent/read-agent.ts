@@ -43,7 +43,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
   const placeless = (_: Path, message: string): ConfigIssue => ({ file, line: null, column: null, path: '', message })
   const content = readText(files, file)
   if (content.text === null) {
-    const help = content.missing ? ' Check the path, or make an agent with: quarterdeck init' : ''
+    const help = content.missing ? ' Check the path, or create an agent with: quarterdeck init' : ''
     const issues = [placeless([], `${content.problem}.${help}`)]
     return { file, yaml: null, agent: null, issues, issueAt: placeless }
   }

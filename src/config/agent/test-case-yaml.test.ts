@@ -107,7 +107,7 @@ describe('a test case', () => {
     ],
     [
       'name: t, input: a, similarity: 0.5',
-      '4:47 test_cases[0].similarity: there is nothing to be similar to. Write e.g. ground_truth: The capital of France is Paris.',
+      '4:47 test_cases[0].similarity: similarity needs a ground_truth to compare with. Write e.g. ground_truth: The capital of France is Paris.',
     ],
     [
       'name: t, input: a, ground_truth: b, similarity: 80',
@@ -115,7 +115,7 @@ describe('a test case', () => {
     ],
     [
       'name: t, input: a, judge: polite',
-      '4:42 test_cases[0].judge: the agent has no model that judges. Write at the top e.g. judge: { provider: openai, name: gpt-5-mini }',
+      '4:42 test_cases[0].judge: this test needs a judge, and the agent has none. At the top level, write e.g. judge: { provider: openai, name: gpt-5-mini }',
     ],
     [
       'name: t, input: a, regex: "("',
@@ -123,7 +123,7 @@ describe('a test case', () => {
     ],
     [
       'name: t, input: a, files: no.pdf',
-      '4:42 test_cases[0].files: no.pdf: there is no such file. The path is taken relative to this file.',
+      '4:42 test_cases[0].files: no.pdf: there is no such file. Paths are relative to this file.',
     ],
     ['name: t, input: a, tools: [lok]', '4:43 test_cases[0].tools[0]: the agent has no tool lok. Did you mean look?'],
     [
@@ -138,7 +138,7 @@ describe('a test case', () => {
   test('has a name of its own', () => {
     const one = '{ name: t, input: hi }'
     expect(mistakesIn(`test_cases: [${one}, ${one}]`)).toEqual([
-      'agent.yaml:4:46 test_cases[1].name: test_cases[0] is called that already. Give each a name of its own.',
+      'agent.yaml:4:46 test_cases[1].name: test_cases[0] already has this name. Give each test case its own name.',
     ])
   })
 })

@@ -37,7 +37,7 @@ const caseApproval = z
     if (answer.decision === 'reject' && answer.arguments !== undefined) {
       reporter(context)(
         'arguments',
-        'a call that is rejected has no arguments. Remove them, or write decision: approve',
+        'a rejected call does not run, so it has no arguments. Remove them, or write decision: approve',
       )
     }
   })
@@ -126,7 +126,7 @@ const testCase = z
     if (test.similarity !== undefined && test.ground_truth === undefined) {
       report(
         'similarity',
-        'there is nothing to be similar to. Write e.g. ground_truth: The capital of France is Paris.',
+        'similarity needs a ground_truth to compare with. Write e.g. ground_truth: The capital of France is Paris.',
       )
     }
     for (const [index, pattern] of (test.regex ?? []).entries()) {
@@ -140,7 +140,11 @@ export const testCases = z.array(testCase).superRefine((list, context) => {
   for (const [index, { name }] of list.entries()) {
     const first = seen.get(name)
     if (first === undefined) seen.set(name, index)
-    else reporter(context)([index, 'name'], `test_cases[${first}] is called that already. Give each a name of its own.`)
+    else
+      reporter(context)(
+        [index, 'name'],
+        `test_cases[${first}] already has this name. Give each test case its own name.`,
+      )
   }
 })
 

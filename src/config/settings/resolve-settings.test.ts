@@ -293,10 +293,10 @@ describe('a wrong setting', () => {
       '/etc/q/quarterdeck.yaml:1:6 log: expected keys with values, found "debug". Write e.g. log: { level: warn }',
     ],
     [{ yaml: '- port' }, '/etc/q/quarterdeck.yaml:1:1: expected keys with values at the top, found a list.'],
-    [{ flags: { 'tls.cert': 'c.pem' } }, '--tls-cert: tls.cert needs tls.key beside it. Set both, or none.'],
+    [{ flags: { 'tls.cert': 'c.pem' } }, '--tls-cert: tls.cert needs tls.key too. Set both or neither.'],
     [
       { yaml: 'tls: { key: k.pem }' },
-      '/etc/q/quarterdeck.yaml:1:13 tls.key: tls.key needs tls.cert beside it. Set both, or none.',
+      '/etc/q/quarterdeck.yaml:1:13 tls.key: tls.key needs tls.cert too. Set both or neither.',
     ],
   ])('%j says where it is and what to write', (given, message) => {
     expect(mistakes(given)).toEqual([message])
@@ -333,20 +333,19 @@ describe('safety', () => {
     const { settings: resolved, warnings } = resolve({ flags: { host: '0.0.0.0', insecure: true, ...tls } })
     expect([resolved.auth, warnings]).toEqual([
       { token: null, operatorToken: null, required: false, insecure: true },
-      ['Anybody who can reach 0.0.0.0:8000 can use this agent and your model key: --insecure asks nobody for a token.'],
+      ['Anyone who can reach 0.0.0.0:8000 can use this agent and your model key, because --insecure turns tokens off.'],
     ])
   })
 
   test('--auth none beyond this machine is refused and names that way', () => {
     expect(mistakes({ flags: { host: '0.0.0.0', 'auth.mode': 'none' } })).toEqual([
-      '--auth: without a token this server may only listen on this machine, not on 0.0.0.0. Add --insecure if that is meant.',
+      '--auth: without a token, the server may only listen on this machine, not on 0.0.0.0. Add --insecure if you really want this.',
     ])
     expect(mistakes({ flags: { host: '0.0.0.0', 'auth.mode': 'none', insecure: true } })).toEqual([])
   })
 
   test('every web page is let in only where a token is required', () => {
-    const refusal =
-      '* lets every web page use this server, and no token is required. Add --auth token, or name the origins.'
+    const refusal = '* lets every web page use this server without a token. Add --auth token, or list the origins.'
     expect(mistakes({ flags: { 'cors.origins': ['*'] } })).toEqual([`--cors-origins: ${refusal}`])
     expect(mistakes({ env: { QUARTERDECK_CORS_ORIGINS: '*' } })).toEqual([`QUARTERDECK_CORS_ORIGINS: ${refusal}`])
     expect(mistakes({ yaml: 'cors:\n  origins: "*"' })).toEqual([
@@ -361,33 +360,36 @@ describe('safety', () => {
 
   test('contradictions are refused', () => {
     expect(mistakes({ flags: { insecure: true, 'auth.mode': 'token' } })).toEqual([
-      '--auth: a token is asked for here, and insecure says that none is. Remove one of the two.',
+      '--auth: this requires a token, but insecure turns tokens off. Remove one of the two.',
     ])
     expect(mistakes({ env: { QUARTERDECK_TOKEN: TOKEN, QUARTERDECK_OPERATOR_TOKEN: TOKEN } })).toEqual([
-      'QUARTERDECK_OPERATOR_TOKEN: the operators’ token is the users’ token, so every user could decide. Set another one.',
+      'QUARTERDECK_OPERATOR_TOKEN: this is also the users’ token, so every user could approve tool calls. Set a different one.',
     ])
   })
 
   test.each<[Given, string]>([
-    [{ flags: { port: '80' } }, 'Port 80 is below 1024: most systems keep those for root. Use e.g. --port 8000.'],
+    [
+      { flags: { port: '80' } },
+      'Port 80 is below 1024: most systems reserve those ports for root. Use e.g. --port 8000.',
+    ],
     [
       { flags: { host: '192.168.0.7' } },
-      '192.168.0.7 can be reached from other machines and TLS is off: put a proxy with TLS in front, or set --tls-cert and --tls-key.',
+      'Other machines can reach 192.168.0.7, and TLS is off: put a TLS proxy in front, or set --tls-cert and --tls-key.',
     ],
     [
       { env: { QUARTERDECK_TOKEN: 'short' } },
-      'auth.token is short enough to be guessed. Make one with: openssl rand -hex 32',
+      'auth.token is so short that it could be guessed. Create one with: openssl rand -hex 32',
     ],
     [
       { env: { QUARTERDECK_TOKEN: TOKEN }, flags: { insecure: true } },
-      'auth.token is set, but nobody is asked for it: insecure, or auth.mode none, says so.',
+      'auth.token is set but not required, because of insecure or auth.mode none.',
     ],
     [{ flags: { 'log.content': true } }, 'log.content does nothing without --debug.'],
     [
       { flags: { debug: true, host: '0.0.0.0', ...tls } },
-      'Content is not logged beyond this machine, also not with --debug.',
+      'Messages and answers are not logged while other machines can reach the server, even with --debug.',
     ],
-    [{ env: { QUARTERDECK_PROT: '80' } }, 'QUARTERDECK_PROT is no setting. Did you mean QUARTERDECK_PORT?'],
+    [{ env: { QUARTERDECK_PROT: '80' } }, 'QUARTERDECK_PROT is not a setting. Did you mean QUARTERDECK_PORT?'],
   ])('%j is warned about', (given, warning) => {
     expect(resolve(given).warnings).toEqual([warning])
   })

@@ -38,7 +38,7 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
   for (const key of Object.keys(sources.code ?? {})) {
     if (Object.hasOwn(settings, key)) continue
     const near = didYouMean(key, settingKeys)
-    const message = `there is no such setting${near === null ? '; docs/settings.md lists them' : `. Did you mean ${near}?`}`
+    const message = `there is no such setting${near === null ? '; docs/settings.md lists them all' : `. Did you mean ${near}?`}`
     issues.push({ file: null, line: null, column: null, path: `settings: ${key}`, message })
   }
   const isGiven = (key: SettingKey) => finder.find(key) !== null
@@ -131,7 +131,7 @@ function mistypedVariables(env: Environment): string[] {
       name.slice(PREFIX.length),
       known.map((one) => one.slice(PREFIX.length)),
     )
-    return near === null ? [] : [`${name} is no setting. Did you mean ${PREFIX}${near}?`]
+    return near === null ? [] : [`${name} is not a setting. Did you mean ${PREFIX}${near}?`]
   })
 }
 

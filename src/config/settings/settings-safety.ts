@@ -23,55 +23,56 @@ export function checkSafety(
   if (cors.origins.includes('*') && !auth.required) {
     refuse(
       'cors.origins',
-      '* lets every web page use this server, and no token is required. Add --auth token, or name the origins.',
+      '* lets every web page use this server without a token. Add --auth token, or list the origins.',
     )
   }
   if (mode === 'none' && !loopback && !auth.insecure) {
     refuse(
       'auth.mode',
-      `without a token this server may only listen on this machine, not on ${host}. Add --insecure if that is meant.`,
+      `without a token, the server may only listen on this machine, not on ${host}. Add --insecure if you really want this.`,
     )
   }
   if (mode === 'token' && !auth.required) {
-    refuse('auth.mode', 'a token is asked for here, and insecure says that none is. Remove one of the two.')
+    refuse('auth.mode', 'this requires a token, but insecure turns tokens off. Remove one of the two.')
   }
   if (auth.token !== null && auth.token === auth.operatorToken) {
     refuse(
       'auth.operator_token',
-      'the operators’ token is the users’ token, so every user could decide. Set another one.',
+      'this is also the users’ token, so every user could approve tool calls. Set a different one.',
     )
   }
   for (const [one, other] of [
     ['tls.cert', 'tls.key'],
     ['tls.key', 'tls.cert'],
   ] as const) {
-    if (find(one) !== null && find(other) === null) refuse(one, `${one} needs ${other} beside it. Set both, or none.`)
+    if (find(one) !== null && find(other) === null) refuse(one, `${one} needs ${other} too. Set both or neither.`)
   }
 
   const warnings: string[] = []
   if (port > 0 && port < 1024)
-    warnings.push(`Port ${port} is below 1024: most systems keep those for root. Use e.g. --port 8000.`)
+    warnings.push(`Port ${port} is below 1024: most systems reserve those ports for root. Use e.g. --port 8000.`)
   if (auth.insecure) {
     warnings.push(
-      `Anybody who can reach ${host}:${port} can use this agent and your model key: --insecure asks nobody for a token.`,
+      `Anyone who can reach ${host}:${port} can use this agent and your model key, because --insecure turns tokens off.`,
     )
   }
   if (!loopback && settings.tls === null) {
     warnings.push(
-      `${host} can be reached from other machines and TLS is off: put a proxy with TLS in front, or set --tls-cert and --tls-key.`,
+      `Other machines can reach ${host}, and TLS is off: put a TLS proxy in front, or set --tls-cert and --tls-key.`,
     )
   }
   if (auth.token !== null && !auth.required) {
-    warnings.push('auth.token is set, but nobody is asked for it: insecure, or auth.mode none, says so.')
+    warnings.push('auth.token is set but not required, because of insecure or auth.mode none.')
   }
   for (const [key, token] of [
     ['auth.token', auth.token],
     ['auth.operator_token', auth.operatorToken],
   ] as const) {
     if (token !== null && token.length < SHORT_TOKEN)
-      warnings.push(`${key} is short enough to be guessed. Make one with: openssl rand -hex 32`)
+      warnings.push(`${key} is so short that it could be guessed. Create one with: openssl rand -hex 32`)
   }
-  if (debug && !loopback) warnings.push('Content is not logged beyond this machine, also not with --debug.')
+  if (debug && !loopback)
+    warnings.push('Messages and answers are not logged while other machines can reach the server, even with --debug.')
   if (wanted.content === true && !debug) warnings.push('log.content does nothing without --debug.')
   return { issues, warnings }
 }

@@ -55,7 +55,7 @@ describe('a .env file', () => {
     expect(result.variables).toEqual({ D: 'fine' })
     expect(result.issues.map(({ line, message }) => [line, message])).toEqual([
       [1, 'expected NAME=value or a # comment.'],
-      [2, 'the value of A begins with " and never ends.'],
+      [2, 'the value of A starts with " but has no closing ".'],
       [3, "there is text after the closing ' of B."],
       [4, 'expected NAME=value or a # comment.'],
     ])
@@ -82,7 +82,7 @@ describe('a .env file', () => {
         line: null,
         column: null,
         path: '',
-        message: 'it is not UTF-8 text. Make it readable, or move it away.',
+        message: 'it is not UTF-8 text. Make it readable, or remove it.',
       },
     ])
   })

@@ -34,7 +34,7 @@ export function readEnvironment(
   const file = readText(files, path)
   if (file.text === null) {
     if (file.missing) return { env, issues: [] }
-    const message = `${file.problem}. Make it readable, or move it away.`
+    const message = `${file.problem}. Make it readable, or remove it.`
     return { env, issues: [{ file: path, line: null, column: null, path: '', message }] }
   }
   const { variables, issues } = parseEnvFile(path, file.text)
@@ -85,7 +85,8 @@ function readLine(source: string, start: number, end: number): Line {
     return { next: end + 1, name, value: value.trimEnd() }
   }
   const close = closingQuote(source, valueStart + 1, quote)
-  if (close === -1) return { next: end + 1, problem: `the value of ${name} begins with ${quote} and never ends.` }
+  if (close === -1)
+    return { next: end + 1, problem: `the value of ${name} starts with ${quote} but has no closing ${quote}.` }
   const lineEnd = endOfLine(source, close)
   if (!/^\s*(#.*)?$/.test(source.slice(close + 1, lineEnd))) {
     return { next: lineEnd + 1, problem: `there is text after the closing ${quote} of ${name}.` }

@@ -71,7 +71,7 @@ function explain(issue: z.core.$ZodIssue, path: Path, explanation: Explanation):
   if (issue.code === 'invalid_key') {
     const above = schemaAt(explanation.schema, path.slice(0, -1), explanation.value) ?? {}
     const write = advice(above, path.slice(0, -1), undefined, explanation)
-    return [{ path, part: 'key', message: `this name cannot stand here; expected ${expectationOf(above)}.${write}` }]
+    return [{ path, part: 'key', message: `this name is not allowed here; expected ${expectationOf(above)}.${write}` }]
   }
   // A check over several keys brings its own sentence; a check of one value leaves it empty.
   if (issue.code === 'custom' && issue.message !== '') {
@@ -102,8 +102,8 @@ function unknownKey(key: string, path: Path, { schema, value }: Explanation): st
   const near = didYouMean(key, known)
   if (near !== null) return `unknown key. Did you mean ${near}?`
   const place = placeOf(key, schema)
-  if (place === null) return `unknown key. Known here: ${known.join(', ')}.`
-  return `unknown key. It belongs ${place.length === 0 ? 'at the top of the file' : `under ${place.join('.')}`}.`
+  if (place === null) return `unknown key. Known keys here: ${known.join(', ')}.`
+  return `unknown key. It belongs ${place.length === 0 ? 'at the top level of the file' : `under ${place.join('.')}`}.`
 }
 
 /** Where else a key of this name is known, the nearest to the top; null: nowhere. */

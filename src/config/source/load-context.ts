@@ -31,7 +31,7 @@ export interface LoadContext {
   written(path: Path): unknown
 }
 
-export const RELATIVE = 'The path is taken relative to this file.'
+export const RELATIVE = 'Paths are relative to this file.'
 
 /** The absolute path of a file that the agent file names at `at`; a missing one is reported. */
 export function existingFile(path: string, at: Path, { directory, files, report }: LoadContext): string {

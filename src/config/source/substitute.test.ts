@@ -40,7 +40,7 @@ describe('substitute', () => {
     '%j is half a variable and says how to write one',
     (source) => {
       expect(substitute(source, env).problems).toEqual([
-        '${ begins a variable here. Write ${NAME}, ${NAME:-default}, or $${ for the two characters.',
+        '${ starts a variable, but this one is incomplete. Write ${NAME} or ${NAME:-default}; for a literal ${, write $${.',
       ])
     },
   )

@@ -19,7 +19,9 @@ export function substitute(source: string, env: Environment): Substituted {
   const text = source.replaceAll(REFERENCE, (whole, name: string | undefined, fallback: string | undefined) => {
     if (whole === '$${') return '${'
     if (name === undefined) {
-      problems.push('${ begins a variable here. Write ${NAME}, ${NAME:-default}, or $${ for the two characters.')
+      problems.push(
+        '${ starts a variable, but this one is incomplete. Write ${NAME} or ${NAME:-default}; for a literal ${, write $${.',
+      )
       return whole
     }
     replaced = true

@@ -61,7 +61,7 @@ export function parseYaml(file: string, text: string, starter: string | null): P
   try {
     document.toJS({ maxAliasCount: MAX_ALIASES })
   } catch {
-    const message = 'the aliases (*name) in this file multiply beyond reason. Write the values out.'
+    const message = 'the aliases (*name) in this file expand to too many values. Write the values out.'
     return { source: null, issues: [issue(Math.max(0, text.search(/\*\w/)), '', message)] }
   }
 
@@ -182,21 +182,21 @@ const UNQUOTED = 'inside { } and [ ] a variable needs quotes. Write "${NAME}"'
 function syntaxMessage(code: string, message: string, found: string): string {
   switch (code) {
     case 'DUPLICATE_KEY':
-      return 'this key is here a second time. Keep one of them.'
+      return 'this key appears twice. Keep one of them.'
     case 'TAB_AS_INDENT':
-      return 'a tab cannot indent YAML. Use spaces.'
+      return 'YAML does not allow tabs for indentation. Use spaces.'
     case 'MULTIPLE_DOCS':
-      return 'a second document begins here (---). Keep one in a file.'
+      return 'a second document starts here (---). Keep one document per file.'
     case 'BLOCK_AS_IMPLICIT_KEY':
     case 'MULTILINE_IMPLICIT_KEY':
-      return 'a ": " stands inside this value, or a line near it is indented wrongly. Put the value in quotes, or align the keys.'
+      return 'this value contains ": ", or a line near it has the wrong indentation. Put the value in quotes, or align the keys.'
     case 'BAD_SCALAR_START':
-      return `a value cannot begin with ${found.slice(0, 1)} here. Put it in quotes.`
+      return `a value cannot start with ${found.slice(0, 1)} here. Put it in quotes.`
     case 'RESOURCE_EXHAUSTION':
       return 'the file is nested too deeply.'
     case 'TAG_RESOLVE_FAILED':
       return `${message}. Remove the tag.`
     default:
-      return `this is not YAML: ${message}. Check the indentation and the quotes around here.`
+      return `this is not valid YAML: ${message}. Check the indentation and the quotes around here.`
   }
 }

@@ -83,7 +83,7 @@ export const httpTool = z
     if (tool.openapi === undefined) checkRequest(tool, report)
     else {
       for (const one of ['method', 'url', 'body', 'description', 'parameters', 'returns', 'predict_state'] as const) {
-        if (tool[one] !== undefined) report(one, `the operations of the openapi file have their own ${one}. Remove it.`)
+        if (tool[one] !== undefined) report(one, `the OpenAPI file sets ${one} for each operation. Remove this key.`)
       }
     }
   })
@@ -94,7 +94,7 @@ function checkRequest(tool: HttpTool, report: Report): void {
   const known = parameterNames(tool.parameters ?? { properties: {} })
   if (tool.url === undefined) {
     const advice = 'Write e.g. url: https://api.example.com/weather?city={city}, or openapi: openapi.yaml'
-    report('url', `this key is missing; a tool of the type http needs an address or an OpenAPI file. ${advice}`)
+    report('url', `this key is missing; an http tool needs a url or an OpenAPI file. ${advice}`)
   } else {
     const problem = urlProblem(tool.url) ?? placeholderProblem(tool.url, known)
     if (problem !== null) report('url', problem)
@@ -105,14 +105,15 @@ function checkRequest(tool: HttpTool, report: Report): void {
   }
   const method = tool.method ?? 'GET'
   if (tool.body !== undefined && (method === 'GET' || method === 'HEAD')) {
-    report('body', `a ${method} has no body. Remove it, or write method: POST`)
+    report('body', `a ${method} request has no body. Remove it, or write method: POST`)
   }
   for (const { path, text } of [...textsIn(tool.headers, ['headers']), ...textsIn(tool.body, ['body'])]) {
     const problem = placeholderProblem(text, known)
     if (problem !== null) report(path, problem)
   }
   for (const one of ['base_url', 'allow', 'deny'] as const) {
-    if (tool[one] !== undefined) report(one, `${one} belongs to openapi, and this tool has a url. Remove it.`)
+    if (tool[one] !== undefined)
+      report(one, `${one} only works with openapi, and this tool has a url. Remove this key.`)
   }
   checkArguments({ ...tool, parameters: tool.parameters ?? { properties: {} } }, report)
 }
@@ -121,14 +122,15 @@ function checkRequest(tool: HttpTool, report: Report): void {
 function urlProblem(url: string): string | null {
   const example = 'Write e.g. url: https://api.example.com/weather?city={city}'
   const [, scheme, host = '', rest = ''] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url) ?? []
-  if (scheme === undefined) return `expected an address that begins with http:// or https://. ${example}`
-  if (host.includes('{')) return `the host cannot come from an argument, or the model could reach any. ${example}`
-  if (host.includes('@')) return 'a name and password in the address are not sent. Write headers: { Authorization: … }'
-  if (/[\\\s#]/.test(url)) return 'the address has a space, a backslash or a #. Write %20, %5C or %23 for them'
+  if (scheme === undefined) return `expected a url that starts with http:// or https://. ${example}`
+  if (host.includes('{'))
+    return `the host must not contain a parameter, because the model could then choose any host. ${example}`
+  if (host.includes('@')) return 'a url must not contain a user name or password. Write headers: { Authorization: … }'
+  if (/[\\\s#]/.test(url)) return 'the url contains a space, a backslash or a #. Write %20, %5C or %23 instead'
   if (/[{}]/.test(rest.replaceAll(PLACEHOLDER, (whole) => (whole.startsWith('{{') ? whole : '')))) {
-    return 'a { or } in the address belongs to no parameter. Write {parameter}, or %7B and %7D for the characters'
+    return 'the url contains a { or } that is not part of a {parameter}. Write %7B and %7D for the characters themselves'
   }
-  return URL.parse(`${scheme}://${host}/`) === null ? `this is no http address. ${example}` : null
+  return URL.parse(`${scheme}://${host}/`) === null ? `this is not a valid http or https url. ${example}` : null
 }
 
 /** As the tool reads it: `{{name}}` stands for itself. */
@@ -141,8 +143,8 @@ function placeholderProblem(text: string, known: readonly string[] | null): stri
     if ((before !== undefined && after !== undefined) || known.includes(name)) continue
     const near = didYouMean(name, known)
     return near === null
-      ? `{${name}} is no parameter. Write e.g. parameters: { ${name}: { type: string } }`
-      : `{${name}} is no parameter. Did you mean {${near}}?`
+      ? `{${name}} is not a parameter. Write e.g. parameters: { ${name}: { type: string } }`
+      : `{${name}} is not a parameter. Did you mean {${near}}?`
   }
   return null
 }

@@ -9,7 +9,7 @@ const nameList = 'a name or a glob, or a list of them'
 
 const { predict_state: _, ...serverRules } = ruleKeys
 
-const ofServer = 'Each tool of a server brings its own.'
+const ofServer = 'The server describes each of its tools. Remove this key.'
 
 export const mcpTool = refusing(
   z
@@ -30,7 +30,7 @@ export const mcpTool = refusing(
         z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().meta({ example: '${TOKEN}' })).optional(),
         'Its environment. It sees nothing else of the server’s own but PATH, HOME and the like.',
         { TOKEN: '${TOKEN}' },
-        'names of variables with text',
+        'variable names with text values',
       ),
       cwd: key(
         text().optional(),
@@ -83,7 +83,7 @@ export const mcpTool = refusing(
     description: ofServer,
     parameters: ofServer,
     returns: ofServer,
-    predict_state: `${ofServer} Write it under tools, at the tool that is meant`,
+    predict_state: 'This is set per tool. Write it under tools, at the tool you mean',
   },
 )
 
@@ -108,12 +108,12 @@ function checkConnection(tool: Connection, report: Report): void {
   }
   // A program in a folder with spaces in its name is named by its path.
   if (command !== undefined && /\s/.test(command.trim()) && !/[\\/]/.test(command.split(/\s/, 1)[0] ?? '')) {
-    report('command', 'the command is the program alone. Write what follows it into args, e.g. args: [ -y, a-server ]')
+    report('command', 'command is the program alone. Put its arguments in args, e.g. args: [ -y, a-server ]')
   }
   if (url !== undefined && /^https?:\/\/[^/?#]*@/i.test(url)) {
     report(
       'url',
-      `a url holds no name or password. Write them into headers, e.g. Authorization: Basic \${MY_CREDENTIALS}`,
+      `a url must not contain a user name or password. Put them in headers, e.g. Authorization: Basic \${MY_CREDENTIALS}`,
     )
   }
   for (const key of url === undefined ? (['headers'] as const) : (['args', 'env', 'cwd'] as const)) {
@@ -121,8 +121,8 @@ function checkConnection(tool: Connection, report: Report): void {
     report(
       key,
       url === undefined
-        ? 'a server that is started by its command has no headers. Remove them, or pass what they hold in env'
-        : `a server at a url is not started here, so it has no ${key}. Remove it, or write command in the place of url`,
+        ? 'a server started by a command has no headers. Remove them, or pass their values in env'
+        : `a server at a url is not started by Quarterdeck, so it has no ${key}. Remove this key, or write command instead of url`,
     )
   }
 }

@@ -58,7 +58,7 @@ export const headers = (description = 'Headers that are sent with every request.
       .optional(),
     description,
     { Authorization: 'Bearer ${TOKEN}' },
-    'names of headers with text',
+    'header names with text values',
   )
 
 const predictState = z.strictObject({
@@ -114,7 +114,7 @@ export function checkRetries(rules: RulesYaml, effect: 'read' | 'once', report: 
   if ((rules.effect ?? effect) !== 'once' || (rules.retries ?? 0) === 0) return
   report(
     'retries',
-    'a tool whose effect is once is never tried again, because the first try may have worked. Write effect: read or effect: idempotent if that is true, otherwise remove retries',
+    'a tool with effect: once is never retried, because the first attempt may have worked. If repeating a call is safe, write effect: read or effect: idempotent; otherwise remove retries',
   )
 }
 
@@ -131,7 +131,7 @@ export function checkArguments(
     const advice =
       near === null
         ? known.length === 0
-          ? 'It has none; describe it in parameters.'
+          ? 'Describe it under parameters.'
           : `It has ${known.join(', ')}.`
         : `Did you mean ${near}?`
     report(path, `the tool has no parameter ${argument}. ${advice}`)

@@ -391,7 +391,7 @@ describe('a mistake in a tool', () => {
     ],
     [
       '{ type: function, name: t, file: no.ts }',
-      '4:42 tools[0].file: no.ts: there is no such file. The path is taken relative to this file.',
+      '4:42 tools[0].file: no.ts: there is no such file. Paths are relative to this file.',
     ],
     ['{ type: function, name: t, file: tools.ts, exprt: x }', '4:52 tools[0].exprt: unknown key. Did you mean export?'],
     [
@@ -404,7 +404,7 @@ describe('a mistake in a tool', () => {
     ],
     [
       '{ type: function, name: t, file: tools.ts, retries: 1 }',
-      '4:61 tools[0].retries: a tool whose effect is once is never tried again, because the first try may have worked. Write effect: read or effect: idempotent if that is true, otherwise remove retries',
+      '4:61 tools[0].retries: a tool with effect: once is never retried, because the first attempt may have worked. If repeating a call is safe, write effect: read or effect: idempotent; otherwise remove retries',
     ],
     [
       '{ type: function, name: t, file: tools.ts, risk: medium }',
@@ -412,15 +412,15 @@ describe('a mistake in a tool', () => {
     ],
     [
       `{ ${client}, approval: always }`,
-      '4:70 tools[0].approval: A client tool runs at the caller, who can ask its own user. Remove it.',
+      '4:70 tools[0].approval: A client tool runs in the client, which can ask its own user. Remove this key.',
     ],
     [
       `{ ${client}, retries: 1 }`,
-      '4:70 tools[0].retries: A client tool runs at the caller, and nobody here can try it again. Remove it.',
+      '4:70 tools[0].retries: A client tool runs in the client, so the server cannot retry it. Remove this key.',
     ],
     [
       `{ ${client}, predict_state: [{ state_key: s, tool_argument: x }] }`,
-      '4:117 tools[0].predict_state[0].tool_argument: the tool has no parameter x. It has none; describe it in parameters.',
+      '4:117 tools[0].predict_state[0].tool_argument: the tool has no parameter x. Describe it under parameters.',
     ],
     [
       '{ type: mcp, name: t }',
@@ -428,7 +428,7 @@ describe('a mistake in a tool', () => {
     ],
     [
       '{ type: mcp, name: t, url: "https://me:secret@x/mcp" }',
-      '4:36 tools[0].url: a url holds no name or password. Write them into headers, e.g. Authorization: Basic ${MY_CREDENTIALS}',
+      '4:36 tools[0].url: a url must not contain a user name or password. Put them in headers, e.g. Authorization: Basic ${MY_CREDENTIALS}',
     ],
     [
       '{ type: mcp, name: t, command: x, url: "http://x" }',
@@ -436,23 +436,23 @@ describe('a mistake in a tool', () => {
     ],
     [
       '{ type: mcp, name: t, command: npx -y a-server }',
-      '4:40 tools[0].command: the command is the program alone. Write what follows it into args, e.g. args: [ -y, a-server ]',
+      '4:40 tools[0].command: command is the program alone. Put its arguments in args, e.g. args: [ -y, a-server ]',
     ],
     [
       '{ type: mcp, name: t, command: ./no.js }',
-      '4:40 tools[0].command: no.js: there is no such file. The path is taken relative to this file.',
+      '4:40 tools[0].command: no.js: there is no such file. Paths are relative to this file.',
     ],
     [
       '{ type: mcp, name: t, command: x, cwd: nowhere }',
-      '4:48 tools[0].cwd: nowhere: there is no such folder. The path is taken relative to this file.',
+      '4:48 tools[0].cwd: nowhere: there is no such folder. Paths are relative to this file.',
     ],
     [
       '{ type: mcp, name: t, command: x, headers: { A: b } }',
-      '4:52 tools[0].headers: a server that is started by its command has no headers. Remove them, or pass what they hold in env',
+      '4:52 tools[0].headers: a server started by a command has no headers. Remove them, or pass their values in env',
     ],
     [
       '{ type: mcp, name: t, url: "http://x", args: [a] }',
-      '4:54 tools[0].args: a server at a url is not started here, so it has no args. Remove it, or write command in the place of url',
+      '4:54 tools[0].args: a server at a url is not started by Quarterdeck, so it has no args. Remove this key, or write command instead of url',
     ],
     [
       '{ type: mcp, name: t, url: "ws://x" }',
@@ -464,11 +464,11 @@ describe('a mistake in a tool', () => {
     ],
     [
       '{ type: mcp, name: t, command: x, description: Ten letters at least. }',
-      '4:43 tools[0].description: Each tool of a server brings its own.',
+      '4:43 tools[0].description: The server describes each of its tools. Remove this key.',
     ],
     [
       '{ type: mcp, name: t, command: x, tools: { b: { retries: 1 } } }',
-      '4:66 tools[0].tools.b.retries: a tool whose effect is once is never tried again, because the first try may have worked. Write effect: read or effect: idempotent if that is true, otherwise remove retries',
+      '4:66 tools[0].tools.b.retries: a tool with effect: once is never retried, because the first attempt may have worked. If repeating a call is safe, write effect: read or effect: idempotent; otherwise remove retries',
     ],
     [
       '{ type: mcp, name: t, command: x, tools: { b: { efect: read } } }',
@@ -476,51 +476,51 @@ describe('a mistake in a tool', () => {
     ],
     [
       `{ ${http} }`,
-      '4:9 tools[0].url: this key is missing; a tool of the type http needs an address or an OpenAPI file. Write e.g. url: https://api.example.com/weather?city={city}, or openapi: openapi.yaml',
+      '4:9 tools[0].url: this key is missing; an http tool needs a url or an OpenAPI file. Write e.g. url: https://api.example.com/weather?city={city}, or openapi: openapi.yaml',
     ],
     [
       `{ ${http}, url: "example.com" }`,
-      '4:73 tools[0].url: expected an address that begins with http:// or https://. Write e.g. url: https://api.example.com/weather?city={city}',
+      '4:73 tools[0].url: expected a url that starts with http:// or https://. Write e.g. url: https://api.example.com/weather?city={city}',
     ],
     [
       `{ ${http}, url: "https://{host}/x" }`,
-      '4:73 tools[0].url: the host cannot come from an argument, or the model could reach any. Write e.g. url: https://api.example.com/weather?city={city}',
+      '4:73 tools[0].url: the host must not contain a parameter, because the model could then choose any host. Write e.g. url: https://api.example.com/weather?city={city}',
     ],
     [
       `{ ${http}, url: "https://u:p@x/" }`,
-      '4:73 tools[0].url: a name and password in the address are not sent. Write headers: { Authorization: … }',
+      '4:73 tools[0].url: a url must not contain a user name or password. Write headers: { Authorization: … }',
     ],
     [
       `{ ${http}, url: "https://x/{a" }`,
-      '4:73 tools[0].url: a { or } in the address belongs to no parameter. Write {parameter}, or %7B and %7D for the characters',
+      '4:73 tools[0].url: the url contains a { or } that is not part of a {parameter}. Write %7B and %7D for the characters themselves',
     ],
     [
       `{ ${http}, url: "https://x/{city}" }`,
-      '4:73 tools[0].url: {city} is no parameter. Write e.g. parameters: { city: { type: string } }',
+      '4:73 tools[0].url: {city} is not a parameter. Write e.g. parameters: { city: { type: string } }',
     ],
     [
       `{ ${http}, url: "https://x/{ctiy}", parameters: { city: {} } }`,
-      '4:73 tools[0].url: {ctiy} is no parameter. Did you mean {city}?',
+      '4:73 tools[0].url: {ctiy} is not a parameter. Did you mean {city}?',
     ],
     [
       `{ ${http}, url: "https://x/{{city}}", parameters: { city: {} } }`,
-      '4:73 tools[0].url: a { or } in the address belongs to no parameter. Write {parameter}, or %7B and %7D for the characters',
+      '4:73 tools[0].url: the url contains a { or } that is not part of a {parameter}. Write %7B and %7D for the characters themselves',
     ],
     [
       `{ ${http}, url: "https://x/a b" }`,
-      '4:73 tools[0].url: the address has a space, a backslash or a #. Write %20, %5C or %23 for them',
+      '4:73 tools[0].url: the url contains a space, a backslash or a #. Write %20, %5C or %23 instead',
     ],
     [
       `{ ${http}, url: "https://x/", headers: { X-Id: "{id}" } }`,
-      '4:104 tools[0].headers.X-Id: {id} is no parameter. Write e.g. parameters: { id: { type: string } }',
+      '4:104 tools[0].headers.X-Id: {id} is not a parameter. Write e.g. parameters: { id: { type: string } }',
     ],
     [
       `{ ${http}, url: "https://x/", method: POST, body: { a: ["x {b}"] } }`,
-      '4:113 tools[0].body.a[0]: {b} is no parameter. Write e.g. parameters: { b: { type: string } }',
+      '4:113 tools[0].body.a[0]: {b} is not a parameter. Write e.g. parameters: { b: { type: string } }',
     ],
     [
       `{ ${http}, url: "https://x/", body: {} }`,
-      '4:93 tools[0].body: a GET has no body. Remove it, or write method: POST',
+      '4:93 tools[0].body: a GET request has no body. Remove it, or write method: POST',
     ],
     [
       `{ ${http}, url: "https://x/", method: post }`,
@@ -528,27 +528,27 @@ describe('a mistake in a tool', () => {
     ],
     [
       `{ ${http}, url: "https://x/", allow: [a] }`,
-      '4:94 tools[0].allow: allow belongs to openapi, and this tool has a url. Remove it.',
+      '4:94 tools[0].allow: allow only works with openapi, and this tool has a url. Remove this key.',
     ],
     [
       `{ ${http}, url: "https://x/", headers: { "a b": c } }`,
-      '4:98 tools[0].headers.a b: this name cannot stand here; expected names of headers with text. Write e.g. headers: { Authorization: "Bearer ${TOKEN}" }',
+      '4:98 tools[0].headers.a b: this name is not allowed here; expected header names with text values. Write e.g. headers: { Authorization: "Bearer ${TOKEN}" }',
     ],
     [
       '{ type: http, name: t, openapi: no.yaml }',
-      '4:41 tools[0].openapi: no.yaml: there is no such file. The path is taken relative to this file.',
+      '4:41 tools[0].openapi: no.yaml: there is no such file. Paths are relative to this file.',
     ],
     [
       '{ type: http, name: t, openapi: openapi.yaml, url: "https://x/" }',
-      '4:60 tools[0].url: the operations of the openapi file have their own url. Remove it.',
+      '4:60 tools[0].url: the OpenAPI file sets url for each operation. Remove this key.',
     ],
     [
       '{ type: agent, name: t, agent: x.yaml, parameters: {} }',
-      '4:48 tools[0].parameters: An agent is given a message. Remove it, and say in the description what the message should hold.',
+      '4:48 tools[0].parameters: An agent takes a message, not parameters. Remove this key, and say in the description what the message should contain.',
     ],
     [
       '{ type: agent, name: t, agent: x.yaml, handoff: true, timeout: 1 }',
-      '4:72 tools[0].timeout: a conversation that is handed over has no timeout. Remove it; that agent has limits of its own.',
+      '4:72 tools[0].timeout: a handoff has no timeout, because the other agent has its own limits. Remove this key.',
     ],
     [
       '{ type: prompt, name: t, description: Ten letters at least., template: {} }',
@@ -556,7 +556,7 @@ describe('a mistake in a tool', () => {
     ],
     [
       '{ type: prompt, name: t, description: Ten letters at least., template: { file: no.md } }',
-      '4:88 tools[0].template.file: no.md: there is no such file. The path is taken relative to this file.',
+      '4:88 tools[0].template.file: no.md: there is no such file. Paths are relative to this file.',
     ],
   ])('%s is explained', (tool, expected) => {
     expect(mistakes(tool)).toEqual([`agent.yaml:${expected}`])

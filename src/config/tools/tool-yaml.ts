@@ -57,8 +57,8 @@ const clientTool = refusing(
       checkArguments({ ...tool, parameters: tool.parameters ?? none }, reporter(context)),
     ),
   {
-    approval: 'A client tool runs at the caller, who can ask its own user. Remove it.',
-    retries: 'A client tool runs at the caller, and nobody here can try it again. Remove it.',
+    approval: 'A client tool runs in the client, which can ask its own user. Remove this key.',
+    retries: 'A client tool runs in the client, so the server cannot retry it. Remove this key.',
   },
 )
 
@@ -90,13 +90,15 @@ const agentTool = refusing(
       if (!tool.handoff) return
       for (const one of ['timeout', 'retries'] as const) {
         if (tool[one] === undefined) continue
-        report(one, `a conversation that is handed over has no ${one}. Remove it; that agent has limits of its own.`)
+        report(one, `a handoff has no ${one}, because the other agent has its own limits. Remove this key.`)
       }
     }),
   {
-    parameters: 'An agent is given a message. Remove it, and say in the description what the message should hold.',
-    returns: 'An agent answers with text. Remove it; a response_format in that agent’s own file gives it a shape.',
-    predict_state: 'An agent is given a message, and no argument of it is state. Remove it.',
+    parameters:
+      'An agent takes a message, not parameters. Remove this key, and say in the description what the message should contain.',
+    returns:
+      'An agent answers with text. Remove this key; to shape the answer, set response_format in that agent’s file.',
+    predict_state: 'An agent takes a message, not arguments that could become state. Remove this key.',
   },
 )
 
@@ -130,7 +132,7 @@ export const tools = z.array(tool).superRefine((list, context) => {
     const first = seen.get(name)
     if (first === undefined) seen.set(name, index)
     else
-      reporter(context)([index, 'name'], `tools[${first}] is called ${name} already. Give each tool a name of its own.`)
+      reporter(context)([index, 'name'], `tools[${first}] already has the name ${name}. Give each tool its own name.`)
   }
 })
 

@@ -120,7 +120,7 @@ describe('quarterdeck serve', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines.map(({ level, message }) => [level, message])).toEqual([
-      ['warn', expect.stringContaining('192.0.2.1 can be reached from other machines')],
+      ['warn', expect.stringContaining('Other machines can reach 192.0.2.1')],
       ['info', 'ready'],
       ['warn', 'DeprecationWarning: old'],
       ['info', 'Stopping.'],
@@ -186,7 +186,7 @@ describe('quarterdeck serve', () => {
     to decide   qd_operator
     the page    http://192.0.2.1:8000/#token=qd_user
 `)
-    expect(first.complained()).toContain('192.0.2.1 can be reached from other machines and TLS is off')
+    expect(first.complained()).toContain('Other machines can reach 192.0.2.1, and TLS is off')
     const local = (await show({ user: 'qd_user', operator: 'qd_operator' }, '127.0.0.1')).printed()
     expect(local).toContain('    to talk     qd_user  (not needed on this machine)\n    to decide   qd_operator\n')
     expect(local).not.toContain('#token=')
