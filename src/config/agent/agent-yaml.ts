@@ -1,4 +1,4 @@
-// The schema of agent.yaml, as it is written. `load-agent.ts` turns what it accepts into an AgentDefinition.
+// The schema of agent.yaml. `define-agent.ts` turns a checked file into an AgentDefinition.
 
 import { z } from 'zod'
 import { didYouMean } from '../source/did-you-mean.ts'
@@ -14,55 +14,60 @@ import { testCases } from './test-case-yaml.ts'
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 const limits = z.strictObject({
-  steps: key(count().default(25), 'Model answers in one run.', 25),
-  tokens: key(count().optional(), 'Model tokens (input and output) in one run. Default: no limit.', 200_000),
+  steps: key(count().default(25), 'Model answers per run.', 25),
+  tokens: key(count().optional(), 'Model tokens (input and output) per run. Default: no limit.', 200_000),
   duration: duration({
-    description: 'Wall time of one run; waiting for a person is not counted.',
+    description: 'Time per run; waiting in the queue or for a person does not count.',
     example: '15m',
   }).prefault(900),
   cost: key(
     z.number().positive().optional(),
-    'Cost of one run, in the currency of `model.prices`. Default: no limit.',
+    'Cost per run, in the currency of `model.prices`. Default: no limit.',
     0.5,
   ),
-  tool_calls: key(count().default(100), 'Tool calls in one run.', 100),
+  tool_calls: key(count().default(100), 'Tool calls per run.', 100),
   answer_chars: key(
     count(1000).default(1_000_000),
-    'Characters that the model writes in one run: text, thoughts and arguments of calls.',
+    'Characters that the model writes per run: text, reasoning and arguments of calls.',
     1_000_000,
   ),
-  identical_calls: key(count().default(3), 'The same tool call with the same arguments, in a row.', 3),
-  parallel_calls: key(count().default(8), 'Tool calls of one model answer that run side by side.', 8),
+  identical_calls: key(
+    count().default(3),
+    'How often in a row the model may make the same tool call with the same arguments.',
+    3,
+  ),
+  parallel_calls: key(count().default(8), 'How many tool calls of one model answer run at the same time.', 8),
   tool_result_chars: key(
     count(100).default(50_000),
-    'Characters kept of the result of one tool call; a longer one is cut and says so.',
+    'Characters kept of a tool result; a longer one is cut, and a note says so.',
     50_000,
   ),
   stored_message_chars: key(
     count(1000).default(100_000),
-    'Characters kept of one message; a longer one is cut and says so.',
+    'Characters kept of a message; a longer one is cut, and a note says so.',
     100_000,
   ),
 })
 
 const sessions = z.strictObject({
   ttl: duration({
-    description: 'Idle time after which a session’s live state is freed. Default: the server’s `sessions.ttl` (1800).',
+    description:
+      'Idle time after which the log of a session is compacted. Default: the server’s `sessions.ttl` (1800).',
     example: '30m',
   }).optional(),
   on_expiry: key(
     z.enum(['continue', 'close']).default('continue'),
-    'What a message to an idle session does: go on from the store, or find the session closed.',
+    'What a message to a session that was idle for `ttl` does: continue the session, or find it closed.',
     'continue',
   ),
   retention_days: key(
     count(0).optional(),
-    'Days after the last activity until a session is purged; 0 = never. Default: the server’s `sessions.retention_days` (30).',
+    'Days without activity after which a session is deleted; 0 = never. Default: the server’s `sessions.retention_days` (30).',
     30,
   ),
   on_busy: key(
     z.enum(['queue', 'reject', 'interrupt']).default('queue'),
-    'What a second message does while a run is active: wait, be refused, or stop the first.',
+    'What happens to a message that arrives during a run: it waits (queue), is refused (reject), or stops the run (interrupt).',
     'queue',
   ),
 })
@@ -71,48 +76,46 @@ export const agentYaml = z
   .strictObject({
     name: key(
       z.string().regex(NAME),
-      'The agent’s name, in addresses and logs.',
+      'Name of the agent, used in URLs and logs.',
       'assistant',
       'a name of up to 64 letters, digits, _ and - that begins with a letter',
     ),
     description: key(
       z.string().max(2000).default(''),
-      'One line about the agent, for people and for other agents.',
+      'One line about the agent, for people and other agents.',
       'Answers questions about our products.',
     ),
-    author: key(z.string().max(200).optional(), 'Who wrote it, for people.', 'Kim, Support'),
+    author: key(z.string().max(200).optional(), 'Who wrote this file. For people only.', 'Kim, Support'),
     default: key(
       z.boolean().default(false),
-      'Answers where a request names no agent. Without one, the first agent does.',
+      'Makes this the agent that answers requests which name no agent. If no agent sets this, the first one does.',
       true,
     ),
-    model: key(model, 'Which model answers.', { provider: 'openai', name: 'gpt-5-mini' }),
+    model: key(model, 'The model that answers.', { provider: 'openai', name: 'gpt-5-mini' }),
     instructions: key(
       textOrFile('instructions', 'instructions', 'You are a helpful assistant.'),
-      'What the agent is told before everything else: text, or `inline` or `file`.',
+      'The system prompt: text, or one of the keys `inline` and `file`.',
       { inline: 'You are a helpful assistant.' },
       'text, or one of the keys inline and file',
     ),
-    tools: key(tools.default([]), 'What the agent can call.', [
+    tools: key(tools.default([]), 'Tools that the agent can call.', [
       { type: 'function', name: 'get_weather', file: 'tools.ts' },
     ]),
     response_format: key(
       jsonSchema().optional(),
-      'A JSON Schema; the final answer is JSON that fits it.',
+      'A JSON Schema. The final answer is then JSON that matches it.',
       { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
       'a JSON Schema',
     ),
-    limits: key(
-      limits.prefault({}),
-      'Where a run ends, whatever the model wants; it then fails with `budget_exceeded`.',
-      { steps: 25 },
-    ),
+    limits: key(limits.prefault({}), 'Limits of a run. A run that reaches one fails with `budget_exceeded`.', {
+      steps: 25,
+    }),
     context: key(
       z
         .strictObject({
           max_messages: key(
             count().optional(),
-            'The newest messages the model is shown, in whole exchanges. Default: the server’s `context.max_messages` (200).',
+            'How many of the newest messages the model sees, in whole exchanges. Default: the server’s `context.max_messages` (200).',
             200,
           ),
         })
@@ -120,12 +123,19 @@ export const agentYaml = z
       'How much of the conversation the model sees.',
       { max_messages: 200 },
     ),
-    sessions: key(sessions.prefault({}), 'How conversations live.', { ttl: '30m' }),
-    approval: key(approval.prefault({}), 'When a person is asked before a tool runs.', { default: 'always' }),
-    judge: key(model.optional(), 'The model that judges test cases.', { provider: 'openai', name: 'gpt-5-mini' }),
-    test_cases: key(testCases.default([]), 'What `quarterdeck test` says to the agent, and what must come of it.', [
-      { name: 'knows the capital', input: 'What is the capital of France?', contains: 'Paris' },
-    ]),
+    sessions: key(sessions.prefault({}), 'How long sessions live, and what a busy one does.', { ttl: '30m' }),
+    approval: key(approval.prefault({}), 'Which tool calls a person must approve, and who may approve them.', {
+      default: 'always',
+    }),
+    judge: key(model.optional(), 'Model that judges the answers in test cases.', {
+      provider: 'openai',
+      name: 'gpt-5-mini',
+    }),
+    test_cases: key(
+      testCases.default([]),
+      'Test cases for `quarterdeck test`: what the user says, and what must be true of the answer.',
+      [{ name: 'knows the capital', input: 'What is the capital of France?', contains: 'Paris' }],
+    ),
   })
   .superRefine((agent, context) => {
     const report = reporter(context)
@@ -134,10 +144,10 @@ export const agentYaml = z
     checkTestCases(agent, report)
   })
 
-/** agent.yaml after validation: defaults filled in, times in seconds. */
+/** A checked agent.yaml: defaults are filled in, times are in seconds. */
 export type AgentYaml = z.infer<typeof agentYaml>
 
-/** The shortest agent that works, on one line. */
+/** The shortest agent that works, on one line, for error messages. */
 export const starterAgent = '{ name: assistant, model: { provider: demo }, instructions: You are a helpful assistant. }'
 
 function checkCost({ limits, model }: AgentYaml, report: Report): void {
@@ -149,7 +159,7 @@ function checkCost({ limits, model }: AgentYaml, report: Report): void {
   }
 }
 
-/** Rules that nothing refers to would look as if they held. */
+/** A policy that nothing uses would look as if it were active. */
 function checkPolicy({ approval, tools }: AgentYaml, report: Report): void {
   if (approval.policy.length === 0) return
   const rules = tools.flatMap((tool) => [
@@ -162,7 +172,7 @@ function checkPolicy({ approval, tools }: AgentYaml, report: Report): void {
 }
 
 function checkTestCases({ tools, test_cases: cases, judge }: AgentYaml, report: Report): void {
-  // Servers and other agents bring tools that the file does not name.
+  // MCP servers, OpenAPI files and other agents add tools that this file does not name.
   const isWhole = tools.every((tool) => tool.type !== 'mcp' && tool.type !== 'agent' && !('openapi' in tool))
   const names = tools.map(({ name }) => name)
   for (const [index, test] of cases.entries()) {

@@ -1,4 +1,4 @@
-// The schema of `approval`, of the agent and of a tool: when a person is asked before a tool runs.
+// The schema of `approval`, for the agent and for a single tool: which calls a person must approve.
 
 import { z } from 'zod'
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
@@ -12,7 +12,7 @@ const words: Readonly<Record<string, ApprovalRule>> = {
   'risk >= high': { ask: 'risk', atLeast: 'high' },
   'risk >= critical': { ask: 'risk', atLeast: 'critical' },
   policy: { ask: 'policy' },
-  // The word of the first version.
+  // The first version of agent.yaml had this word.
   risk: { ask: 'risk', atLeast: 'high' },
 }
 
@@ -25,13 +25,13 @@ export const approvalRule = () =>
       z.strictObject({
         when: key(
           z.union([conditions(), z.array(conditions()).min(1)]),
-          'Also asks where the arguments fit: conditions on arguments, or a list of them. Every argument of an entry must fit, and one entry of a list.',
+          'Asks for approval if these conditions match the arguments of a call. All conditions of an entry must match; in a list, one matching entry is enough.',
           { amount: { above: 100 } },
           'conditions on arguments, or a list of them',
         ),
         otherwise: key(
           z.enum(['run']).optional(),
-          'Lets all other calls run, whatever their risk is. Without it they go by `approval.default` of the agent, and where this is `approval.default` itself by `risk >= high`.',
+          'Lets all other calls run, whatever their risk. Without it, the agent’s `approval.default` decides about them; inside `approval.default` itself, `risk >= high` decides.',
           'run',
         ),
       }),
@@ -51,39 +51,40 @@ export const approvalRule = () =>
 const policyRule = z.strictObject({
   tools: key(
     oneOrMore(text()),
-    'The tools it is about: names or globs.',
+    'The tools that this rule covers: names or globs.',
     ['read_*'],
     'the name of a tool or a glob, or a list of them',
   ),
   where: key(
     conditions().optional(),
-    'What the arguments must be; without it every call fits.',
+    'Conditions on the arguments. Without it, the rule covers every call of these tools.',
     { path: '/tmp/**' },
     'conditions on arguments',
   ),
   // biome-ignore lint/suspicious/noThenProperty: a key of our files.
-  then: key(z.enum(['allow', 'ask', 'refuse']), 'What happens to a call that fits.', 'allow'),
+  then: key(z.enum(['allow', 'ask', 'refuse']), 'What happens to a call that the rule covers.', 'allow'),
 })
 
-/** The `approval` of the agent. */
+/** The key `approval` of the agent. */
 export const approval = z.strictObject({
   default: key(
     approvalRule().prefault('risk >= high'),
-    'Which calls a person must allow, where the tool does not say: none, all, those of tools with this risk and above, those that the `policy` asks about, or those with such arguments.',
+    'Which calls a person must approve, unless the tool has its own `approval`: none, all, those of tools with this risk or a higher one, those that the `policy` asks about, or those whose arguments match.',
     'risk >= high',
     ruleExpectation,
   ),
   by: key(
     z.enum(['owner', 'operator']).default('operator'),
-    'Who may answer: an operator, or also the owner of the session, with a token that names them. Calls of risk critical are always the operator’s.',
+    'Who may answer: only operators, or also the owner of the session (with a token that names them). Only an operator may approve calls of risk critical.',
     'operator',
   ),
-  expires: duration({ description: 'How long an approval waits; then it counts as refused.', example: '1h' }).prefault(
-    3600,
-  ),
+  expires: duration({
+    description: 'How long an approval waits for an answer. After that, it counts as rejected.',
+    example: '1h',
+  }).prefault(3600),
   policy: key(
     z.array(policyRule).default([]),
-    'Rules for calls whose approval is `policy`. The first that fits decides; a call that none fits is asked about.',
+    'Rules for calls whose approval is `policy`. The first rule that covers a call decides; a call that no rule covers needs approval.',
     // biome-ignore lint/suspicious/noThenProperty: a key of our files.
     [{ tools: ['read_*'], then: 'allow' }],
   ),

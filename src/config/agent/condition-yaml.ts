@@ -1,4 +1,4 @@
-// Conditions on the arguments of a call: the schema of how they are written, and what they come out as.
+// The schema of conditions on the arguments of a call, and what they are turned into.
 
 import { z } from 'zod'
 import type { ArgumentCondition, ArgumentConditions } from '../../domain/approval-rule.ts'
@@ -12,7 +12,7 @@ const isGlob = (value: Scalar): value is string => typeof value === 'string' && 
 
 const plain = (value: Scalar): ArgumentCondition => (isGlob(value) ? { matches: value } : { equals: value })
 
-// Taken literally such a list would let through what it is meant to stop.
+// A glob in a list would be compared literally, and so let through the calls it is meant to stop.
 const list = () =>
   z
     .array(scalar())
@@ -28,20 +28,20 @@ const list = () =>
     })
 
 const testKeys = {
-  equals: key(scalar().optional(), 'Exactly this value.', 'all'),
-  one_of: key(z.array(scalar()).min(1).optional(), 'One of these values.', ['eu', 'us']),
+  equals: key(scalar().optional(), 'Matches exactly this value.', 'all'),
+  one_of: key(z.array(scalar()).min(1).optional(), 'Matches one of these values.', ['eu', 'us']),
   matches: key(
     text().optional(),
-    'A glob: `*` stands for any characters but `/`, `**` for any at all, `?` for one.',
+    'Matches a glob: `*` = any characters except `/`, `**` = any characters, `?` = one character.',
     '/etc/**',
   ),
   path: key(
     text().optional(),
-    'A glob for a path, by where the path leads; without `/` it is about the last part.',
+    'Matches a path against a glob, after links and `..` are resolved. Without `/`, the glob is compared with the last part of the path.',
     '*.env',
   ),
-  above: key(z.number().optional(), 'A number greater than this.', 100),
-  below: key(z.number().optional(), 'A number less than this.', 0),
+  above: key(z.number().optional(), 'Matches a number greater than this.', 100),
+  below: key(z.number().optional(), 'Matches a number less than this.', 0),
 }
 
 type Tests = z.infer<z.ZodObject<typeof testKeys>>
@@ -101,7 +101,7 @@ const condition = () =>
             ...testKeys,
             not: key(
               inner().optional(),
-              'The opposite of what stands here.',
+              'Matches if this condition does not.',
               'draft',
               expected.replace(' and not', ''),
             ),
@@ -110,12 +110,12 @@ const condition = () =>
           .transform(({ not, ...tests }): ArgumentCondition => (not === undefined ? testOf(tests) : { not })),
       ])
       .transform(conditionOf),
-    'What the argument must be.',
+    'Condition on this argument.',
     { above: 100 },
     expected,
   )
 
-/** Every named argument must fit; a name may have dots to reach inside. */
+/** Every named argument must match. A name may contain dots to reach inside an argument: `order.amount`. */
 export const conditions = () =>
   z
     .record(z.string(), condition())

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
-// The schema of the `model` key of agent.yaml.
+// The schema of the key `model` in agent.yaml.
 
 import { z } from 'zod'
 import { modelInputs } from '../../domain/agent.ts'
@@ -11,88 +11,96 @@ import { providerNames } from './providers.ts'
 const modelKeys = {
   provider: key(
     z.enum(providerNames),
-    'Who runs the model. `demo` needs no key; `openai` with `base_url` reaches every compatible server; `ai-sdk` takes any `@ai-sdk/*` package.',
+    'Who runs the model. `demo` needs no key; `openai` with `base_url` works with every compatible server; `ai-sdk` works with any `@ai-sdk/*` package.',
     'openai',
   ),
   name: key(
     text().optional(),
-    'The model, as its provider calls it (with `azure`, which is also called `azure_openai`: the deployment). `demo` and `scripted` need none.',
+    'The provider’s name for the model; for `azure` (also `azure_openai`) the name of the deployment. `demo` and `scripted` need no name.',
     'gpt-5-mini',
   ),
-  temperature: key(z.number().min(0).max(2).optional(), 'Randomness of the answers. Default: the provider’s.', 0.7),
+  temperature: key(z.number().min(0).max(2).optional(), 'How random the answers are. Default: the provider’s.', 0.7),
   max_tokens: key(count().optional(), 'The longest answer, in tokens. Default: the provider’s.', 2000),
   top_p: key(z.number().min(0).max(1).optional(), 'Nucleus sampling. Default: the provider’s.', 0.9),
   base_url: key(
     z.url({ protocol: /^https?$/ }).optional(),
-    'Address of the API, for compatible servers (vLLM, LM Studio, Groq …). With `azure` also read from AZURE_OPENAI_ENDPOINT.',
+    'Address of the API, for compatible servers (vLLM, LM Studio, Groq …). For `azure` the default is AZURE_OPENAI_ENDPOINT.',
     'http://127.0.0.1:11434/v1',
     'an http or https URL',
   ),
   endpoint: key(
     z.url({ protocol: /^https?$/ }).optional(),
-    'Another word for `base_url`, as Azure says it.',
+    'Azure’s word for `base_url`; it means the same.',
     'https://my-resource.openai.azure.com',
     'an http or https URL',
   ),
   api_key: key(
     text().optional(),
-    'The key, best as `${VARIABLE}`. Default: the provider’s usual variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY or GEMINI_API_KEY, AZURE_OPENAI_API_KEY). `none` for a server that needs no key.',
+    'API key, best written as `${VARIABLE}`. Default: the provider’s usual variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY or GEMINI_API_KEY, AZURE_OPENAI_API_KEY). Write `none` for a server that needs no key.',
     '${OPENAI_API_KEY}',
   ),
   package: key(
     text().optional(),
-    '`ai-sdk` only: the npm package of the provider, installed beside the agent.',
+    'Only for `ai-sdk`: the provider’s npm package, installed next to the agent file.',
     '@ai-sdk/mistral',
   ),
-  script: key(text().optional(), '`scripted` only: the script file, relative to this file.', 'script.yaml'),
+  script: key(text().optional(), 'Only for `scripted`: the script file, relative to this file.', 'script.yaml'),
   reasoning: key(
     z
       .strictObject({
         effort: key(z.enum(['low', 'medium', 'high']).optional(), 'How hard the model should think.', 'medium'),
-        budget_tokens: key(count().optional(), 'Tokens it may think for, where the provider counts them.', 4000),
+        budget_tokens: key(
+          count().optional(),
+          'Tokens the model may spend on reasoning, if the provider supports a budget.',
+          4000,
+        ),
       })
       .optional(),
-    'Thinking before the answer, for models that can.',
+    'Reasoning before the answer, for models that support it.',
     { effort: 'medium' },
   ),
   input: key(
     z.array(z.enum(modelInputs)).optional(),
-    'What the model takes as it is; files of other kinds reach it as their text. Default: text, image and pdf with the provider’s own address (`azure`: no pdf); text alone with another `base_url`, `ollama`, `ai-sdk`, `demo` and `scripted`.',
+    'Kinds of input that the model accepts directly. Other files are sent as extracted text. Default: text, image and pdf at the provider’s own address (`azure`: no pdf); only text with another `base_url` and for `ollama`, `ai-sdk`, `demo` and `scripted`.',
     ['text', 'image'],
   ),
   context_window: key(
     count().default(128_000),
-    'Tokens the model takes in one request; older messages are left out beyond it.',
+    'Tokens that fit in one request to the model. Older messages are left out if there are more.',
     200_000,
   ),
   retries: key(
     count(0).max(10).default(2),
-    'Further attempts after a rate limit, a server error or a lost connection, before the first token.',
+    'Further attempts after a rate limit, a server error or a lost connection, as long as no token has arrived.',
     2,
   ),
   proxy: key(
     z.union([z.literal(false), text()]).optional(),
-    'The proxy to reach it through, also if it runs on this machine; `none` or `false`: no proxy. Default: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names its host or it runs on this machine.',
+    'Proxy for requests to the model, even one on this machine; `none` or `false` = no proxy. Default: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names the host or the model runs on this machine.',
     'http://proxy.example.com:3128',
     'the address of a proxy, or false',
   ),
   tls: key(
     z
       .strictObject({
-        cert: key(text().optional(), 'The certificate that we show, a PEM file relative to this file.', 'client.pem'),
-        key: key(text().optional(), 'Its key, a PEM file relative to this file.', 'client-key.pem'),
+        cert: key(text().optional(), 'Client certificate: a PEM file, relative to this file.', 'client.pem'),
+        key: key(
+          text().optional(),
+          'Key of the client certificate: a PEM file, relative to this file.',
+          'client-key.pem',
+        ),
         ca: key(
           text().optional(),
-          'Who vouches for the server, a PEM file relative to this file; the usual authorities no longer count then.',
+          'Certificate authorities to trust instead of the usual ones: a PEM file, relative to this file.',
           'ca.pem',
         ),
       })
       .optional(),
-    'For servers that ask for a certificate, or have one of a company’s own authority.',
+    'For servers that require a client certificate, or whose certificate comes from a company’s own authority.',
     { cert: 'client.pem', key: 'client-key.pem', ca: 'ca.pem' },
   ),
   connect_timeout: duration({
-    description: 'How long to wait for a connection; then it is tried again, or the fallback is asked.',
+    description: 'How long to wait for a connection. After that, the server retries or uses the fallback.',
     example: '5s',
   }).prefault(10),
   first_token_timeout: duration({ description: 'How long to wait for the first token.', example: '90s' }).prefault(120),
@@ -100,11 +108,11 @@ const modelKeys = {
   prices: key(
     z
       .strictObject({
-        input: key(z.number().min(0), 'Price of a million input tokens.', 0.25),
-        output: key(z.number().min(0), 'Price of a million output tokens.', 2),
+        input: key(z.number().min(0), 'Price per million input tokens.', 0.25),
+        output: key(z.number().min(0), 'Price per million output tokens.', 2),
       })
       .optional(),
-    'What the model costs, per million tokens; `limits.cost` needs it.',
+    'Price of the model per million tokens. `limits.cost` needs it.',
     { input: 0.25, output: 2 },
   ),
 }
@@ -176,7 +184,7 @@ export const model = z
     ...modelKeys,
     fallback: key(
       fallbackModel.optional(),
-      'A second model, asked when the first one fails before its first token. The same keys, without `fallback`.',
+      'A second model, used if the first one fails before its first token. It has the same keys, except `fallback`.',
       {
         provider: 'openai',
         name: 'gpt-5-mini',

@@ -1,4 +1,4 @@
-// The schema of `test_cases` in agent.yaml. `quarterdeck test` runs them.
+// The schema of `test_cases` in agent.yaml; `quarterdeck test` runs them.
 
 import { z } from 'zod'
 import { regexProblem } from '../source/check-json-schema.ts'
@@ -16,7 +16,7 @@ const expectedTool = z.union([
     name: key(text(), 'The tool that must be called.', 'get_weather'),
     arguments: key(
       z.record(z.string(), z.unknown()).optional(),
-      'Arguments that must be equal; others may be there too.',
+      'Arguments that must have exactly these values; the call may have others too.',
       { city: 'Paris' },
     ),
   }),
@@ -24,14 +24,14 @@ const expectedTool = z.union([
 
 const caseApproval = z
   .strictObject({
-    tool: key(text(), 'The tool that a person is asked about.', 'send_mail'),
-    decision: key(z.enum(['approve', 'reject']).default('approve'), 'What the person says.', 'reject'),
+    tool: key(text(), 'The tool whose calls this answers.', 'send_mail'),
+    decision: key(z.enum(['approve', 'reject']).default('approve'), 'The person’s decision.', 'reject'),
     arguments: key(
       z.record(z.string(), z.unknown()).optional(),
-      'With `approve`: arguments in the place of the model’s.',
+      'With `approve`: arguments that replace the model’s.',
       { to: 'ada@example.com' },
     ),
-    reason: key(text().optional(), 'What the agent is told, e.g. why not.', 'Not today.'),
+    reason: key(text().optional(), 'What the agent is told, for example the reason for a rejection.', 'Not today.'),
   })
   .superRefine((answer, context) => {
     if (answer.decision === 'reject' && answer.arguments !== undefined) {
@@ -44,17 +44,17 @@ const caseApproval = z
 
 const testCase = z
   .strictObject({
-    name: key(text(), 'What it is called in reports; each has a name of its own.', 'knows the capital'),
+    name: key(text(), 'Name of the test case in reports; it must be unique.', 'knows the capital'),
     input: key(text().optional(), 'What the user says.', 'What is the capital of France?'),
     turns: key(
       z.array(text()).min(1).optional(),
-      'In the place of `input`: what the user says, turn by turn. The checks look at the last answer.',
+      'Instead of `input`: what the user says, turn by turn. The checks look at the last answer.',
       ['I live in France.', 'What is my capital?'],
       'a list of texts',
     ),
     files: key(
       oneOrMore(text()).default([]),
-      'Files that are sent with the first turn, relative to this file.',
+      'Files to send with the first turn, relative to this file.',
       ['invoice.pdf'],
       'a file, or a list of files',
     ),
@@ -67,52 +67,52 @@ const testCase = z
           }),
         )
         .default([]),
-      'Tools that must be called, in this order; others may be called between them.',
+      'Tools that must be called, in this order; other calls may come in between.',
       ['get_weather'],
       'a list of tools',
     ),
-    only_these_tools: key(z.boolean().default(false), 'No other tools may be called.', true),
+    only_these_tools: key(z.boolean().default(false), 'Fails the test if any other tool is called.', true),
     approvals: key(
       z.array(caseApproval).default([]),
-      'What is answered when a call waits for a person, by tool. Of one tool in order; the last answers all that follow.',
+      'Answers for calls that need approval, by tool. If a tool has several answers, they are used in order; the last one answers all further calls.',
       [{ tool: 'send_mail', decision: 'approve' }],
       'a list of answers',
     ),
-    contains: key(prose(), 'Texts that the answer must hold.', 'Paris', texts),
-    not_contains: key(prose(), 'Texts that the answer must not hold.', 'I do not know', texts),
+    contains: key(prose(), 'Text that the answer must contain.', 'Paris', texts),
+    not_contains: key(prose(), 'Text that the answer must not contain.', 'I do not know', texts),
     regex: key(
       prose(),
-      'Regular expressions (JavaScript’s) that the answer must match.',
+      'JavaScript regular expression that the answer must match.',
       '\\bParis\\b',
       'a regular expression, or a list of them',
     ),
     ignore_case: key(
       z.boolean().default(false),
-      '`contains`, `not_contains` and `regex` take capital and small letters for the same.',
+      'Makes `contains`, `not_contains` and `regex` ignore upper and lower case.',
       true,
     ),
     json_schema: key(
       jsonSchema().optional(),
-      'The answer is JSON that fits this JSON Schema.',
+      'The answer must be JSON that matches this JSON Schema.',
       { type: 'object', required: ['answer'] },
       'a JSON Schema',
     ),
     ground_truth: key(
       text().optional(),
-      'A right answer. The judge compares, if the agent has one; otherwise the words that both have in common are counted.',
+      'A correct answer. If the agent has a `judge`, it compares the two; otherwise the shared words are counted.',
       'The capital of France is Paris.',
     ),
     similarity: key(
       z.number().min(0).max(1).optional(),
-      'How much of the words of `ground_truth` and of the answer must be the same. Default: 0.5, where no judge compares.',
+      'How similar the words of the answer and of `ground_truth` must be, from 0 to 1. Default: 0.5, if no judge compares them.',
       0.6,
     ),
     judge: key(
       text().optional(),
-      'What the judge looks for, in words. The agent needs a `judge`.',
+      'What the judge checks, in plain words. The agent needs a `judge`.',
       'The answer is polite and names one city.',
     ),
-    timeout: duration({ description: 'How long all its turns may take.', example: '2m' }).prefault(120),
+    timeout: duration({ description: 'How long all turns together may take.', example: '2m' }).prefault(120),
   })
   .superRefine((test, context) => {
     const report = reporter(context)

@@ -26,7 +26,7 @@ const table = {
   host: setting({
     schema: hostAddress(),
     description:
-      'Address to listen on; by default (and for `localhost`) 127.0.0.1, and ::1 where it exists. Beyond this machine (0.0.0.0 = everywhere) a token is required.',
+      'Address to listen on. The default, and `localhost`, mean 127.0.0.1 plus ::1 where it exists. If other machines can reach the address (0.0.0.0 = all of them), a token is required.',
     expected: 'an IP address or a host name',
     example: '0.0.0.0',
     default: '127.0.0.1',
@@ -35,7 +35,7 @@ const table = {
   }),
   port: setting({
     schema: count(0).max(65_535),
-    description: 'Port to listen on; 0 takes any free one.',
+    description: 'Port to listen on; 0 picks any free port.',
     example: 8000,
     default: 8000,
     flag: '--port <number>',
@@ -43,7 +43,7 @@ const table = {
   }),
   protocols: setting({
     schema: protocolList(),
-    description: `Doors that are open: ${protocolNames.join(', ')}. A closed one answers 404 and says so.`,
+    description: `Open doors: ${protocolNames.join(', ')}. A closed door answers 404 and says that it is closed.`,
     expected: `all, or a list of ${protocolNames.join(', ')}`,
     example: ['ag-ui', 'rest'],
     default: [...protocolNames],
@@ -55,7 +55,7 @@ const table = {
   'cors.origins': setting({
     schema: origins(),
     description:
-      'Web pages that may call the server. `local` = pages of this machine, any port; `*` = all, alone, and only when a token is required.',
+      'Web pages that may call the server. `local` = pages on this machine, any port; `*` = every page. `*` must be the only entry and needs a required token.',
     expected: 'a list of origins such as https://app.example.com (without a path), local, or * alone',
     example: ['local', 'https://app.example.com'],
     default: ['local'],
@@ -66,7 +66,7 @@ const table = {
   allowed_hosts: setting({
     schema: hostNames(),
     description:
-      'Names this server is called by, besides this machine’s and `host`: a request with another Host header is refused (421).',
+      'Host names that requests may use, besides those of this machine and `host`. A request with any other Host header is refused (421).',
     expected: 'a list of host names, with or without :port',
     example: ['agent.example.com'],
     default: [],
@@ -77,7 +77,7 @@ const table = {
   }),
   'log.level': setting({
     schema: logLevel(),
-    description: 'The least important lines that are logged: debug, info, warn, error, silent; Python’s names too.',
+    description: 'Lowest level that is logged: debug, info, warn, error or silent. Python’s names work too.',
     expected: 'one of debug, info, warn, error, silent (or DEBUG, INFO, WARNING, ERROR, CRITICAL, NOTSET)',
     example: 'warn',
     default: 'info',
@@ -86,7 +86,7 @@ const table = {
   }),
   'log.format': setting({
     schema: z.enum(['auto', 'json', 'text']),
-    description: 'One JSON object a line, or text for people; auto = text on a terminal, json otherwise.',
+    description: 'json = one JSON object per line; text = easy to read; auto = text on a terminal, json otherwise.',
     example: 'json',
     default: 'auto',
     flag: '--log-format <format>',
@@ -94,7 +94,8 @@ const table = {
   }),
   'log.content': setting({
     schema: z.boolean().transform((value): boolean | null => value),
-    description: 'With `debug`: messages and answers in the log, secrets masked. Never beyond this machine.',
+    description:
+      'With `debug`: log messages and answers, with secrets masked. Never happens if other machines can reach the server.',
     example: false,
     default: null,
     defaultText: 'on with `debug`',
@@ -103,7 +104,7 @@ const table = {
   }),
   debug: setting({
     schema: z.boolean(),
-    description: 'Log everything: level debug, with content. An explicit `log.level` keeps its say.',
+    description: 'Log everything: level debug, with content. If `log.level` is set, that level stays.',
     example: true,
     default: false,
     flag: '--debug',
@@ -111,7 +112,7 @@ const table = {
   }),
   data_dir: setting({
     schema: path(),
-    description: 'Folder of the database and the uploads.',
+    description: 'Folder for the database and the uploaded files.',
     expected: 'a folder',
     example: '/var/lib/quarterdeck',
     default: null,
@@ -122,7 +123,7 @@ const table = {
   }),
   store: setting({
     schema: z.enum(['sqlite', ':memory:']),
-    description: 'Where conversations are kept: a SQLite file in `data_dir`, or memory (gone with the process).',
+    description: 'Where conversations are kept: a SQLite file in `data_dir`, or memory (lost when the process ends).',
     example: 'sqlite',
     default: 'sqlite',
     flag: '--store <kind>',
@@ -130,22 +131,22 @@ const table = {
   }),
   'auth.token': setting({
     schema: token(),
-    description: 'The users’ bearer token. Set here, it is required everywhere, also on this machine.',
+    description: 'Bearer token for users. If it is set, every client needs it, even on this machine.',
     expected: 'text without spaces',
     example: '${QUARTERDECK_TOKEN}',
     default: null,
-    defaultText: 'made and shown at the first start at a terminal, see `quarterdeck tokens`',
+    defaultText: 'created and shown at the first start on a terminal, see `quarterdeck tokens`',
     secret: true,
     flag: null,
     env: ['QUARTERDECK_TOKEN'],
   }),
   'auth.operator_token': setting({
     schema: token(),
-    description: 'The operators’ bearer token: who has it may decide. Always required for that.',
+    description: 'Bearer token for operators, who decide about tool calls. Deciding always needs a token.',
     expected: 'text without spaces',
     example: '${QUARTERDECK_OPERATOR_TOKEN}',
     default: null,
-    defaultText: 'made and shown at the first start at a terminal, see `quarterdeck tokens`',
+    defaultText: 'created and shown at the first start on a terminal, see `quarterdeck tokens`',
     secret: true,
     flag: null,
     env: ['QUARTERDECK_OPERATOR_TOKEN'],
@@ -153,7 +154,7 @@ const table = {
   'auth.mode': setting({
     schema: z.enum(['auto', 'token', 'none']),
     description:
-      'Whether talking needs a token: token = always, none = never (this machine only), auto = beyond this machine, or when `auth.token` is set.',
+      'Whether talking to an agent needs a token: token = always; none = never (this machine only); auto = if other machines can reach the server, or if `auth.token` is set.',
     example: 'token',
     default: 'auto',
     flag: '--auth <mode>',
@@ -162,7 +163,7 @@ const table = {
   insecure: setting({
     schema: z.boolean(),
     description:
-      'No token for talking, also beyond this machine: everybody who can reach the port uses your model. Deciding still needs the operator’s.',
+      'Require no token for talking, even if other machines can reach the server: anyone who reaches the port can use your model. Deciding still needs a token.',
     example: true,
     default: false,
     flag: '--insecure',
@@ -170,7 +171,7 @@ const table = {
   }),
   'limits.sessions': setting({
     schema: limit(),
-    description: 'Sessions kept at once; more are refused (429).',
+    description: 'Sessions kept at the same time; further ones are refused (429).',
     expected: LIMIT,
     example: 10_000,
     default: null,
@@ -180,7 +181,7 @@ const table = {
   }),
   'limits.active_runs': setting({
     schema: count(),
-    description: 'Runs at work at once; more are refused (429).',
+    description: 'Runs that are active at the same time; further ones are refused (429).',
     example: 2000,
     default: 2000,
     flag: '--max-active-runs <number>',
@@ -188,7 +189,8 @@ const table = {
   }),
   'limits.disconnect_grace': setting({
     schema: spanOrNever(),
-    description: 'How long a run goes on after its last reader has gone; 0 = stops at once, never = runs to its end.',
+    description:
+      'How long a run continues after its last reader disconnects; 0 = stop at once, never = run to the end.',
     expected: `${durationExpectation(true)}, or never`,
     example: '10s',
     default: 10,
@@ -199,7 +201,7 @@ const table = {
   'limits.body_bytes': setting({
     schema: count(1000),
     description:
-      'Bytes of a JSON request, without the files in it; a larger one is refused (413). Routes without files take 1 MB at most, decisions 64 KB.',
+      'Largest JSON request in bytes, not counting files inside it; a larger one is refused (413). Routes without files accept at most 1 MB, decisions 64 KB.',
     example: 10_000_000,
     default: 10_000_000,
     flag: '--max-body-bytes <number>',
@@ -207,7 +209,7 @@ const table = {
   }),
   'limits.queue': setting({
     schema: count(0),
-    description: 'Messages that wait while a session is busy; more are refused (429).',
+    description: 'Messages that may wait while a session is busy; further ones are refused (429).',
     example: 8,
     default: 8,
     flag: '--max-queue <number>',
@@ -215,27 +217,28 @@ const table = {
   }),
   'limits.posts_per_minute': setting({
     schema: limit(),
-    description: 'POST requests a minute and token.',
+    description: 'POST requests per minute and token; further ones are refused (429).',
     expected: LIMIT,
     example: 600,
     default: null,
-    defaultText: 'none on this machine, 600 beyond it',
+    defaultText: 'none on this machine, otherwise 600',
     flag: '--posts-per-minute <number>',
     env: ['QUARTERDECK_LIMITS_POSTS_PER_MINUTE'],
   }),
   'limits.streams': setting({
     schema: limit(),
-    description: 'Open streams a token.',
+    description: 'Open streams per token; further ones are refused (429).',
     expected: LIMIT,
     example: 200,
     default: null,
-    defaultText: 'none on this machine, 200 beyond it',
+    defaultText: 'none on this machine, otherwise 200',
     flag: '--max-streams <number>',
     env: ['QUARTERDECK_LIMITS_STREAMS'],
   }),
   'context.max_messages': setting({
     schema: count(),
-    description: 'The newest messages a model is shown, in whole exchanges, for agents that do not say.',
+    description:
+      'How many of the newest messages the model sees, in whole exchanges, unless the agent sets its own number.',
     example: 200,
     default: 200,
     flag: '--max-messages <number>',
@@ -243,7 +246,7 @@ const table = {
   }),
   'tools.timeout_seconds': setting({
     schema: span(false),
-    description: 'How long a tool call may take, for tools that do not say.',
+    description: 'How long a tool call may take, unless the tool sets its own timeout.',
     expected: durationExpectation(false),
     example: 30,
     default: 30,
@@ -254,7 +257,7 @@ const table = {
   'tools.proxy': setting({
     schema: z.boolean(),
     description:
-      'HTTP tools and MCP servers at a URL are reached through HTTPS_PROXY or HTTP_PROXY too. A name is judged before, but the proxy looks it up again.',
+      'Use HTTPS_PROXY and HTTP_PROXY for HTTP tools and for MCP servers at a URL too. The server checks a host name before the request, but the proxy resolves it again.',
     example: true,
     default: false,
     flag: '--tools-proxy',
@@ -262,7 +265,7 @@ const table = {
   }),
   'sessions.ttl': setting({
     schema: span(false),
-    description: 'Idle time after which a session’s live state is freed, for agents that do not say.',
+    description: 'Idle time after which the log of a session is compacted, unless the agent sets its own.',
     expected: durationExpectation(false),
     example: '30m',
     default: 1800,
@@ -272,7 +275,7 @@ const table = {
   }),
   'sessions.retention_days': setting({
     schema: count(0),
-    description: 'Days after the last activity until a session is purged, for agents that do not say; 0 = never.',
+    description: 'Days without activity after which a session is deleted, unless the agent sets its own; 0 = never.',
     example: 30,
     default: 30,
     flag: '--retention-days <days>',
@@ -280,7 +283,7 @@ const table = {
   }),
   'shutdown.drain': setting({
     schema: span(true),
-    description: 'How long running work may go on after a signal to stop.',
+    description: 'How long active runs may continue after a signal to stop.',
     expected: durationExpectation(true),
     example: '5s',
     default: 5,
@@ -290,7 +293,7 @@ const table = {
   }),
   public_docs: setting({
     schema: z.boolean(),
-    description: '`/docs` and `/openapi.json` without a token where one is required.',
+    description: 'Serve `/docs` and `/openapi.json` without a token, even if a token is required elsewhere.',
     example: true,
     default: false,
     flag: '--public-docs',
@@ -299,7 +302,7 @@ const table = {
   'files.urls': setting({
     schema: z.boolean(),
     description:
-      'Fetch files that a message names by an https address. Private and link-local addresses are refused, also after a redirect.',
+      'Fetch files that a message links to by https. Private and link-local addresses are refused, even after a redirect.',
     example: true,
     default: false,
     flag: '--file-urls',
@@ -308,7 +311,7 @@ const table = {
   'files.unsent_bytes': setting({
     schema: limit(),
     description:
-      'Bytes of uploaded files that one user may have without having sent them with a message; more are refused (429).',
+      'Bytes of uploaded files that one user may keep without sending them in a message; further uploads are refused (429).',
     expected: LIMIT,
     example: 1_000_000_000,
     default: 1_000_000_000,
@@ -317,7 +320,7 @@ const table = {
   }),
   'files.unsent_ttl': setting({
     schema: span(false),
-    description: 'How long an uploaded file is kept that is not sent with a message; looked at once an hour.',
+    description: 'How long an uploaded file is kept if no message uses it; checked once an hour.',
     expected: durationExpectation(false),
     example: '24h',
     default: 86_400,
@@ -327,7 +330,7 @@ const table = {
   }),
   'tls.cert': setting({
     schema: path(),
-    description: 'Certificate file (PEM); with `tls.key` the server speaks https.',
+    description: 'Certificate file (PEM). Together with `tls.key` it turns https on.',
     expected: 'a file',
     example: 'cert.pem',
     default: null,
@@ -338,7 +341,7 @@ const table = {
   }),
   'tls.key': setting({
     schema: path(),
-    description: 'Private key file (PEM) of `tls.cert`.',
+    description: 'Private key file (PEM) for `tls.cert`.',
     expected: 'a file',
     example: 'key.pem',
     default: null,

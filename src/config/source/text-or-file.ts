@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
-// A text that stands in agent.yaml or in a file beside it: instructions, the template of a prompt.
+// A text that is written in agent.yaml or in a file next to it: instructions, the template of a prompt.
 
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -9,16 +9,16 @@ import type { Path } from './json-schema-node.ts'
 import { type LoadContext, RELATIVE } from './load-context.ts'
 import { key, text } from './schema-key.ts'
 
-/** `name` is the key that holds it, `what` how the text is called. */
+/** `name` is the key that holds the text, `what` is the word for it in messages. */
 export const textOrFile = (name: string, what: string, example: string) =>
   z.union([
     text(),
     z
       .strictObject({
-        inline: key(text().optional(), `The ${what} itself.`, example),
+        inline: key(text().optional(), `The ${what}, written here.`, example),
         file: key(
           text().optional(),
-          `A text file with the ${what}, relative to this file. \`\${…}\` in it is left alone.`,
+          `Text file with the ${what}, relative to this file. Variables (\`\${…}\`) in it are not replaced.`,
           `${name}.md`,
         ),
       })

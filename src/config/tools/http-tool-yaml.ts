@@ -1,4 +1,4 @@
-// The schema of a tool of the type `http`: one request, or the operations of an OpenAPI file.
+// The schema of a tool of type `http`: one request, or the operations of an OpenAPI file.
 
 import { z } from 'zod'
 import { didYouMean } from '../source/did-you-mean.ts'
@@ -24,57 +24,51 @@ export const httpTool = z
     name,
     description: key(
       description.optional(),
-      'When and why to use it; the model reads this. With `openapi` the file says it.',
+      'When and why to use the tool. The model reads this. With `openapi`, the file describes each operation.',
       'Current weather for a city.',
     ),
     method: key(
       z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']).optional(),
-      'The method of the request. Default: GET.',
+      'HTTP method. Default: GET.',
       'POST',
     ),
     url: key(
       text().optional(),
-      'The address, with `{parameter}` where an argument goes in its path or query; it is encoded for its place. The host is fixed.',
+      'URL of the request, with `{parameter}` in place of an argument in the path or query. Arguments are percent-encoded. The host must be fixed.',
       'https://api.example.com/weather?city={city}',
     ),
-    headers: headers(
-      'Headers that are sent with every request; they may hold `{parameter}` too, unless it is `openapi`.',
-    ),
+    headers: headers('Headers to send with every request. Without `openapi`, they may contain `{parameter}` too.'),
     body: key(
       z.unknown().optional(),
-      'What is sent, as JSON; a text that is just `{parameter}` becomes the argument. Default: the arguments that neither the URL nor a header uses; without a body (GET, HEAD, DELETE, OPTIONS) they go into the query.',
+      'Body of the request, sent as JSON. A text that is only `{parameter}` becomes the argument itself. Default: all arguments that neither the URL nor a header uses; for GET, HEAD, DELETE and OPTIONS these go into the query.',
       { query: '{query}' },
     ),
     parameters: parametersKey,
     returns: returnsKey,
     openapi: key(
       text().optional(),
-      'An OpenAPI file, relative to this file, whose operations become tools. Then `name` only stands before their names where they would clash.',
+      'OpenAPI file, relative to this file, whose operations become tools. `name` is then only put before their names if they would clash with others.',
       'openapi.yaml',
     ),
     base_url: key(
       z.url({ protocol: /^https?$/ }).optional(),
-      'With `openapi`: where the operations are. Default: the first server of the file.',
+      'With `openapi`: base URL of the operations. Default: the first server in the file.',
       'https://api.example.com/v1',
       'an http or https URL',
     ),
     allow: key(
       oneOrMore(text()).optional(),
-      'With `openapi`: the operations to offer. Default: all.',
+      'With `openapi`: operations to offer to the model. Default: all.',
       ['get*'],
       operationList,
     ),
     deny: key(
       oneOrMore(text()).optional(),
-      'With `openapi`: the operations not to offer, whatever `allow` says.',
+      'With `openapi`: operations not to offer, even if `allow` names them.',
       ['delete*'],
       operationList,
     ),
-    allow_private: key(
-      z.boolean().default(false),
-      'Addresses of this machine and of private networks may be reached too.',
-      true,
-    ),
+    allow_private: key(z.boolean().default(false), 'Allow addresses of this machine and of private networks.', true),
     ...ruleKeys,
   })
   .superRefine((tool, context) => {
@@ -118,7 +112,7 @@ function checkRequest(tool: HttpTool, report: Report): void {
   checkArguments({ ...tool, parameters: tool.parameters ?? { properties: {} } }, report)
 }
 
-/** The address is not repeated: it may hold a secret. */
+/** The messages do not repeat the url, because it may contain a secret. */
 function urlProblem(url: string): string | null {
   const example = 'Write e.g. url: https://api.example.com/weather?city={city}'
   const [, scheme, host = '', rest = ''] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url) ?? []
@@ -133,10 +127,10 @@ function urlProblem(url: string): string | null {
   return URL.parse(`${scheme}://${host}/`) === null ? `this is not a valid http or https url. ${example}` : null
 }
 
-/** As the tool reads it: `{{name}}` stands for itself. */
+/** The same syntax that the tool uses: `{{name}}` is the literal text `{name}`. */
 const PLACEHOLDER = /\{(\{)?([A-Za-z_][\w.-]*)\}(\})?/g
 
-/** `known` is null where the parameters are not listed. */
+/** `known` is null if the schema does not list the parameters. */
 function placeholderProblem(text: string, known: readonly string[] | null): string | null {
   if (known === null) return null
   for (const [, before, name = '', after] of text.matchAll(PLACEHOLDER)) {

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
-// The schema of a tool of the type `mcp`: a server whose tools the agent gets.
+// The schema of a tool of type `mcp`: an MCP server whose tools the agent can call.
 
 import { z } from 'zod'
 import { key, oneOrMore, type Report, refusing, reporter, text } from '../source/schema-key.ts'
@@ -15,62 +15,71 @@ export const mcpTool = refusing(
   z
     .strictObject({
       type: toolType('mcp'),
-      name: key(name, 'The server’s name; it comes before the names of its tools where they would clash.', 'files'),
+      name: key(
+        name,
+        'Name of the server. It is put before the names of its tools if they would clash with others.',
+        'files',
+      ),
       command: key(
         text().optional(),
-        'The program that is the server, started when it is first needed and spoken to over stdio. One that begins with `./` or `../` is taken relative to this file.',
+        'Program to start as the server, over stdio, when it is first needed. A path that starts with `./` or `../` is relative to this file.',
         'npx',
       ),
-      args: key(z.array(z.string()).optional(), 'The arguments of the program.', [
+      args: key(z.array(z.string()).optional(), 'Arguments of the program.', [
         '-y',
         '@modelcontextprotocol/server-filesystem',
         './notes',
       ]),
       env: key(
         z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().meta({ example: '${TOKEN}' })).optional(),
-        'Its environment. It sees nothing else of the server’s own but PATH, HOME and the like.',
+        'Environment variables of the program. From Quarterdeck’s own environment it only gets PATH, HOME and the like.',
         { TOKEN: '${TOKEN}' },
         'variable names with text values',
       ),
       cwd: key(
         text().optional(),
-        'The folder it is started in, relative to this file. Default: the folder of this file.',
+        'Folder to start the program in, relative to this file. Default: the folder of this file.',
         'data',
       ),
       url: key(
         z.url({ protocol: /^https?$/ }).optional(),
-        'The address of a server that runs already (Streamable HTTP).',
+        'URL of a server that is already running (Streamable HTTP).',
         'https://mcp.example.com/mcp',
         'an http or https URL',
       ),
       headers: headers(),
-      allow: key(oneOrMore(text()).optional(), 'The tools to offer. Default: all.', ['read_*'], nameList),
-      deny: key(oneOrMore(text()).optional(), 'The tools not to offer, whatever `allow` says.', ['delete_*'], nameList),
+      allow: key(oneOrMore(text()).optional(), 'Tools to offer to the model. Default: all.', ['read_*'], nameList),
+      deny: key(
+        oneOrMore(text()).optional(),
+        'Tools not to offer, even if `allow` names them.',
+        ['delete_*'],
+        nameList,
+      ),
       prefix: key(
         z.string().regex(TOOL_NAME).optional(),
-        'Put in front of the name of every tool.',
+        'Text to put before the name of every tool.',
         'files_',
         toolNameWords,
       ),
       trust_hints: key(
         z.boolean().default(false),
-        'Believe what the server says about the effect of its tools (readOnlyHint, idempotentHint).',
+        'Trust what the server says about the effect of its tools (readOnlyHint, idempotentHint).',
         true,
       ),
-      resources: key(z.boolean().default(false), 'Offer the resources of the server, as tools.', true),
-      prompts: key(z.boolean().default(false), 'Offer the prompts of the server, as tools.', true),
+      resources: key(z.boolean().default(false), 'Offer the server’s resources as tools.', true),
+      prompts: key(z.boolean().default(false), 'Offer the server’s prompts as tools.', true),
       tools: key(
         z.record(z.string(), z.strictObject(ruleKeys)).default({}),
-        'How single tools are run, by the server’s own name of each: `effect`, `risk`, `approval`, `timeout`, `retries`, `predict_state`.',
+        'Settings for single tools, by the server’s own name for the tool: `effect`, `risk`, `approval`, `timeout`, `retries`, `predict_state`.',
         { write_file: { risk: 'critical' } },
-        'names of tools with keys such as effect and risk',
+        'tool names with keys such as effect and risk',
       ),
       ...serverRules,
     })
     .superRefine((tool, context) => {
       const report = reporter(context)
       checkConnection(tool, report)
-      // What the server says about a tool may make its retries right.
+      // With trusted hints, the server may still say that a tool is safe to retry.
       if (tool.trust_hints) return
       checkRetries(tool, 'once', report)
       for (const [one, rules] of Object.entries(tool.tools)) {
@@ -106,7 +115,7 @@ function checkConnection(tool: Connection, report: Report): void {
     )
     return
   }
-  // A program in a folder with spaces in its name is named by its path.
+  // A path may contain spaces; a plain program name may not.
   if (command !== undefined && /\s/.test(command.trim()) && !/[\\/]/.test(command.split(/\s/, 1)[0] ?? '')) {
     report('command', 'command is the program alone. Put its arguments in args, e.g. args: [ -y, a-server ]')
   }

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
-// The keys that tools of several kinds share.
+// The keys that several kinds of tools share.
 
 import { z } from 'zod'
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
@@ -14,42 +14,42 @@ export const TOOL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 
 export const toolNameWords = 'a name of letters, digits and _ that does not begin with a digit'
 
-export const toolType = <T extends string>(type: T) => key(z.literal(type), 'What kind of tool it is.', 'http')
+export const toolType = <T extends string>(type: T) => key(z.literal(type), 'The kind of tool.', 'http')
 
 export const name = key(
   z.string().regex(TOOL_NAME),
-  'What the model calls it; each has a name of its own.',
+  'Name that the model uses; it must be unique.',
   'get_weather',
   toolNameWords,
 )
 
 export const description = key(
   z.string().min(10),
-  'When and why to use it; the model reads this.',
+  'When and why to use the tool. The model reads this.',
   'Current weather for a city.',
 )
 
 export const parametersKey = key(
   parameters().optional(),
-  'What it takes: a JSON Schema of an object, or in short the name of each parameter with its schema.',
+  'Parameters of the tool: a JSON Schema of an object, or the short form, a map from each name to its schema.',
   { city: { type: 'string', description: 'Name of the city' } },
   'a JSON Schema, or names of parameters with their schemas',
 )
 
 export const returnsKey = key(
   jsonSchema().optional(),
-  'What it gives back.',
+  'Schema of the result.',
   { type: 'object', properties: { celsius: { type: 'number' } } },
   'a JSON Schema',
 )
 
-/** The key `headers` of tools that are reached over HTTP. */
-export const headers = (description = 'Headers that are sent with every request.') =>
+/** The key `headers` of tools that are called over HTTP. */
+export const headers = (description = 'Headers to send with every request.') =>
   key(
     z
       .record(
         z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/),
-        // A line break would begin a header of its own.
+        // A line break would start another header.
         z
           .string()
           .regex(/^[\t\x20-\x7e\x80-\xff]*$/)
@@ -62,45 +62,45 @@ export const headers = (description = 'Headers that are sent with every request.
   )
 
 const predictState = z.strictObject({
-  state_key: key(text(), 'The key of the shared state that the call will set.', 'document'),
+  state_key: key(text(), 'Key of the shared state that the call sets.', 'document'),
   tool_argument: key(
     text().optional(),
-    'The argument that becomes its value. Default: all arguments as one object.',
+    'Argument that becomes its value. Default: all arguments as one object.',
     'text',
   ),
 })
 
-/** How a tool is run. What is not said here is filled in later, because it differs from kind to kind. */
+/** How a tool is run. `define-tools.ts` fills in the defaults, because they differ between the kinds. */
 export const ruleKeys = {
   effect: key(
     z.enum(['read', 'idempotent', 'once']).optional(),
-    'What a call does beyond answering: nothing (`read`), the same however often it is made (`idempotent`), or something that must not happen twice (`once`). Default: `once`; `read` for prompts.',
+    'Side effects of a call: `read` = none; `idempotent` = repeating the call changes nothing more; `once` = it must not happen twice. Default: `once`; for prompts `read`.',
     'read',
   ),
   risk: key(
     z.enum(risks).optional(),
-    'What a wrong call may cost. Default: `low` where the effect is `read` and for agents, otherwise `high`.',
+    'How much harm a wrong call can do. Default: `low` for agents and if the effect is `read`, otherwise `high`.',
     'low',
   ),
   approval: key(
     approvalRule().optional(),
-    'When a person is asked before it runs. Default: as `approval.default` of the agent says.',
+    'When a person must approve a call. Default: the agent’s `approval.default`.',
     { when: { amount: { above: 100 } }, otherwise: 'run' },
     ruleExpectation,
   ),
   timeout: duration({
     description:
-      'How long a call may take. Default: the server’s `tools.timeout_seconds` (30); for an agent its own `limits.duration`.',
+      'How long a call may take. Default: the server’s `tools.timeout_seconds` (30); for an agent, that agent’s `limits.duration`.',
     example: '10s',
   }).optional(),
   retries: key(
     count(0).max(10).optional(),
-    'Further tries after a failure; not where the effect is `once`. Default: 0.',
+    'Further attempts after a failure; not allowed if the effect is `once`. Default: 0.',
     2,
   ),
   predict_state: key(
     z.array(predictState).optional(),
-    'What clients may show of the shared state while the model still writes the arguments.',
+    'Shared state that clients may show early, while the model still writes the arguments.',
     [{ state_key: 'document', tool_argument: 'text' }],
   ),
 }
@@ -109,7 +109,7 @@ const rules = z.strictObject(ruleKeys)
 
 export type RulesYaml = z.infer<typeof rules>
 
-/** `effect` is what the tool has where nothing is said. */
+/** `effect` is the default of this kind of tool. */
 export function checkRetries(rules: RulesYaml, effect: 'read' | 'once', report: Report): void {
   if ((rules.effect ?? effect) !== 'once' || (rules.retries ?? 0) === 0) return
   report(
@@ -118,7 +118,7 @@ export function checkRetries(rules: RulesYaml, effect: 'read' | 'once', report: 
   )
 }
 
-/** A condition on an argument that does not exist would never fit, and nobody would be asked. */
+/** A condition on an argument that does not exist would never match, so nobody would be asked. */
 export function checkArguments(
   tool: RulesYaml & { parameters?: Record<string, unknown> | undefined },
   report: Report,

@@ -1,4 +1,4 @@
-// The schema of `tools` in agent.yaml: one shape for each kind of tool.
+// The schema of `tools` in agent.yaml: one shape per kind of tool.
 
 import { z } from 'zod'
 import { key, refusing, reporter, text } from '../source/schema-key.ts'
@@ -22,16 +22,16 @@ const functionTool = z
     name,
     description: key(
       description.optional(),
-      'When and why to use it; the model reads this. Default: what the code says.',
+      'When and why to use the tool. The model reads this. Default: what the code says.',
       'Current weather for a city.',
     ),
     file: key(
       text().regex(/\.[cm]?[jt]s$/),
-      'The module, relative to this file.',
+      'The module file, relative to this file.',
       'tools.ts',
       'a file that ends in .ts or .js',
     ),
-    export: key(text().optional(), 'What the module exports it as. Default: the tool’s name.', 'getWeather'),
+    export: key(text().optional(), 'Name of the export in the module. Default: the tool’s name.', 'getWeather'),
     parameters: parametersKey,
     returns: returnsKey,
     ...ruleKeys,
@@ -73,13 +73,13 @@ const agentTool = refusing(
       name,
       description: key(
         description.optional(),
-        'When and why to call it; the model reads this. Default: the description of that agent.',
+        'When and why to call the agent. The model reads this. Default: that agent’s own description.',
         'Explains a topic step by step.',
       ),
       agent: key(text(), 'The other agent’s file, relative to this file.', 'tutor.yaml', 'the path of an agent file'),
       handoff: key(
         z.boolean().default(false),
-        'Hand the conversation over: the other agent answers from then on. Otherwise it is called, and its answer is the result.',
+        'true = hand the conversation over: the other agent answers from then on. false = call the agent: its answer is the result of the call.',
         true,
       ),
       ...agentRules,
@@ -109,7 +109,7 @@ const promptTool = z
     description,
     template: key(
       textOrFile('template', 'template', 'Summarise in three sentences: {text}'),
-      'What the model is asked, with `{parameter}` where an argument goes: text, or `inline` or `file`.',
+      'The prompt, with `{parameter}` in place of an argument: text, or one of the keys `inline` and `file`.',
       'Summarise in three sentences: {text}',
       'text, or one of the keys inline and file',
     ),
