@@ -1,4 +1,4 @@
-// An agent as plain, validated data: what `agent.yaml` says once its references are resolved. `config/` makes it.
+// An agent as plain, checked data: the content of agent.yaml with all references resolved. `config/` creates it.
 
 import type { ApprovalSettings } from './approval-rule.ts'
 import type { TestCase } from './test-case.ts'
@@ -7,11 +7,11 @@ import type { ToolSettings } from './tool-settings.ts'
 export interface AgentDefinition {
   name: string
   description: string
-  /** Folder of the file it came from; relative paths resolve against it. */
+  /** Folder of the agent file. Relative paths resolve against it. */
   directory: string
-  /** Answers at the doors that name no agent. */
+  /** Answers requests that name no agent. */
   default: boolean
-  /** Only other agents talk to it: no door leads to it. */
+  /** Only other agents can call it; no door serves it. */
   internal: boolean
   instructions: string
   model: ModelSettings
@@ -23,11 +23,11 @@ export interface AgentDefinition {
   sessions: SessionSettings
   approval: ApprovalSettings
   testCases: TestCase[]
-  /** The model that judges test cases; null: the agent's own does not judge itself. */
+  /** Model that judges test cases. Null: none, because the agent's own model must not judge itself. */
   judge: ModelSettings | null
 }
 
-/** What a model can take. Everybody takes text. */
+/** Kinds of input that a model can accept. Every model accepts text. */
 export const modelInputs = ['text', 'image', 'pdf'] as const
 
 export type ModelInput = (typeof modelInputs)[number]
@@ -39,51 +39,51 @@ export interface ModelSettings {
   maxTokens?: number
   topP?: number
   baseUrl?: string
-  /** Resolved from the file or the environment; `none` means that the server needs no key. */
+  /** From the file or the environment. `none`: the model server needs no key. */
   apiKey?: string
-  /** `provider: ai-sdk` only: the npm package of the provider. */
+  /** Only for `provider: ai-sdk`: the npm package of the provider. */
   package?: string
-  /** `provider: scripted` only: the script file. */
+  /** Only for `provider: scripted`: the script file. */
   script?: string
   reasoning?: { effort?: 'low' | 'medium' | 'high'; budgetTokens?: number }
-  /** What it takes besides text; left out: nothing. Files of other kinds reach it as text. */
+  /** Input that the model accepts besides text; left out: none. Other files are sent as extracted text. */
   input?: readonly ModelInput[]
-  /** Tokens the model can take in one request; 128,000 when not configured. */
+  /** Tokens that fit in one request; 128,000 if not configured. */
   contextWindow: number
   retries: number
-  /** 10 s when left out. */
+  /** 10 s if left out. */
   connectTimeoutMs?: number
-  /** The address of the proxy to go through; `false`: none. Left out: `proxyVariables` decide. */
+  /** Address of the proxy to use; `false`: no proxy. Left out: `proxyVariables` decide. */
   proxy?: string | false
-  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY as the agent's environment has them, in either case. */
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the agent's environment, in upper or lower case. */
   proxyVariables?: Readonly<Record<string, string>>
   /** Absolute paths of PEM files. */
   tls?: { cert?: string; key?: string; ca?: string }
   firstTokenTimeoutMs: number
   tokenTimeoutMs: number
-  /** Per million tokens; a cost limit needs it. */
+  /** Per million tokens. A cost limit needs them. */
   prices?: { input: number; output: number }
   fallback?: ModelSettings
 }
 
 export interface RunLimits {
   steps: number
-  /** Model tokens (input + output) of one run; null = no limit. */
+  /** Model tokens (input and output) per run; null: no limit. */
   tokens: number | null
-  /** Wall time of one run in ms, without the time it is queued or waits for a person. */
+  /** Wall time per run, without the time it is queued or waits for a person. */
   durationMs: number
-  /** In the currency of the prices; null = no limit. */
+  /** In the currency of the prices; null: no limit. */
   cost: number | null
   toolCalls: number
-  /** Characters that the model writes in one run: text, thoughts, arguments of calls. */
+  /** Characters that the model writes per run: text, reasoning, arguments of calls. */
   answerChars: number
-  /** The same call with the same arguments, in a row. */
+  /** How often in a row the model may repeat the same call with the same arguments. */
   identicalCalls: number
-  /** Calls of one step that run side by side. */
+  /** Calls of one step that run at the same time. */
   parallelCalls: number
-  /** Characters kept of one tool result; what is longer is cut and says so. */
+  /** Characters kept of a tool result. A longer one is cut, and a note says so. */
   toolResultChars: number
-  /** Characters kept of one stored message. */
+  /** Characters kept of a stored message. */
   storedMessageChars: number
 }
 

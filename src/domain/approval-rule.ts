@@ -1,34 +1,34 @@
-// When a person is asked before a tool runs. Plain data from agent.yaml; `supervision/` applies it.
+// Rules that say which tool calls a person must approve. Plain data from agent.yaml; `supervision/` applies them.
 
 export type ApprovalRule =
   | { ask: 'never' }
   | { ask: 'always' }
   | { ask: 'risk'; atLeast: 'high' | 'critical' }
-  /** Where one of these fits the arguments; `otherwise` says what becomes of the rest. */
+  /** Asks if one of these matches the arguments; `otherwise` decides about all other calls. */
   | { ask: 'when'; any: ArgumentConditions[]; otherwise: Otherwise }
-  /** As the agent's policy says. */
+  /** The agent's policy decides. */
   | { ask: 'policy' }
 
-/** `default`: of a tool's rule what the agent says for all, of the agent's what the risk says (`risk >= high`). */
+/** `default`: in a tool's rule, the agent's default rule decides; in the agent's default rule, `risk >= high` decides. */
 export type Otherwise = 'run' | 'default'
 
-/** Every named argument must fit. Names may have dots to reach inside: `order.amount`. */
+/** Every named argument must match. A name may contain dots to reach inside an argument: `order.amount`. */
 export type ArgumentConditions = Record<string, ArgumentCondition>
 
 export type ArgumentCondition =
   | { equals: string | number | boolean | null }
   | { oneOf: (string | number | boolean | null)[] }
-  /** A glob: `*` stands for any characters but `/`, `**` for any at all, `?` for one. For a path, by where it leads. */
+  /** A glob: `*` = any characters except `/`, `**` = any characters, `?` = one. A path is resolved before it is compared. */
   | { matches: string }
-  /** A glob for a path, whatever the argument is called. */
+  /** A glob that treats the argument as a path, whatever its name is. */
   | { path: string }
   | { above: number }
   | { below: number }
   | { not: ArgumentCondition }
 
-/** The first that fits decides; a call that none fits is asked about. */
+/** The first rule that matches a call decides; a call that no rule matches needs approval. */
 export interface PolicyRule {
-  /** Names or globs of tools. */
+  /** Tool names or globs. */
   tools: string[]
   where: ArgumentConditions | null
   then: 'allow' | 'ask' | 'refuse'
@@ -41,5 +41,5 @@ export interface ApprovalSettings {
   expiresSeconds: number
 }
 
-/** Who may answer: the owner of the session, or operators alone. */
+/** Who may answer: also the owner of the session, or only operators. */
 export type AnswerableBy = 'owner' | 'operator'

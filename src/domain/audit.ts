@@ -1,12 +1,12 @@
-// The audit trail: every decision, every call with side effects, every change of the tokens. It holds no content, only who, what, when and digests, so
-// that it can outlive the conversation.
+// The audit trail: every decision, every call with side effects, every change of a token. It records who, what and when, plus
+// digests, but no content, so that it can outlive the conversation.
 
 export interface AuditRecord {
   at: number
   kind:
     | 'approval_asked'
     | 'decision'
-    /** It was given, and its call did not run. */
+    /** The approval was given, but the call did not run. */
     | 'approval_voided'
     | 'call_started'
     | 'call_finished'
@@ -18,19 +18,19 @@ export interface AuditRecord {
   by: string
   session: string | null
   run: string | null
-  /** Empty where it is about a token. */
+  /** Empty for records about a token. */
   agent: string
   tool: string
   call: string | null
-  /** Facts of the kind: decision, digest, status, duration, approval, grant. */
+  /** Facts that depend on the kind: decision, digest, status, duration, approval, grant. */
   details: Record<string, string | number | boolean | null>
 }
 
-/** As stored: each names the hash of the one before it, so that none can be changed, taken out or put in unnoticed. */
+/** A stored record. Its hash covers the hash of the entry before it, so nobody can change, remove or insert one unnoticed. */
 export interface AuditEntry {
-  /** 1, 2, 3, … without a gap. */
+  /** 1, 2, 3, … without gaps. */
   n: number
-  /** The record as JSON text: what was hashed. */
+  /** The record as JSON text: exactly what was hashed. */
   text: string
   hash: string
 }

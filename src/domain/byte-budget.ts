@@ -1,31 +1,31 @@
-// Room in memory that many share: whoever is about to read something large waits until others have let go of theirs.
+// A shared memory budget: before a reader loads something large, it waits until others have released enough memory.
 
 import type { Clock } from './clock.ts'
 
 export interface Holder {
   owner: string
-  /** Called once it has held its room for 30 s and somebody waits: a slow reader must not keep the others out. */
+  /** Called once the holder has kept its bytes for 30 s while others wait: a slow reader must not block them. */
   onOverdue?: () => void
 }
 
 export interface ByteBudget {
   /**
-   * Resolves when there is room, with what gives it back. Of those who wait the first whose owner holds least gets it: nobody can
-   * keep others out with many readers. What is larger than all there is gets all of it.
+   * Resolves once there is room, with a function that releases it. The next to get room is the waiter whose owner holds the
+   * least, so that nobody can block others with many readers. A request larger than the whole budget gets the whole budget.
    */
   take(bytes: number, holder?: Holder): Promise<() => void>
-  /** The same at once, or null: then there is no room just now. */
+  /** Like `take`, but at once; null if there is no room right now. */
   takeNow(bytes: number, holder?: Holder): (() => void) | null
   /**
-   * Resolves in a turn of the loop that nobody else gets from here. What is read and taken by the kernel at once never leaves its
-   * turn by itself: a hundred readers would follow each other in a single one, of seconds.
+   * Resolves in a turn of the event loop that no other caller of `turn` shares. A reader whose data the kernel accepts at once
+   * never yields by itself: a hundred such readers would run one after another in a single turn that takes seconds.
    */
   turn(): Promise<void>
   readonly used: number
   readonly waiting: number
 }
 
-/** For all histories that are read at once, of a server: with what V8 makes of them a few times that. */
+/** For all histories that a server reads at the same time. In V8's memory they take a few times as much. */
 export const READERS_BYTES = 32 * 1024 * 1024
 
 const OVERDUE_MS = 30_000
@@ -47,7 +47,7 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
 
   const hasRoom = (bytes: number): boolean => used + bytes <= max
 
-  /** Where in the queue the next one is; -1 when nobody waits. */
+  /** Index of the waiter who gets room next; -1 if nobody waits. */
   function nextInLine(): number {
     const held = new Map<string, number>()
     for (const { bytes, holder } of holds) held.set(holder.owner, (held.get(holder.owner) ?? 0) + bytes)
@@ -80,7 +80,7 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
     }
   }
 
-  /** Only while somebody waits. */
+  /** Keeps a timer only while somebody waits. */
   function watch(): void {
     if (queue.length === 0) {
       cancel?.()

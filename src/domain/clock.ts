@@ -1,16 +1,16 @@
-/** Time as a port, so that tests and the fault simulator own it. */
+/** Time as a port, so that tests and the fault simulator can control it. */
 export interface Clock {
-  /** Wall clock in epoch milliseconds. May jump; never use it to measure a duration. */
+  /** Wall clock in epoch milliseconds. It may jump, so never measure a duration with it. */
   now(): number
-  /** Monotonic milliseconds. Timeouts, grace times and limits are measured with this one. */
+  /** Monotonic milliseconds, for timeouts, grace times and limits. */
   mono(): number
-  /** Calls `fire` once after `ms`; the returned function cancels it. Keeps the process alive only with `hold`. */
+  /** Calls `fire` once after `ms`; the returned function cancels it. The timer keeps the process alive only with `hold`. */
   after(ms: number, fire: () => void, hold?: boolean): () => void
-  /** Calls `fire` as soon as what is running now has finished. */
+  /** Calls `fire` as soon as the current turn of the event loop has finished. */
   soon(fire: () => void): void
 }
 
-/** Waits `ms`, or less when the signal aborts; never rejects. */
+/** Waits `ms`, or until the signal aborts; never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -37,5 +37,5 @@ export function createSystemClock(): Clock {
   }
 }
 
-/** UTC, ISO 8601 with milliseconds and `Z`: how every door prints a time. */
+/** UTC, ISO 8601 with milliseconds and `Z`: the format that every door prints. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

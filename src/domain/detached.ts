@@ -1,8 +1,8 @@
-/** Shorter texts V8 copies. */
+/** V8 copies texts shorter than this. */
 const SHORT = 13
 
 /**
- * The same text for keeping. V8 keeps the string alive that a longer text was cut from: a token could hold all that came in one read for
- * as long as its answer is put together. Put behind something else it is written anew.
+ * A copy of a text, to keep. A slice of a string keeps the whole string alive in V8, so a kept token would hold everything that came
+ * in the same read. Adding a character in front makes V8 write a new string.
  */
 export const detached = (text: string): string => (text.length < SHORT ? text : ` ${text}`.slice(1))

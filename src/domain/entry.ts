@@ -1,12 +1,12 @@
-// The entries of a session's log: one sequence, two kinds.
+// The entries of a session's log: one sequence with two kinds of entries.
 
 import type { TokenUsage } from './event.ts'
 import type { Effect } from './tool-settings.ts'
 
-/** `data` is JSON text, made once: what is stored is what every AG-UI 1.0 reader gets. It never holds a raw newline. */
+/** `data` is JSON text, created once: it is stored and sent to every AG-UI 1.0 reader as it is. It never contains a raw newline. */
 export interface Entry {
   seq: number
-  /** The run it belongs to (our id, not the wire's), or null for a fact outside a run. */
+  /** The run of this entry (our own id, not the one on the wire); null for a fact outside a run. */
   runId: string | null
   kind: EntryKind
   data: string
@@ -15,15 +15,15 @@ export interface Entry {
 /** Events are AG-UI events of a run. Facts are ours and never appear on an AG-UI stream. */
 export type EntryKind = 'event' | 'fact'
 
-/** The closed union of facts. */
+/** All facts there are. */
 export type Fact =
   | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
-  /** `died`: its last owner died with it, and had not given it back. */
+  /** `died`: the process that executed the run died without releasing it. */
   | { fact: 'run_recovered'; run: string; fence: number; died?: true; at: number }
-  /** Its owner was told to stop: if it goes now, nothing of the run did that. */
+  /** The process that executes the run was told to stop. If it dies now, the run is not to blame. */
   | { fact: 'stopping'; run: string; at: number }
   | { fact: 'cancel_requested'; run: string; by: string; at: number }
-  /** A call is about to begin. Written with the consumption of its approval, where it had one. `lane`: of a sub-agent. */
+  /** A tool call is about to start. Written together with the use of its approval, if it has one. `lane`: the sub-agent's. */
   | {
       fact: 'tool_intent'
       run: string
@@ -35,7 +35,7 @@ export type Fact =
       lane?: string
       at: number
     }
-  /** `lane`: of a sub-agent. */
+  /** `lane`: the sub-agent's. */
   | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string; at: number }
   | { fact: 'handed_over'; run: string; to: string; at: number }
 

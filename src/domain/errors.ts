@@ -1,4 +1,4 @@
-// One closed list of failures. The core knows no HTTP status: `http/status.ts` maps the codes, `docs/errors.md` explains them.
+// All error codes. The core knows no HTTP status: `http/status.ts` maps the codes, `docs/errors.md` explains them.
 
 export const errorCodes = [
   // the request
@@ -83,19 +83,19 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** More than this helps nobody, and a hostile body can be wrong in 100,000 places. */
+/** More problems than this help nobody, and a hostile body can be wrong in 100,000 places. */
 export const MAX_PROBLEMS = 20
 
-/** One thing wrong with an input: where (JSON pointer or a query parameter's name) and what. */
+/** One problem with an input: where (a JSON pointer or the name of a query parameter) and what. */
 export interface InputProblem {
   pointer: string
   detail: string
 }
 
-/** A failure the caller can act on. Anything else that is thrown is a bug. */
+/** A failure that the caller can act on. Anything else that is thrown is a bug. */
 export class ServerError extends Error {
   readonly code: ErrorCode
-  /** Facts for programs; safe to show to the caller. */
+  /** Facts for programs. They are safe to show to the caller. */
   readonly details: Readonly<Record<string, unknown>>
   readonly problems: readonly InputProblem[]
 

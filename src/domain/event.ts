@@ -1,28 +1,28 @@
-// What a run says: AG-UI events in the vocabulary of @ag-ui/core 1.0. Types only; its schemas load where they validate.
+// The events of a run: AG-UI events as @ag-ui/core 1.0 defines them. Only types; code that validates loads the schemas itself.
 
 import type { Event as AgUiEvent, EventType, TokenUsage } from '@ag-ui/core'
 import { detached } from './detached.ts'
 
-/** The protocol version we speak; RUN_STARTED carries it. */
+/** The protocol version we speak. RUN_STARTED carries it. */
 export const AG_UI_VERSION = '1.0'
 
 type Literal<E> = E extends { type: infer T extends EventType } ? Omit<E, 'type'> & { type: `${T}` } : never
 
-/** The engine never appends the `*_CHUNK` short forms: a reader may join at any event. */
+/** The engine never appends the short forms (`*_CHUNK`), because a reader may join at any event. */
 type Chunk = `${EventType.TEXT_MESSAGE_CHUNK | EventType.TOOL_CALL_CHUNK | EventType.REASONING_MESSAGE_CHUNK}`
 
-/** One event of a run. Its `type` is a plain string literal, so that a `switch` needs no enum at run time. */
+/** One event of a run. Its `type` is a string literal, so that a `switch` needs no enum at run time. */
 export type RunEvent = Exclude<Literal<AgUiEvent>, { type: Chunk }>
 export type RunEventType = RunEvent['type']
 export type RunEventOf<T extends RunEventType> = Extract<RunEvent, { type: T }>
 
-/** What closes a run on the wire; exactly one of them is its last event. */
+/** Ends a run on the wire; the last event of every run is one of these. */
 export type TerminalEvent = RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'>
 
 /** One operation of RFC 6902. */
 export type JsonPatchOperation = RunEventOf<'STATE_DELTA'>['delta'][number]
 
-/** What a suspended run asks of a person. */
+/** What a suspended run asks a person or the client. */
 export type Interrupt = Extract<
   NonNullable<RunEventOf<'RUN_FINISHED'>['outcome']>,
   { type: 'interrupt' }
@@ -30,14 +30,14 @@ export type Interrupt = Extract<
 
 export type { AgUiEvent, TokenUsage }
 
-/** The type of a stored event, read from its text without parsing it. Relies on `type` being the first key we write. */
+/** The type of a stored event, read from its text without parsing. Relies on `type` being the first key we write. */
 export function typeOfEventText(text: string): RunEventType {
   return text.slice(9, text.indexOf('"', 9)) as RunEventType
 }
 
 const LETTER_U = 0x55
 
-/** Asked for every token: one look at the second letter of the type settles it for nearly all. */
+/** Called for every token, so the second letter of the type is compared first: it rules out nearly all events. */
 export function isTerminalText(text: string): boolean {
   if (text.charCodeAt(10) !== LETTER_U) return false
   return text.startsWith('{"type":"RUN_FINISHED"') || text.startsWith('{"type":"RUN_ERROR"')
@@ -46,12 +46,12 @@ export function isTerminalText(text: string): boolean {
 const TEXT_START = '{"type":"TEXT_MESSAGE_CONTENT","messageId":"'
 const DELTA_START = '","delta":"'
 const TIME_START = '","timestamp":'
-/** A quote ends a string, and a backslash begins what has to be looked into. */
+/** A quote ends a string, and a backslash starts an escape that needs the parser. */
 const QUOTE_OR_ESCAPE = /["\\]/
 
 /**
- * The event of a stored text, where it is a plain piece of a message: the one that comes by the thousand, read without parsing it.
- * Null for any other, and for whatever has to be looked into.
+ * Reads a stored event without the parser, if it is a plain piece of a message: this event comes by the thousand. Null for every
+ * other event, and for text that needs the parser.
  */
 export function plainTextEvent(text: string): RunEventOf<'TEXT_MESSAGE_CONTENT'> | null {
   if (text.slice(0, TEXT_START.length) !== TEXT_START) return null

@@ -1,4 +1,4 @@
-// What people attach: the types we take, what is kept of a file, and what is read out of it.
+// Attached files: the types we accept, what is stored about a file, and what is extracted from it.
 
 export const fileTypes = [
   'image/png',
@@ -20,10 +20,10 @@ export const isFileType = (type: string): type is FileType => fileTypes.some((on
 
 export const isImage = (type: FileType): boolean => type.startsWith('image/')
 
-/** The three are one family: nothing in a text says which of them it is. */
+/** The content of a text file does not say which of the text types it is. */
 export const isText = (type: FileType): boolean => type.startsWith('text/')
 
-/** MB = 1,000,000 bytes, after decoding. */
+/** Bytes are counted after decoding. */
 export const fileLimits = {
   files: 10,
   base64Bytes: 10_000_000,
@@ -31,42 +31,42 @@ export const fileLimits = {
   totalBytes: 100_000_000,
 } as const
 
-/** An attached file. Its bytes lie in the data directory under their hash; it lives and dies with its session. */
+/** An attached file. Its bytes are in the data directory, named by their hash. It is deleted with its session. */
 export interface FileRecord {
   /** UUIDv7. */
   id: string
   owner: string
-  /** Null: uploaded and not yet sent with a message; then it is purged after a while, a day unless the server is set otherwise. */
+  /** Null: uploaded, but not sent with a message yet. Such a file is deleted after `files.unsent_ttl` (a day by default). */
   sessionId: string | null
-  /** As it is shown: one line, no path, no control or direction marks. */
+  /** Name to show: one line, without a path, control characters or direction marks. */
   name: string
-  /** What it is by its content. */
+  /** The type that the content has. */
   mimeType: FileType
   bytes: number
   sha256: string
   createdAt: number
 }
 
-/** What somebody has uploaded and not sent with a message yet. */
+/** Files that a user has uploaded but not sent with a message yet. */
 export interface UnsentFiles {
   files: number
-  /** On disk: the same content counts once. */
+  /** On disk, so the same content counts once. */
   bytes: number
-  /** When the first of them came; null when there is none. */
+  /** When the oldest was uploaded; null if there are none. */
   oldest: number | null
 }
 
-/** The words of a file, in the order in which a person reads them. */
+/** The text of a file, in the order in which a person reads it. */
 export interface Extract {
   sections: ExtractSection[]
-  /** What a reader must know: cut, scanned, pictures left out. Whole sentences. */
+  /** What a reader must know, in whole sentences: the text was cut, scanned, or has no pictures. */
   notes: string[]
-  /** Labels of the sections whose words are not here because the time was over: they are read when they are asked for. */
+  /** Labels of sections that were not read because time ran out. They are read on demand. */
   unread?: string[]
 }
 
 export interface ExtractSection {
-  /** `page 3`, `sheet Orders`, `slide 2`; empty where the file has no parts. */
+  /** `page 3`, `sheet Orders`, `slide 2`; empty if the file has no parts. */
   label: string
   /** Markdown. */
   text: string

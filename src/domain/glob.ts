@@ -1,22 +1,22 @@
-// Globs for names and paths in policies and lists: `*` stands for any characters but `/`, `**` for any at all, `?` for one
-// that is not `/`; `**/` where a name begins may also stand for nothing, so that `src/**/*.ts` fits `src/a.ts`. Everything
-// else stands for itself. The whole text must fit.
+// Globs for names and paths in policies and lists: `*` matches any characters except `/`, `**` matches any characters, `?`
+// matches one character except `/`. `**/` at the start of a name may also match nothing, so `src/**/*.ts` matches `src/a.ts`.
+// Every other character matches itself. The whole text must match.
 
 type Part = { any: 'within' | 'across' | 'folders' } | { one: string | null }
 
 /**
- * Takes time in proportion to text × pattern, whatever they hold: all places in the pattern that the text so far can have
- * reached are followed at once, and none is ever gone back to.
+ * Takes time proportional to text × pattern, for any input: it follows all places in the pattern that the text so far can have
+ * reached at once, and never goes back.
  */
 export function globMatches(pattern: string, text: string): boolean {
   if (!/[*?]/.test(pattern)) return pattern === text
   const parts = parse(pattern)
-  /** By place: the step at which it was last reached. */
+  /** For each place: the step at which it was last reached. */
   const reachedAt = new Uint32Array(parts.length + 1)
   let step = 1
   let reached: number[] = []
   let next: number[] = []
-  /** Adds a place, and those behind it as far as they may stand for nothing. */
+  /** Adds a place, and the places after it as far as they may match nothing. */
   const reach = (at: number): void => {
     for (let place = at; reachedAt[place] !== step; place += 1) {
       reachedAt[place] = step
@@ -39,7 +39,7 @@ export function globMatches(pattern: string, text: string): boolean {
         if (char !== '/') reach(at)
       } else if (part.any === 'across') reach(at)
       else {
-        // In the middle of a folder: it ends only with its slash.
+        // In the middle of a folder name: only its slash ends it.
         if (char === '/') reach(at + 1)
         if (reachedAt[at] !== step) {
           reachedAt[at] = step

@@ -1,19 +1,19 @@
 import type { ArgumentConditions } from './approval-rule.ts'
 
-/** A standing yes: this tool, with arguments like these, in this session or in all of the agent's. Listed and revocable. */
+/** A standing approval: for one tool, with arguments that match, in one session or in all sessions of the agent. It can be listed and revoked. */
 export interface Grant {
   id: string
   agent: string
   tool: string
   where: ArgumentConditions
-  /** Null: every session of the agent. */
+  /** Null: all sessions of the agent. */
   sessionId: string | null
   grantedBy: string
-  /** The approval it was given with. */
+  /** The approval that it was granted with. */
   approvalId: string
-  /** Of the rules and the tool as they were then: a tool that has changed since is asked about again. */
+  /** Version of the rules and the tool when it was granted. If the tool changes, its calls need approval again. */
   policyVersion: string
   createdAt: number
-  /** Null: until it is revoked. */
+  /** Null: valid until revoked. */
   expiresAt: number | null
 }

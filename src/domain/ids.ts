@@ -1,16 +1,16 @@
-// Ids. We mint UUIDv7; the same 16 bytes print as a ULID where a protocol wants one, and both spellings are read everywhere.
+// Ids are UUIDv7. The same 16 bytes print as a ULID for protocols that want one, and both spellings are accepted everywhere.
 
 import { randomBytes } from 'node:crypto'
 
 export interface Ids {
-  /** A new UUIDv7 (lower case, with dashes), greater than every one minted before by this source. */
+  /** A new UUIDv7 (lower case, with dashes), greater than every earlier one from this source. */
   uuid(): string
 }
 
-/** Asking the kernel for randomness costs more than all the rest of an id; a block of it serves some 400. */
+/** Asking the kernel for random bytes is the most expensive part of an id, so one block serves about 400 ids. */
 const POOL_BYTES = 4_096
 
-/** Monotonic also within one millisecond and when the wall clock steps back. */
+/** The ids increase even within one millisecond and when the wall clock steps back. */
 export function createIds(now: () => number, fill: (size: number) => Uint8Array = randomBytes): Ids {
   let pool = fill(POOL_BYTES)
   let used = 0
@@ -62,7 +62,7 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** The ULID that has the same 16 bytes as `uuid`. */
+/** The ULID with the same 16 bytes as `uuid`. */
 export function ulidOf(uuid: string): string {
   let bits = BigInt(`0x${uuid.replaceAll('-', '')}`)
   let text = ''
@@ -73,7 +73,7 @@ export function ulidOf(uuid: string): string {
   return text
 }
 
-/** The canonical UUID behind either spelling, or null when `text` is neither. */
+/** The canonical UUID for a UUID or a ULID; null if `text` is neither. */
 export function parseUuid(text: string): string | null {
   if (UUID.test(text)) return text.toLowerCase()
   if (!ULID.test(text)) return null

@@ -1,56 +1,56 @@
-// A message as the store keeps it and the model sees it. The shapes are AG-UI's; other protocols project them.
+// A message as the store keeps it and the model sees it. It has the shape of AG-UI; other protocols convert it.
 
 import type { ContentPart, ToolCall } from '@ag-ui/core'
 import { type FileRecord, isImage } from './file.ts'
 
 export type MessageRole = 'user' | 'assistant' | 'tool' | 'system' | 'developer' | 'reasoning' | 'activity'
 
-/** What is known of a message without reading it. */
+/** What can be known about a message without loading its content. */
 export type MessageMark = Pick<StoredMessage, 'id' | 'lane' | 'supersededBy'>
 
 export interface StoredMessage {
-  /** A key within its session; the client's own id where it sent one. */
+  /** Unique within the session; the client's own id if it sent one. */
   id: string
   role: MessageRole
   content: string | ContentPart[]
   runId: string
-  /** Epoch ms, never backwards within a session. */
+  /** Epoch ms. It never decreases within a session. */
   createdAt: number
   toolCalls?: ToolCall[]
   toolCallId?: string
-  /** A failed tool's message; `content` then repeats it for the model. */
+  /** Error message of a failed tool; `content` repeats it for the model. */
   error?: string
   /** The agent that answered. */
   agentName?: string
-  /** Opaque provider data that belongs to a reasoning message and must be sent back with it. */
+  /** Opaque provider data of a reasoning message, which must be sent back with it. */
   encryptedValue?: string
-  /** The answer stopped half-way (crash, cancel, model failure). It is shown to people, never to the model again. */
+  /** The answer stopped half-way (crash, cancel, model failure). People see it; the model does not see it again. */
   brokenOff?: boolean
-  /** `activity` only: what a tool shows beside the conversation, as it was last. */
+  /** Only for `activity`: the latest state of what a tool shows next to the conversation. */
   activity?: { type: string; content: Record<string, unknown> }
-  /** The sub-agent whose conversation it belongs to, or `ACTIVITIES`; absent: the session's own. Such a message is not counted. */
+  /** Id of the sub-agent's conversation, or `ACTIVITIES`; absent: the session's own conversation. Messages with a lane are not counted. */
   lane?: string
-  /** The run that branched off before this message; it then is history only. */
+  /** The run that branched off before this message, which is only history since then. */
   supersededBy?: string
   metadata?: Record<string, unknown>
 }
 
 export type { ContentPart, ToolCall }
 
-/** The lane of activities: people see them, no model does. */
+/** The lane of activities. People see them, models do not. */
 export const ACTIVITIES = 'quarterdeck:activities'
 
-/** The text of a message's content; parts that are not text are left out. */
+/** The text of a message's content, without parts that are not text. */
 export function textOf(content: string | readonly ContentPart[]): string {
   if (typeof content === 'string') return content
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
-/** Which roles `message_count` counts, at every door. */
+/** Whether `message_count` counts messages of this role, at every door. */
 export const countsAsMessage = (role: MessageRole): boolean =>
   role === 'user' || role === 'assistant' || role === 'tool'
 
-/** The words, and behind them the files. */
+/** The words, followed by the attached files. A file part names the stored record, never the bytes. */
 export function contentWith(words: string, files: readonly FileRecord[]): string | ContentPart[] {
   if (files.length === 0) return words
   return [...(words === '' ? [] : [{ type: 'text' as const, text: words }]), ...files.map(filePart)]

@@ -7,39 +7,39 @@ export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed
 export const isFinished = (status: RunStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'interrupted'
 
-/** Who started a run decides whether it stops when its last reader has gone. */
+/** What started a run. It decides whether the run stops when its last reader disconnects. */
 export type RunOrigin = 'reader' | 'background' | 'recovery' | 'answer'
 
-/** A run's input: all the engine needs to execute it, also after a restart. Stored with the run. */
+/** Everything the engine needs to execute a run, even after a restart. Stored with the run. */
 export interface RunInput {
-  /** The messages this run adds to the history: new user messages, tool results. Ids are unique in the session. */
+  /** Messages that this run adds to the history: new user messages, tool results. Ids are unique in the session. */
   messages: NewMessage[]
-  /** System and developer text of this run only. */
+  /** System and developer text, for this run only. */
   instructions: string[]
-  /** Untrusted context of this run only. */
+  /** Untrusted context, for this run only. */
   context: { description: string; value: string }[]
-  /** Tools that the caller brings and runs. */
+  /** Tools that the client sends along and runs itself. */
   clientTools: { name: string; description: string; parameters: JsonSchema }[]
   /**
-   * How the caller can answer a client tool, and so whether the agent file's own are offered: not at all; with its next
-   * request; or while the stream of this one stays open, within the tool's timeout.
+   * How the client can send the result of a client tool: not at all; with its next request; or while the stream of this request
+   * stays open, within the tool's timeout. With `none`, the client tools of the agent file are not offered.
    */
   clientAnswers?: 'none' | 'next_request' | 'in_stream'
-  /** The caller knows no client tools but those it brings: the agent file's own are not offered. */
+  /** The client only knows the client tools that it sends; those of the agent file are not offered. */
   onlyBroughtTools?: boolean
-  /** JSON Schema that the answer of this run must satisfy, in place of the agent's own. */
+  /** JSON Schema for the answer of this run, instead of the agent's own. */
   responseFormat?: JsonSchema
-  /** Reaches tools, never the model. */
+  /** Passed to tools, never to the model. */
   forwardedProps?: unknown
-  /** Shared state sent by the client; undefined leaves the stored one. */
+  /** Shared state from the client; undefined keeps the stored state. */
   state?: unknown
-  /** The session's id as this request spelled it; RUN_STARTED repeats it. */
+  /** The session's id as the request spelled it. RUN_STARTED repeats it. */
   wireThreadId?: string
-  /** Of the request that brought it. The log lines of the run have it. */
+  /** Id of the request that started the run, for the run's log lines. */
   correlationId?: string
   /**
-   * Branch here: what followed this message is superseded. Without new messages it is a user message, which is answered anew;
-   * with them it is the last one before the message that the user has edited.
+   * Id of the message to branch after: everything after it is superseded. Without new messages, it is a user message that gets a
+   * new answer. With new messages, it is the last message before the one that the user edited.
    */
   regenerateAfter?: string
 }
@@ -54,13 +54,13 @@ export interface RunError {
   message: string
 }
 
-// Their texts hold what the model said, and that is not logged.
+// The messages of these errors quote the model, and content is not logged.
 const OWN_WORDS: Readonly<Record<string, string>> = {
   model_refused: 'The model declined to answer.',
   invalid_answer: 'The answer does not fit the response format, also at the second try.',
 }
 
-/** Why something failed, for the log: without anything that a person or a model said. */
+/** Why a run or a model call failed, for the log: without anything that a person or a model said. */
 export const loggedReason = ({ code, message }: RunError): { code: string; reason: string } => ({
   code,
   reason: OWN_WORDS[code] ?? message,
@@ -72,7 +72,7 @@ export interface RunRecord {
   sessionId: string
   owner: string
   agent: string
-  /** The id on the wire: the client's where it chose one, otherwise `id`. Unique within the session. */
+  /** The id on the wire: the client's own id if it sent one, otherwise `id`. Unique within the session. */
   wireId: string
   parentRunId: string | null
   status: RunStatus
@@ -84,14 +84,14 @@ export interface RunRecord {
   usage: TokenUsage[]
   error: RunError | null
   cancelRequested: boolean
-  /** Seq of its RUN_STARTED and of its last entry; null until there is one. */
+  /** Sequence numbers of RUN_STARTED and of the last entry; null until they exist. */
   firstSeq: number | null
   lastSeq: number | null
-  /** Counts the owners it has had; every write of a run carries the fence it was claimed with. */
+  /** Counts the processes that have claimed the run. Every write carries the fence of its claim. */
   fence: number
-  /** The process that executes it. */
+  /** The process that executes the run. */
   leaseOwner: string | null
 }
 
-/** What a list needs of a run. Inputs are as large as requests may be. */
+/** A run for lists, without its input: an input can be as large as a request. */
 export type RunSummary = Omit<RunRecord, 'input'>

@@ -2,13 +2,13 @@
 export type SessionStatus = 'created' | 'active' | 'paused' | 'terminated' | 'interrupted'
 
 export interface SessionRecord {
-  /** Canonical UUIDv7; prints as a ULID too. */
+  /** Canonical UUIDv7. It can be printed as a ULID too. */
   id: string
-  /** The user whose token began it, or `local_user`. Never changes. */
+  /** The user whose token started the session, or `local_user`. Never changes. */
   owner: string
-  /** The agent that answers by default. */
+  /** Name of the agent that owns this session. */
   agent: string
-  /** The agent that was handed the conversation; null: `agent` answers. */
+  /** The agent that took over the conversation in a handoff; null: `agent` answers. */
   activeAgent: string | null
   status: SessionStatus
   createdAt: number
@@ -16,17 +16,17 @@ export interface SessionRecord {
   terminatedAt: number | null
   lastTool: string | null
   metadata: Record<string, unknown>
-  /** What the client calls this session, where it chose a name of its own; unique per owner. */
+  /** The client's own name for this session, if it chose one. Unique per owner. */
   alias: string | null
-  /** The user a client without a token says it speaks for; absent, the owner itself. A filter, not an identity. Never changes. */
+  /** The user that a client without a token claims to speak for; absent: the owner. Only a filter, not an identity. Never changes. */
   label?: string
-  /** user + assistant + tool messages stored. */
+  /** Number of stored user, assistant and tool messages. */
   messageCount: number
-  /** AG-UI shared state, or undefined when the session has none. */
+  /** AG-UI shared state; undefined if the session has none. */
   state: unknown
-  /** Left out of lists; purged a day after its last activity. */
+  /** Not shown in lists, and deleted a day after the last activity. */
   unlisted: boolean
 }
 
-/** Who owns what is asked without a token. */
+/** Owner of everything that clients without a token start. */
 export const LOCAL_USER = 'local_user'

@@ -1,16 +1,16 @@
-// A test case of an agent file: what is said to it and what must come of it. `quarterdeck test` runs them.
+// A test case of an agent file: what the user says, and what must be true of the answer. `quarterdeck test` runs it.
 
 export interface TestCase {
   name: string
-  /** What the user says, turn by turn. The checks look at the whole, `expect` at the last answer. */
+  /** What the user says, turn by turn. The checks look at the last answer. */
   turns: string[]
   /** Absolute paths of files sent with the first turn. */
   files: string[]
-  /** Calls that must be made, in this order, others may lie between; arguments that are named must be equal. */
+  /** Calls that must happen, in this order; others may come in between. Arguments that are named must be equal. */
   tools: { name: string; arguments: Record<string, unknown> | null }[]
-  /** No other tools may be called. */
+  /** The test fails if any other tool is called. */
   onlyTheseTools: boolean
-  /** What a person answers when the agent wants to call a tool. Of one tool in order; the last answers all that follow. */
+  /** Answers for calls that need approval. The answers for one tool are used in order; the last one answers all further calls. */
   approvals: CaseApproval[]
   checks: TestCheck[]
   timeoutMs: number
@@ -19,9 +19,9 @@ export interface TestCase {
 export interface CaseApproval {
   tool: string
   decision: 'approve' | 'reject'
-  /** They replace the model's. */
+  /** These replace the model's arguments. */
   arguments: Record<string, unknown> | null
-  /** What the agent is told. */
+  /** The reason that the agent is told. */
   reason: string | null
 }
 
@@ -30,7 +30,7 @@ export type TestCheck =
   | { check: 'not_contains'; text: string; ignoreCase: boolean }
   | { check: 'regex'; pattern: string; flags: string }
   | { check: 'json_schema'; schema: Record<string, unknown> }
-  /** Words in common with the ground truth, 0 to 1. */
+  /** Share of words in common with the ground truth, 0 to 1. */
   | { check: 'similarity'; truth: string; atLeast: number }
-  /** A model reads question, answer and ground truth and says whether they agree. */
+  /** A model reads the question, the answer and the ground truth, and says whether they agree. */
   | { check: 'judge'; truth: string | null; criteria: string }

@@ -1,8 +1,8 @@
-// A tool as configured: what agent.yaml says about it once its paths are resolved and its defaults filled in. `config/` makes it.
+// The settings of a tool from agent.yaml, with paths resolved and defaults filled in. `config/` creates them.
 
 import type { ApprovalRule } from './approval-rule.ts'
 
-/** May a call be started again when a crash hid its outcome? `once`: never. */
+/** Whether a call may be repeated if a crash hid its outcome. `once`: never. */
 export type Effect = 'read' | 'idempotent' | 'once'
 
 export const risks = ['low', 'high', 'critical'] as const
@@ -12,21 +12,21 @@ export const isAtLeast = (risk: Risk, bar: Risk): boolean => risks.indexOf(risk)
 
 export type JsonSchema = Record<string, unknown>
 
-/** What a client may show of the shared state while the model still writes the arguments of the call that will set it. */
+/** Shared state that a client may show early, while the model still writes the arguments of the call that will set it. */
 export interface PredictState {
   stateKey: string
-  /** Null: all arguments as one object. */
+  /** The argument that becomes the value; null: all arguments as one object. */
   toolArgument: string | null
 }
 
-/** What every tool has, of whatever kind. */
+/** What tools of every kind have. */
 export interface ToolRules {
   effect: Effect
   risk: Risk
   timeoutMs: number
-  /** Further tries after a failure; 0 where the effect is `once`. */
+  /** Further attempts after a failure; 0 if the effect is `once`. */
   retries: number
-  /** Null: as the agent says for all. */
+  /** Null: the agent's default rule decides. */
   approval: ApprovalRule | null
   predictState: PredictState[]
 }
@@ -35,13 +35,13 @@ interface NamedTool extends ToolRules {
   name: string
   description: string
   parameters: JsonSchema
-  /** What it gives back, or null when nothing is said. */
+  /** Schema of the result; null if there is none. */
   returns: JsonSchema | null
 }
 
 /**
- * What approvals are bound to of settings that may hold secrets: plain data, as the file says it, with the names of secrets in
- * the place of their values. Left out: the values themselves, of settings that were made in code.
+ * The part of the settings that an approval is bound to: plain data, as the file says it, with the names of secrets instead of
+ * their values. Settings that were created in code leave it out; an approval is then bound to the values themselves.
  */
 type Bound = unknown
 
@@ -56,7 +56,7 @@ export type ToolSettings =
 
 export type ToolType = ToolSettings['type']
 
-/** An export of a module beside the file. What the file leaves out is read from the code. */
+/** An export of a module. What the agent file leaves out comes from the code. */
 export interface FunctionToolSettings extends ToolRules {
   type: 'function'
   name: string
@@ -68,13 +68,13 @@ export interface FunctionToolSettings extends ToolRules {
   export: string
 }
 
-/** Which rules stand in the file. The others are defaults, and what is known of a single tool goes before a default. */
+/** The rules that the file sets. The others are defaults, and what is known about a single tool wins over a default. */
 type Written = readonly ('effect' | 'risk')[]
 
-/** One server, many tools. The rules hold for each of them unless `tools` says otherwise. */
+/** One server with many tools. The rules apply to each of them, unless `tools` says otherwise. */
 export interface McpServerSettings extends ToolRules {
   type: 'mcp'
-  /** The server's name; in front of its tools' names where they would clash. */
+  /** Name of the server. It is put before the names of its tools if they would clash with others. */
   name: string
   connection:
     | {
@@ -83,27 +83,27 @@ export interface McpServerSettings extends ToolRules {
         args: string[]
         env: Record<string, string>
         directory: string
-        /** The file names the directory; otherwise it is the agent's. */
+        /** The file sets the directory; otherwise it is the agent's. */
         hasCwd?: true
       }
     | { kind: 'http'; url: string; headers: Record<string, string> }
   bound?: Bound
-  /** Names or globs; null: all. */
+  /** Tool names or globs; null: all. */
   allow: string[] | null
   deny: string[]
-  /** Put in front of every name. */
+  /** Put before the name of every tool. */
   prefix: string
-  /** Believe the server's own readOnlyHint and idempotentHint. */
+  /** Trust the server's readOnlyHint and idempotentHint. */
   trustHints: boolean
-  /** Offer its resources and prompts as tools too. */
+  /** Whether the server's resources and prompts are offered as tools too. */
   resources: boolean
   prompts: boolean
   written: Written
-  /** By the server's own name of the tool. */
+  /** Rules for single tools, by the server's own name for the tool. */
   tools: Record<string, Partial<ToolRules>>
 }
 
-/** Runs at the caller. */
+/** A tool that runs in the client. */
 export interface ClientToolSettings extends NamedTool {
   type: 'client'
 }
@@ -111,25 +111,25 @@ export interface ClientToolSettings extends NamedTool {
 export interface HttpToolSettings extends NamedTool {
   type: 'http'
   method: string
-  /** With `{argument}` where an argument goes; each is encoded for its place. */
+  /** With `{argument}` in place of an argument, which is then percent-encoded. */
   url: string
   headers: Record<string, string>
-  /** A template: strings that are just `{argument}` become its value. Null: the arguments that the URL does not use. */
+  /** A template. A string that is only `{argument}` becomes the value of the argument. Null: the arguments that the URL does not use. */
   body: unknown
   allowPrivate: boolean
   bound?: Bound
 }
 
-/** The operations of an OpenAPI file, one tool each. */
+/** An OpenAPI file; each operation becomes a tool. */
 export interface OpenApiToolSettings extends ToolRules {
   type: 'openapi'
   name: string
   /** Absolute path of the document. */
   file: string
-  /** Null: the document's first server. */
+  /** Null: the first server in the document. */
   baseUrl: string | null
   headers: Record<string, string>
-  /** operationIds or globs; null: all. */
+  /** Operation ids or globs; null: all. */
   allow: string[] | null
   deny: string[]
   allowPrivate: boolean
@@ -137,18 +137,18 @@ export interface OpenApiToolSettings extends ToolRules {
   written: Written
 }
 
-/** Another agent: called like a tool, or handed the conversation. */
+/** Another agent, which is called like a tool or takes over the conversation. */
 export interface AgentToolSettings extends ToolRules {
   type: 'agent'
   name: string
-  /** Null: the agent's own. */
+  /** Null: the other agent's own description. */
   description: string | null
-  /** The name of an agent that is loaded beside this one. */
+  /** Name of another loaded agent. */
   agent: string
   handoff: boolean
 }
 
-/** A template that is one call of the agent's model. */
+/** A prompt template; a tool call is one call of the agent's model. */
 export interface PromptToolSettings extends NamedTool {
   type: 'prompt'
   template: string

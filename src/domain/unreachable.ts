@@ -1,4 +1,4 @@
-/** Makes a `switch` over a closed union a compile error when a member is added and not handled. */
+/** Makes a `switch` a compile error if it does not handle every member of a union. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`)
 }

@@ -1,28 +1,28 @@
-// Characters that a person does not see, or that change how the ones around them are seen, made visible. Whatever shows a call
-// to somebody who decides about it goes through here: what is shown must be what runs.
+// Makes characters visible that a person does not see, or that change how others look. Everything that shows a call to the person
+// who decides about it uses this: what is shown must be what runs.
 
 /**
- * Controls, formats, lone surrogates, separators, everything that fonts leave out, what is no character, and the blanks of
- * Braille, of musical notes, of hieroglyphs and of the Khitan script.
+ * Control and format characters, lone surrogates, separators, everything that fonts do not draw, noncharacters, and the blanks of
+ * Braille, musical notation, hieroglyphs and the Khitan script.
  */
 const UNSEEN =
   '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
   '\\u2800\\u{1d159}\\u{13441}\\u{13442}\\u{16fe4}'
 /**
- * With every space but the usual one, and the seventh mark upon a letter: a pile of them covers the lines around it. Emoji that
- * Unicode knows as a whole (`RGI_Emoji`) are seen as what they are, with the marks that join them.
+ * Also every space except the usual one, and every mark after the sixth on one letter: a pile of marks covers the lines around it.
+ * Emoji that Unicode defines as a whole (`RGI_Emoji`) stay as they are, with the characters that join them.
  */
 const HIDDEN_OR_EMOJI = `(\\p{RGI_Emoji})|[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`
-// Made when the first text needs one: thousands of emoji take tens of milliseconds, which every start would pay.
+// Created on first use: compiling thousands of emoji takes tens of milliseconds, which every start would pay for.
 const hiddenOrEmoji = madeOnce(() => new RegExp(HIDDEN_OR_EMOJI, 'gv'))
 const hiddenEmojiOrBackslash = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|\\\\`, 'gv'))
-/** Most text has nothing to look at twice. */
+/** Most text needs no closer look. */
 const LOOK_TWICE = /[^ -[\]-~]| {40}/
-/** The same without what hides nothing: line breaks, tabs, spaces, and the two marks that choose how an emoji is drawn. */
+/** UNSEEN without the characters that hide nothing: line breaks, tabs, and the two marks that choose how an emoji is drawn. */
 const SUSPICIOUS = new RegExp(`[[${UNSEEN}]--[\\t\\n\\r\\ufe0e\\ufe0f]]`, 'v')
-/** Of all texts of a call. Finding the emoji that a mark belongs to takes time, so beyond this every mark counts as hidden. */
+/** For all texts of a call together. Finding the emoji of a mark takes time, so beyond this limit every mark counts as hidden. */
 const MAX_LOOKED_AT = 100_000
-/** What prose of any language is written with. */
+/** Invisible characters that prose needs in some language. */
 const OF_PROSE = /^[\t\n\p{Zs}\p{Cs}\u200c\u200d\ufe0e\ufe0f]/v
 
 function madeOnce<T>(make: () => T): () => T {
@@ -36,8 +36,8 @@ function madeOnce<T>(make: () => T): () => T {
 const codeOf = (char: string): string => (char.codePointAt(0) ?? 0).toString(16)
 
 /**
- * One line in which every character is seen: `\n`, `\t`, `\u{202e}`, and `\u{20×57}` for 57 spaces in a row. A backslash of
- * the text itself is written twice, so that two texts never look the same.
+ * The text as one line in which every character is visible: `\n`, `\t`, `\u{202e}`, and `\u{20×57}` for 57 spaces in a row. A
+ * backslash in the text is written twice, so that two different texts never look the same.
  */
 export function visibleText(text: string): string {
   if (!LOOK_TWICE.test(text)) return text
@@ -50,7 +50,7 @@ export function visibleText(text: string): string {
   })
 }
 
-/** The same for JSON: it stays JSON, and of the same value. */
+/** Like `visibleText`, for JSON text: the result is JSON with the same value. */
 export function visibleJson(json: string): string {
   if (!LOOK_TWICE.test(json)) return json
   return json.replace(hiddenOrEmoji(), (found, emoji: string | undefined) => {
@@ -62,7 +62,7 @@ export function visibleJson(json: string): string {
   })
 }
 
-/** The same for prose: lines stay lines, and what languages and emoji are written with stays. Works on pieces. */
+/** Like `visibleText`, for prose: line breaks stay, and so do the characters that languages and emoji need. Works on pieces of a text. */
 export function visibleProse(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
@@ -71,7 +71,7 @@ export function visibleProse(text: string): string {
     )
 }
 
-/** Whether a text in `value`, at any depth and names included, has a character that is there to be overlooked. */
+/** Whether any text in `value`, at any depth and including names, contains a character that a person would overlook. */
 export function hidesCharacters(value: unknown): boolean {
   const left = [value]
   let lookedAt = 0

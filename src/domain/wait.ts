@@ -1,5 +1,5 @@
-// What a suspended run waits for: a person's yes or no, or the result of a tool that runs at the client. It is a row, not a
-// timer or a socket: whoever answers, through whichever door and however much later, starts the run's continuation.
+// What a suspended run waits for: a person's decision, or the result of a tool that runs in the client. A wait is a row in the
+// store, not a timer or a socket: an answer through any door, at any later time, starts the continuation of the run.
 
 import type { AnswerableBy } from './approval-rule.ts'
 import type { Risk } from './tool-settings.ts'
@@ -7,23 +7,23 @@ import type { Risk } from './tool-settings.ts'
 export type Wait = Approval | ClientCall
 
 interface WaitBase {
-  /** UUIDv7. An AG-UI interrupt, an approval and a tool execution have this id on the wire. */
+  /** UUIDv7. On the wire, it is the id of the AG-UI interrupt, the approval or the tool execution. */
   id: string
   sessionId: string
   owner: string
   agent: string
-  /** The run that waits; while its continuation runs, that one. */
+  /** The run that waits; while its continuation runs, the continuation. */
   runId: string
   callId: string
   tool: string
-  /** As the model wrote them: JSON text. */
+  /** JSON text, as the model wrote it. */
   arguments: string
-  /** The sub-agent that made the call; null: the agent itself. */
+  /** Lane of the sub-agent that made the call; null: the agent itself. */
   lane: string | null
   createdAt: number
-  /** Epoch ms; null: it waits for ever. */
+  /** Epoch ms; null: it never expires. */
   expiresAt: number | null
-  /** The run that its answer started or that took it. */
+  /** The run that the answer started, or that used the answer. */
   continuationRunId: string | null
 }
 
@@ -31,8 +31,8 @@ export const approvalStatuses = ['pending', 'approved', 'rejected', 'expired', '
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
 /**
- * pending → approved → consumed; pending → rejected | expired | interrupted; approved → interrupted, when the run that took the
- * yes ended without making the call. Every change is guarded in the store.
+ * pending → approved → consumed; pending → rejected | expired | interrupted; approved → interrupted, if the run that received the
+ * approval ended without making the call. The store checks every change.
  */
 export interface Approval extends WaitBase {
   wait: 'approval'
@@ -41,20 +41,20 @@ export interface Approval extends WaitBase {
   title: string
   description: string
   risk: Risk
-  /** SHA-256 over what is approved: `domain/digest.ts`. */
+  /** SHA-256 of what is approved: see `json/digest.ts`. */
   digest: string
-  /** Of the rules that asked, so that an answer can be judged by them later. */
+  /** Version of the rules and the tool that asked. An answer only counts if they have not changed. */
   policyVersion: string
   answerableBy: AnswerableBy
-  /** SHA-256 of a file before and after, where a file is meant. */
+  /** SHA-256 of a file before and after the change, if the call changes a file. */
   beforeHash: string | null
   afterHash: string | null
-  /** Where it was announced, by channel, so that the message can be updated. */
+  /** The messages that announced it, by channel, so that they can be updated. */
   messageRefs: Record<string, string>
   decidedAt: number | null
   decidedBy: string | null
   reason: string | null
-  /** Given with the answer, or with an earlier one that no longer counts; they replace the model's. */
+  /** Arguments that replace the model's. They came with the answer, or with an earlier answer that no longer counts. */
   editedArguments: string | null
   consumedAt: number | null
 }
@@ -62,24 +62,24 @@ export interface Approval extends WaitBase {
 export interface ClientCall extends WaitBase {
   wait: 'client_call'
   status: 'pending' | 'answered' | 'expired' | 'interrupted'
-  /** `continue`: the model is told that the client did not answer in time. `complete`: nobody asks any more. */
+  /** `continue`: the model is told that the client did not answer in time. `complete`: the run ends, because nobody will ask again. */
   onExpiry: 'continue' | 'complete'
   answeredAt: number | null
 }
 
-/** The id of the wait for a call of the client: the part of the call's id that we minted, a UUID, as some doors want it. */
+/** Id of the wait for a client call: the UUID part of the call's id, because some doors need a UUID. */
 export const clientCallId = (callId: string): string => callId.replace(/^call_/, '')
 
-/** The first that finds the wait pending wins; every later one is told who did. */
+/** The first answer to a pending wait wins. Later ones are told who answered. */
 export interface WaitAnswer {
   waitId: string
   at: number
-  /** Who answered: a user, or what happened (`timeout`). */
+  /** The user who answered, or `timeout`. */
   by: string
   outcome:
     | { type: 'approved'; reason: string | null; editedArguments: string | null; editedDigest: string | null }
     | { type: 'rejected'; reason: string | null }
-    /** The client's result; its message is among those that the run brings. */
+    /** The client sent a result. Its message is among the new messages of the run. */
     | { type: 'answered' }
     | { type: 'expired' }
 }

@@ -217,7 +217,7 @@ const table = {
   }),
   'limits.posts_per_minute': setting({
     schema: limit(),
-    description: 'POST requests per minute and token; further ones are refused (429).',
+    description: 'POST requests per minute and user; further ones are refused (429).',
     expected: LIMIT,
     example: 600,
     default: null,
@@ -227,7 +227,7 @@ const table = {
   }),
   'limits.streams': setting({
     schema: limit(),
-    description: 'Open streams per token; further ones are refused (429).',
+    description: 'Open streams per user; further ones are refused (429).',
     expected: LIMIT,
     example: 200,
     default: null,
