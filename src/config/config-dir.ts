@@ -6,8 +6,8 @@ import { type Environment, variable } from './source/env-file.ts'
 export const CONFIG_DIR_VARIABLE = 'QUARTERDECK_CONFIG_DIR'
 
 /**
- * The folder for what belongs to the server's user and to no agent: the tokens. `env` is the process's own environment. The
- * `.env` beside an agent must have no say: a tool may be able to write it. Throws `ConfigError`.
+ * The folder for what belongs to the user of the server and not to an agent: the tokens. `env` is the environment of the process.
+ * The `.env` next to an agent must not count, because a tool may be able to write it. Throws `ConfigError`.
  */
 export function findConfigDir(env: Environment, platform: NodeJS.Platform): string {
   const named = variable(env, CONFIG_DIR_VARIABLE)
@@ -16,7 +16,7 @@ export function findConfigDir(env: Environment, platform: NodeJS.Platform): stri
     throw problem(`expected an absolute path, found ${JSON.stringify(named)}.`)
   }
   const base = platform === 'win32' ? variable(env, 'APPDATA') : variable(env, 'XDG_CONFIG_HOME')
-  // The XDG rules say to ignore a relative one.
+  // The XDG specification says to ignore a relative path.
   if (base !== undefined && isAbsolute(base)) return join(base, 'quarterdeck')
   const home = homeFolder(env, platform)
   if (home === null)
@@ -24,7 +24,7 @@ export function findConfigDir(env: Environment, platform: NodeJS.Platform): stri
   return platform === 'win32' ? join(home, 'AppData', 'Roaming', 'quarterdeck') : join(home, '.config', 'quarterdeck')
 }
 
-/** Never a relative one: it would lie in a workspace. `homedir()` repeats whatever HOME says, also nothing. */
+/** Never a relative path: it would be inside a workspace. `homedir()` returns whatever HOME says, even an empty text. */
 function homeFolder(env: Environment, platform: NodeJS.Platform): string | null {
   const named = platform === 'win32' ? homedir() : variable(env, 'HOME')
   if (named !== undefined && isAbsolute(named)) return named

@@ -1,10 +1,10 @@
 import { ServerError } from '../domain/errors.ts'
 
-/** One thing wrong with the configuration, said so that it can be mended without reading the source. */
+/** One problem in the configuration. The message says how to fix it. */
 export interface ConfigIssue {
-  /** The file as it was named by the caller; null where a flag or a variable is wrong. */
+  /** The file, as the caller named it; null if a flag or a variable is wrong. */
   file: string | null
-  /** 1-based; null where the issue has no place in a file. */
+  /** 1-based; null if the issue has no place in a file. */
   line: number | null
   column: number | null
   /** The key (`model.temperature`, `tools[0].name`), the flag (`--port`) or the variable (`PORT`); may be empty. */
@@ -12,7 +12,7 @@ export interface ConfigIssue {
   message: string
 }
 
-/** All that is wrong at once. Its message is one line per issue. */
+/** All problems at once. The message has one line per issue. */
 export class ConfigError extends ServerError {
   readonly issues: readonly ConfigIssue[]
 

@@ -9,7 +9,7 @@ import { validationSchema } from './source/schema-key.ts'
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** What each derived file should say, given what it says now (the pages are written by hand around their tables). */
+/** The new content of each generated file, given its current content: the pages are written by hand around their tables. */
 export const generators: Readonly<Record<string, (current: string) => string>> = {
   'schema/agent.schema.json': () => json(agentJsonSchema()),
   'schema/quarterdeck.schema.json': () => json(settingsJsonSchema()),
@@ -33,8 +33,8 @@ function settingsTable(): string {
 }
 
 /**
- * docs/agent-yaml.md with its tables made anew. The block `top` lists the top-level keys, `model` the keys of model …, `tools` what
- * tools of several kinds have, `tools.http` what only those of one kind have.
+ * docs/agent-yaml.md with new tables. The block `top` lists the top-level keys, `model` the keys of `model` and so on, `tools` the
+ * keys that several kinds of tools share, `tools.http` the keys that only this kind has.
  */
 function agentPage(page: string): string {
   const schema = validationSchema(agentYaml)
@@ -46,7 +46,7 @@ function agentPage(page: string): string {
       return keyTable(rowsOf([ownToolKeys(schema, kind)], '', true))
     }
     const section = schemaAt(schema, name.split('.'))
-    if (section === null) throw new Error(`docs/agent-yaml.md asks for a table of ${name}, which is no key.`)
+    if (section === null) throw new Error(`docs/agent-yaml.md asks for a table of ${name}, which is not a key.`)
     return keyTable(rowsOf(shapesOf(section), '', true))
   })
 }
@@ -57,7 +57,7 @@ const toolKinds = (schema: JsonSchema): JsonSchema[] => optionsOf(schemaAt(schem
 
 const typeOf = (kind: JsonSchema): unknown => schemaAt(kind, ['type'])?.const
 
-/** What most kinds have; a prompt has all of it. */
+/** The keys that most kinds have; a prompt has all of them. */
 function sharedToolKeys(schema: JsonSchema): JsonSchema {
   const kinds = toolKinds(schema)
   const prompt = kinds.find((kind) => typeOf(kind) === 'prompt') ?? {}
@@ -70,7 +70,7 @@ function sharedToolKeys(schema: JsonSchema): JsonSchema {
 function ownToolKeys(schema: JsonSchema, type: string): JsonSchema {
   const kind = toolKinds(schema).find((one) => typeOf(one) === type)
   if (kind === undefined)
-    throw new Error(`docs/agent-yaml.md asks for a table of tools.${type}, which is no kind of tool.`)
+    throw new Error(`docs/agent-yaml.md asks for a table of tools.${type}, which is not a kind of tool.`)
   const shared = sharedToolKeys(schema).properties ?? {}
   return {
     ...kind,
@@ -80,7 +80,7 @@ function ownToolKeys(schema: JsonSchema, type: string): JsonSchema {
   }
 }
 
-/** What can stand in a place; of a list, what can stand in it. */
+/** The shapes that a value can have; for a list, those of its entries. */
 const shapesOf = (node: JsonSchema): JsonSchema[] =>
   optionsOf(node).flatMap((option) => (isSchema(option.items) ? shapesOf(option.items) : [option]))
 
@@ -90,7 +90,7 @@ function rowsOf(shapes: readonly JsonSchema[], prefix: string, deep: boolean): s
       const child = schemaAt(shape, [key]) ?? {}
       const isRequired = shape.required?.includes(key) ?? false
       const row = [code(`${prefix}${key}`), expectationOf(child), defaultOf(child, isRequired), explained(child)]
-      // `fallback` has the keys of the model it stands in.
+      // `fallback` has the same keys as the model around it.
       if (!deep || key === 'fallback') return [row]
       const isList = optionsOf(child).some((option) => option.type === 'array')
       return [row, ...rowsOf(shapesOf(child), `${prefix}${key}${isList ? '[]' : ''}.`, deep)]
@@ -109,7 +109,7 @@ const explained = (node: JsonSchema): string => `${node.description ?? ''} E.g. 
 
 const BLOCK = /(<!-- generated: ([\w.]+) -->\n)[\s\S]*?(<!-- end -->)/g
 
-/** The page with every block's content replaced by what `render` makes of the block's name. */
+/** The page with the content of every block replaced; `render` gets the name of the block. */
 function fillPage(page: string, render: (name: string) => string): string {
   return page.replaceAll(BLOCK, (_, begin: string, name: string, end: string) => `${begin}\n${render(name)}\n${end}`)
 }

@@ -1,7 +1,7 @@
 // All error codes. The core knows no HTTP status: `http/status.ts` maps the codes, `docs/errors.md` explains them.
 
 export const errorCodes = [
-  // the request
+  // The request is wrong.
   'invalid_request',
   'malformed_json',
   'malformed_id',
@@ -17,12 +17,12 @@ export const errorCodes = [
   'route_not_found',
   'door_closed',
   'not_available_yet',
-  // who asks
+  // The caller is not allowed.
   'unauthorized',
   'forbidden',
   'host_not_allowed',
   'origin_not_allowed',
-  // what is asked for
+  // Something does not exist, or no longer.
   'agent_not_found',
   'session_not_found',
   'run_not_found',
@@ -35,7 +35,7 @@ export const errorCodes = [
   'session_expired',
   'approval_expired',
   'tool_call_expired',
-  // what it clashes with
+  // Conflicts with the current state.
   'run_in_progress',
   'approval_pending',
   'approval_decided',
@@ -44,13 +44,13 @@ export const errorCodes = [
   'idempotency_mismatch',
   'run_fenced',
   'conflict',
-  // how much
+  // Too much at once.
   'queue_full',
   'too_many_runs',
   'too_many_sessions',
   'too_many_uploads',
   'rate_limited',
-  // inside a run
+  // A run ends without an answer.
   'budget_exceeded',
   'interrupted',
   'needs_review',
@@ -58,7 +58,7 @@ export const errorCodes = [
   'tool_failed',
   'tool_unavailable',
   'invalid_answer',
-  // the model
+  // The model fails.
   'model_auth_failed',
   'model_not_found',
   'model_rate_limited',
@@ -69,7 +69,7 @@ export const errorCodes = [
   'model_context_overflow',
   'model_bad_request',
   'model_failed',
-  // the server
+  // The server fails or is not ready.
   'config_invalid',
   'storage_full',
   'storage_failed',

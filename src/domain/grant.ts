@@ -1,6 +1,6 @@
 import type { ArgumentConditions } from './approval-rule.ts'
 
-/** A standing approval: for one tool, with arguments that match, in one session or in all sessions of the agent. It can be listed and revoked. */
+/** A standing approval for one tool with matching arguments, in one session or in all of the agent's. It can be revoked. */
 export interface Grant {
   id: string
   agent: string

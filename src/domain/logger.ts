@@ -1,4 +1,4 @@
-/** Structured logging as a port. Fields are metadata. Content goes into the field `content`, which is dropped unless it is turned on. */
+/** Structured logging as a port. Fields are metadata. Content goes into the field `content`, which is dropped by default. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void

@@ -28,7 +28,7 @@ export interface StoredMessage {
   brokenOff?: boolean
   /** Only for `activity`: the latest state of what a tool shows next to the conversation. */
   activity?: { type: string; content: Record<string, unknown> }
-  /** Id of the sub-agent's conversation, or `ACTIVITIES`; absent: the session's own conversation. Messages with a lane are not counted. */
+  /** The sub-agent's conversation, or `ACTIVITIES`; absent: the session's own. Messages with a lane are not counted. */
   lane?: string
   /** The run that branched off before this message, which is only history since then. */
   supersededBy?: string

@@ -18,7 +18,7 @@ export interface SessionRecord {
   metadata: Record<string, unknown>
   /** The client's own name for this session, if it chose one. Unique per owner. */
   alias: string | null
-  /** The user that a client without a token claims to speak for; absent: the owner. Only a filter, not an identity. Never changes. */
+  /** The user that a client without a token claims to be; absent: the owner. A filter, not an identity. Never changes. */
   label?: string
   /** Number of stored user, assistant and tool messages. */
   messageCount: number

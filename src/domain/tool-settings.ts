@@ -114,7 +114,7 @@ export interface HttpToolSettings extends NamedTool {
   /** With `{argument}` in place of an argument, which is then percent-encoded. */
   url: string
   headers: Record<string, string>
-  /** A template. A string that is only `{argument}` becomes the value of the argument. Null: the arguments that the URL does not use. */
+  /** A template. A string that is only `{argument}` becomes its value. Null: the arguments that the URL does not use. */
   body: unknown
   allowPrivate: boolean
   bound?: Bound

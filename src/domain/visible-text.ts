@@ -62,7 +62,7 @@ export function visibleJson(json: string): string {
   })
 }
 
-/** Like `visibleText`, for prose: line breaks stay, and so do the characters that languages and emoji need. Works on pieces of a text. */
+/** Like `visibleText`, for prose: keeps line breaks and the characters that languages and emoji need. Works on pieces. */
 export function visibleProse(text: string): string {
   return text
     .replace(/\r\n/g, '\n')

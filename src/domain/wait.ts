@@ -31,8 +31,8 @@ export const approvalStatuses = ['pending', 'approved', 'rejected', 'expired', '
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
 /**
- * pending → approved → consumed; pending → rejected | expired | interrupted; approved → interrupted, if the run that received the
- * approval ended without making the call. The store checks every change.
+ * pending → approved → consumed; pending → rejected | expired | interrupted; approved → interrupted, if the run that received
+ * the approval ended without making the call. The store checks every change.
  */
 export interface Approval extends WaitBase {
   wait: 'approval'
@@ -62,7 +62,7 @@ export interface Approval extends WaitBase {
 export interface ClientCall extends WaitBase {
   wait: 'client_call'
   status: 'pending' | 'answered' | 'expired' | 'interrupted'
-  /** `continue`: the model is told that the client did not answer in time. `complete`: the run ends, because nobody will ask again. */
+  /** `continue`: the model is told that the client did not answer in time. `complete`: the wait ends, and no run continues. */
   onExpiry: 'continue' | 'complete'
   answeredAt: number | null
 }

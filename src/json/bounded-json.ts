@@ -1,7 +1,7 @@
-// JSON.stringify that stops: what a stranger's code gives back may be as large as it likes, and a limit that is applied to the
-// finished text comes too late for the event loop.
+// JSON.stringify with a limit. A tool may return a value of any size, and checking the length of the finished text would be too
+// late: the event loop would already have been blocked.
 
-/** It cannot be said in JSON. The message names the kind of value, never what is in it. */
+/** A value that cannot be written as JSON. The message names the kind of value, never its content. */
 export class NotJson extends Error {
   constructor(message: string) {
     super(message)
@@ -10,9 +10,9 @@ export class NotJson extends Error {
 }
 
 export interface BoundedJson {
-  /** What JSON.stringify gives, or the beginning of it. Undefined where that gives nothing: for a function, say. */
+  /** The result of JSON.stringify, or its beginning. Undefined if JSON.stringify returns undefined, for example for a function. */
   text: string | undefined
-  /** There is more, and it was not looked at. */
+  /** There is more, which was not looked at. */
   isCut: boolean
 }
 
@@ -22,8 +22,8 @@ const MOST_LEVELS = 1_000
 const FULL = Symbol('full')
 
 /**
- * At most `limit` characters. The work is bounded too: by what is written, and by as much again of what JSON leaves out.
- * `refuse` is asked about every object without properties. Throws `NotJson`, whatever getters, proxies and `toJSON` throw.
+ * Writes at most `limit` characters. The work is limited too: by what is written, plus as much again for values that JSON leaves
+ * out. `refuse` is called for every object without properties. Throws only `NotJson`, whatever getters, proxies and `toJSON` throw.
  */
 export function boundedJson(
   value: unknown,
@@ -44,7 +44,7 @@ export function boundedJson(
     left -= text.length
   }
 
-  /** The value that stands for it in JSON; undefined where there is none. */
+  /** The value as JSON shows it; undefined if JSON leaves it out. */
   function asShown(given: unknown, key: string): unknown {
     steps -= 1
     if (steps < 0) throw FULL
@@ -63,7 +63,7 @@ export function boundedJson(
   function leafText(shown: unknown): string {
     switch (typeof shown) {
       case 'string':
-        // Not more of it is quoted than there is room for.
+        // Quotes no more than there is room for.
         return JSON.stringify(shown.length > left ? shown.slice(0, left) : shown)
       case 'number':
         return Number.isFinite(shown) ? String(shown) : 'null'

@@ -1,4 +1,4 @@
-// The agent of a server that was started without a file: made of the environment, or the demonstration.
+// The agent of a server that starts without an agent file: built from environment variables, or the demo agent.
 
 import type { AgentDefinition } from '../../domain/agent.ts'
 import { ConfigError, type ConfigIssue } from '../config-error.ts'
@@ -10,12 +10,12 @@ import { agentYaml } from './agent-yaml.ts'
 import { defineAgent } from './define-agent.ts'
 import { canonicalProvider, firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
 
-/** In this order: the first provider whose key is set is the one that is meant. */
+/** In this order: the first provider whose key is set is used. */
 const guessed = ['openai', 'anthropic', 'google', 'azure'] as const
 
 /**
- * LLM_PROVIDER and LLM_MODEL say what is meant; without them the key that is set does. With nothing set it is the demo
- * agent. A provider that is named but has no key stays named: it is the model's part to refuse, never ours to replace.
+ * LLM_PROVIDER and LLM_MODEL choose the model; without them, the API key that is set chooses the provider. If nothing is set, the
+ * demo agent answers. A provider without a key is never replaced by the demo: creating the model then fails with a clear error.
  */
 export function agentFromEnvironment(
   env: Environment,
@@ -40,7 +40,7 @@ export function agentFromEnvironment(
     env,
     files: diskFiles,
     defaults: options.defaults ?? agentDefaults,
-    // Of all that a definition can miss, only azure's address is left to the environment.
+    // The only value that can be missing here is the address of azure.
     written: () => undefined,
     report: (_path, message) => report('AZURE_OPENAI_ENDPOINT', message),
   })
@@ -50,7 +50,7 @@ export function agentFromEnvironment(
 
 type Report = (path: string, message: string) => void
 
-/** Providers that a few variables can describe. */
+/** Providers that environment variables can describe. */
 const nameable = ['demo', ...guessed, 'gemini', 'azure_openai', 'ollama']
 
 function providerFrom(env: Environment, report: Report): ProviderName {
@@ -71,7 +71,7 @@ function providerFrom(env: Environment, report: Report): ProviderName {
 
 function modelFrom(env: Environment, provider: ProviderName, report: Report): string {
   const { models, defaultModel } = providers[provider]
-  // The demo has one model, whatever LLM_MODEL still says from another day.
+  // The demo has one model, even if LLM_MODEL is still set for another provider.
   const named = provider === 'demo' ? undefined : firstOf(env, ['LLM_MODEL', ...models])?.trim()
   if (named === undefined && defaultModel === null) {
     report(

@@ -1,4 +1,4 @@
-// What agent.yaml says -> what the engine needs: files read, keys and addresses found, times in milliseconds.
+// Turns a checked agent.yaml into an AgentDefinition: reads files, finds keys and addresses, converts times to milliseconds.
 
 import type { AgentDefinition, ModelSettings } from '../../domain/agent.ts'
 import { proxyVariables } from '../source/env-file.ts'
@@ -12,7 +12,7 @@ import { modelInput } from './model-input.ts'
 import type { ModelYaml } from './model-yaml.ts'
 import { canonicalProvider, firstOf, providers } from './providers.ts'
 
-/** Reports what is wrong beyond the file itself; the result counts only when nothing was reported. */
+/** Reports mistakes that the schema cannot find, such as missing files. The result is only valid if nothing was reported. */
 export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinition {
   const { directory, defaults } = context
   return {
@@ -107,7 +107,7 @@ function tlsFiles(tls: ModelYaml['tls'], path: Path, context: LoadContext): Mode
   return Object.fromEntries(files)
 }
 
-/** Every Azure resource has an address of its own. The API version travels in its query. */
+/** Every Azure resource has its own address. The API version goes into its query. */
 function azureAddress(yaml: ModelYaml, path: Path, { env, report }: LoadContext): string | undefined {
   const text = yaml.base_url ?? yaml.endpoint ?? firstOf(env, providers.azure.addresses)
   const url = text === undefined ? null : URL.parse(text)

@@ -3,7 +3,7 @@ import { existingFile, type LoadContext } from '../source/load-context.ts'
 import type { AgentYaml } from './agent-yaml.ts'
 import type { TestCaseYaml } from './test-case-yaml.ts'
 
-/** How much must be the same where a ground truth is given and nothing else says how to compare. */
+/** Required similarity if a test case has a ground truth and says nothing about how to compare. */
 const SIMILARITY = 0.5
 
 export function defineTestCases({ test_cases: cases, judge }: AgentYaml, context: LoadContext): TestCase[] {
@@ -43,7 +43,7 @@ function checksOf(test: TestCaseYaml, hasJudge: boolean): TestCheck[] {
   if (truth !== undefined && (similarity !== undefined || (criteria === undefined && !hasJudge))) {
     checks.push({ check: 'similarity', truth, atLeast: similarity ?? SIMILARITY })
   }
-  // Without criteria the judge only compares, and only where no similarity was asked for.
+  // Without criteria, the judge only compares with the ground truth, unless a similarity is set.
   if (criteria !== undefined || (truth !== undefined && similarity === undefined && hasJudge)) {
     checks.push({ check: 'judge', truth: truth ?? null, criteria: criteria ?? '' })
   }

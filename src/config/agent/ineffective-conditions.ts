@@ -1,5 +1,5 @@
-// Conditions that change nothing: `when` adds to the other rules, and those ask about every call already. Whoever wrote such a
-// `when` wants the other calls to run, and must say so.
+// Finds conditions that change nothing. `when` adds to the other rules, so it has no effect if those already ask about every call.
+// The author probably wants the other calls to run, and must say so with `otherwise: run`.
 
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
 import { isAtLeast, type Risk, type ToolSettings } from '../../domain/tool-settings.ts'
@@ -7,7 +7,7 @@ import type { Path } from '../source/json-schema-node.ts'
 import type { AgentYaml } from './agent-yaml.ts'
 
 export interface IneffectiveConditions {
-  /** The key that has them. */
+  /** Path of the key with the conditions. */
   at: Path
   message: string
 }
@@ -47,7 +47,7 @@ export function ineffectiveConditions(yaml: AgentYaml, tools: readonly ToolSetti
   return found
 }
 
-/** Why the agent's own rule does not let the rest of a tool's calls run; null where it does. */
+/** Why the agent's default rule asks about the other calls of a tool anyway; null if it does not. */
 function reasonToAsk(agentRule: ApprovalRule, tool: string, risk: Risk): string | null {
   const byRisk = `every call of ${tool} needs approval because its risk is ${risk}`
   switch (agentRule.ask) {
@@ -64,7 +64,7 @@ function reasonToAsk(agentRule: ApprovalRule, tool: string, risk: Risk): string 
   }
 }
 
-/** What a server or a document says of a single tool is not known yet. */
+/** Whether a server or an OpenAPI document may still say that a tool only reads. */
 function mayRead(tool: ToolSettings): boolean {
   if (tool.type === 'mcp') return tool.trustHints && tool.written.length === 0
   return tool.type === 'openapi' && tool.written.length === 0

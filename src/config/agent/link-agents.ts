@@ -1,4 +1,4 @@
-// Agents name other agents by their files. Those are read too, each once, and the names take the place of the paths.
+// Agent files can name the files of other agents. This reads those too, each once, and replaces the paths with the agents' names.
 
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../../domain/agent.ts'
@@ -8,12 +8,12 @@ import { diskFiles, fileProblem } from '../source/config-files.ts'
 import { type LoadOptions, type ReadAgent, readAgent } from './read-agent.ts'
 
 export interface LinkedAgents {
-  /** Those of `files` in order, then those that only other agents talk to, in the order they were found. */
+  /** The agents of `files` in order, then the agents that only other agents call, in the order they were found. */
   agents: AgentDefinition[]
   issues: ConfigIssue[]
 }
 
-/** The agents of these files and all that they lead to; agents may name each other in a circle. */
+/** Loads the agents of these files and all agents that they name. Agents may name each other in a circle. */
 export function linkAgents(files: readonly string[], options: LoadOptions): LinkedAgents {
   const found = new Map<string, ReadAgent>()
   const issues: ConfigIssue[] = []
@@ -25,7 +25,7 @@ export function linkAgents(files: readonly string[], options: LoadOptions): Link
     found.set(path, one)
     isServed.add(one)
   }
-  // A map is walked in the order of its entries, also of those that are added on the way.
+  // Iterating over a map also visits the entries that are added on the way.
   for (const one of found.values()) issues.push(...followTools(one, found, options))
 
   const all = [...found.values()]
@@ -39,7 +39,7 @@ export function linkAgents(files: readonly string[], options: LoadOptions): Link
   return { agents, issues: distinct([...all.flatMap((one) => one.issues), ...issues, ...clashes(all, isServed)]) }
 }
 
-/** Reads the agents that this one's tools name. One that is not there is a mistake of the tool, not of a file. */
+/** Reads the agents that the tools of this agent name. A missing file is a mistake at the tool. */
 function followTools(one: ReadAgent, found: Map<string, ReadAgent>, options: LoadOptions): ConfigIssue[] {
   const issues: ConfigIssue[] = []
   for (const [index, tool] of (one.yaml?.tools ?? []).entries()) {
@@ -66,7 +66,7 @@ function linkTool(
 ): ToolSettings {
   if (tool.type !== 'agent') return tool
   const other = found.get(tool.agent)?.agent
-  // What is wrong with it has been reported.
+  // Its mistakes were already reported.
   if (other === undefined || other === null) return tool
   if (tool.description === null && other.description.length < MIN_DESCRIPTION) {
     const message =
@@ -76,7 +76,7 @@ function linkTool(
   }
   const written = from.yaml?.tools[index]
   const linked: AgentToolSettings = { ...tool, agent: other.name }
-  // A run of its own takes longer than a call of a function, and is limited by its own file.
+  // A run of another agent takes longer than a function call, and that agent's own file limits it.
   if (written?.type === 'agent' && written.timeout === undefined) linked.timeoutMs = other.limits.durationMs
   return linked
 }
@@ -100,7 +100,7 @@ function clashes(all: readonly ReadAgent[], isServed: ReadonlySet<ReadAgent>): C
   return issues
 }
 
-// Files of one folder share a `.env`, and each would bring its mistakes.
+// Files in one folder share a `.env`, and each of them would report its mistakes.
 const distinct = (issues: readonly ConfigIssue[]): ConfigIssue[] => [
   ...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values(),
 ]

@@ -1,4 +1,4 @@
-// Several agents for one server: files, or folders of them.
+// Loads agents from files, or from folders of files.
 
 import { basename, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../../domain/agent.ts'
@@ -8,9 +8,8 @@ import { linkAgents } from './link-agents.ts'
 import type { LoadOptions } from './read-agent.ts'
 
 /**
- * The agents behind these paths, in order, each file once; then the agents that only they talk to (`internal`). Names are
- * unique; exactly one agent is the default: the one that says so, otherwise the first. Throws a `ConfigError` with everything
- * that is wrong in all of them.
+ * The agents of these paths, in order and each file once; then the agents that only they call (`internal`). Names are unique.
+ * Exactly one agent is the default: the one that says so, otherwise the first. Throws a `ConfigError` with all mistakes.
  */
 export function loadAgents(paths: readonly string[], options: LoadOptions): AgentDefinition[] {
   const { agents, issues } = checkAgents(paths, options)
@@ -18,7 +17,7 @@ export function loadAgents(paths: readonly string[], options: LoadOptions): Agen
   return agents
 }
 
-/** Like `loadAgents`, but hands the issues back. */
+/** Like `loadAgents`, but returns the issues. */
 export function checkAgents(
   paths: readonly string[],
   options: LoadOptions,
@@ -44,8 +43,8 @@ export function checkAgents(
 }
 
 /**
- * The agent of this file. Files of other agents that its tools name are checked with it, but only `loadAgents` returns them:
- * an agent with such tools is served with that. Throws a `ConfigError` with everything that is wrong.
+ * The agent of this file. Agents that its tools name are checked too, but not returned; use `loadAgents` to serve an agent with
+ * such tools. Throws a `ConfigError` with every mistake.
  */
 export function loadAgent(path: string, options: LoadOptions): AgentDefinition {
   const { agent, issues } = checkAgent(path, options)
@@ -53,7 +52,7 @@ export function loadAgent(path: string, options: LoadOptions): AgentDefinition {
   return agent
 }
 
-/** Like `loadAgent`, but hands the issues back; the agent is null when there are any. */
+/** Like `loadAgent`, but returns the issues; the agent is null if there are any. */
 export function checkAgent(
   path: string,
   options: LoadOptions,
@@ -62,7 +61,7 @@ export function checkAgent(
   return { agent: issues.length === 0 ? (agents[0] ?? null) : null, issues }
 }
 
-/** The path itself, or the agent files of a folder: its own, and without any those of its subfolders. */
+/** The path itself; for a folder, its agent files or, if it has none, those of its subfolders. */
 function agentFilesAt(path: string, files: ConfigFiles): string[] {
   const entries = files.list(path)
   if (entries === null) return [path]
@@ -82,7 +81,7 @@ function agentFilesAt(path: string, files: ConfigFiles): string[] {
 
 const isAgentName = (name: string): boolean => name === 'agent.yaml' || name === 'agent.yml'
 
-// By its text and not by its data: an agent with a syntax error must be reported, not passed over.
+// Looks at the text, not at the data: an agent with a syntax error must be reported, not skipped.
 function looksLikeAgent(file: string, files: ConfigFiles): boolean {
   if (isAgentName(basename(file))) return true
   if (/^quarterdeck\.ya?ml$/.test(basename(file))) return false

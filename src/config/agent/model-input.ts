@@ -1,11 +1,11 @@
-// Which kinds of files a model takes as they are, where the file does not say.
+// The kinds of input that a model accepts directly, if the agent file does not say.
 
 import type { ModelInput } from '../../domain/agent.ts'
 import type { ModelYaml } from './model-yaml.ts'
 import { canonicalProvider, type ProviderName } from './providers.ts'
 
 interface Native {
-  /** The provider's own; what answers elsewhere only speaks its protocol. */
+  /** The provider's own hosts. Other servers only speak its protocol. */
   hosts: readonly string[]
   input: readonly ModelInput[]
 }
@@ -14,7 +14,7 @@ const all = ['text', 'image', 'pdf'] as const
 
 const native: Partial<Record<ProviderName, Native>> = {
   openai: { hosts: ['api.openai.com'], input: all },
-  // Its chat completions refuse what OpenAI's take: "This model does not support file content types."
+  // Azure's chat completions refuse PDF files: "This model does not support file content types."
   azure: {
     hosts: ['openai.azure.com', 'services.ai.azure.com', 'cognitiveservices.azure.com'],
     input: ['text', 'image'],
@@ -23,7 +23,7 @@ const native: Partial<Record<ProviderName, Native>> = {
   google: { hosts: ['generativelanguage.googleapis.com'], input: all },
 }
 
-/** Empty: text alone. In one order, whatever the file's, and each once. */
+/** Empty: only text. Always in the same order and without duplicates. */
 export function modelInput(model: Pick<ModelYaml, 'provider' | 'input'>, baseUrl: string | undefined): ModelInput[] {
   const taken = model.input ?? standardInput(model.provider, baseUrl)
   return taken.some((one) => one !== 'text') ? all.filter((one) => one === 'text' || taken.includes(one)) : []

@@ -1,4 +1,4 @@
-// What the configuration knows about each provider: its name, where its key is looked for, what it cannot do without.
+// What the configuration knows about each provider: its name, the variables for its key and address, its default model.
 
 import { type Environment, variable } from '../source/env-file.ts'
 
@@ -18,13 +18,13 @@ export const providerNames = [
 export type ProviderName = (typeof providerNames)[number]
 
 interface Provider {
-  /** Variables that may hold the key, the first that is set counts. */
+  /** Variables for the key; the first one that is set counts. */
   keys: readonly string[]
-  /** Variables that may hold the address. */
+  /** Variables for the address. */
   addresses: readonly string[]
-  /** Variables that may name the model when a server starts without an agent file, after LLM_MODEL. */
+  /** Variables for the model of a server without an agent file, after LLM_MODEL. */
   models: readonly string[]
-  /** The model of a start without an agent file when nothing names one; null where there is no sensible one. */
+  /** Model of a server without an agent file if no variable names one; null if there is no sensible default. */
   defaultModel: string | null
 }
 
@@ -60,13 +60,13 @@ export const providers: Record<ProviderName, Provider> = {
 
 export const isProviderName = (name: string): name is ProviderName => Object.hasOwn(providers, name)
 
-/** `gemini` is another name of `google`, `azure_openai` of `azure`; everything behind the configuration sees one of them. */
+/** `gemini` is another name for `google`, and `azure_openai` for `azure`. Only the configuration knows both names. */
 export function canonicalProvider(name: ProviderName): ProviderName {
   if (name === 'gemini') return 'google'
   return name === 'azure_openai' ? 'azure' : name
 }
 
-/** The value of the first variable that is set. */
+/** The value of the first of these variables that is set. */
 export function firstOf(env: Environment, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = variable(env, name)

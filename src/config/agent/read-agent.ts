@@ -1,4 +1,4 @@
-// One agent.yaml -> AgentDefinition. Loading reads files and nothing else: no network, no process, no code.
+// Reads one agent.yaml into an AgentDefinition. Loading only reads files: no network, no processes, no code is run.
 
 import { dirname, resolve } from 'node:path'
 import type { AgentDefinition } from '../../domain/agent.ts'
@@ -15,26 +15,26 @@ import { ineffectiveConditions } from './ineffective-conditions.ts'
 export interface LoadOptions {
   env: Environment
   files?: ConfigFiles
-  /** What the server's settings say where an agent says nothing. */
+  /** Values from the server's settings for keys that an agent leaves out. */
   defaults?: AgentDefaults
-  /** Told what is allowed but hardly meant, of each file that is right. */
+  /** Called with things that are allowed but probably not intended, for each file without mistakes. */
   warn?: (warning: ConfigIssue) => void
-  /** Told of each file that is right how to point at its keys, for what is found out later. */
+  /** Called for each file without mistakes, with a function that creates issues at its keys, for mistakes that are found later. */
   located?: (agent: string, issueAt: IssueAt) => void
 }
 
-/** An issue at a key of an agent's file. */
+/** Creates an issue at a key of an agent file. */
 export type IssueAt = (path: Path, message: string) => ConfigIssue
 
-/** An agent file that was read, and all that is wrong with it. */
+/** An agent file that was read, with all its mistakes. */
 export interface ReadAgent {
-  /** As its reader named it. */
+  /** The path, as the caller named it. */
   file: string
-  /** What it says; null when there are issues. Its tools that are agents are not linked yet. */
+  /** The checked file; null if there are issues. Tools of type `agent` are not linked yet. */
   yaml: AgentYaml | null
   agent: AgentDefinition | null
   issues: ConfigIssue[]
-  /** An issue at a key of this file, for checks that compare several agents. */
+  /** For checks that compare several agents. */
   issueAt: IssueAt
 }
 

@@ -1,4 +1,4 @@
-// Flags > environment > quarterdeck.yaml > defaults, and no combination that would open the door by accident.
+// Flags win over the environment, that wins over quarterdeck.yaml, that wins over the defaults. Unsafe combinations are refused.
 
 import { CONFIG_DIR_VARIABLE } from '../config-dir.ts'
 import { ConfigError, type ConfigIssue } from '../config-error.ts'
@@ -11,7 +11,7 @@ import { type SettingKey, type SettingValues, settingKeys, settings } from './se
 import { checkSafety } from './settings-safety.ts'
 
 export interface ResolveInput extends SettingSources {
-  /** A person reads the log as it is written. */
+  /** Whether the log goes to a terminal, where a person reads it. */
   onTerminal: boolean
 }
 
@@ -21,14 +21,14 @@ export interface ResolvedSettings {
   warnings: string[]
 }
 
-/** Throws a `ConfigError` with everything that is wrong in all sources. */
+/** Throws a `ConfigError` with every mistake in all sources. */
 export function resolveSettings({ onTerminal, ...sources }: ResolveInput): ResolvedSettings {
   const finder = createSourceFinder(sources)
   const issues: ConfigIssue[] = [...finder.fileIssues]
   const read = <K extends SettingKey>(key: K): SettingValues[K] => {
     const setting = settings[key]
     const source = finder.find(key)
-    // A file with mistakes has been reported as a whole.
+    // The mistakes of a file are reported as a whole.
     if (source === null || (source.inFile && finder.fileIssues.length > 0)) return setting.default
     const result = readSetting(setting, source)
     if (result.ok) return result.value
@@ -120,7 +120,7 @@ function assemble(
   }
 }
 
-/** QUARTERDECK_PROT=80 would otherwise be ignored in silence. */
+/** Without this warning, QUARTERDECK_PROT=80 would be ignored silently. */
 function mistypedVariables(env: Environment): string[] {
   const known = [...settingKeys.flatMap((key) => settings[key].env), CONFIG_DIR_VARIABLE].filter((name) =>
     name.startsWith(PREFIX),

@@ -1,65 +1,65 @@
 import type { LogLevel, Protocol } from './setting-values.ts'
 
-/** The server's settings as the server uses them: complete, checked, one unit per name. */
+/** The settings in the form that the server uses: complete and checked. A name says its unit. */
 export interface ServerSettings {
   host: string
-  /** What is listened on: `host`; by default, and for `localhost`, this machine by both protocols, where it has both. */
+  /** Addresses to listen on. The default, and `localhost`, mean 127.0.0.1 and ::1. */
   hosts: readonly string[]
-  /** 0 = any free one. */
+  /** 0: any free port. */
   port: number
   /** Only this machine can connect. */
   loopback: boolean
   protocols: readonly Protocol[]
-  /** Origins of web pages; `local` = pages of this machine on any port, `*` = all (then it is the only entry). */
+  /** Origins of web pages. `local`: pages on this machine, any port; `*`: all pages (then it is the only entry). */
   cors: { origins: readonly string[] }
-  /** Further names in a Host header, `name` or `name:port`. */
+  /** Further allowed names in a Host header, `name` or `name:port`. */
   allowedHosts: readonly string[]
   log: {
     level: LogLevel
     format: 'json' | 'text'
-    /** Messages and answers may be logged, secrets masked. Never true beyond loopback. */
+    /** Whether messages and answers are logged, with secrets masked. Never true if other machines can connect. */
     content: boolean
   }
   debug: boolean
-  /** null = `.quarterdeck` beside the agent. */
+  /** Null: `.quarterdeck` next to the agent. */
   dataDir: string | null
   store: 'sqlite' | ':memory:'
   auth: {
-    /** null = none is set; those that `quarterdeck tokens` makes count all the same. */
+    /** Null: not set. Tokens from `quarterdeck tokens` are valid in any case. */
     token: string | null
     operatorToken: string | null
-    /** Talking needs a token. Deciding always does. */
+    /** Whether talking to an agent needs a token. Deciding always needs one. */
     required: boolean
-    /** Nobody is asked for a token although the server can be reached from elsewhere. */
+    /** No token is required although other machines can connect. */
     insecure: boolean
   }
   limits: {
-    /** null = no limit, here and below. */
+    /** Null: no limit, here and below. */
     sessions: number | null
     activeRuns: number
-    /** null = a run never stops because its readers have gone. */
+    /** Null: a run never stops because its readers disconnected. */
     disconnectGraceMs: number | null
     bodyBytes: number
     queue: number
     postsPerMinute: number | null
     streams: number | null
   }
-  /** For agents that do not say. */
+  /** For agents that do not set it. */
   context: { maxMessages: number }
   tools: {
-    /** For tools that do not say. */
+    /** For tools that do not set it. */
     timeoutMs: number
-    /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY where tools go by them; null: tools use no proxy. */
+    /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY, if tools use them; null: tools use no proxy. */
     proxy: Readonly<Record<string, string>> | null
   }
-  /** For agents that do not say. */
+  /** For agents that do not set them. */
   sessions: { ttlSeconds: number; retentionDays: number }
   shutdown: { drainMs: number }
   publicDocs: boolean
   files: {
-    /** Files that a message names by an address are fetched. */
+    /** Whether files that a message links to are fetched. */
     urls: boolean
-    /** Of one user; null = no limit. */
+    /** Per user; null: no limit. */
     unsentBytes: number | null
     unsentTtlSeconds: number
   }

@@ -1,4 +1,4 @@
-// Who set a setting, what they wrote, and how to talk to them about it.
+// Where a setting was set, what was written there, and how to report a mistake in it.
 
 import { dirname, resolve } from 'node:path'
 import type { ConfigIssue } from '../config-error.ts'
@@ -11,26 +11,27 @@ import { type CodeSettings, type SettingFlags, type SettingKey, settings } from 
 import { readYamlSettings, type SettingsFile, type YamlSettings } from './settings-yaml.ts'
 
 export interface SettingSources {
-  /** What the program itself says, where it is not ours. */
+  /** Settings from the code of an embedding program. */
   code?: CodeSettings
   flags: SettingFlags
   env: Environment
   file: SettingsFile | null
 }
 
-/** The winning source of a setting: code, then flag, then variable, then file; null when nobody set it. */
+/** The source that wins for a setting: code, then flag, then variable, then file. */
 export interface SettingSource {
   /** `--port`, `PORT`, or the file's path. */
   name: string
   raw: unknown
-  /** In the file it is a value of YAML; on the command line and in the environment it is text. */
+  /** Whether `raw` is already a value, as in the file or in code. On the command line and in the environment it is text. */
   inFile: boolean
   issue(message: string): ConfigIssue
 }
 
 export interface SourceFinder {
-  /** What is wrong with the file as a whole. */
+  /** All mistakes in the file. */
   fileIssues: ConfigIssue[]
+  /** Null if nobody set the setting. */
   find(key: SettingKey): SettingSource | null
 }
 
@@ -61,7 +62,7 @@ export function createSourceFinder({ code = {}, flags, env, file }: SettingSourc
   }
 }
 
-/** The value of a setting from a source, or what is wrong with it. */
+/** The value of a setting from a source, or the mistakes in it. */
 export function readSetting<T>(
   setting: Setting<T>,
   source: SettingSource,

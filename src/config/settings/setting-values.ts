@@ -1,4 +1,4 @@
-// How the values of settings are written, and what they mean to the server.
+// Schemas for the values of settings: how they are written, and what the server gets.
 
 import { isIP } from 'node:net'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ export const protocolList = () =>
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/** Our level names and Python's. */
+/** Our names for the levels, and Python's. */
 const levels: Record<string, LogLevel> = {
   debug: 'debug',
   info: 'info',
@@ -35,30 +35,30 @@ export const logLevel = () =>
     .enum([...Object.keys(levels), ...Object.keys(levels).map((name) => name.toUpperCase())])
     .transform((name): LogLevel => levels[name.toLowerCase()] ?? 'info')
 
-/** A number, or `none` for no limit, which is null to the server. */
+/** A number, or `none` for no limit; the server gets null for `none`. */
 export const limit = () => z.union([count(), z.literal('none')]).transform((value) => (value === 'none' ? null : value))
 
-/** A time span; seconds to the server. */
+/** A time span; the server gets seconds. */
 export const span = (zero: boolean) =>
   spanInput()
     .refine((value) => isSpan(value, zero), { error: '' })
     .transform(secondsOf)
 
-/** A time span, or `never`, which is null to the server. */
+/** A time span or `never`; the server gets null for `never`. */
 export const spanOrNever = () =>
   z
     .union([spanInput(), z.literal('never')])
     .refine((value) => value === 'never' || isSpan(value, true), { error: '' })
     .transform((value) => (value === 'never' ? null : secondsOf(value)))
 
-/** A file or a folder; null when there is none. */
+/** The path of a file or a folder. The type allows null, because that is the default. */
 export const path = () =>
   z
     .string()
     .refine((value) => value.trim() !== '', { error: '' })
     .transform((value): string | null => value)
 
-/** Goes into an HTTP header, so it is printable ASCII without spaces. */
+/** Printable ASCII without spaces, because it goes into an HTTP header. */
 export const token = () =>
   z
     .string()
@@ -73,12 +73,12 @@ export const hostAddress = () =>
 
 const HOST_NAME = /^[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$/
 
-// 1.2.3 and 300.1.1.1 are mistyped addresses, not names.
+// 1.2.3 and 300.1.1.1 are mistyped addresses, not host names.
 const isHost = (value: string): boolean => isIP(value) !== 0 || (HOST_NAME.test(value) && !/^[\d.]+$/.test(value))
 
 const withoutBrackets = (value: string): string => value.replace(/^\[(.*)\]$/, '$1')
 
-/** Names as they stand in a Host header, with or without a port. */
+/** Names as in a Host header, with or without a port. */
 export const hostNames = () =>
   oneOrMore(z.string().refine(isHostHeader, { error: '' }).meta({ expected: 'a host name, or name:port' }))
 
@@ -87,7 +87,7 @@ function isHostHeader(value: string): boolean {
   return isHost(withoutBrackets(name)) && (port === undefined || Number(port) <= 65_535)
 }
 
-/** Origins of web pages; `local` stands for the pages of this machine, `*` for all and then alone. */
+/** Origins of web pages. `local` means the pages on this machine, `*` means all pages and must be the only entry. */
 export const origins = () =>
   oneOrMore(
     z
@@ -97,11 +97,11 @@ export const origins = () =>
       .meta({ expected: 'an origin such as https://app.example.com (without a path), local, or *' }),
   ).refine((list) => list.length === 1 || !list.includes('*'), { error: '' })
 
-/** An origin in the spelling browsers send it; null when it is none. */
+/** An origin as browsers spell it; null if the value is not one. */
 function originOf(value: string): string | null {
   if (value === '*' || value === 'local') return value
   const url = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]+$/i.test(value) ? URL.parse(value) : null
   if (url === null) return null
-  // Schemes of desktop and mobile shells (tauri://localhost) have no origin by the URL standard, but are sent as one.
+  // By the URL standard, the schemes of desktop and mobile shells (tauri://localhost) have no origin, but browsers send them as one.
   return url.origin === 'null' ? value.toLowerCase() : url.origin
 }

@@ -1,21 +1,21 @@
 import type { z } from 'zod'
 
-/** One setting. The value is what the server gets; the schema says how it is written in quarterdeck.yaml. */
+/** One setting. The schema says how it is written in quarterdeck.yaml; `T` is what the server gets. */
 export interface Setting<T = unknown> {
   schema: z.ZodType<T>
-  /** `--port <number>`; null where a flag would show a secret in the process list. A flag without `<…>` is a switch. */
+  /** `--port <number>`. Null for a secret, because flags are visible in the process list. A flag without `<…>` is a switch. */
   flag: string | null
-  /** The flag may be given several times. */
+  /** Whether the flag may be given several times. */
   repeatable: boolean
-  /** Variables, the first that is set counts; ours comes first. */
+  /** Environment variables; the first one that is set counts. Our own name comes first. */
   env: readonly string[]
   default: T
-  /** The default in words, where the value alone says too little. */
+  /** The default in words. */
   defaultText: string
   description: string
   example: unknown
   secret: boolean
-  /** A path; in quarterdeck.yaml it is relative to that file. */
+  /** Whether it is a path. In quarterdeck.yaml, a path is relative to that file. */
   path: boolean
 }
 

@@ -1,4 +1,4 @@
-// Combinations of settings that are each fine and together are not. Each refusal names the one flag that would allow it.
+// Combinations of settings that are unsafe together. Each refusal names the flag that would allow it.
 
 import type { ConfigIssue } from '../config-error.ts'
 import type { ServerSettings } from './server-settings.ts'

@@ -1,4 +1,4 @@
-// quarterdeck.yaml: its schema, made from the table of settings, and what it says about each of them.
+// quarterdeck.yaml: its schema, which is built from the table of settings, and its values.
 
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ export interface SettingsFile {
   text: string
 }
 
-/** The settings file that was asked for. Throws a `ConfigError` when it cannot be read. */
+/** Reads the settings file. Throws a `ConfigError` if it cannot be read. */
 export function readSettingsFile(path: string, files: ConfigFiles = diskFiles): SettingsFile {
   const { text, problem } = readText(files, path)
   if (text === null) {
@@ -22,13 +22,13 @@ export function readSettingsFile(path: string, files: ConfigFiles = diskFiles): 
   return { path, text }
 }
 
-/** The settings file of a folder, `quarterdeck.yaml` or `quarterdeck.yml`, if it has one. */
+/** The settings file of a folder, `quarterdeck.yaml` or `quarterdeck.yml`; null if there is none. */
 export function findSettingsFile(folder: string, files: ConfigFiles = diskFiles): SettingsFile | null {
   const entry = files.list(folder)?.find(({ name, isFolder }) => /^quarterdeck\.ya?ml$/.test(name) && !isFolder)
   return entry === undefined ? null : readSettingsFile(join(folder, entry.name), files)
 }
 
-/** `limits.active_runs` is the key `active_runs` under `limits`. */
+/** The setting `limits.active_runs` is the key `active_runs` under `limits`. */
 export function settingsYaml(): z.ZodType {
   const shape: Record<string, z.ZodType> = {}
   for (const key of settingKeys) {
@@ -48,7 +48,7 @@ function sectionSchema(section: string): z.ZodType {
 
 export interface YamlSettings {
   issues: ConfigIssue[]
-  /** What the file says about a setting, as it is written; undefined where it says nothing. */
+  /** The value of a setting as the file has it; undefined if the file does not set it. */
   rawValue(key: SettingKey): unknown
   issueAt(key: SettingKey, message: string): ConfigIssue
 }

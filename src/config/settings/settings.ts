@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
-// The one table of the server's settings. Flags, variables, quarterdeck.yaml, its JSON Schema and the reference page are
-// all made from it; `resolve-settings.ts` turns it into what the server uses.
+// The table of all server settings. Flags, environment variables, quarterdeck.yaml, its JSON Schema and the reference page are
+// generated from it. `resolve-settings.ts` turns the values into what the server uses.
 
 import { z } from 'zod'
 import { durationExpectation } from '../source/duration.ts'
@@ -368,8 +368,8 @@ export const settings: { readonly [K in SettingKey]: Setting<SettingValues[K]> }
 
 export const settingKeys: readonly SettingKey[] = Object.keys(table).filter((key): key is SettingKey => key in table)
 
-/** What was given on the command line, by the key of the setting: text, a switch, or the texts of a repeated flag. */
+/** Values from the command line, by the key of the setting: text, a switch, or the texts of a repeated flag. */
 export type SettingFlags = Partial<Record<SettingKey, string | boolean | string[]>>
 
-/** What a program gives in code, by the key of the setting; written as in quarterdeck.yaml. */
+/** Settings from the code of an embedding program, by key, written as in quarterdeck.yaml. */
 export type CodeSettings = Partial<Record<SettingKey, string | number | boolean | readonly string[] | null>>

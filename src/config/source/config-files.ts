@@ -1,11 +1,11 @@
-// Reading configuration from disk, as a port, so that a test or an embedding program can hold the files itself.
+// Reading configuration files, as a port, so that a test or an embedding program can supply the files itself.
 
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 
 export interface ConfigFiles {
   /** The first `limit` bytes of a file. Throws as `node:fs` does. */
   read(path: string, limit: number): Uint8Array
-  /** What a folder holds, sorted by name; null when `path` is not a folder. */
+  /** The entries of a folder, sorted by name; null if `path` is not a folder. */
   list(path: string): FolderEntry[] | null
 }
 
@@ -14,11 +14,11 @@ export interface FolderEntry {
   isFolder: boolean
 }
 
-/** Far above any sensible configuration or prompt, and small enough to read at once. */
+/** Far more than any sensible configuration or prompt needs, and small enough to read at once. */
 export const MAX_FILE_BYTES = 1_048_576
 
 export const diskFiles: ConfigFiles = {
-  // In pieces up to the limit: a pipe has no size and a device has no end.
+  // Reads in pieces up to the limit, because a pipe has no size and a device has no end.
   read(path, limit) {
     const handle = openSync(path, 'r')
     try {
@@ -46,7 +46,7 @@ export type TextFile =
   | { text: string; problem: null; missing: false }
   | { text: null; problem: string; missing: boolean }
 
-/** A file as text, without its byte order mark; or a sentence about why it cannot be read. */
+/** A file as text, without its byte order mark, or the reason why it cannot be read. */
 export function readText(files: ConfigFiles, path: string): TextFile {
   let bytes: Uint8Array
   try {
@@ -62,7 +62,7 @@ export function readText(files: ConfigFiles, path: string): TextFile {
   }
 }
 
-/** Why a file of whatever size and kind cannot be read, or null. */
+/** Why a file cannot be read, whatever its size and type; null if it can. */
 export function fileProblem(files: ConfigFiles, path: string): string | null {
   try {
     files.read(path, 1)

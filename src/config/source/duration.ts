@@ -2,12 +2,12 @@ import { z } from 'zod'
 
 const unitSeconds = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 }
 
-// A timer of Node's overflows at 2^31 ms and then fires at once.
+// A Node timer overflows at 2^31 ms and then fires at once.
 const MAX_SECONDS = 24 * 86_400
 
 const DURATION = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/
 
-/** A time span as written (`30`, `"30s"`, `"15m"`, `"2h"`), in seconds; NaN when it is none. */
+/** A written time span (`30`, `"30s"`, `"15m"`, `"2h"`) in seconds; NaN if it is not one. */
 export function secondsOf(span: number | string): number {
   if (typeof span === 'number') return span
   const [, amount, unit] = DURATION.exec(span) ?? []
@@ -22,23 +22,23 @@ const isUnit = (unit: string | undefined): unit is keyof typeof unitSeconds =>
 export interface DurationWords {
   description: string
   example: number | string
-  /** 0 is allowed and means something of its own. */
+  /** 0 is allowed and has a special meaning. */
   zero?: boolean
 }
 
 export const durationExpectation = (zero: boolean): string =>
   `${zero ? 'zero or more' : ''} seconds, or a time such as "30s", "15m" or "2h", at most 24 days`.trimStart()
 
-/** Whether a written span is a time we can wait for. */
+/** Whether a written time span is in the allowed range. */
 export function isSpan(span: number | string, zero: boolean): boolean {
   const seconds = secondsOf(span)
   return (zero ? seconds >= 0 : seconds > 0) && seconds <= MAX_SECONDS
 }
 
-/** A span as it is written, before its range is checked. */
+/** The schema of a written time span, without a check of its range. */
 export const spanInput = () => z.union([z.number(), z.string().regex(DURATION)])
 
-/** The schema of a key that holds a time span; its output is seconds. */
+/** The schema of a key that holds a time span. Its output is in seconds. */
 export function duration({ description, example, zero = false }: DurationWords) {
   return spanInput()
     .refine((span) => isSpan(span, zero), { error: '' })

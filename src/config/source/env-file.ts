@@ -1,4 +1,4 @@
-// `.env` files: KEY=VALUE lines. What is read here is handed on as data and never put into `process.env`.
+// `.env` files: KEY=VALUE lines. The values are passed on as data and never put into `process.env`.
 
 import { join } from 'node:path'
 import type { ConfigIssue } from '../config-error.ts'
@@ -6,7 +6,7 @@ import { type ConfigFiles, readText } from './config-files.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A variable's value. An empty one counts as not set: that is what `FOO=` in a compose file or a CI form means. */
+/** The value of a variable. An empty one counts as not set, because that is what `FOO=` in a compose file or a CI form means. */
 export function variable(env: Environment, name: string): string | undefined {
   const value = Object.hasOwn(env, name) ? env[name] : undefined
   return value === undefined || value.trim() === '' ? undefined : value
@@ -14,7 +14,7 @@ export function variable(env: Environment, name: string): string | undefined {
 
 const proxyNames = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'] as const
 
-/** What the environment, or a `.env`, says about proxies. */
+/** The proxy variables of the environment or of a `.env` file. */
 export function proxyVariables(env: Environment): Readonly<Record<string, string>> {
   return Object.fromEntries(
     proxyNames.flatMap((name) => {
@@ -24,7 +24,7 @@ export function proxyVariables(env: Environment): Readonly<Record<string, string
   )
 }
 
-/** The environment with the `.env` of a folder behind it: a variable that is really set wins. */
+/** The environment together with the `.env` of a folder. A variable that is set in the environment wins. */
 export function readEnvironment(
   folder: string,
   env: Environment,
@@ -46,8 +46,8 @@ export function readEnvironment(
 }
 
 /**
- * `export` is allowed and means nothing. 'single quotes' are literal, "double quotes" know \n \r \t \" \\ \$; both may
- * span lines. Without quotes a value ends at ` #`. Nothing is expanded. The last of two equal keys wins.
+ * `export` is allowed and ignored. 'Single quotes' are literal, "double quotes" understand \n \r \t \" \\ \$; both may span
+ * lines. Without quotes, a value ends at ` #`. Nothing is expanded. If a key appears twice, the last one wins.
  */
 export function parseEnvFile(path: string, text: string): { variables: Map<string, string>; issues: ConfigIssue[] } {
   const variables = new Map<string, string>()
@@ -76,7 +76,7 @@ function readLine(source: string, start: number, end: number): Line {
   if (/^\s*(#|$)/.test(line)) return { next: end + 1 }
   const head = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=[^\S\n]*/.exec(line)
   const name = head?.[1]
-  // The line itself is not repeated: it may hold a secret.
+  // The message does not repeat the line, because it may contain a secret.
   if (head === null || name === undefined) return { next: end + 1, problem: 'expected NAME=value or a # comment.' }
   const valueStart = start + head[0].length
   const quote = source[valueStart]

@@ -1,4 +1,4 @@
-// zod's issues -> sentences that say where, what was expected, what was found and what to write.
+// Turns zod's issues into sentences that say what was expected, what was found and what to write.
 
 import { stringify } from 'yaml'
 import type { z } from 'zod'
@@ -16,7 +16,7 @@ import {
 
 export interface Explained {
   path: Path
-  /** What the place of the issue is: the key itself where the key is wrong, otherwise its value. */
+  /** Where the issue is: at the key, if the key itself is wrong, otherwise at its value. */
   part: 'key' | 'value'
   message: string
 }
@@ -24,19 +24,19 @@ export interface Explained {
 export interface Explanation {
   schema: JsonSchema
   value: unknown
-  /** How the thing to write looks: `key: example` in a file, `--flag example` on the command line. */
+  /** How to write an example: `key: example` in a file, `--flag example` on the command line. */
   write(path: Path, example: string): string
-  /** The value came from the environment or is a secret, so it is not repeated. */
+  /** Whether the value is a secret or came from the environment. Messages do not repeat such a value. */
   hidden(path: Path, value: unknown): boolean
 }
 
 export function explainIssues(issues: readonly z.core.$ZodIssue[], explanation: Explanation): Explained[] {
   const flat = issues.flatMap((issue) => flatten(issue, []))
   const explained = flat
-    // That keys do not go together is no news where one of them is mistyped.
+    // If a key is mistyped, a message that the keys do not fit together would only confuse.
     .filter(({ issue, path }) => issue.code !== 'custom' || !flat.some((other) => isMistypedAt(other, path)))
     .flatMap(({ issue, path }) => explain(issue, path, explanation))
-  // A value that fails two checks is told about once.
+  // A value that fails two checks is reported once.
   return explained.filter((one, index) => explained.findIndex((other) => isSame(one, other)) === index)
 }
 
@@ -52,7 +52,7 @@ interface Flat {
   path: Path
 }
 
-/** Of a union that failed, only the alternative that the writer evidently meant is worth talking about. */
+/** If a union fails, only the alternative that the author evidently meant is explained. */
 function flatten(issue: z.core.$ZodIssue, above: Path): Flat[] {
   const path = [...above, ...issue.path]
   if (issue.code !== 'invalid_union') return [{ issue, path }]
@@ -73,7 +73,7 @@ function explain(issue: z.core.$ZodIssue, path: Path, explanation: Explanation):
     const write = advice(above, path.slice(0, -1), undefined, explanation)
     return [{ path, part: 'key', message: `this name is not allowed here; expected ${expectationOf(above)}.${write}` }]
   }
-  // A check over several keys brings its own sentence; a check of one value leaves it empty.
+  // A check of several keys has its own message; a check of one value leaves the message empty.
   if (issue.code === 'custom' && issue.message !== '') {
     return [{ path, part: 'value', message: withoutSecret(issue.message, path, explanation) }]
   }
@@ -106,7 +106,7 @@ function unknownKey(key: string, path: Path, { schema, value }: Explanation): st
   return `unknown key. It belongs ${place.length === 0 ? 'at the top level of the file' : `under ${place.join('.')}`}.`
 }
 
-/** Where else a key of this name is known, the nearest to the top; null: nowhere. */
+/** Another place where a key of this name is known, as close to the top level as possible; null if there is none. */
 function placeOf(key: string, root: JsonSchema): string[] | null {
   let level: { path: string[]; node: JsonSchema }[] = [{ path: [], node: root }]
   for (let deep = 0; deep < 3; deep += 1) {
@@ -138,7 +138,7 @@ export function inline(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
 }
 
-/** What somebody wrote, short enough for a line. */
+/** A short description of a value that someone wrote. */
 export function describe(value: unknown): string {
   if (value === null) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
@@ -146,7 +146,7 @@ export function describe(value: unknown): string {
     const keys = Object.keys(value)
     return keys.length === 0 ? 'an empty map' : `keys (${cut(keys.join(', '))})`
   }
-  // An address may hold a password.
+  // A URL may contain a password.
   return typeof value === 'string' ? JSON.stringify(cut(value.replace(/\/\/[^/@]*@/, '//…@'))) : String(value)
 }
 

@@ -1,11 +1,11 @@
-// What lies around an agent file: its folder, the environment, what the server says. Paths in the file are resolved here.
+// What loading an agent file needs besides its text: its folder, the environment, the server's defaults.
 
 import { resolve } from 'node:path'
 import { type ConfigFiles, fileProblem } from './config-files.ts'
 import type { Environment } from './env-file.ts'
 import type { Path } from './json-schema-node.ts'
 
-/** What the server's settings say where an agent says nothing. */
+/** Values from the server's settings for keys that an agent leaves out. */
 export interface AgentDefaults {
   maxMessages: number
   ttlSeconds: number
@@ -21,19 +21,19 @@ export const agentDefaults: AgentDefaults = {
 }
 
 export interface LoadContext {
-  /** Of the agent file, absolute. */
+  /** Absolute path of the agent file's folder. */
   directory: string
   env: Environment
   files: ConfigFiles
   defaults: AgentDefaults
   report(path: Path, message: string): void
-  /** What stands at a path of the file, with a `WrittenText` where variables were put in. */
+  /** The value at a path of the file as it is written: a text with variables is a `WrittenText`. */
   written(path: Path): unknown
 }
 
 export const RELATIVE = 'Paths are relative to this file.'
 
-/** The absolute path of a file that the agent file names at `at`; a missing one is reported. */
+/** The absolute path of a file that the agent file names at `at`. Reports a file that does not exist. */
 export function existingFile(path: string, at: Path, { directory, files, report }: LoadContext): string {
   const absolute = resolve(directory, path)
   const problem = fileProblem(files, absolute)

@@ -4,15 +4,15 @@ import { type Environment, variable } from './env-file.ts'
 
 export interface Substituted {
   text: string
-  /** At least one reference was replaced, so the text may hold a secret and is never repeated in a message. */
+  /** At least one variable was replaced, so the text may contain a secret and must not appear in a message. */
   replaced: boolean
   problems: string[]
 }
 
-/** Either an escaped `${`, a whole reference, or the beginning of something that is none. */
+/** An escaped `${`, a whole reference, or a `${` that starts no valid reference. */
 const REFERENCE = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?/g
 
-/** Puts variables in: `${NAME}`, `${NAME:-default}`; `$${` is a literal `${`. Works on one parsed string, never on YAML. */
+/** Replaces `${NAME}` and `${NAME:-default}`; `$${` is a literal `${`. Works on one parsed string, never on YAML text. */
 export function substitute(source: string, env: Environment): Substituted {
   const problems: string[] = []
   let replaced = false
@@ -36,10 +36,13 @@ export function substitute(source: string, env: Environment): Substituted {
   return { text, replaced, problems }
 }
 
-/** What stands there, and each variable by its name with what it gave. */
+/** Literal text, or a variable with its value. */
 export type Part = string | { variable: string; value: string }
 
-/** Stands in a tree of plain data for a text with variables. A class, so that nothing in a file looks like one. */
+/**
+ * A text with variables, as its author wrote it. Approvals are bound to this and not to the values of secrets. It is a class, so
+ * that no plain data in a file can look like one.
+ */
 export class WrittenText {
   readonly parts: readonly Part[]
 
@@ -48,7 +51,7 @@ export class WrittenText {
   }
 }
 
-/** The text itself where no variable gave a value: a default is text of the file. */
+/** Returns plain text if no variable had a value, because a default is part of the file. */
 export function writtenText(source: string, env: Environment): string | WrittenText {
   const parts: Part[] = []
   let text = ''

@@ -1,4 +1,4 @@
-// One configuration file, from text to validated data: YAML, variables, schema. Every mistake is collected.
+// One configuration file, from text to checked data: YAML, then variables, then the schema. Collects every mistake.
 
 import type { z } from 'zod'
 import type { ConfigIssue } from '../config-error.ts'
@@ -10,13 +10,13 @@ import { substitute, writtenText } from './substitute.ts'
 import { parseYaml, pathText, type YamlSource } from './yaml-source.ts'
 
 export interface YamlConfig<T> {
-  /** Null when something is wrong. */
+  /** Null if anything is wrong. */
   value: T | null
-  /** The data as it is written, variables put in, before the schema changed anything. */
+  /** The data with variables replaced, before the schema changed anything. */
   raw: Record<string, unknown>
-  /** What stands at a path of the file, with a `WrittenText` where variables were put in. */
+  /** The value at a path of the file as it is written: a text with variables is a `WrittenText`. */
   written: (path: Path) => unknown
-  /** Null when the file is no YAML at all. */
+  /** Null if the file is not valid YAML. */
   source: YamlSource | null
   issues: ConfigIssue[]
 }
@@ -26,9 +26,9 @@ export interface YamlConfigInput<S extends z.ZodType> {
   text: string
   schema: S
   env: Environment
-  /** What to write into an empty file; null where an empty file is fine. */
+  /** What to write into an empty file; null if an empty file is allowed. */
   starter: string | null
-  /** Keys whose value, and all that is in it, is never repeated in a message. */
+  /** Keys whose values, and everything inside them, never appear in a message. */
   secrets: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): 
   const { source, issues } = parseYaml(input.file, input.text, input.starter)
   if (source === null) return { value: null, raw: {}, written: () => undefined, source, issues }
 
-  // Only needed for variables and for messages, so a plain and correct file never pays for it.
+  // Only variables and messages need it, so a correct file without variables never pays for it.
   let cached: JsonSchema | null = null
   const schema = (): JsonSchema => {
     cached ??= validationSchema(input.schema)
@@ -44,7 +44,7 @@ export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): 
   }
   const tree = input.text.includes('${') ? writtenTree(source, input.env) : null
   const written = (path: Path): unknown => path.reduce(stepInto, tree ?? raw)
-  // By value and not by path: an alias repeats a value at another path.
+  // By value, not by path, because an alias repeats a value at another path.
   const fromVariables = new Set<unknown>()
   const unresolved = new Set<string>()
   const found: ConfigIssue[] = []
@@ -70,13 +70,13 @@ export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): 
     hidden: (path, value) => isSecret(path) || fromVariables.has(value),
   })
   for (const { path, part, message } of explained) {
-    // A variable that is not set has been reported; that its placeholder does not fit either is no news.
+    // A variable that is not set was already reported; a second message about its placeholder would not help.
     if (!unresolved.has(pathText(path))) found.push(source.issueAt(path, part, message))
   }
   return { value: null, raw, written, source, issues: found.sort(byPlace) }
 }
 
-/** The file's data before its variables are put in. The texts are as they were when it is done. */
+/** The data of the file before its variables are replaced. Restores the texts afterwards. */
 function writtenTree(source: YamlSource, env: Environment): unknown {
   const texts: string[] = []
   source.mapText((text) => {

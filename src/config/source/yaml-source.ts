@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
-// A YAML file as data that still knows where each value stood.
+// A YAML file as data that still knows the place of each value.
 
 import {
   type Document,
@@ -17,17 +17,17 @@ import type { Path } from './json-schema-node.ts'
 
 export interface YamlSource {
   readonly file: string
-  /** Calls `change` for every text value; what it returns takes the value's place. */
+  /** Calls `change` for every text value and puts the result in its place. */
   mapText(change: (text: string, path: Path) => unknown): void
-  /** The data; a top-level map. */
+  /** The data, which is a map at the top level. */
   value(): Record<string, unknown>
-  /** An issue at a value, at a key, or at the nearest place that exists. */
+  /** An issue at a value or a key, or at the closest place that exists. */
   issueAt(path: Path, part: 'key' | 'value', message: string): ConfigIssue
 }
 
 export type ParsedYaml = { source: YamlSource; issues: [] } | { source: null; issues: ConfigIssue[] }
 
-/** `starter` is what to write into an empty file; null where an empty file is fine. */
+/** `starter` is what to write into an empty file; null if an empty file is allowed. */
 export function parseYaml(file: string, text: string, starter: string | null): ParsedYaml {
   const lines = new LineCounter()
   const document: Document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
@@ -36,7 +36,7 @@ export function parseYaml(file: string, text: string, starter: string | null): P
     return { file, line: Math.max(line, 1), column: Math.max(col, 1), path, message }
   }
 
-  // Data is only made of a document without errors: of a broken one it can take for ever.
+  // Only a document without errors is converted to data: a broken one could take forever.
   const broken = syntaxMistakes(document, text).map((error) => issue(error.offset, '', error.message))
   if (broken.length > 0) return { source: null, issues: broken }
 
@@ -138,7 +138,7 @@ function offsetOf(document: Document, root: Node, path: Path, part: 'key' | 'val
     if (isMap(here)) {
       const pair = here.items.find((item) => isScalar(item.key) && String(item.key.value) === step)
       if (pair === undefined) return offset
-      // A key without a value has its value's place behind the colon, where nothing is to be seen.
+      // The empty value of a key would be placed after the colon, where there is nothing to see.
       const empty = isScalar(pair.value) && pair.value.value === null && pair.value.source === ''
       const target = (isLast && part === 'key') || empty || pair.value === null ? pair.key : pair.value
       offset = startOf(isLast ? target : pair.key)
@@ -164,14 +164,14 @@ function syntaxMistakes(document: Document, text: string): SyntaxMistake[] {
   const lines = new Set<number>()
   for (const error of [...document.errors, ...document.warnings]) {
     const offset = error.pos[0]
-    // One mistake often makes several errors; the first of a line is the one to mend.
+    // One mistake often causes several errors; the first one on a line is the one to fix.
     const line = text.lastIndexOf('\n', offset - 1)
     if (lines.has(line)) continue
     lines.add(line)
     const isVariable = text.startsWith('${', offset - 1)
     const message = isVariable ? UNQUOTED : syntaxMessage(error.code, error.message, text.slice(...error.pos))
     errors.push({ offset, message })
-    // What follows these is only their echo.
+    // Errors after these are only consequences.
     if (errors.length === MAX_SYNTAX_ERRORS || isVariable || error.code === 'RESOURCE_EXHAUSTION') break
   }
   return errors

@@ -1,12 +1,12 @@
-// What approvals are bound to of a tool's settings: the file as it is written, with names in the place of secrets. So a changed
-// request voids an approval and a new key does not.
+// The part of a tool's settings that an approval is bound to: the file as it is written, with the names of secrets instead of
+// their values. So changing the request voids an approval, but changing a key does not.
 
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import type { LoadContext } from '../source/load-context.ts'
 import { type Part, WrittenText } from '../source/substitute.ts'
 
-/** Of an `http` tool: its request, or where the operations of its document are. */
+/** For an `http` tool: its request, or the address of its operations. */
 export function boundRequest(at: Path, { written }: LoadContext): unknown {
   const tool = written(at)
   return {
@@ -17,7 +17,7 @@ export function boundRequest(at: Path, { written }: LoadContext): unknown {
   }
 }
 
-/** Of an MCP server: how it is started or reached. Of its environment the names alone. */
+/** For an MCP server: how it is started or reached, with only the names of its environment variables. */
 export function boundConnection(at: Path, connection: McpServerSettings['connection'], { written }: LoadContext) {
   const tool = written(at)
   if (connection.kind === 'http') {
@@ -28,19 +28,19 @@ export function boundConnection(at: Path, connection: McpServerSettings['connect
   return { command, directory, args: byPlace(valueAt(tool, 'args')), env: Object.fromEntries(variables) }
 }
 
-/** Where a request goes and what a program is told: a variable's value counts, unless its name says that it is a secret. */
+/** For addresses and program arguments: the value of a variable counts, unless its name says that it is a secret. */
 const byPlace = (value: unknown): unknown =>
   mapped(value, ({ parts }) => {
     const shown = parts.map((part) => (typeof part === 'string' || isSecretName(part.variable) ? part : part.value))
     return shown.every((part) => typeof part === 'string') ? shown.join('') : joined(shown)
   })
 
-/** What is sent: the name of a variable counts. */
+/** For headers and bodies: the name of a variable counts. */
 const byName = (value: unknown): unknown => mapped(value, ({ parts }) => joined(parts))
 
 function boundHeaders(headers: unknown): unknown {
   if (typeof headers !== 'object' || headers === null) return byName(headers)
-  // A key that stands in the file itself is a key all the same. The arguments in it are not.
+  // A key written in the file itself is a secret too, so only the arguments in it count.
   const entries = Object.entries(headers).map(([name, value]) => [
     name.toLowerCase(),
     typeof value === 'string' && isSecretHeader(name) ? value.match(/\{[\w.-]+\}/g) : byName(value),
@@ -50,7 +50,7 @@ function boundHeaders(headers: unknown): unknown {
 
 type Shown = string | { variable: string }
 
-/** Neighbouring texts as one; of a variable its name. */
+/** Joins neighbouring texts and keeps only the names of variables. */
 function joined(parts: readonly Part[]): { text: Shown[] } {
   const shown: Shown[] = []
   for (const part of parts) {
@@ -65,7 +65,7 @@ function joined(parts: readonly Part[]): { text: Shown[] } {
 const variablesIn = (value: unknown): string[] =>
   value instanceof WrittenText ? value.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.variable])) : []
 
-/** Each shape is marked, so that nothing in a file can be written to look like a variable. */
+/** Marks lists and objects, so that nothing in a file can look like a variable. */
 function mapped(value: unknown, show: (text: WrittenText) => unknown): unknown {
   if (value instanceof WrittenText) return show(value)
   if (Array.isArray(value)) return { list: value.map((one) => mapped(one, show)) }
@@ -76,7 +76,7 @@ function mapped(value: unknown, show: (text: WrittenText) => unknown): unknown {
 const SECRET =
   /(?:^|[_-]|api)(?:key|token|secret|pass|password|passwd|passphrase|pwd|pat|credential|auth)s?(?:[_-]|\d|$)/i
 
-/** AUTH_URL and X-Auth-Role name a place and a right, and another one of those is another call. */
+/** AUTH_URL and X-Auth-Role are not secrets: they name a place and a right, and changing one changes the call. */
 const NO_SECRET =
   /[_-](?:url|uri|host|hostname|port|server|endpoint|domain|path|dir|file|folder|id|name|user|username|role|scope|scopes|type|mode|realm|issuer|audience|tenant|region)$/i
 

@@ -1,4 +1,4 @@
-// A tool as agent.yaml says it -> a tool as configured: paths found, defaults filled in, times in milliseconds.
+// Turns the tools of a checked agent.yaml into ToolSettings: paths resolved, defaults filled in, times in milliseconds.
 
 import { resolve } from 'node:path'
 import type {
@@ -47,7 +47,7 @@ function defineTool(tool: ToolYaml, at: Path, context: LoadContext): ToolSetting
         parameters: tool.parameters ?? noParameters,
         returns: tool.returns ?? null,
         ...rulesOf(tool, context),
-        // Its caller asks its own user.
+        // The client asks its own user.
         approval: { ask: 'never' },
       }
     case 'http':
@@ -64,7 +64,7 @@ function defineTool(tool: ToolYaml, at: Path, context: LoadContext): ToolSetting
         parameters: tool.parameters ?? noParameters,
         returns: tool.returns ?? null,
         template: readTextOrFile(tool.template, [...at, 'template'], context),
-        // A call of the model changes nothing.
+        // A model call changes nothing.
         ...rulesOf(tool, context, { effect: 'read' }),
       }
     default:
@@ -129,11 +129,11 @@ function defineMcpServer(tool: KindOf<'mcp'>, at: Path, context: LoadContext): M
   }
 }
 
-/** A name is looked for in PATH when it is started; a path is one beside the file. */
+/** A plain name is searched in PATH at the start; a path is relative to the agent file. */
 const program = (command: string, at: Path, context: LoadContext): string =>
   /^\.{1,2}[\\/]/.test(command) ? existingFile(command, at, context) : command
 
-/** Only what differs from the server's own. What follows from the effect follows here too. */
+/** Only what differs from the rules of the server. If the effect is set, risk and retries follow from it here too. */
 function singleRules(rules: RulesYaml, server: RulesYaml): Partial<ToolRules> {
   const { effect } = rules
   const risk = rules.risk ?? (effect === undefined || server.risk !== undefined ? undefined : riskOf(effect))
@@ -181,7 +181,7 @@ function defineOpenApi(tool: KindOf<'http'>, file: string, at: Path, context: Lo
   }
 }
 
-/** `agent` is the absolute path of the file until `link-agents.ts` puts the agent's name in its place. */
+/** `agent` is the absolute path of the file, until `link-agents.ts` replaces it with the agent's name. */
 function defineAgentTool(tool: KindOf<'agent'>, context: LoadContext): AgentToolSettings {
   return {
     type: 'agent',
@@ -189,7 +189,7 @@ function defineAgentTool(tool: KindOf<'agent'>, context: LoadContext): AgentTool
     description: tool.description ?? null,
     agent: resolve(context.directory, tool.agent),
     handoff: tool.handoff,
-    // What the other agent does is weighed where it does it: its own tools have their own risk.
+    // The tools of the other agent have their own risk, so the call itself has none.
     ...rulesOf(tool, context, { risk: 'low' }),
   }
 }
