@@ -107,7 +107,7 @@ export const agentYaml = z
       { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
       'a JSON Schema',
     ),
-    limits: key(limits.prefault({}), 'Limits of a run. A run that reaches one fails with `budget_exceeded`.', {
+    limits: key(limits.prefault({}), 'Limits of a run. A run that reaches a limit fails with `budget_exceeded`.', {
       steps: 25,
     }),
     context: key(
