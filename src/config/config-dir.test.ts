@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findConfigDir } from './config-dir.ts'
 
-test('the config folder is the one that is named, else the place that the system has for it', () => {
+test('the config folder is QUARTERDECK_CONFIG_DIR, or else the usual place of the system', () => {
   const find = (env: Record<string, string>) => findConfigDir(env, 'linux')
 
   expect(find({ QUARTERDECK_CONFIG_DIR: '/etc/q', XDG_CONFIG_HOME: '/x', HOME: '/home/ada' })).toBe('/etc/q')
@@ -16,7 +16,7 @@ test('the config folder is the one that is named, else the place that the system
   expect(findConfigDir({ APPDATA: '/ada/Roaming' }, 'win32')).toBe(join('/ada/Roaming', 'quarterdeck'))
 })
 
-test('a relative one is refused: it would lie in a workspace', () => {
+test('a relative config folder is refused, because it would be inside a workspace', () => {
   expect(() => findConfigDir({ QUARTERDECK_CONFIG_DIR: 'config' }, 'linux')).toThrow(
     'QUARTERDECK_CONFIG_DIR: expected an absolute path, found "config".',
   )

@@ -32,18 +32,18 @@ describe('generated files', () => {
   })
 })
 
-/** The fenced blocks of a page: what stands behind the three marks, and the text. */
+/** The fenced code blocks of a page: the words after the fence, and the text. */
 const blocks = (page: string): { kind: string; text: string }[] =>
   [...page.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, kind = '', text = '']) => ({ kind, text }))
 
-/** An example that shows a part of the file, made whole. */
+/** Completes an example that only shows a part of the file. */
 function completed(yaml: string): string {
   const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Be kind.' }
   const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(yaml))
   return [...missing.map(([, line]) => line), yaml].join('\n')
 }
 
-/** What the examples of the page name. */
+/** The files that the examples of the page name. */
 const beside = {
   '/tools.ts': 'export const getWeather = () => 20',
   '/openapi.yaml': 'openapi: 3.1.0',
@@ -83,7 +83,7 @@ describe('docs/settings.md', () => {
 describe('examples/assistant/agent.yaml', () => {
   const text = read('examples/assistant/agent.yaml')
 
-  test('loads, and needs nothing but itself', () => {
+  test('loads, and needs no other file', () => {
     expect(issuesOf(text)).toEqual([])
     expect(parse(text).model).toEqual({ provider: 'demo' })
   })
@@ -147,7 +147,7 @@ describe('the JSON Schemas', () => {
     expect(agent(completed(`model: { ${line.startsWith('provider') ? '' : 'provider: demo, '}${line} }`))).toBe(false)
   })
 
-  test('accept a variable where a number, a word or a switch belongs', () => {
+  test('accept a variable in place of a number, a word or a switch', () => {
     const variable = '"$' + '{X:-1}"'
     expect(agent(completed(`default: ${variable}\nmodel: { provider: ${variable}, temperature: ${variable} }`))).toBe(
       true,
@@ -166,7 +166,7 @@ describe('the JSON Schemas', () => {
     ]).toEqual([true, false, false, true])
   })
 
-  test('explain every key and show how it is written, inside lists and maps and every kind of tool too', () => {
+  test('have a description and an example for every key, also inside lists, maps and every kind of tool', () => {
     const silent = (node: JsonSchema, path: string): string[] =>
       optionsOf(node).flatMap((option) => [
         ...Object.entries(option.properties ?? {}).flatMap(([key, one]) => {

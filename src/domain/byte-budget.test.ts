@@ -28,8 +28,8 @@ function manualClock() {
   }
 }
 
-describe('room that many share', () => {
-  test('is given in the order of asking, and never more than there is', async () => {
+describe('a byte budget', () => {
+  test('is given out in order, and never more than there is', async () => {
     const budget = createByteBudget(100, manualClock())
     const began: string[] = []
     const take = (name: string, bytes: number) =>
@@ -55,7 +55,7 @@ describe('room that many share', () => {
     expect(budget.takeNow(10)).not.toBeNull()
   })
 
-  test('what is larger than all of it gets all of it', async () => {
+  test('gives the whole budget to a request that is larger than it', async () => {
     const budget = createByteBudget(100, manualClock())
 
     const release = await budget.take(1_000)
@@ -65,7 +65,7 @@ describe('room that many share', () => {
     expect(budget.used).toBe(0)
   })
 
-  test('whoever keeps it for 30 s while others wait is told, and not before', async () => {
+  test('tells a holder after 30 s that others wait, and not before', async () => {
     const clock = manualClock()
     const budget = createByteBudget(100, clock)
     let told = 0
@@ -84,7 +84,7 @@ describe('room that many share', () => {
     expect({ used: budget.used, timers: clock.timers }).toEqual({ used: 0, timers: 0 })
   })
 
-  test('gives each who asks a turn of the loop of its own', async () => {
+  test('gives each caller its own turn of the event loop', async () => {
     const budget = createByteBudget(100, manualClock())
     let now = 0
     const tick = () => {
@@ -98,7 +98,7 @@ describe('room that many share', () => {
     expect(new Set(turns).size).toBe(20)
   })
 
-  test('is given first to whoever holds least, so that one with many readers keeps nobody out', async () => {
+  test('goes to the owner who holds least, so that nobody can block others with many readers', async () => {
     const budget = createByteBudget(100, manualClock())
     const began: string[] = []
     const take = (owner: string) =>

@@ -7,7 +7,7 @@ const textOf = (event: object): string => JSON.stringify(event)
 describe('plainTextEvent', () => {
   const plain = { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm1', delta: 'Hello', timestamp: 1763164800000 }
 
-  test('reads what the parser reads, or leaves it to the parser', () => {
+  test('reads the same as the parser, or leaves the event to the parser', () => {
     const string = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -40,7 +40,7 @@ describe('plainTextEvent', () => {
     }
   })
 
-  test('leaves to the parser what is not plain', () => {
+  test('leaves events that are not plain to the parser', () => {
     const { timestamp, ...timeless } = plain
     for (const event of [
       { ...plain, delta: 'a"b' },
@@ -58,7 +58,7 @@ describe('plainTextEvent', () => {
   })
 })
 
-test('a terminal event is known by its text', () => {
+test('a terminal event is recognised by its text', () => {
   const types: [RunEvent['type'], boolean][] = [
     ['RUN_FINISHED', true],
     ['RUN_ERROR', true],

@@ -56,7 +56,7 @@ const probes: [code: number, name: string, raises: boolean][] = [
   [0x000d, 'carriage return', false],
 ]
 
-test('marks upon marks end where they would cover other lines', () => {
+test('piles of marks are cut before they cover other lines', () => {
   expect(visibleText(`Z${'\u0301'.repeat(8)}`)).toBe(`Z${'\u0301'.repeat(6)}\\u{301}\\u{301}`)
   for (const word of ['Việt Nam'.normalize('NFD'), 'נִקּוּד', 'བསྒྲུབས', 'ที่นี่']) expect(visibleText(word)).toBe(word)
 })
@@ -65,7 +65,7 @@ describe.each(probes)('U+%s', (code, name, raises) => {
   const char = String.fromCodePoint(code)
   const text = `a${char}b`
 
-  test(`${name} is seen in a text, in JSON and in its names`, () => {
+  test(`${name} is visible in text, in JSON and in its names`, () => {
     expect(visibleText(text)).toBe(`a\\u{${code.toString(16)}}b`)
     const json = visibleJson(JSON.stringify({ [text]: [text] }))
     expect(json).toMatch(/^[!-~]+$/)
@@ -78,8 +78,8 @@ describe.each(probes)('U+%s', (code, name, raises) => {
   })
 })
 
-describe('what is seen', () => {
-  test('stays: letters of every script, marks on letters, emoji with what joins them', () => {
+describe('visible text', () => {
+  test('keeps letters of every script, marks on letters, and emoji with their joiners', () => {
     const text = 'Grüße, שלום, 日本, नमस्ते, e\u0301 👩‍💻 ❤️ 👍🏽 1️⃣ 🇩🇪 🏴󠁧󠁢󠁥󠁮󠁧󠁿'
     expect([visibleText(text), visibleJson(text), visibleProse(text), hidesCharacters(text)]).toEqual([
       text,
@@ -89,12 +89,12 @@ describe('what is seen', () => {
     ])
   })
 
-  test('an emoji covers for no mark that is not its own', () => {
+  test('an emoji does not hide a mark that is not its own', () => {
     expect(visibleText('👩\u200dx 💻\u{e0067}')).toBe('👩\\u{200d}x 💻\\u{e0067}')
     expect(hidesCharacters('👩‍💻\u200d')).toBe(true)
   })
 
-  test('a long row of spaces is counted, a shorter one is not touched', () => {
+  test('counts a long row of spaces and leaves a shorter one alone', () => {
     expect(visibleText(`a${' '.repeat(39)}b`)).toBe(`a${' '.repeat(39)}b`)
     expect(visibleText(`a${' '.repeat(40)}b`)).toBe('a\\u{20×40}b')
     expect(JSON.parse(visibleJson(`"a${' '.repeat(40)}b"`))).toBe(`a${' '.repeat(40)}b`)
@@ -102,12 +102,12 @@ describe('what is seen', () => {
     expect(hidesCharacters(' '.repeat(100))).toBe(false)
   })
 
-  test('line breaks and tabs are escapes, and the same letters written out are not', () => {
+  test('escapes line breaks and tabs, but not the same letters written out', () => {
     expect(visibleText('a\nb\tc')).toBe('a\\nb\\tc')
     expect(visibleText('a\\nb\\u{202e}')).toBe('a\\\\nb\\\\u{202e}')
   })
 
-  test('two texts never look the same', () => {
+  test('two different texts never look the same', () => {
     const unit = fc.constantFrom(
       'a',
       'n',
@@ -132,7 +132,7 @@ describe('what is seen', () => {
     )
   })
 
-  test('JSON keeps its value, whatever is in it', () => {
+  test('JSON keeps its value, whatever it contains', () => {
     fc.assert(
       fc.property(fc.json(), fc.string({ unit: 'binary' }), (json, text) => {
         expect(JSON.parse(visibleJson(json))).toEqual(JSON.parse(json))
@@ -147,7 +147,7 @@ describe('what is seen', () => {
     expect(visibleProse('a\r\nb\u202ec\u3164d\x1b[2J')).toBe('a\nb\\u{202e}c\\u{3164}d\\u{1b}[2J')
   })
 
-  test('a text as long as a model can write is looked at at once', () => {
+  test('the longest text that a model can write is checked quickly', () => {
     expect(hidesCharacters({ text: '日本'.repeat(500_000) })).toBe(false)
     expect(hidesCharacters({ text: '👩‍💻'.repeat(500_000) })).toBe(true)
     expect(hidesCharacters({ texts: Array.from({ length: 20 }, () => `👩‍💻${'1'.repeat(10_000)}`) })).toBe(true)

@@ -5,7 +5,7 @@ import { boundedJson, NotJson } from './bounded-json.ts'
 const anything = fc.anything({ withDate: true, withBoxedValues: true, withNullPrototype: true, withSparseArray: true })
 
 describe('bounded JSON', () => {
-  test('is what JSON.stringify gives, or exactly the beginning of it', () => {
+  test('is the result of JSON.stringify, or exactly its beginning', () => {
     fc.assert(
       fc.property(anything, fc.nat(200), (value, limit) => {
         const whole = JSON.stringify(value)
@@ -17,7 +17,7 @@ describe('bounded JSON', () => {
     )
   })
 
-  test('does no more work than it shows, however much there is', () => {
+  test('does no more work than it shows, even for a huge value', () => {
     let looked = 0
     const row = { id: 1, name: 'x'.repeat(40) }
     const rows = new Proxy(
@@ -34,7 +34,7 @@ describe('bounded JSON', () => {
     expect(looked).toBeLessThan(100)
   })
 
-  test('does not look at what JSON leaves out for ever', () => {
+  test('does not spend forever on values that JSON leaves out', () => {
     let looked = 0
     const empty = new Proxy(Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, 1])), {
       get(_, key) {
@@ -71,11 +71,11 @@ describe('bounded JSON', () => {
     ['a dead proxy', { a: proxy }, 'it cannot be turned into JSON'],
     ['a getter that throws', thrower, 'it cannot be turned into JSON'],
     ['a toJSON that throws', { toJSON: () => Reflect.get(thrower, 'secret') }, 'it cannot be turned into JSON'],
-  ])('says why not for %s', (_, value, message) => {
+  ])('says why %s cannot be JSON', (_, value, message) => {
     expect(() => boundedJson(value, 1_000_000)).toThrow(new NotJson(message))
   })
 
-  test('shows the same thing twice where it only stands in two places', () => {
+  test('shows an object twice if it only appears in two places', () => {
     const shared = { a: 1 }
     expect(boundedJson([shared, shared], 100).text).toBe('[{"a":1},{"a":1}]')
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { callDigest, canonicalJson, sha256 } from './digest.ts'
 
 describe('canonical JSON', () => {
-  test('is the same text for the same value, in whatever order it was written', () => {
+  test('is the same text for the same value, whatever the order of the keys', () => {
     const one = canonicalJson({ b: [1, { d: null, c: 'x' }], a: true })
     expect(one).toBe('{"a":true,"b":[1,{"c":"x","d":null}]}')
     expect(canonicalJson({ a: true, b: [1, { c: 'x', d: null }] })).toBe(one)
@@ -13,7 +13,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson(undefined)).toBe('null')
   })
 
-  test('is JSON: it reads back as the value, whatever the names are', () => {
+  test('is JSON that reads back as the same value, whatever the names are', () => {
     const value = JSON.parse('{"__proto__":{"a":1},"constructor":"\\u2028\\"","":[{}]}')
     expect(canonicalJson(JSON.parse(canonicalJson(value)))).toBe(canonicalJson(value))
     expect(canonicalJson(value)).toContain('"__proto__":{"a":1}')
@@ -31,7 +31,7 @@ describe('the digest of a call', () => {
     expect(callDigest({ ...call, arguments: { text: 'hi', to: 'ann' } })).toBe(callDigest(call))
   })
 
-  test('is another one for another call, tool, argument or policy', () => {
+  test('differs for another call, tool, argument or policy', () => {
     const others = [
       { ...call, callId: 'c2' },
       { ...call, tool: 'send_all' },
@@ -39,7 +39,7 @@ describe('the digest of a call', () => {
       { ...call, arguments: { to: 'ann' } },
       { ...call, arguments: '{"text":"hi","to":"ann"}' },
       { ...call, policyVersion: 'v2' },
-      // What one field gives up must not be what the next one gains.
+      // Moving text from one field to the next must change the digest.
       { ...call, callId: 'c1","send', tool: '' },
     ]
     expect(new Set([call, ...others].map(callDigest)).size).toBe(others.length + 1)

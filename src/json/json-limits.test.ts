@@ -11,7 +11,7 @@ describe('JSON of a client or a tool', () => {
     ['a text', 'x'.repeat(999_998)],
     ['many values', Array.from({ length: 99_999 }, (_, i) => i)],
     ['many levels', nested(100)],
-    ['what says itself what it is', { at: new Date(0) }],
+    ['an object with toJSON', { at: new Date(0) }],
   ])('may be %s', (_what, state) => {
     expect(jsonProblem(state)).toBe(null)
   })
@@ -23,12 +23,12 @@ describe('JSON of a client or a tool', () => {
     ['a long key', { ['x'.repeat(1_000_000)]: 1 }, tooLong],
     ['texts that are long together', Array.from({ length: 11 }, () => 'x'.repeat(100_000)), tooLong],
     ['characters of several bytes', 'ß'.repeat(600_000), tooLong],
-    ['what needs escapes', '"'.repeat(600_000), tooLong],
+    ['text that needs escapes', '"'.repeat(600_000), tooLong],
     ['too many values', Array.from({ length: 100_000 }, (_, i) => i), tooMany],
-    ['too many values, here and there', Array.from({ length: 2 }, () => ({ list: Array(50_000).fill(0) })), tooMany],
+    ['too many values in several places', Array.from({ length: 2 }, () => ({ list: Array(50_000).fill(0) })), tooMany],
     ['too many levels', nested(101), 'It is nested deeper than 100 levels.'],
     [
-      'too many levels beside a key that is no method',
+      'too many levels next to a key toJSON that is not a method',
       { toJSON: 1, x: nested(101) },
       'It is nested deeper than 100 levels.',
     ],

@@ -27,7 +27,7 @@ model: { provider: openai, name: fake, base_url: "http://127.0.0.1:9199/v1", api
 instructions: { inline: You are a test. }`
 
 describe('a correct agent file', () => {
-  test('may be short; everything else has a default', () => {
+  test('can be short, because everything else has a default', () => {
     expect(load(minimal)).toEqual({
       name: 'bench',
       description: '',
@@ -68,7 +68,7 @@ describe('a correct agent file', () => {
     })
   })
 
-  test('may say everything', () => {
+  test('can set every key', () => {
     const agent = load(
       `
 name: support-2
@@ -171,7 +171,7 @@ judge: { provider: demo }
     })
   })
 
-  test('takes from the server what it does not say itself', () => {
+  test('uses the server’s settings for keys that it leaves out', () => {
     const tool = 'type: client, description: Ten letters at least.'
     const files = createMemoryFiles({
       '/a/agent.yaml': withLines(
@@ -234,20 +234,20 @@ describe('the key of a model', () => {
     expect(model('{ provider: google, name: x }', { ...env, GOOGLE_API_KEY: 'first' }).apiKey).toBe('first')
   })
 
-  test('stays open when no variable holds it, so that the model can name the variable', () => {
+  test('stays unset if no variable holds it, so that the model can name the variable', () => {
     expect(
       load('name: a\nmodel: { provider: openai, name: x }\ninstructions: hi', { OPENAI_API_KEY: '' }).model,
     ).not.toHaveProperty('apiKey')
   })
 
-  test('comes from the .env beside the file, and the real environment wins', () => {
+  test('comes from the .env next to the file, but the real environment wins', () => {
     const files = { '/a/.env': 'OPENAI_API_KEY=from-file\n' }
     const yaml = 'name: a\nmodel: { provider: openai, name: x }\ninstructions: hi'
     expect(load(yaml, {}, files).model.apiKey).toBe('from-file')
     expect(load(yaml, { OPENAI_API_KEY: 'real' }, files).model.apiKey).toBe('real')
   })
 
-  test('of azure needs an address as well', () => {
+  test('is not enough for azure, which also needs an address', () => {
     expect(mistakes('name: a\nmodel: { provider: azure, name: x }\ninstructions: hi')).toEqual([
       'agent.yaml:2:1 model.base_url: provider azure needs its endpoint. Set AZURE_OPENAI_ENDPOINT=https://my-resource.openai.azure.com or write base_url: https://my-resource.openai.azure.com',
     ])
@@ -260,12 +260,12 @@ describe('the key of a model', () => {
 })
 
 describe('variables', () => {
-  test('are put into values after parsing, so that they cannot add keys', () => {
+  test('are replaced after parsing, so that they cannot add keys', () => {
     const agent = load('name: a\nmodel: { provider: demo }\ninstructions: ${TEXT}', { TEXT: 'x\ndefault: true\n# "' })
     expect([agent.instructions, agent.default]).toEqual(['x\ndefault: true\n# "', false])
   })
 
-  test('become numbers and switches where the key wants one, and stay text elsewhere', () => {
+  test('become numbers and booleans if the key expects one, and stay text otherwise', () => {
     const agent = load(
       `name: a
 default: \${YES}
@@ -282,7 +282,7 @@ instructions: \${NUMBER}`,
     ]).toEqual([true, '1', 1, 1000, '1'])
   })
 
-  test('that are missing are all named, together with the other mistakes', () => {
+  test('that are missing are all reported, together with the other mistakes', () => {
     expect(
       mistakes('name: ${NAME}\nmodel: { provider: demo, temperature: "${HEAT}" }\ninstructions: hi\ncolour: red\n'),
     ).toEqual([
@@ -305,7 +305,7 @@ instructions: \${NUMBER}`,
     )
   })
 
-  test('are not repeated by checks that look inside a value either', () => {
+  test('are not repeated by checks that look inside a value', () => {
     const lines =
       withLines(`response_format: { type: object, properties: { a: { type: integer, default: "\${SECRET}" } } }
 test_cases: [{ name: t, input: hi, regex: "(\${SECRET}" }]`)
@@ -315,7 +315,7 @@ test_cases: [{ name: t, input: hi, regex: "(\${SECRET}" }]`)
     ])
   })
 
-  test('are not repeated where an alias carries them elsewhere either', () => {
+  test('are not repeated if an alias carries them to another key', () => {
     const yaml =
       'name: a\nmodel: { provider: openai, name: m, api_key: &key "${SECRET}", base_url: *key }\ninstructions: hi'
     expect(mistakes(yaml, { SECRET: 'hunter2' })).toEqual([
@@ -517,7 +517,7 @@ describe('a wrong value', () => {
     expect(found.map((one) => one.replaceAll('/a/', ''))).toEqual([`agent.yaml:${expected}`])
   })
 
-  test('does not hide the next one: all are reported, in the order of the file', () => {
+  test('does not hide the next one: all are reported in the order of the file', () => {
     const yaml = `name: my agent
 model:
   provider: openai
@@ -546,7 +546,7 @@ limits: { steps: 0, duration: -1 }
     ])
   })
 
-  test('two tools of one name are told apart', () => {
+  test('two tools with the same name are refused', () => {
     const tool = '{ type: client, name: t, description: Ten letters at least. }'
     expect(mistakes(withLines(`tools:\n  - ${tool}\n  - ${tool}`))).toEqual([
       'agent.yaml:6:27 tools[1].name: tools[0] already has the name t. Give each tool its own name.',
@@ -554,7 +554,7 @@ limits: { steps: 0, duration: -1 }
   })
 })
 
-describe('a file that is no agent at all', () => {
+describe('a file that is not an agent', () => {
   const starter = '{ name: assistant, model: { provider: demo }, instructions: You are a helpful assistant. }'
   test.each([
     ['', `1:1: the file is empty. Write e.g. ${starter}`],
@@ -581,7 +581,7 @@ describe('a file that is no agent at all', () => {
     expect(mistakes(yaml)).toEqual([`agent.yaml:${expected}`])
   })
 
-  test('aliases that multiply are refused in no time', () => {
+  test('aliases that expand without end are refused quickly', () => {
     const levels = 'abcdefghij'.split('')
     const bomb = levels.map(
       (name, index) => `${name}: &${name} [${Array(9).fill(index === 0 ? 'lol' : `*${levels[index - 1]}`)}]`,
@@ -606,7 +606,7 @@ describe('a file that is no agent at all', () => {
     expect(check({ '/a/agent.yaml': new Uint8Array([0xff]) })).toEqual(['/a/agent.yaml: it is not UTF-8 text.'])
   })
 
-  test('whatever the file holds, the answer is an agent or issues with a place', () => {
+  test('any file content gives an agent or issues with a place', () => {
     const yamlish = fc.array(
       fc.constantFrom(
         'name',

@@ -114,7 +114,7 @@ describe('the approval of a tool', () => {
 })
 
 describe('the approval of an agent', () => {
-  test('may have a policy', () => {
+  test('can have a policy', () => {
     const { approval } = loadLines(`approval:
   default: policy
   by: owner
@@ -135,7 +135,7 @@ describe('the approval of an agent', () => {
     })
   })
 
-  test('may look at arguments by itself', () => {
+  test('can have conditions on arguments', () => {
     expect(loadLines('approval: { default: { when: { path: /etc/** } } }').approval.default).toEqual({
       ask: 'when',
       any: [{ path: { matches: '/etc/**' } }],
@@ -143,7 +143,7 @@ describe('the approval of an agent', () => {
     })
   })
 
-  test('refuses a policy that nothing asks, and takes one that a single tool of a server asks', () => {
+  test('refuses a policy that nothing uses, and accepts one that a single tool of a server uses', () => {
     const policy = 'approval: { policy: [{ tools: a, then: allow }] }\n'
     expect(mistakesIn(policy)).toEqual([
       'agent.yaml:4:21 approval.policy: nothing uses this policy, so its rules have no effect. Write default: policy here, or approval: policy on a tool',

@@ -21,14 +21,14 @@ const pay = (...more: string[]) => [
 ]
 const when = 'approval: { when: { n: { above: 9 } } }'
 
-describe('conditions that change nothing are named with their file and line', () => {
-  test('where the risk of the tool asks about every call', () => {
+describe('conditions that change nothing are reported with their file and line', () => {
+  test('if the risk of the tool asks about every call', () => {
     expect(warningsOf(...pay(when))).toEqual([
       `/a/agent.yaml:5:97 tools[0].approval: every call of pay needs approval because its risk is high, so these conditions change nothing. ${advice}`,
     ])
   })
 
-  test('at a tool of an MCP server', () => {
+  test('for a tool of an MCP server', () => {
     const lines = [
       'tools:',
       '  - type: mcp',
@@ -43,7 +43,7 @@ describe('conditions that change nothing are named with their file and line', ()
     ])
   })
 
-  test('at a tool whose server may say that it only reads', () => {
+  test('for a tool whose server may say that it only reads', () => {
     const lines = [
       'tools:',
       '  - type: mcp',
@@ -57,7 +57,7 @@ describe('conditions that change nothing are named with their file and line', ()
     ])
   })
 
-  test('at the agent', () => {
+  test('for the agent’s default', () => {
     expect(warningsOf('approval: { default: { when: { n: { above: 9 } } } }', ...pay('effect: once'))).toEqual([
       `/a/agent.yaml:4:22 approval.default: every call of pay needs approval because of its risk, so these conditions change nothing. ${advice}`,
     ])
@@ -66,17 +66,17 @@ describe('conditions that change nothing are named with their file and line', ()
   test.each([
     ['always', [when], 'every call of pay needs approval because approval.default is always'],
     ['risk >= critical', [when, 'risk: critical'], 'every call of pay needs approval because its risk is critical'],
-  ])('where the agent says %s', (rule, more, reason) => {
+  ])('if the agent’s default is %s', (rule, more, reason) => {
     expect(warningsOf(`approval: { default: ${rule} }`, ...pay(...more))).toEqual([expect.stringContaining(reason)])
   })
 })
 
 test.each<[string, string[]]>([
-  ['the rest runs', pay('approval: { when: { n: { above: 9 } }, otherwise: run }')],
+  ['all other calls run', pay('approval: { when: { n: { above: 9 } }, otherwise: run }')],
   ['the risk is low', pay(when, 'effect: read')],
   ['the agent never asks', ['approval: { default: never }', ...pay(when)]],
   ['the agent asks about more risk', ['approval: { default: risk >= critical }', ...pay(when)]],
-  ['there are none', pay('effect: once')],
-])('nothing is said where %s', (_, lines) => {
+  ['there are no conditions', pay('effect: once')],
+])('there is no warning if %s', (_, lines) => {
   expect(warningsOf(...lines)).toEqual([])
 })

@@ -22,7 +22,7 @@ describe('several agents', () => {
     })
   })
 
-  test('keep the default that one of them claims', () => {
+  test('keep the default that one of them sets', () => {
     const files = { '/a.yaml': agent('a'), '/b.yaml': agent('b', 'default: true') }
     expect(load(['/a.yaml', '/b.yaml'], files).agents).toEqual([
       ['a', false],
@@ -30,14 +30,14 @@ describe('several agents', () => {
     ])
   })
 
-  test('a file that is named twice is one agent', () => {
+  test('a file that is given twice is one agent', () => {
     expect(load(['/f/a.yaml', '/f/../f/a.yaml', '/f'], { '/f/a.yaml': agent('a') })).toEqual({
       agents: [['a', true]],
       issues: [],
     })
   })
 
-  test('of a folder are its YAML files that look like agents', () => {
+  test('in a folder are the YAML files that look like agents', () => {
     const files = {
       '/f/b.yml': agent('b'),
       '/f/a.yaml': agent('a'),
@@ -55,7 +55,7 @@ describe('several agents', () => {
     })
   })
 
-  test('of a folder without any are the agent.yaml of its subfolders', () => {
+  test('in a folder without agents are the agent.yaml files of its subfolders', () => {
     const files = {
       '/f/two/agent.yml': agent('two'),
       '/f/one/agent.yaml': agent('one'),
@@ -72,14 +72,14 @@ describe('several agents', () => {
     })
   })
 
-  test('a broken agent in a folder is reported, not passed over', () => {
+  test('a broken agent in a folder is reported, not skipped', () => {
     const files = { '/f/a.yaml': 'name: a\nmodel: {\n', '/f/agent.yaml': '- x', '/f/z.yaml': agent('z') }
     const { agents, issues } = load(['/f'], files)
     expect(agents).toEqual([['z', true]])
     expect(issues.map((line) => line.split(': ')[0])).toEqual(['/f/a.yaml:3:1', '/f/agent.yaml:1:1'])
   })
 
-  test('may not share a name, nor both be the default', () => {
+  test('must not share a name or both be the default', () => {
     const files = { '/a.yaml': agent('same', 'default: true'), '/b.yaml': agent('same', 'default: true') }
     expect(load(['/a.yaml', '/b.yaml'], files).issues).toEqual([
       '/b.yaml:1:7 name: /a.yaml already uses the name same. Give each agent its own name.',
@@ -140,7 +140,7 @@ describe('agents that other agents call', () => {
     ])
   })
 
-  test('are served as well when they are named themselves, and may call back', () => {
+  test('are also served if their own files are given, and may call back', () => {
     const files = {
       '/a.yaml': described('a', calls('b.yaml')),
       '/b.yaml': described('b', calls('a.yaml', 'b.yaml')),
@@ -158,7 +158,7 @@ describe('agents that other agents call', () => {
     ])
   })
 
-  test('bring a description, their own time and no risk of their own', () => {
+  test('bring their own description and time limit, and have no risk of their own', () => {
     const files = createMemoryFiles({
       '/a.yaml': agent(
         'a',
@@ -187,7 +187,7 @@ describe('agents that other agents call', () => {
     expect(loadAgent('/a.yaml', { env: {}, files })).toEqual({ ...first, default: false })
   })
 
-  test('have their mistakes reported in their own files, and a missing one at the tool', () => {
+  test('report mistakes in their own files, and a missing file at the tool', () => {
     const files = {
       'f/a.yaml': agent('a', calls('sub/b.yaml', 'gone.yaml', 'c.yaml')),
       'f/sub/b.yaml': `colour: red\n${described('b')}`,
@@ -208,7 +208,7 @@ describe('agents that other agents call', () => {
     ])
   })
 
-  test('share the mistakes of one .env with their neighbours', () => {
+  test('report the mistakes of a shared .env only once', () => {
     const files = { '/a.yaml': agent('a', calls('b.yaml')), '/b.yaml': described('b'), '/.env': 'nonsense\n' }
     expect(linked(['/a.yaml', '/b.yaml'], files).issues).toEqual(['/.env:1:1: expected NAME=value or a # comment.'])
   })

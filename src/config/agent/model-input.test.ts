@@ -10,7 +10,7 @@ const modelOf = (model: string) => {
 
 const all = ['text', 'image', 'pdf']
 
-describe('what a model takes', () => {
+describe('the input of a model', () => {
   test.each<[model: string, input: string[] | undefined]>([
     ['provider: openai, name: x', all],
     ['provider: openai, name: x, base_url: "https://eu.api.openai.com/v1"', all],
@@ -34,12 +34,12 @@ describe('what a model takes', () => {
     expect(modelOf(model).input).toEqual(input)
   })
 
-  test('is said for a fallback of its own', () => {
+  test('is set separately for a fallback', () => {
     const { input, fallback } = modelOf('provider: openai, name: x, fallback: { provider: demo, input: [image] }')
     expect([input, fallback?.input]).toEqual([all, ['text', 'image']])
   })
 
-  test('is one of three words', () => {
+  test('must be text, image or pdf', () => {
     expect(() => modelOf('provider: demo, input: [video]')).toThrow(/expected one of text, image, pdf, found "video"/)
   })
 })

@@ -9,7 +9,7 @@ const checksOf = (keys: string, before = '') =>
   loadLines(`${before}test_cases: [{ name: t, input: hi, ${keys} }]`, { files }).testCases[0]?.checks
 
 describe('a test case', () => {
-  test('may be short', () => {
+  test('can be short', () => {
     expect(loadLines('test_cases: [{ name: says hello, input: Hi! }]').testCases).toEqual([
       {
         name: 'says hello',
@@ -24,7 +24,7 @@ describe('a test case', () => {
     ])
   })
 
-  test('may say everything', () => {
+  test('can set every key', () => {
     const { testCases } = loadLines(
       `${judge}${look}test_cases:
   - name: all
@@ -74,7 +74,7 @@ describe('a test case', () => {
     ])
   })
 
-  test('has its ground truth compared by the judge, or word by word where there is none', () => {
+  test('has its ground truth compared by the judge, or word by word without a judge', () => {
     expect(checksOf('ground_truth: So.')).toEqual([{ check: 'similarity', truth: 'So.', atLeast: 0.5 }])
     expect(checksOf('ground_truth: So.', judge)).toEqual([{ check: 'judge', truth: 'So.', criteria: '' }])
     expect(checksOf('ground_truth: So., similarity: 1', judge)).toEqual([
@@ -83,14 +83,14 @@ describe('a test case', () => {
     expect(checksOf('judge: Polite.', judge)).toEqual([{ check: 'judge', truth: null, criteria: 'Polite.' }])
   })
 
-  test('takes a text from a variable as it is, commas and all', () => {
+  test('uses a text from a variable as it is, with its commas', () => {
     const lines = 'test_cases: [{ name: t, input: hi, contains: "$' + '{WORDS}" }]'
     expect(loadLines(lines, { env: { WORDS: 'Hello, world' } }).testCases[0]?.checks).toEqual([
       { check: 'contains', text: 'Hello, world', ignoreCase: false },
     ])
   })
 
-  test('may expect tools that the file cannot know, where a server brings them', () => {
+  test('may expect tools that the file does not name, if a server adds them', () => {
     const server = 'tools: [{ type: mcp, name: s, command: x }]\n'
     expect(loadLines(`${server}test_cases: [{ name: t, input: hi, tools: [read_file] }]`).testCases).toHaveLength(1)
   })
@@ -135,7 +135,7 @@ describe('a test case', () => {
     expect(mistakesIn(`test_cases: [{ ${keys} }]\n${look}`, { files })).toEqual([`agent.yaml:${expected}`])
   })
 
-  test('has a name of its own', () => {
+  test('must have a unique name', () => {
     const one = '{ name: t, input: hi }'
     expect(mistakesIn(`test_cases: [${one}, ${one}]`)).toEqual([
       'agent.yaml:4:46 test_cases[1].name: test_cases[0] already has this name. Give each test case its own name.',

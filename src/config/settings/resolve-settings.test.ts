@@ -36,11 +36,11 @@ describe('settings', () => {
     ['localhost', ['127.0.0.1', '::1']],
     ['127.0.0.1', ['127.0.0.1']],
     ['0.0.0.0', ['0.0.0.0']],
-  ])('of the host %s listen on %j', (host, hosts) => {
+  ])('with host %s listen on %j', (host, hosts) => {
     expect(resolve(host === undefined ? {} : { flags: { host } }).settings.hosts).toEqual(hosts)
   })
 
-  test('have defaults for a laptop', () => {
+  test('have defaults that suit a laptop', () => {
     expect(resolve()).toEqual({
       settings: {
         host: '127.0.0.1',
@@ -142,7 +142,7 @@ open: true
     })
   })
 
-  test('flags win over the environment, that over the file, that over the defaults', () => {
+  test('flags win over the environment, the environment over the file, the file over the defaults', () => {
     const yaml = 'port: 1111'
     expect(settings({ flags: { port: '4444' }, env: { QUARTERDECK_PORT: '3333', PORT: '2222' }, yaml }).port).toBe(4444)
     expect(settings({ env: { QUARTERDECK_PORT: '3333', PORT: '2222' }, yaml }).port).toBe(3333)
@@ -151,7 +151,7 @@ open: true
     expect(settings({ yaml: '# nothing yet' }).port).toBe(8000)
   })
 
-  test('an ill-written variable does not matter where a flag has decided', () => {
+  test('a wrong variable does not matter if a flag overrides it', () => {
     expect(settings({ flags: { port: '1234' }, env: { PORT: 'http' } }).port).toBe(1234)
   })
 
@@ -188,7 +188,7 @@ open: true
     expect(read(settings({ env }))).toEqual(expected)
   })
 
-  test('a repeated flag is a list, and each may hold commas', () => {
+  test('a repeated flag is a list, and each value may contain commas', () => {
     expect(settings({ flags: { protocols: ['mcp', 'rest,ag-ui'] } }).protocols).toEqual(['ag-ui', 'rest', 'mcp'])
   })
 
@@ -196,7 +196,7 @@ open: true
     expect(settings({ flags: { open: true, public_docs: true } })).toMatchObject({ open: true, publicDocs: true })
   })
 
-  test('the log is for people on a terminal and for machines elsewhere', () => {
+  test('the log is text on a terminal and JSON elsewhere', () => {
     expect([settings({ onTerminal: true }).log.format, settings({ onTerminal: false }).log.format]).toEqual([
       'text',
       'json',
@@ -204,7 +204,7 @@ open: true
     expect(settings({ onTerminal: true, flags: { 'log.format': 'json' } }).log.format).toBe('json')
   })
 
-  test('debug logs everything, unless a level or the content was refused', () => {
+  test('debug logs everything, unless a level is set or content is turned off', () => {
     const log = (flags: ResolveInput['flags']) => settings({ flags }).log
     expect(log({ debug: true })).toEqual({ level: 'debug', format: 'json', content: true })
     expect(log({ debug: true, 'log.level': 'warn' })).toEqual({ level: 'warn', format: 'json', content: true })
@@ -318,18 +318,18 @@ describe('safety', () => {
   const tls = { 'tls.cert': 'c', 'tls.key': 'k' }
 
   test.each<[string, Given, boolean]>([
-    ['on this machine nobody is asked', {}, false],
-    ['beyond it a token is required', { flags: { host: '0.0.0.0', ...tls } }, true],
-    ['a token that is set is required here too', { env: { QUARTERDECK_TOKEN: TOKEN } }, true],
-    ['--auth token asks for one here too', { flags: { 'auth.mode': 'token' } }, true],
-    ['--auth none is allowed here', { flags: { 'auth.mode': 'none' } }, false],
-    ['the operators’ token asks nothing of the users', { env: { QUARTERDECK_OPERATOR_TOKEN: TOKEN } }, false],
+    ['on this machine no token is required', {}, false],
+    ['a token is required if other machines can connect', { flags: { host: '0.0.0.0', ...tls } }, true],
+    ['a token that is set is required on this machine too', { env: { QUARTERDECK_TOKEN: TOKEN } }, true],
+    ['--auth token requires one on this machine too', { flags: { 'auth.mode': 'token' } }, true],
+    ['--auth none is allowed on this machine', { flags: { 'auth.mode': 'none' } }, false],
+    ['the operators’ token does not make users need one', { env: { QUARTERDECK_OPERATOR_TOKEN: TOKEN } }, false],
   ])('%s', (_, given, required) => {
     const { settings: resolved, warnings } = resolve(given)
     expect([resolved.auth.required, resolved.auth.insecure, warnings]).toEqual([required, false, []])
   })
 
-  test('--insecure is the only way to be open beyond this machine, and it warns', () => {
+  test('only --insecure lets other machines in without a token, and it warns', () => {
     const { settings: resolved, warnings } = resolve({ flags: { host: '0.0.0.0', insecure: true, ...tls } })
     expect([resolved.auth, warnings]).toEqual([
       { token: null, operatorToken: null, required: false, insecure: true },
@@ -337,14 +337,14 @@ describe('safety', () => {
     ])
   })
 
-  test('--auth none beyond this machine is refused and names that way', () => {
+  test('--auth none is refused if other machines can connect, and the message names --insecure', () => {
     expect(mistakes({ flags: { host: '0.0.0.0', 'auth.mode': 'none' } })).toEqual([
       '--auth: without a token, the server may only listen on this machine, not on 0.0.0.0. Add --insecure if you really want this.',
     ])
     expect(mistakes({ flags: { host: '0.0.0.0', 'auth.mode': 'none', insecure: true } })).toEqual([])
   })
 
-  test('every web page is let in only where a token is required', () => {
+  test('every web page is allowed only if a token is required', () => {
     const refusal = '* lets every web page use this server without a token. Add --auth token, or list the origins.'
     expect(mistakes({ flags: { 'cors.origins': ['*'] } })).toEqual([`--cors-origins: ${refusal}`])
     expect(mistakes({ env: { QUARTERDECK_CORS_ORIGINS: '*' } })).toEqual([`QUARTERDECK_CORS_ORIGINS: ${refusal}`])
@@ -401,11 +401,11 @@ describe('safety', () => {
     ])
   })
 
-  test('content is never logged beyond this machine', () => {
+  test('content is never logged if other machines can connect', () => {
     expect(settings({ flags: { host: '0.0.0.0', debug: true, 'log.content': 'yes' } }).log.content).toBe(false)
   })
 
-  test('limits per token are on beyond this machine, unless somebody decided otherwise', () => {
+  test('limits per user are on if other machines can connect, unless they are set', () => {
     const limits = (flags: ResolveInput['flags']) => {
       const { postsPerMinute, streams } = settings({ flags }).limits
       return [postsPerMinute, streams]

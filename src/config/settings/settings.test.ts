@@ -32,7 +32,7 @@ describe('the table of settings', () => {
     expect(flags.filter((flag) => !/^--[a-z]+(-[a-z]+)*( <[a-z]+>| \[[a-z|]+\])?$/.test(flag))).toEqual([])
   })
 
-  test('shows examples that are right', () => {
+  test('has valid examples', () => {
     const wrong = settingKeys.filter((key) => {
       const { schema, example } = settings[key]
       return !schema.safeParse(example).success
@@ -40,7 +40,7 @@ describe('the table of settings', () => {
     expect(wrong).toEqual([])
   })
 
-  test('honours the names of the contracts', () => {
+  test('has the variable names that the contracts promise', () => {
     const contract = settingKeys
       .filter((key) => settings[key].env.length > 1)
       .map((key) => [key, settings[key].env.slice(1)])

@@ -26,7 +26,7 @@ describe('reading from disk', () => {
     expect(readText(diskFiles, folder)).toEqual({ text: null, problem: 'it is a folder', missing: false })
   })
 
-  test('refuses what is no UTF-8', () => {
+  test('refuses text that is not UTF-8', () => {
     expect(read('latin1', new Uint8Array([0x61, 0xe4]))).toEqual({
       text: null,
       problem: 'it is not UTF-8 text',
@@ -43,7 +43,7 @@ describe('reading from disk', () => {
     expect(readText(diskFiles, '/dev/zero').problem).toBe('it is larger than 1 MiB')
   })
 
-  test('lists a folder by name, and only a folder', () => {
+  test('lists the entries of a folder by name, and returns null for a file', () => {
     mkdirSync(join(folder, 'list', 'sub'), { recursive: true })
     writeFileSync(join(folder, 'list', 'b.yaml'), '')
     writeFileSync(join(folder, 'list', 'a.yaml'), '')

@@ -32,16 +32,16 @@ describe('a time span', () => {
     '25d',
     null,
     true,
-  ])('%j is refused where the time must be positive', (written) => {
+  ])('%j is refused if the time must be positive', (written) => {
     expect(positive.safeParse(written).success).toBe(false)
   })
 
-  test('0 is taken where it has a meaning of its own', () => {
+  test('0 is accepted if it has a special meaning', () => {
     const zero = duration({ description: '', example: '30s', zero: true })
     expect([zero.parse(0), zero.parse('0s'), zero.safeParse(-1).success]).toEqual([0, 0, false])
   })
 
-  test('no accepted span overflows a timer of Node', () => {
+  test('no accepted time span overflows a Node timer', () => {
     expect(positive.parse('24d') * 1000).toBeLessThan(2 ** 31)
   })
 })

@@ -8,7 +8,7 @@ const parse = (text: string) => {
 }
 
 describe('a .env file', () => {
-  test('is lines of NAME=value with quotes, comments and export', () => {
+  test('has lines of NAME=value, with quotes, comments and export', () => {
     const text = [
       '# a comment',
       '',
@@ -41,7 +41,7 @@ describe('a .env file', () => {
     })
   })
 
-  test('may hold values of several lines, and still counts lines right', () => {
+  test('can have values of several lines, and still counts lines correctly', () => {
     const text = 'PEM="-----BEGIN\nabc\n-----END"\nAFTER=1\nwrong line\n'
     expect(parse(text)).toEqual({
       variables: { PEM: '-----BEGIN\nabc\n-----END', AFTER: '1' },
@@ -62,7 +62,7 @@ describe('a .env file', () => {
     expect(JSON.stringify(result.issues)).not.toContain('secret')
   })
 
-  test('loses against the real environment, except where that is empty', () => {
+  test('loses against the real environment, unless that variable is empty', () => {
     const files = createMemoryFiles({ '/a/.env': 'ONE=file\nTWO=file\nTHREE=file\n' })
     expect(readEnvironment('/a', { ONE: 'real', TWO: '', OTHER: 'real' }, files)).toEqual({
       env: { ONE: 'real', TWO: 'file', THREE: 'file', OTHER: 'real' },
@@ -74,7 +74,7 @@ describe('a .env file', () => {
     expect(readEnvironment('/a', { ONE: 'real' }, createMemoryFiles({}))).toEqual({ env: { ONE: 'real' }, issues: [] })
   })
 
-  test('that is no text is reported', () => {
+  test('that is not text is reported', () => {
     const files = createMemoryFiles({ '/a/.env': new Uint8Array([0xff, 0xfe, 0x41]) })
     expect(readEnvironment('/a', {}, files).issues).toEqual([
       {

@@ -29,7 +29,7 @@ describe('substitute', () => {
     expect(substitute(source, env)).toEqual({ text, replaced: false, problems: [] })
   })
 
-  test('a variable that is not set is named, and so is one that is empty', () => {
+  test('a variable that is not set or empty is reported by name', () => {
     const missing = (name: string) =>
       `the environment variable ${name} is not set. Set it, put ${name}=… into .env beside this file, ` +
       `or write \${${name}:-default} ($\${${name}} for the literal text).`
@@ -37,7 +37,7 @@ describe('substitute', () => {
   })
 
   test.each(['${', '${}', '${1A}', '${A B}', '${KEY', '${KEY-x}'])(
-    '%j is half a variable and says how to write one',
+    '%j is not a complete variable, and the message says how to write one',
     (source) => {
       expect(substitute(source, env).problems).toEqual([
         '${ starts a variable, but this one is incomplete. Write ${NAME} or ${NAME:-default}; for a literal ${, write $${.',
@@ -45,7 +45,7 @@ describe('substitute', () => {
     },
   )
 
-  test('names that every object has are no variables', () => {
+  test('names that every object has are not variables', () => {
     expect(substitute('${constructor:-no} ${__proto__:-no}', env).text).toBe('no no')
   })
 

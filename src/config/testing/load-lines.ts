@@ -5,19 +5,19 @@ import { formatIssue } from '../config-error.ts'
 import type { Environment } from '../source/env-file.ts'
 import { createMemoryFiles } from './memory-files.ts'
 
-/** What an agent file needs at least; its lines come first, so that those of a test begin at line 4. */
+/** The required keys of an agent file. They come first, so that the lines of a test start at line 4. */
 const head = 'name: a\nmodel: { provider: demo }\ninstructions: Be kind.\n'
 
 export interface Around {
   env?: Environment
-  /** Further files, by absolute path; the agent is `/a/agent.yaml`. */
+  /** Further files, by absolute path. The agent file is `/a/agent.yaml`. */
   files?: Record<string, string>
 }
 
 const check = (lines: string, { env = {}, files = {} }: Around) =>
   checkAgent('/a/agent.yaml', { env, files: createMemoryFiles({ ...files, '/a/agent.yaml': head + lines }) })
 
-/** The agent of a correct file with these lines in it. */
+/** The agent of a correct file with these lines. */
 export function loadLines(lines: string, around: Around = {}): AgentDefinition {
   const { agent, issues } = check(lines, around)
   expect(issues.map(formatIssue)).toEqual([])
@@ -25,7 +25,7 @@ export function loadLines(lines: string, around: Around = {}): AgentDefinition {
   return agent
 }
 
-/** What is wrong with a file with these lines in it, as a person reads it, without the folder. */
+/** The mistakes in a file with these lines, as a person reads them, without the folder. */
 export function mistakesIn(lines: string, around: Around = {}): string[] {
   const { agent, issues } = check(lines, around)
   expect(agent === null).toBe(issues.length > 0)

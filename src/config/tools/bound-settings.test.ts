@@ -6,7 +6,7 @@ import { isSecretName } from './bound-settings.ts'
 
 type Env = Readonly<Record<string, string>>
 
-/** What approvals of the one tool of a file are bound to. */
+/** What approvals are bound to, for a file with one tool. */
 function boundOf(tool: Record<string, unknown>, env: Env = {}): unknown {
   const text = JSON.stringify({ name: 'a', model: { provider: 'demo' }, instructions: 'x', tools: [tool] })
   const files = { read: (path: string) => Buffer.from(path.endsWith('.env') ? '' : text), list: () => null }
@@ -27,8 +27,8 @@ const http = (more: Record<string, unknown>) => ({
 })
 const mcp = (more: Record<string, unknown>) => ({ type: 'mcp', name: 'files', command: 'npx', ...more })
 
-describe('what an approval is bound to of a file', () => {
-  test('of headers and bodies is the name of a variable, wherever in the text it stands', () => {
+describe('an approval is bound to', () => {
+  test('the names of variables in headers and bodies, anywhere in the text', () => {
     const tool = http({
       headers: { Authorization: 'Bearer ${API_KEY}', 'X-Both': '${A}-${B}' },
       body: { deep: ['a ${NOTE} b'], plain: 1 },
@@ -45,14 +45,14 @@ describe('what an approval is bound to of a file', () => {
     expect(boundOf(tool, { API_KEY: '5', A: '6', B: '7', NOTE: '8' })).toEqual(bound)
   })
 
-  test('of an address is the value of a variable, unless its name says that it is a secret', () => {
+  test('the values of variables in a URL, unless the name says that it is a secret', () => {
     const tool = http({ url: 'https://${HOST}/bot${BOT_TOKEN}/send?key=${API_KEY}' })
     expect(boundOf(tool, { HOST: 'x.example', BOT_TOKEN: 't', API_KEY: 'k' })).toMatchObject({
       url: { text: ['https://x.example/bot', { variable: 'BOT_TOKEN' }, '/send?key=', { variable: 'API_KEY' }] },
     })
   })
 
-  test('is the text of a default that counts, and what stands there once a variable is set', () => {
+  test('the text of a default, or the name of the variable if it is set', () => {
     const tool = http({ body: { region: '${REGION:-eu}', text: '$${REGION}' } })
     expect(boundOf(tool)).toMatchObject({ body: { object: { region: 'eu', text: '${REGION}' } } })
     expect(boundOf(tool, { REGION: 'us' })).toMatchObject({
@@ -60,7 +60,7 @@ describe('what an approval is bound to of a file', () => {
     })
   })
 
-  test('cannot be written by hand to look like a variable', () => {
+  test('variables that no plain data in a file can imitate', () => {
     const variable = boundOf(http({ body: { a: '${A}' } }), { A: 'x' })
     for (const a of [
       [{ variable: 'A' }],
@@ -72,18 +72,18 @@ describe('what an approval is bound to of a file', () => {
     }
   })
 
-  test('leaves a key out that stands in the file itself', () => {
+  test('no key that is written in the file itself', () => {
     const keyed = (key: string) => boundOf(http({ headers: { 'X-Api-Key': key, Cookie: key, 'X-Tenant': 'a' } }))
     expect(keyed('one')).toEqual(keyed('two'))
     expect(keyed('one')).toMatchObject({ headers: { 'x-tenant': 'a' } })
   })
 
-  test('takes in a header of such a name that says who or what is meant', () => {
+  test('a header that says who or what is meant, even if its name contains auth', () => {
     const role = (value: string) => boundOf(http({ headers: { 'X-Auth-Role': value } }))
     expect(role('reader')).not.toEqual(role('admin'))
   })
 
-  test('of a program is what it is told, and of its environment the names', () => {
+  test('the arguments of a program, and the names of its environment variables', () => {
     const tool = mcp({
       args: ['--root', '${ROOT}', '--token=${TOKEN}'],
       env: { KEY: '${TOKEN}', MODE: 'fast' },
@@ -96,7 +96,7 @@ describe('what an approval is bound to of a file', () => {
     })
   })
 
-  test('of a server that is reached is its address and its headers', () => {
+  test('the URL and headers of a remote server', () => {
     const { command: _, ...far } = mcp({ url: 'https://m.example/mcp', headers: { Authorization: 'Bearer ${KEY}' } })
     expect(boundOf(far, { KEY: 'k' })).toEqual({
       url: 'https://m.example/mcp',
@@ -113,4 +113,4 @@ test.each([
 test.each([
   ...['HOST', 'MONKEY', 'KEYBOARD', 'AUTHOR', 'PATH', 'PASSAGE', 'TOKENIZER', 'COMPASS_URL', 'SERVICE'],
   ...['AUTH_URL', 'TOKEN_ENDPOINT', 'X-Auth-Role', 'X-Auth-User', 'SECRET_FILE', 'KEY_ID'],
-])('%s names none', (name) => expect(isSecretName(name)).toBe(false))
+])('%s does not name a secret', (name) => expect(isSecretName(name)).toBe(false))

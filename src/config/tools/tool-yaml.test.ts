@@ -13,7 +13,7 @@ const files = {
 
 const toolsOf = (lines: string, around: Around = {}) => loadLines(`tools:\n${lines}`, { files, ...around }).tools
 
-/** The one tool of a file, written on one line, which is line 4. */
+/** Mistakes in a file with one tool, written on line 4. */
 const mistakes = (tool: string, around: Around = {}) => mistakesIn(`tools: [${tool}]`, { files, ...around })
 
 const once = { effect: 'once', risk: 'high', timeoutMs: 30_000, retries: 0, approval: null, predictState: [] }
@@ -21,7 +21,7 @@ const read = { ...once, effect: 'read', risk: 'low' }
 const nothing = { type: 'object', properties: {}, additionalProperties: false }
 
 describe('a tool', () => {
-  test('of each kind may be short; everything else has a default', () => {
+  test('of each kind can be short, because everything else has a default', () => {
     const tools = toolsOf(`
   - { type: function, name: look, file: tools.ts }
   - { type: mcp, name: files, command: npx }
@@ -120,7 +120,7 @@ describe('a tool', () => {
     ])
   })
 
-  test('may say everything', () => {
+  test('can set every key', () => {
     const tools = toolsOf(
       `
   - type: function
@@ -293,7 +293,7 @@ describe('a tool', () => {
     ])
   })
 
-  test('of an MCP server has the risk of its own effect, unless the server’s is said', () => {
+  test('of an MCP server has the risk of its own effect, unless the server’s risk is set', () => {
     const server = (more: string) =>
       toolsOf(`  - { type: mcp, name: s, command: x, ${more}, tools: { a: { effect: read }, b: { effect: once } } }`)
     expect(server('args: []')).toMatchObject([
@@ -312,7 +312,7 @@ describe('the parameters of a tool', () => {
     return tool?.type === 'client' ? tool.parameters : null
   }
 
-  test('are a JSON Schema, taken as it is', () => {
+  test('can be a JSON Schema, which is used as it is', () => {
     expect(parametersOf('{ type: object, properties: { a: { type: string } }, required: [a] }')).toEqual({
       type: 'object',
       properties: { a: { type: 'string' } },
@@ -324,7 +324,7 @@ describe('the parameters of a tool', () => {
     })
   })
 
-  test('may be written in short: what has no default and is not optional is required', () => {
+  test('have a short form: a parameter is required unless it has a default or is optional', () => {
     expect(
       parametersOf('{ a: { type: string }, b: { type: integer, default: 0 }, c: { enum: [1, 2], optional: true } }'),
     ).toEqual({
@@ -336,7 +336,7 @@ describe('the parameters of a tool', () => {
     expect(parametersOf('{}')).toEqual(nothing)
   })
 
-  test('may be called type and properties in the short form too', () => {
+  test('may have the names type and properties in the short form too', () => {
     expect(parametersOf('{ type: { type: string }, properties: { type: array } }')).toEqual({
       type: 'object',
       properties: { type: { type: 'string' }, properties: { type: 'array' } },
@@ -574,7 +574,7 @@ describe('a mistake in a tool', () => {
     ])
   })
 
-  test('never shows what a header or the environment of a server holds', () => {
+  test('never shows the value of a header or of a server’s environment variable', () => {
     const found = mistakes('{ type: mcp, name: t, url: "http://x", headers: { A: 12345, B: "x\\ny-secret" } }')
     expect(found).toHaveLength(2)
     expect(found.join('\n')).not.toMatch(/12345|secret/)

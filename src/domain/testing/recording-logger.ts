@@ -6,7 +6,7 @@ export interface LogLine {
   fields: LogFields
 }
 
-/** Keeps what is logged. */
+/** Collects the log lines. */
 export function recordingLogger(lines: LogLine[], base: LogFields = {}): Logger {
   const at =
     (level: string) =>
