@@ -1,6 +1,6 @@
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { ConfigError } from './config-error.ts'
+import { ConfigError, issueWithoutLine } from './config-error.ts'
 import { type Environment, variable } from './source/env-file.ts'
 
 export const CONFIG_DIR_VARIABLE = 'QUARTERDECK_CONFIG_DIR'
@@ -37,4 +37,4 @@ function homeFolder(env: Environment, platform: NodeJS.Platform): string | null 
 }
 
 const problem = (message: string): ConfigError =>
-  new ConfigError([{ file: null, line: null, column: null, path: CONFIG_DIR_VARIABLE, message }])
+  new ConfigError([issueWithoutLine(message, { path: CONFIG_DIR_VARIABLE })])

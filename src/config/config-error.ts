@@ -12,6 +12,12 @@ export interface ConfigIssue {
   message: string
 }
 
+/** An issue without a line: about a flag, a variable or a whole file. */
+export const issueWithoutLine = (
+  message: string,
+  { file = null, path = '' }: { file?: string | null; path?: string } = {},
+): ConfigIssue => ({ file, line: null, column: null, path, message })
+
 /** All problems at once. The message has one line per issue. */
 export class ConfigError extends ServerError {
   readonly issues: readonly ConfigIssue[]

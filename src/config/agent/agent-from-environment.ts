@@ -1,7 +1,7 @@
 // The agent of a server that starts without an agent file: built from environment variables, or the demo agent.
 
 import type { AgentDefinition } from '../../domain/agent.ts'
-import { ConfigError, type ConfigIssue } from '../config-error.ts'
+import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { diskFiles } from '../source/config-files.ts'
 import { didYouMean } from '../source/did-you-mean.ts'
 import { type Environment, variable } from '../source/env-file.ts'
@@ -22,8 +22,7 @@ export function agentFromEnvironment(
   options: { directory: string; defaults?: AgentDefaults },
 ): AgentDefinition {
   const issues: ConfigIssue[] = []
-  const report = (path: string, message: string) =>
-    void issues.push({ file: null, line: null, column: null, path, message })
+  const report = (path: string, message: string) => void issues.push(issueWithoutLine(message, { path }))
   const provider = providerFrom(env, report)
   const model = modelFrom(env, provider, report)
   if (issues.length > 0) throw new ConfigError(issues)

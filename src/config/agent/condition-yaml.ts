@@ -70,46 +70,33 @@ function testOf(tests: Tests): ArgumentCondition {
 
 const expected = 'a value, a list of values, or one of the keys equals, one_of, matches, path, above, below and not'
 
-const inner = () =>
-  z
-    .union([
-      z.string(),
-      z.number(),
-      z.boolean(),
-      z.null(),
-      list(),
-      z.strictObject(testKeys).superRefine(checkOne).transform(testOf),
-    ])
-    .transform(conditionOf)
-
 const conditionOf = (value: Scalar | Scalar[] | ArgumentCondition): ArgumentCondition => {
   if (Array.isArray(value)) return { oneOf: value }
   return typeof value === 'object' && value !== null ? value : plain(value)
 }
 
+/** A plain value, a list of values, or the keys of `tests`. */
+const conditionSchema = <T extends z.ZodType<ArgumentCondition>>(tests: T) =>
+  z.union([z.string(), z.number(), z.boolean(), z.null(), list(), tests]).transform(conditionOf)
+
+const negated = () => conditionSchema(z.strictObject(testKeys).superRefine(checkOne).transform(testOf))
+
 const condition = () =>
   key(
-    z
-      .union([
-        z.string(),
-        z.number(),
-        z.boolean(),
-        z.null(),
-        list(),
-        z
-          .strictObject({
-            ...testKeys,
-            not: key(
-              inner().optional(),
-              'Matches if this condition does not.',
-              'draft',
-              expected.replace(' and not', ''),
-            ),
-          })
-          .superRefine(checkOne)
-          .transform(({ not, ...tests }): ArgumentCondition => (not === undefined ? testOf(tests) : { not })),
-      ])
-      .transform(conditionOf),
+    conditionSchema(
+      z
+        .strictObject({
+          ...testKeys,
+          not: key(
+            negated().optional(),
+            'Matches if this condition does not.',
+            'draft',
+            expected.replace(' and not', ''),
+          ),
+        })
+        .superRefine(checkOne)
+        .transform(({ not, ...tests }): ArgumentCondition => (not === undefined ? testOf(tests) : { not })),
+    ),
     'Condition on this argument.',
     { above: 100 },
     expected,

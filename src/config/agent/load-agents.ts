@@ -2,7 +2,7 @@
 
 import { basename, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../../domain/agent.ts'
-import { ConfigError, type ConfigIssue } from '../config-error.ts'
+import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
 import { linkAgents } from './link-agents.ts'
 import type { LoadOptions } from './read-agent.ts'
@@ -29,8 +29,7 @@ export function checkAgents(
     if (files.length === 0) issues.push(noAgentIn(path))
     for (const file of files) if (!found.has(resolve(file))) found.set(resolve(file), file)
   }
-  if (paths.length === 0)
-    issues.push({ file: null, line: null, column: null, path: '', message: 'no agent file was given.' })
+  if (paths.length === 0) issues.push(issueWithoutLine('no agent file was given.'))
 
   const linked = linkAgents([...found.values()], options)
   issues.push(...linked.issues)
@@ -92,5 +91,5 @@ function noAgentIn(folder: string): ConfigIssue {
   const message =
     'this folder has no agent. Looked for *.yaml files with model or instructions, and for agent.yaml in its ' +
     'subfolders. Create one with: quarterdeck init'
-  return { file: folder, line: null, column: null, path: '', message }
+  return issueWithoutLine(message, { file: folder })
 }

@@ -28,6 +28,13 @@ interface Provider {
   defaultModel: string | null
 }
 
+const google: Provider = {
+  keys: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
+  addresses: [],
+  models: ['GEMINI_MODEL'],
+  defaultModel: 'gemini-2.5-flash',
+}
+
 const azure: Provider = {
   keys: ['AZURE_OPENAI_API_KEY'],
   addresses: ['AZURE_OPENAI_ENDPOINT'],
@@ -39,18 +46,8 @@ export const providers: Record<ProviderName, Provider> = {
   demo: { keys: [], addresses: [], models: [], defaultModel: 'demo' },
   openai: { keys: ['OPENAI_API_KEY'], addresses: [], models: [], defaultModel: 'gpt-5-mini' },
   anthropic: { keys: ['ANTHROPIC_API_KEY'], addresses: [], models: [], defaultModel: 'claude-sonnet-4-5' },
-  google: {
-    keys: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
-    addresses: [],
-    models: ['GEMINI_MODEL'],
-    defaultModel: 'gemini-2.5-flash',
-  },
-  gemini: {
-    keys: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
-    addresses: [],
-    models: ['GEMINI_MODEL'],
-    defaultModel: 'gemini-2.5-flash',
-  },
+  google,
+  gemini: google,
   azure,
   azure_openai: azure,
   ollama: { keys: [], addresses: [], models: [], defaultModel: null },

@@ -2,7 +2,7 @@
 
 import { dirname, resolve } from 'node:path'
 import type { AgentDefinition } from '../../domain/agent.ts'
-import type { ConfigIssue } from '../config-error.ts'
+import { type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
 import { type Environment, readEnvironment } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
@@ -40,12 +40,12 @@ export interface ReadAgent {
 
 export function readAgent(file: string, options: LoadOptions): ReadAgent {
   const files = options.files ?? diskFiles
-  const placeless = (_: Path, message: string): ConfigIssue => ({ file, line: null, column: null, path: '', message })
+  const issueOfFile = (_: Path, message: string) => issueWithoutLine(message, { file })
   const content = readText(files, file)
   if (content.text === null) {
     const help = content.missing ? ' Check the path, or create an agent with: quarterdeck init' : ''
-    const issues = [placeless([], `${content.problem}.${help}`)]
-    return { file, yaml: null, agent: null, issues, issueAt: placeless }
+    const issues = [issueOfFile([], `${content.problem}.${help}`)]
+    return { file, yaml: null, agent: null, issues, issueAt: issueOfFile }
   }
 
   const { env, issues } = readEnvironment(dirname(file), options.env, files)
@@ -59,7 +59,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
   })
   issues.push(...config.issues)
   const { source, value } = config
-  if (source === null) return { file, yaml: null, agent: null, issues, issueAt: placeless }
+  if (source === null) return { file, yaml: null, agent: null, issues, issueAt: issueOfFile }
   const issueAt = (at: Path, message: string) => source.issueAt(at, 'value', message)
   if (value === null) return { file, yaml: null, agent: null, issues, issueAt }
 

@@ -1,7 +1,7 @@
 // Flags win over the environment, that wins over quarterdeck.yaml, that wins over the defaults. Unsafe combinations are refused.
 
 import { CONFIG_DIR_VARIABLE } from '../config-dir.ts'
-import { ConfigError, type ConfigIssue } from '../config-error.ts'
+import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { didYouMean } from '../source/did-you-mean.ts'
 import { type Environment, proxyVariables } from '../source/env-file.ts'
 import { isLoopback } from './loopback.ts'
@@ -39,7 +39,7 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
     if (Object.hasOwn(settings, key)) continue
     const near = didYouMean(key, settingKeys)
     const message = `there is no such setting${near === null ? '; docs/settings.md lists them all' : `. Did you mean ${near}?`}`
-    issues.push({ file: null, line: null, column: null, path: `settings: ${key}`, message })
+    issues.push(issueWithoutLine(message, { path: `settings: ${key}` }))
   }
   const isGiven = (key: SettingKey) => finder.find(key) !== null
   const resolved = assemble(read, isGiven, onTerminal, sources.env)

@@ -1,7 +1,7 @@
 // Where a setting was set, what was written there, and how to report a mistake in it.
 
 import { dirname, resolve } from 'node:path'
-import type { ConfigIssue } from '../config-error.ts'
+import { type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type Environment, variable } from '../source/env-file.ts'
 import { explainIssues } from '../source/explain-issues.ts'
 import { readTextAs } from '../source/json-schema-node.ts'
@@ -41,7 +41,7 @@ export function createSourceFinder({ code = {}, flags, env, file }: SettingSourc
     name,
     raw,
     inFile: false,
-    issue: (message) => ({ file: null, line: null, column: null, path: name, message }),
+    issue: (message) => issueWithoutLine(message, { path: name }),
   })
   return {
     fileIssues: inFile?.issues ?? [],

@@ -1,6 +1,6 @@
 // Combinations of settings that are unsafe together. Each refusal names the flag that would allow it.
 
-import type { ConfigIssue } from '../config-error.ts'
+import { type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import type { ServerSettings } from './server-settings.ts'
 import type { SettingSource } from './setting-source.ts'
 import type { SettingKey } from './settings.ts'
@@ -14,10 +14,8 @@ export function checkSafety(
 ): { issues: ConfigIssue[]; warnings: string[] } {
   const { loopback, host, auth, cors, port, debug } = settings
   const issues: ConfigIssue[] = []
-  const refuse = (key: SettingKey, message: string) => {
-    const place = { file: null, line: null, column: null, path: key, message }
-    issues.push(find(key)?.issue(message) ?? place)
-  }
+  const refuse = (key: SettingKey, message: string) =>
+    void issues.push(find(key)?.issue(message) ?? issueWithoutLine(message, { path: key }))
   const { mode } = wanted
 
   if (cors.origins.includes('*') && !auth.required) {

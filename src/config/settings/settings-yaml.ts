@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { z } from 'zod'
-import { ConfigError, type ConfigIssue } from '../config-error.ts'
+import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
 import type { Environment } from '../source/env-file.ts'
 import { readYamlConfig } from '../source/yaml-config.ts'
@@ -16,9 +16,7 @@ export interface SettingsFile {
 /** Reads the settings file. Throws a `ConfigError` if it cannot be read. */
 export function readSettingsFile(path: string, files: ConfigFiles = diskFiles): SettingsFile {
   const { text, problem } = readText(files, path)
-  if (text === null) {
-    throw new ConfigError([{ file: path, line: null, column: null, path: '', message: `${problem}. Check the path.` }])
-  }
+  if (text === null) throw new ConfigError([issueWithoutLine(`${problem}. Check the path.`, { file: path })])
   return { path, text }
 }
 
@@ -67,8 +65,7 @@ export function readYamlSettings({ path, text }: SettingsFile, env: Environment)
         : undefined
     },
     issueAt(key, message) {
-      const place = { file: path, line: null, column: null, path: key, message }
-      return source?.issueAt(key.split('.'), 'value', message) ?? place
+      return source?.issueAt(key.split('.'), 'value', message) ?? issueWithoutLine(message, { file: path, path: key })
     },
   }
 }

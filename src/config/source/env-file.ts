@@ -1,7 +1,7 @@
 // `.env` files: KEY=VALUE lines. The values are passed on as data and never put into `process.env`.
 
 import { join } from 'node:path'
-import type { ConfigIssue } from '../config-error.ts'
+import { type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, readText } from './config-files.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -35,7 +35,7 @@ export function readEnvironment(
   if (file.text === null) {
     if (file.missing) return { env, issues: [] }
     const message = `${file.problem}. Make it readable, or remove it.`
-    return { env, issues: [{ file: path, line: null, column: null, path: '', message }] }
+    return { env, issues: [issueWithoutLine(message, { file: path })] }
   }
   const { variables, issues } = parseEnvFile(path, file.text)
   for (const name of Object.keys(env)) {
