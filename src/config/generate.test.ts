@@ -44,7 +44,7 @@ function completed(yaml: string): string {
 }
 
 /** The files that the examples of the page name. */
-const beside = {
+const namedFiles = {
   '/tools.ts': 'export const getWeather = () => 20',
   '/openapi.yaml': 'openapi: 3.1.0',
   '/translate.md': 'Translate into {language}: {text}',
@@ -53,7 +53,7 @@ const beside = {
 }
 
 const issuesOf = (yaml: string): string[] => {
-  const files = createMemoryFiles({ ...beside, '/agent.yaml': yaml })
+  const files = createMemoryFiles({ ...namedFiles, '/agent.yaml': yaml })
   return checkAgent('/agent.yaml', { env: {}, files }).issues.map(formatIssue)
 }
 

@@ -286,8 +286,8 @@ instructions: \${NUMBER}`,
     expect(
       mistakes('name: ${NAME}\nmodel: { provider: demo, temperature: "${HEAT}" }\ninstructions: hi\ncolour: red\n'),
     ).toEqual([
-      'agent.yaml:1:7 name: the environment variable NAME is not set. Set it, put NAME=… into .env beside this file, or write ${NAME:-default} ($${NAME} for the literal text).',
-      'agent.yaml:2:39 model.temperature: the environment variable HEAT is not set. Set it, put HEAT=… into .env beside this file, or write ${HEAT:-default} ($${HEAT} for the literal text).',
+      'agent.yaml:1:7 name: the environment variable NAME is not set. Set it, put NAME=… into .env next to this file, or write ${NAME:-default} ($${NAME} for the literal text).',
+      'agent.yaml:2:39 model.temperature: the environment variable HEAT is not set. Set it, put HEAT=… into .env next to this file, or write ${HEAT:-default} ($${HEAT} for the literal text).',
       'agent.yaml:4:1 colour: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
     ])
   })

@@ -116,7 +116,7 @@ const table = {
     expected: 'a folder',
     example: '/var/lib/quarterdeck',
     default: null,
-    defaultText: '`.quarterdeck` beside the agent',
+    defaultText: '`.quarterdeck` next to the agent',
     path: true,
     flag: '--data-dir <folder>',
     env: ['QUARTERDECK_DATA_DIR', 'DATA_DIR'],

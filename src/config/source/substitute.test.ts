@@ -31,7 +31,7 @@ describe('substitute', () => {
 
   test('a variable that is not set or empty is reported by name', () => {
     const missing = (name: string) =>
-      `the environment variable ${name} is not set. Set it, put ${name}=… into .env beside this file, ` +
+      `the environment variable ${name} is not set. Set it, put ${name}=… into .env next to this file, ` +
       `or write \${${name}:-default} ($\${${name}} for the literal text).`
     expect(substitute('${ONE} ${EMPTY}', env).problems).toEqual([missing('ONE'), missing('EMPTY')])
   })

@@ -28,7 +28,7 @@ export function substitute(source: string, env: Environment): Substituted {
     const value = variable(env, name) ?? fallback
     if (value !== undefined) return value
     problems.push(
-      `the environment variable ${name} is not set. Set it, put ${name}=… into .env beside this file, ` +
+      `the environment variable ${name} is not set. Set it, put ${name}=… into .env next to this file, ` +
         `or write \${${name}:-default} ($\${${name}} for the literal text).`,
     )
     return whole

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
 
 import { describe, expect, test } from 'vitest'
-import { type Around, loadLines, mistakesIn } from '../testing/load-lines.ts'
+import { type LoadInput, loadLines, mistakesIn } from '../testing/load-lines.ts'
 
 const files = {
   '/a/tools.ts': 'export const look = () => 1',
@@ -11,10 +11,10 @@ const files = {
   '/a/server.js': '',
 }
 
-const toolsOf = (lines: string, around: Around = {}) => loadLines(`tools:\n${lines}`, { files, ...around }).tools
+const toolsOf = (lines: string, input: LoadInput = {}) => loadLines(`tools:\n${lines}`, { files, ...input }).tools
 
 /** Mistakes in a file with one tool, written on line 4. */
-const mistakes = (tool: string, around: Around = {}) => mistakesIn(`tools: [${tool}]`, { files, ...around })
+const mistakes = (tool: string, input: LoadInput = {}) => mistakesIn(`tools: [${tool}]`, { files, ...input })
 
 const once = { effect: 'once', risk: 'high', timeoutMs: 30_000, retries: 0, approval: null, predictState: [] }
 const read = { ...once, effect: 'read', risk: 'low' }
