@@ -56,7 +56,7 @@ export type ToolSettings =
 
 export type ToolType = ToolSettings['type']
 
-/** An export of a module. What the agent file leaves out comes from the code. */
+/** An export of a module. Null where the file leaves it to the code. */
 export interface FunctionToolSettings extends ToolRules {
   type: 'function'
   name: string

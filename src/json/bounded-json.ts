@@ -1,7 +1,7 @@
-// JSON.stringify with a limit. A tool may return a value of any size, and checking the length of the finished text would be too
-// late: the event loop would already have been blocked.
+// JSON.stringify that stops at a limit. A tool may return a value of any size, and cutting the finished text would come too late: making it
+// blocks the event loop.
 
-/** A value that cannot be written as JSON. The message names the kind of value, never its content. */
+/** The value cannot be written as JSON. The message names the kind of value, never its content. */
 export class NotJson extends Error {
   constructor(message: string) {
     super(message)
@@ -10,9 +10,9 @@ export class NotJson extends Error {
 }
 
 export interface BoundedJson {
-  /** The result of JSON.stringify, or its beginning. Undefined if JSON.stringify returns undefined, for example for a function. */
+  /** What JSON.stringify returns, or the beginning of it. Undefined where JSON.stringify returns that, as for a function. */
   text: string | undefined
-  /** There is more, which was not looked at. */
+  /** The value has more, which was not read. */
   isCut: boolean
 }
 
@@ -22,8 +22,8 @@ const MOST_LEVELS = 1_000
 const FULL = Symbol('full')
 
 /**
- * Writes at most `limit` characters. The work is limited too: by what is written, plus as much again for values that JSON leaves
- * out. `refuse` is called for every object without properties. Throws only `NotJson`, whatever getters, proxies and `toJSON` throw.
+ * Writes at most `limit` characters. The work is bounded too: about twice as many steps, also for members that JSON leaves out. `refuse`
+ * is asked about every object without properties. Throws only `NotJson`, whatever getters, proxies and `toJSON` throw.
  */
 export function boundedJson(
   value: unknown,
@@ -44,7 +44,7 @@ export function boundedJson(
     left -= text.length
   }
 
-  /** The value as JSON shows it; undefined if JSON leaves it out. */
+  /** The value that JSON has in its place, after `toJSON`. Undefined if JSON leaves it out. */
   function asShown(given: unknown, key: string): unknown {
     steps -= 1
     if (steps < 0) throw FULL
@@ -63,7 +63,7 @@ export function boundedJson(
   function leafText(shown: unknown): string {
     switch (typeof shown) {
       case 'string':
-        // Quotes no more than there is room for.
+        // Only as much is quoted as there is room for.
         return JSON.stringify(shown.length > left ? shown.slice(0, left) : shown)
       case 'number':
         return Number.isFinite(shown) ? String(shown) : 'null'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** JSON with sorted keys: equal values always give the same text. */
+/** JSON with sorted keys: the same value always gives the same text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((one) => canonicalJson(one ?? null)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
@@ -13,20 +13,20 @@ export function canonicalJson(value: unknown): string {
 export const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 /**
- * Marks policy versions that cover what a tool does. Older versions, without the mark, only cover how a tool describes itself, so
- * nothing that was approved under one of them is still approved.
+ * Marks versions that cover what a tool does. Older versions, without it, cover only how a tool describes itself, so what was allowed under
+ * them is no longer allowed.
  */
 const VERSION_MARK = '2-'
 
-/** Identifies the rules and a tool: any difference in them gives another version. */
+/** Stands for the rules and the tool: any difference in them gives another version. */
 export const policyVersionOf = (rules: unknown, tool: unknown): string =>
   `${VERSION_MARK}${sha256(canonicalJson(['rules', rules]))}-${sha256(canonicalJson(['tool', tool]))}`
 
-/** Whether two versions identify the same tool, under any rules. */
+/** Whether two versions are of the same tool, whatever the rules. */
 export const isSameTool = (one: string, other: string): boolean => one.split('-').at(-1) === other.split('-').at(-1)
 
 export const isOutdatedVersion = (policyVersion: string): boolean => !policyVersion.startsWith(VERSION_MARK)
 
-/** What the approval of a tool call is bound to. Any change of the tool, the arguments or the rules voids it. */
+/** What an approval of a tool call is bound to. Any change of the tool, its arguments or the rules voids it. */
 export const callDigest = (call: { callId: string; tool: string; arguments: unknown; policyVersion: string }): string =>
   sha256(canonicalJson(['tool_call', call.callId, call.tool, call.arguments, call.policyVersion]))

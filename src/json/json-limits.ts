@@ -1,13 +1,13 @@
-// How much JSON a client or a tool may store in a session: the shared state, and what tools show next to the conversation. The
-// state is sent at the start of every run, and compared and stored at every change, so it must stay small.
+// How much JSON a client or a tool may put into a session: the shared state, and what tools show next to the conversation. The state is
+// sent at the start of every run, and compared and stored at every change, so it must stay small.
 
 export const jsonLimits = { bytes: 1_000_000, values: 100_000, depth: 100 }
 
-/** The problem, as a sentence; null if the value is small enough. Looks no further than the limits. */
+/** A sentence that says which limit the value exceeds, or null. Reads no more than the limits allow. */
 export function jsonProblem(given: unknown): string | null {
   const { bytes, values, depth } = jsonLimits
   const tooLong = `It is longer than ${bytes / 1_000_000} MB as JSON.`
-  // A lower bound: escapes and characters of several bytes are only counted at the end.
+  // A lower bound: escapes and characters of several bytes are counted at the end.
   let size = 0
   let count = 0
   let level: unknown[] = [given]
@@ -22,7 +22,7 @@ export function jsonProblem(given: unknown): string | null {
       if (size > bytes) return tooLong
       if (ArrayBuffer.isView(value)) size += value.byteLength
       if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || hasToJson(value)) continue
-      // Checked before copying, so that a list of a million entries is not copied first.
+      // Checked before a list of a million values is copied.
       const keys = Array.isArray(value) ? null : Object.keys(value)
       if (count + next.length + (keys ?? Object(value)).length > values) return `It holds more than ${values} values.`
       for (const key of keys ?? []) size += key.length + 3
@@ -37,5 +37,5 @@ export function jsonProblem(given: unknown): string | null {
   return Buffer.byteLength(text) > bytes ? tooLong : null
 }
 
-/** A date, for example. A client's own key of this name is an ordinary key. */
+/** True for a date, for example. A client's own key `toJSON` is not a function, so it is an ordinary key. */
 const hasToJson = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function'

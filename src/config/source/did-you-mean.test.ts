@@ -16,11 +16,11 @@ describe('didYouMean', () => {
     expect(didYouMean(typed, keys)).toBe(meant)
   })
 
-  test.each(['colour', 'x', '', 'nobody'])('%j is close to nothing', (typed) => {
+  test.each(['colour', 'x', '', 'nobody'])('%j is near to nothing', (typed) => {
     expect(didYouMean(typed, keys)).toBeNull()
   })
 
-  test('the closest of several wins, in any order', () => {
+  test('the nearest of several wins, whatever their order', () => {
     expect(didYouMean('toolcal', ['tools', 'tool_calls', 'tool_call'])).toBe('tool_call')
     expect(didYouMean('toolcal', ['tool_call', 'tool_calls', 'tools'])).toBe('tool_call')
   })

@@ -1,7 +1,7 @@
-/** The candidate that `text` probably is a typo of; null if none is close. */
+/** The candidate a typing mistake away from `text`, or null when none is near. */
 export function didYouMean(text: string, candidates: Iterable<string>): string | null {
   const wanted = fold(text)
-  // One mistake per three characters; with more, the suggestion would be a guess.
+  // One slip in three characters: more, and the suggestion is a guess.
   let best = Math.max(1, Math.floor(wanted.length / 3)) + 1
   let found: string | null = null
   for (const candidate of candidates) {
@@ -21,7 +21,7 @@ const fold = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[-_. ]/g, '')
 
-/** Optimal string alignment: insert, delete, replace, swap neighbours. Distances of `limit` and more are not exact. */
+/** Optimal string alignment: insert, delete, replace, swap neighbours. Stops caring at `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let beforeLast: number[] = []
