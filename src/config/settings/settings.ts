@@ -26,7 +26,7 @@ const table = {
   host: setting({
     schema: hostAddress(),
     description:
-      'Address to listen on. The default, and `localhost`, mean 127.0.0.1 plus ::1 where it exists. If other machines can reach the address (0.0.0.0 = all of them), a token is required.',
+      'Address to listen on. The default, and `localhost`, mean 127.0.0.1 plus ::1 where it exists. If other machines can reach the address (0.0.0.0, for example), a token is required.',
     expected: 'an IP address or a host name',
     example: '0.0.0.0',
     default: '127.0.0.1',
@@ -55,7 +55,7 @@ const table = {
   'cors.origins': setting({
     schema: origins(),
     description:
-      'Web pages that may call the server. `local` = pages on this machine, any port; `*` = every page. `*` must be the only entry and needs a required token.',
+      'Web pages that may call the server. `local` = pages on this machine, any port; `*` = every page. `*` must be the only entry, and only works if a token is required.',
     expected: 'a list of origins such as https://app.example.com (without a path), local, or * alone',
     example: ['local', 'https://app.example.com'],
     default: ['local'],
@@ -95,7 +95,7 @@ const table = {
   'log.content': setting({
     schema: z.boolean().transform((value): boolean | null => value),
     description:
-      'With `debug`: log messages and answers, with secrets masked. Never happens if other machines can reach the server.',
+      'With `debug`: log messages and answers, with secrets masked. Has no effect if other machines can reach the server.',
     example: false,
     default: null,
     defaultText: 'on with `debug`',
@@ -131,7 +131,7 @@ const table = {
   }),
   'auth.token': setting({
     schema: token(),
-    description: 'Bearer token for users. If it is set, every client needs it, even on this machine.',
+    description: 'Bearer token for users. If it is set, every client needs a token, even on this machine.',
     expected: 'text without spaces',
     example: '${QUARTERDECK_TOKEN}',
     default: null,
