@@ -25,7 +25,7 @@ export const approvalRule = () =>
       z.strictObject({
         when: key(
           z.union([conditions(), z.array(conditions()).min(1)]),
-          'Asks for approval if these conditions match the arguments of a call. All conditions of an entry must match; in a list, one matching entry is enough.',
+          'Also asks for approval if these conditions match the arguments of a call. All conditions of an entry must match; in a list, one matching entry is enough.',
           { amount: { above: 100 } },
           'conditions on arguments, or a list of them',
         ),
