@@ -222,7 +222,11 @@ function sampleLog(): fc.Arbitrary<StoredEntry[]> {
     { type: 'REASONING_MESSAGE_CONTENT', messageId: 'a' },
     { type: 'TOOL_CALL_ARGS', toolCallId: 'a' },
   ]
-  const delta = fc.tuple(fc.constantFrom(...streams), fc.string({ unit: 'binary', maxLength: 4 }), fc.nat())
+  const delta = fc.tuple(
+    fc.constantFrom(...streams),
+    fc.string({ unit: fc.constantFrom('a', '"', '\n', 'é', '😀'), maxLength: 4 }),
+    fc.nat(),
+  )
   const other = fc.constant({ type: 'CUSTOM', name: 'n', value: 1 })
   // Recovery goes on behind the reserved block, so a seq may be far from the one before it.
   const gap = fc.constantFrom(1, 1, 1, 1, 1_000)

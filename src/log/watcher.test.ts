@@ -1,7 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createByteBudget } from '../domain/byte-budget.ts'
 import type { StoredEntry } from '../store/ports/entry.ts'
-import { createWatcher } from './watcher.ts'
+import { compactEntries } from './compact.ts'
+import { collect, outcomeOf, settled } from './testing/open-log.ts'
+import { createWatcher, type WatcherOptions } from './watcher.ts'
 
 const LARGE = 1_000_000
 const clock = { mono: () => 0, after: () => () => {}, soon: (fire: () => void) => void setImmediate(fire) }
@@ -28,6 +31,390 @@ function logOf(sizes: readonly number[]) {
 const turns = async () => {
   for (let i = 0; i < 20; i += 1) await new Promise<void>((resolve) => setImmediate(resolve))
 }
+
+const entry = (seq: number, delta = 'x'): StoredEntry => ({
+  seq,
+  runId: 'r',
+  kind: 'event',
+  data: JSON.stringify({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta }),
+})
+const entries = (from: number, to: number, delta?: string): StoredEntry[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => entry(from + i, delta))
+
+/** A reader of a log that the test writes by hand. A read takes as long as the test wants. */
+function openWatcher(log: StoredEntry[], options: Partial<WatcherOptions> = {}) {
+  const reads: number[] = []
+  let closes = 0
+  let held: Promise<void> | null = null
+  const watcher = createWatcher({
+    after: 0,
+    async read(seq, limit) {
+      reads.push(seq)
+      const found = log.filter((one) => one.seq > seq).slice(0, limit)
+      await held
+      return found
+    },
+    onClose() {
+      closes += 1
+    },
+    room: createByteBudget(100 * LARGE, clock),
+    ...options,
+  })
+  return {
+    ...watcher,
+    /** Behind which seq the log was read, each time. */
+    reads,
+    closes: () => closes,
+    next: async () => (await watcher.next())?.map(({ seq }) => seq) ?? null,
+    /** Writes to the log and tells the reader. */
+    write(batch: readonly StoredEntry[]) {
+      log.push(...batch)
+      watcher.push(batch)
+    },
+    /** Reads have found what is there now, and return when what is returned here is called. */
+    holdReads() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return () => {
+        held = null
+        resolve()
+        return settled()
+      }
+    },
+    collect: () => collect(watcher),
+  }
+}
+
+describe('a reader', () => {
+  test('reads the log to its end, then takes what is pushed', async () => {
+    const reader = openWatcher(entries(1, 3))
+
+    expect(await reader.next()).toEqual([1, 2, 3])
+    const waiting = outcomeOf(reader.next())
+    await settled()
+    expect(waiting).toEqual({})
+    reader.write(entries(4, 5))
+    await settled()
+    reader.write(entries(6, 6))
+    reader.write(entries(7, 8))
+
+    expect(waiting).toEqual({ done: [4, 5] })
+    expect(await reader.next()).toEqual([6, 7, 8])
+    expect(reader.reads).toEqual([0])
+  })
+
+  test('is shown the batch that was pushed as it is, without a copy', async () => {
+    const watcher = createWatcher({
+      after: 0,
+      read: async () => [],
+      onClose() {},
+      room: createByteBudget(1, clock),
+    })
+    const next = watcher.next()
+    await settled()
+    const batch = entries(1, 2)
+
+    watcher.push(batch)
+
+    expect(await next).toBe(batch)
+  })
+
+  test('begins in the middle', async () => {
+    const reader = openWatcher(entries(1, 5), { after: 3 })
+
+    expect(await reader.next()).toEqual([4, 5])
+    expect(reader.reads).toEqual([3])
+  })
+
+  test('takes no notice of what is pushed before it has begun to read: the log has it', async () => {
+    const reader = openWatcher(entries(1, 2))
+
+    reader.write(entries(3, 3))
+
+    expect(await reader.next()).toEqual([1, 2, 3])
+    expect(reader.reads).toEqual([0])
+  })
+
+  test('sees once what is pushed while it reads, whether or not the read has found it', async () => {
+    for (const isFound of [true, false]) {
+      const log = entries(1, 2)
+      const reader = openWatcher(log)
+      if (isFound) log.push(...entries(3, 3))
+      const release = reader.holdReads()
+      const all = reader.collect()
+      await settled()
+
+      if (!isFound) log.push(...entries(3, 3))
+      reader.push(entries(3, 3))
+      reader.write(entries(4, 4))
+      await release()
+
+      expect(all.seqs()).toEqual([1, 2, 3, 4])
+    }
+  })
+
+  test('reads the log where something is missing between two pushes', async () => {
+    const log = entries(1, 1)
+    const reader = openWatcher(log)
+    expect(await reader.next()).toEqual([1])
+    reader.write(entries(2, 2))
+    log.push(...entries(3, 3))
+    reader.write(entries(4, 4))
+
+    expect(await reader.next()).toEqual([2, 3, 4])
+    expect(reader.reads).toEqual([0, 1])
+  })
+
+  test('reads the log where what is pushed does not follow what it has seen', async () => {
+    const log = entries(1, 1)
+    const reader = openWatcher(log)
+    const all = reader.collect()
+    await settled()
+    log.push(...entries(2, 3))
+
+    reader.write(entries(4, 4))
+    await settled()
+
+    expect(all.seqs()).toEqual([1, 2, 3, 4])
+  })
+
+  test('looks into the log when it is told to, and goes on waiting where nothing is new', async () => {
+    const log = entries(1, 1)
+    const reader = openWatcher(log)
+    const all = reader.collect()
+    await settled()
+    reader.push([])
+    await settled()
+    expect({ seqs: all.seqs(), reads: reader.reads }).toEqual({ seqs: [1], reads: [0, 1] })
+
+    log.push(...entries(2, 2))
+    reader.push([])
+    await settled()
+
+    expect(all.seqs()).toEqual([1, 2])
+  })
+
+  test('that is told to look while it reads looks again', async () => {
+    const log = entries(1, 1)
+    const reader = openWatcher(log)
+    const release = reader.holdReads()
+    const all = reader.collect()
+    await settled()
+
+    log.push(...entries(2, 2))
+    reader.push([])
+    await release()
+
+    expect(all.seqs()).toEqual([1, 2])
+  })
+
+  test('reads a long log page by page, and what is pushed meanwhile comes after it', async () => {
+    const log = entries(1, 512)
+    const reader = openWatcher(log)
+    log.push(...entries(513, 1_030))
+
+    expect((await reader.next())?.length).toBe(512)
+    reader.write(entries(1_031, 1_031))
+    expect((await reader.next())?.length).toBe(512)
+    const all = reader.collect()
+    await turns()
+
+    expect(all.seqs()).toEqual([1_025, 1_026, 1_027, 1_028, 1_029, 1_030, 1_031])
+    expect(reader.reads).toEqual([0, 512, 1_024])
+  })
+
+  test('is asked for pages of 512 entries and 64 KiB', async () => {
+    const asked: number[][] = []
+    const { next } = createWatcher({
+      after: 7,
+      async read(...args) {
+        asked.push(args)
+        return entries(8, 8)
+      },
+      onClose() {},
+      room: createByteBudget(1, clock),
+    })
+    await next()
+
+    expect(asked).toEqual([[7, 512, 64 * 1024]])
+  })
+
+  test('sees each character of a compacted log once, wherever it begins', async () => {
+    const log = compactEntries([entry(1, 'Hel'), entry(2, 'lo '), entry(3, 'you')])
+    const texts = []
+    for (const after of [0, 1, 2, 3]) {
+      const all = openWatcher([...log], { after }).collect()
+      await settled()
+      texts.push(all.shown.map(({ data }) => JSON.parse(data).delta).join(''))
+    }
+
+    expect(texts).toEqual(['Hello you', 'lo you', 'you', ''])
+  })
+
+  test('that has nothing to see of a compacted page goes on to the next', async () => {
+    const all = openWatcher([...compactEntries([entry(1, 'all'), entry(2, '')]), entry(3)], { after: 1 })
+    const lone = openWatcher(compactEntries([entry(1, 'all'), entry(2, '')]), { after: 1 })
+    const waiting = outcomeOf(lone.next())
+    await settled()
+
+    expect(await all.next()).toEqual([3])
+    expect(waiting).toEqual({})
+    lone.push(entries(3, 3))
+    await settled()
+    expect(waiting).toEqual({ done: [3] })
+  })
+
+  test('whose log cannot be read is told why', async () => {
+    const broken = openWatcher([], { read: () => Promise.reject(new Error('The disk is gone.')) })
+
+    await expect(broken.next()).rejects.toThrow('The disk is gone.')
+  })
+
+  test('sees every entry once and in order, whatever is pushed, missed, and read when', async () => {
+    const act = fc.oneof(
+      fc.record({ act: fc.constant('push' as const), count: fc.integer({ min: 1, max: 4 }), long: fc.boolean() }),
+      fc.record({ act: fc.constantFrom('miss', 'look', 'hold', 'release', 'read', 'settle') }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 60 }), fc.nat({ max: 3 }), async (acts, after) => {
+        const log = entries(1, 3)
+        const reader = openWatcher(log, { after })
+        const seen: number[] = []
+        let isReading = false
+        let release = async () => {}
+        const read = () => {
+          if (isReading) return
+          isReading = true
+          void reader.next().then((seqs) => {
+            isReading = false
+            seen.push(...(seqs ?? []))
+          })
+        }
+        for (const one of acts) {
+          const head = log.length
+          if ('count' in one) reader.write(entries(head + 1, head + one.count, one.long ? 'x'.repeat(100_000) : 'x'))
+          else if (one.act === 'miss') log.push(entry(head + 1))
+          else if (one.act === 'look') reader.push([])
+          else if (one.act === 'hold') {
+            await release()
+            release = reader.holdReads()
+          } else if (one.act === 'release') await release()
+          else if (one.act === 'read') read()
+          else await settled()
+        }
+        await release()
+        reader.push([])
+        for (let more = true; more; ) {
+          const before = seen.length
+          read()
+          await turns()
+          more = seen.length > before
+        }
+        reader.close()
+        expect(seen).toEqual(log.map(({ seq }) => seq).slice(after))
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('a reader that lags', () => {
+  /** Two of them are a little less than the buffer, three a little more. */
+  const long = 'x'.repeat(100_000)
+
+  async function caughtUp() {
+    const reader = openWatcher(entries(1, 1))
+    await reader.next()
+    reader.reads.length = 0
+    return reader
+  }
+
+  test('keeps 256 KiB of what is pushed, and beyond that nothing: it reads the log again', async () => {
+    const reader = await caughtUp()
+    reader.write(entries(2, 3, long))
+    expect(await reader.next()).toEqual([2, 3])
+    expect(reader.reads).toEqual([])
+
+    reader.write(entries(4, 5, long))
+    reader.write(entries(6, 6, long))
+    reader.write(entries(7, 7))
+
+    expect(await reader.next()).toEqual([4, 5, 6, 7])
+    expect(reader.reads).toEqual([3])
+  })
+
+  test('keeps 256 KiB to the character', async () => {
+    const fill = 256 * 1024 - entry(2, '').data.length
+    const [exact, over] = [await caughtUp(), await caughtUp()]
+
+    exact.write([entry(2, 'x'.repeat(fill))])
+    over.write([entry(2, 'x'.repeat(fill + 1))])
+    await exact.next()
+    await over.next()
+
+    expect([exact.reads, over.reads]).toEqual([[], [1]])
+  })
+
+  test('keeps up again once it has taken what waited: its buffer is empty then', async () => {
+    const reader = await caughtUp()
+    for (let i = 0; i < 5; i += 1) {
+      reader.write(entries(2 + 2 * i, 3 + 2 * i, long))
+      expect(await reader.next()).toEqual([2 + 2 * i, 3 + 2 * i])
+    }
+
+    expect(reader.reads).toEqual([])
+  })
+})
+
+describe('closing a reader', () => {
+  test('ends what waits for it, once', async () => {
+    const reader = openWatcher(entries(1, 1))
+    await reader.next()
+    const waiting = outcomeOf(reader.next())
+    await settled()
+
+    reader.close()
+    reader.close()
+    await settled()
+
+    expect(waiting).toEqual({ done: null })
+    expect(reader.closes()).toBe(1)
+    reader.write(entries(2, 2))
+    expect(await reader.next()).toBeNull()
+    expect(reader.reads).toEqual([0])
+  })
+
+  test('drops what was pushed and not taken', async () => {
+    const reader = openWatcher(entries(1, 1))
+    await reader.next()
+    reader.write(entries(2, 2))
+
+    reader.close()
+
+    expect(await reader.next()).toBeNull()
+  })
+
+  test('in the middle of a read, that read is its last', async () => {
+    const reader = openWatcher(entries(1, 1))
+    const release = reader.holdReads()
+    const waiting = outcomeOf(reader.next())
+    await settled()
+
+    reader.close()
+    await release()
+
+    expect(waiting).toEqual({ done: [1] })
+    expect(await reader.next()).toBeNull()
+  })
+
+  test('before the first read, nothing is read', async () => {
+    const reader = openWatcher(entries(1, 1))
+    reader.close()
+
+    expect(await reader.next()).toBeNull()
+    expect(reader.reads).toEqual([])
+  })
+})
 
 describe('readers that lag', () => {
   test('hold large entries only while there is room for them among all', async () => {
