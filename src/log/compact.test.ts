@@ -63,8 +63,8 @@ describe('compactEntries', () => {
   })
 
   test('leaves a text within its own start and end when an id is used twice, and within its run', () => {
-    const otherRun = { ...text(7, 'c'), runId: 'run-2' }
-    const log = [start(1), text(2, 'a'), end(3), start(4), text(5, 'b'), end(6), otherRun]
+    const otherRun = { ...text(8, 'd'), runId: 'run-2' }
+    const log = [start(1), text(2, 'a'), end(3), start(4), text(5, 'b'), end(6), text(7, 'c'), otherRun]
 
     expect(compactEntries(log)).toEqual(log)
   })

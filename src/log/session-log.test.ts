@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createByteBudget } from '../domain/byte-budget.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { RunRecord } from '../domain/run.ts'
 import { accept, append, fact, finish, newId, remove, start, text } from '../store/contract/samples.contract.ts'
+import type { Command } from '../store/ports/command.ts'
 import type { AppendEntries } from '../store/ports/runs.ts'
-import { collect, openLog, outcomeOf, settled } from './testing/open-log.ts'
+import { collect, createTestClock, openLog, outcomeOf, settled } from './testing/open-log.ts'
 
 /** Text in flight: it does not wait for the disk. */
 const said = (run: RunRecord, ...words: string[]): AppendEntries =>
@@ -137,6 +139,19 @@ describe('group commit', () => {
     expect(commits.length).toBe(3)
   })
 
+  test('closing waits also for what has just been handed in', async () => {
+    const { log, clock, startRun } = openLog()
+    const run = await startRun()
+    const last = outcomeOf(log.commit(said(run, 'a')))
+
+    const closing = outcomeOf(log.close().then(() => 'closed'))
+    await settled()
+    expect([last, closing]).toEqual([{}, {}])
+    await clock.advance(2)
+
+    expect([last.done?.firstSeq, closing.done]).toEqual([3, 'closed'])
+  })
+
   test('an idle log closes at once', async () => {
     const { log } = openLog()
 
@@ -212,6 +227,9 @@ describe('what readers are shown', () => {
     await settled()
     await commit(noted(run), said(run, 'a'))
     await commit(noted(run), said(run, 'b'))
+    const early = collect(log.watch(run.sessionId, 2))
+    await settled()
+    expect([reader.seqs(), early.seqs()]).toEqual([[], []])
 
     await sync()
     const late = collect(log.watch(run.sessionId, 2))
@@ -291,46 +309,50 @@ describe('what readers are shown', () => {
   })
 
   test('who keeps up is pushed what was committed: the store is not read again', async () => {
-    const opened = openLog()
-    const { log, commit, sync, holdSyncs, startRun } = opened
+    const { log, commit, reads, sync, holdSyncs, startRun } = openLog()
     const run = await startRun()
     holdSyncs()
     const reader = collect(log.watch(run.sessionId, 0))
     await settled()
     await commit(noted(run), said(run, 'hidden behind the fact'))
     await sync()
-    const readsBefore = opened.reads
+    const readsBefore = reads()
 
     for (const word of ['a', 'b', 'c']) await commit(said(run, word))
     await commit(noted(run))
     await sync()
 
     expect(reader.seqs()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
-    expect(opened.reads).toBe(readsBefore)
+    expect(reads()).toBe(readsBefore)
   })
 
-  test('every command that writes entries shows them as they are stored', async () => {
-    const { log, store, commit, startRun } = openLog()
+  test('every command that writes entries pushes them as they are stored', async () => {
+    const { log, store, commit, reads, startRun } = openLog()
     const run = await startRun()
     const { sessionId } = run
     const [session, next] = [(await store.sessions.get(sessionId)) ?? expect.fail(), newId()]
-    const live = collect(log.watch(sessionId, 0))
+    const reader = collect(log.watch(sessionId, 0))
     await settled()
+    const readsBefore = reads()
     const claimed = { ...run, fence: run.fence + 1 }
-
-    await commit(accept(session, { run: { id: next } }))
-    await commit(
+    const commands: Command[] = [
+      accept(session, { run: { id: next } }),
       { type: 'claim_run', runId: run.id, fence: run.fence, leaseOwner: 'process', entries: [fact('run_recovered')] },
       { type: 'request_cancel', runId: run.id, entries: [fact('cancel_requested')] },
-      append(claimed, [text('a'), text('b')]),
+      said(claimed, 'a', 'b'),
       noted(claimed),
       finish(claimed),
-    )
-    await commit(start(next))
-    await commit({ type: 'update_session', sessionId, lastActivity: 1 })
+      start(next),
+      { type: 'update_session', sessionId, lastActivity: 1 },
+    ]
 
-    expect(live.shown).toEqual(await store.entries(sessionId, 0, 100))
-    expect(live.shown.map(({ data }) => JSON.parse(data).fact ?? JSON.parse(data).type)).toEqual([
+    for (const command of commands) {
+      await commit(command)
+      expect(reads()).toBe(readsBefore)
+    }
+
+    expect(reader.shown).toEqual(await store.entries(sessionId, 0, 100))
+    expect(reader.shown.map(({ data }) => JSON.parse(data).fact ?? JSON.parse(data).type)).toEqual([
       'run_accepted',
       'RUN_STARTED',
       'run_accepted',
@@ -396,6 +418,48 @@ describe('readers', () => {
     expect(log.watchers).toBe(0)
   })
 
+  test('that have gone cost nothing: a commit does as little as in a session that nobody has read', async () => {
+    const { log, commit, startRun } = openLog()
+    const [run, unread] = [await startRun(), await startRun()]
+    for (const after of [0, 2]) {
+      const reader = log.watch(run.sessionId, after)
+      await settled()
+      reader.close()
+    }
+    let looks = 0
+    const watched = {
+      kind: 'event' as const,
+      get data() {
+        looks += 1
+        return '{}'
+      },
+    }
+
+    await commit(append(unread, [watched]))
+    const least = looks
+    await commit(append(run, [watched]))
+
+    expect(looks).toBe(2 * least)
+  })
+
+  test('of large entries are told when they keep others waiting for room', async () => {
+    const clock = createTestClock()
+    const room = createByteBudget(1, clock)
+    const { log, commit, startRun } = openLog({ room })
+    const run = await startRun()
+    await commit(said(run, 'x'.repeat(200_000)))
+    const overdue: string[] = []
+    const watch = (owner: string) =>
+      log.watch(run.sessionId, 2, { owner, onOverdue: () => void overdue.push(owner) }).next()
+    expect((await watch('ada'))?.length).toBe(1)
+    void watch('bob')
+    await settled()
+
+    await clock.advance(31_000)
+
+    expect(overdue[0]).toBe('ada')
+  })
+
   test('that lag read the store instead: each entry once, in order, and nobody waits for them', async () => {
     const { log, commit, startRun } = openLog()
     const run = await startRun()
@@ -419,7 +483,7 @@ describe('readers', () => {
     const act = fc.constantFrom('say', 'note', 'sync', 'sync second', 'time', 'watch', 'read', 'leave')
 
     await fc.assert(
-      fc.asyncProperty(fc.array(act, { maxLength: 40 }), async (acts) => {
+      fc.asyncProperty(fc.array(act, { maxLength: 40, size: 'max' }), async (acts) => {
         holdSyncs(false)
         const run = await startRun()
         holdSyncs()
@@ -479,7 +543,7 @@ describe('readers', () => {
           reader.close()
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 })

@@ -75,7 +75,7 @@ export function createSessionLog({
 
   function flush(): void {
     scheduled = false
-    if (waiting.length > 0) underWay = commitGroup(waiting)
+    underWay = commitGroup(waiting)
   }
 
   async function commitGroup(group: readonly Waiting[]): Promise<void> {

@@ -54,8 +54,8 @@ export interface HeldStore {
   store: Store
   /** The commands of each commit, in order. */
   readonly commits: readonly (readonly Command[])[]
-  /** How often entries were read. */
-  readonly reads: number
+  /** How often entries were read by now. */
+  reads(): number
   /** From now on syncs wait for `sync`; with `false` they no longer do. */
   holdSyncs(isHolding?: boolean): void
   /** Finishes the oldest sync that waits, or the one of this number. */
@@ -101,9 +101,7 @@ export function createHeldStore(): HeldStore {
       },
     },
     commits,
-    get reads() {
-      return reads
-    },
+    reads: () => reads,
     holdSyncs(isHolding = true) {
       isHoldingSyncs = isHolding
     },
