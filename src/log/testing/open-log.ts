@@ -13,7 +13,7 @@ import { createSessionLog, type SessionLogOptions } from '../session-log.ts'
 import type { Watcher } from '../watcher.ts'
 
 export interface TestClock extends Clock {
-  /** Lets `ms` pass, and then everything happen that does not wait for more time. */
+  /** Lets everything happen that waits for no time, then `ms` pass, and what follows from it happen. */
   advance(ms: number): Promise<void>
 }
 
@@ -30,6 +30,7 @@ export function createTestClock(): TestClock {
     },
     soon: (fire) => void setImmediate(fire),
     async advance(ms) {
+      await settled()
       const end = time + ms
       for (;;) {
         const next = [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]

@@ -1,0 +1,90 @@
+// Waking up whoever waits for something that happens elsewhere: in another part of this process, or in another process that
+// uses the same store. A wake carries no news, it only says where to look. It may get lost, come twice, or come for nothing, so
+// polling stands behind it: a lost wake is a delay and never a loss.
+
+import type { Clock } from '../domain/clock.ts'
+
+/**
+ * What can change in a session. `entries`: its log has grown, or the session was deleted. `runs`: one of its runs was asked to
+ * stop, was answered, has ended, or waits to be started.
+ */
+export type Topic = 'entries' | 'runs'
+
+/** Every implementation passes `wake.contract.ts`. */
+export interface Wake {
+  /**
+   * Calls `look` when another member of the topic says that a session has changed, and with null when wakes may have been lost:
+   * then look at everything that you wait for. It is never called before `notify` has returned, and may be called once for
+   * several changes.
+   */
+  join(topic: Topic, look: (sessionId: string | null) => void): WakeMember
+}
+
+export interface WakeMember {
+  /** Wakes all other members of the topic, in this process and in others. Returns at once and never throws. */
+  notify(sessionId: string): void
+  leave(): void
+}
+
+export interface LocalWakeOptions {
+  clock: Pick<Clock, 'soon' | 'after'>
+  /** How often everybody looks without being told, at most 1,000. Null: never, where one process has the store to itself. */
+  pollMs: number | null
+}
+
+interface Member {
+  topic: Topic
+  look: (sessionId: string | null) => void
+  /** Sessions that it has not been told about yet. */
+  changed: Set<string>
+}
+
+/** Wakes the members in this process. */
+export function createLocalWake({ clock, pollMs }: LocalWakeOptions): Wake {
+  const members = new Set<Member>()
+  let isScheduled = false
+  let stopPolling: (() => void) | null = null
+
+  function deliver(): void {
+    isScheduled = false
+    for (const member of [...members]) {
+      const { changed } = member
+      member.changed = new Set()
+      for (const sessionId of changed) if (members.has(member)) member.look(sessionId)
+    }
+  }
+
+  function poll(): void {
+    stopPolling = null
+    for (const member of [...members]) if (members.has(member)) member.look(null)
+    keepPolling()
+  }
+
+  function keepPolling(): void {
+    if (members.size > 0 && pollMs !== null) stopPolling ??= clock.after(pollMs, poll)
+  }
+
+  return {
+    join(topic, look) {
+      const self: Member = { topic, look, changed: new Set() }
+      members.add(self)
+      keepPolling()
+      return {
+        notify(sessionId) {
+          for (const other of members) {
+            if (other === self || other.topic !== topic) continue
+            other.changed.add(sessionId)
+            if (!isScheduled) clock.soon(deliver)
+            isScheduled = true
+          }
+        },
+        leave() {
+          members.delete(self)
+          if (members.size > 0) return
+          stopPolling?.()
+          stopPolling = null
+        },
+      }
+    },
+  }
+}
