@@ -43,6 +43,7 @@ import { readTlsPair, type TlsPair } from './http/server/tls-pair.ts'
 import { createServerState } from './http/server-state.ts'
 import { createJsonCheck } from './json/json-schema.ts'
 import { createSessionLog } from './log/session-log.ts'
+import { createLocalWake } from './log/wake.ts'
 import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/http-stream.ts'
@@ -406,7 +407,9 @@ async function startApp(
   const store = createSqliteStore({ path, fatal, damaged })
   undo.defer(() => store.close())
   whenOpen.resolve(store)
-  const sessionLog = createSessionLog({ store, clock, room })
+  // The lock of the data directory lets no other process write, so there is nothing to poll for.
+  const wake = createLocalWake({ clock, pollMs: null })
+  const sessionLog = createSessionLog({ store, clock, room, wake })
   undo.defer(() => sessionLog.close())
   const madeTokens = await tokens.begin((record) => sessionLog.commit({ type: 'add_audit', audit: [record] }), {
     make: makeTokens,

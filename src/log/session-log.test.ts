@@ -3,10 +3,22 @@ import { describe, expect, test } from 'vitest'
 import { createByteBudget } from '../domain/byte-budget.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { RunRecord } from '../domain/run.ts'
-import { accept, append, fact, finish, newId, remove, start, text } from '../store/contract/samples.contract.ts'
+import {
+  accept,
+  append,
+  fact,
+  finish,
+  newId,
+  newSession,
+  remove,
+  start,
+  text,
+} from '../store/contract/samples.contract.ts'
 import type { Command } from '../store/ports/command.ts'
 import type { AppendEntries } from '../store/ports/runs.ts'
-import { collect, createTestClock, openLog, outcomeOf, settled } from './testing/open-log.ts'
+import { createSessionLog, type SessionLog } from './session-log.ts'
+import { collect, createHeldStore, createTestClock, openLog, outcomeOf, settled } from './testing/open-log.ts'
+import { createLocalWake, type Wake } from './wake.ts'
 
 /** Text in flight: it does not wait for the disk. */
 const said = (run: RunRecord, ...words: string[]): AppendEntries =>
@@ -142,14 +154,13 @@ describe('group commit', () => {
   test('closing waits also for what has just been handed in', async () => {
     const { log, clock, startRun } = openLog()
     const run = await startRun()
-    const last = outcomeOf(log.commit(said(run, 'a')))
+    const order: string[] = []
 
-    const closing = outcomeOf(log.close().then(() => 'closed'))
-    await settled()
-    expect([last, closing]).toEqual([{}, {}])
+    void log.commit(said(run, 'a')).then(() => order.push('committed'))
+    void log.close().then(() => order.push('closed'))
     await clock.advance(2)
 
-    expect([last.done?.firstSeq, closing.done]).toEqual([3, 'closed'])
+    expect(order).toEqual(['committed', 'closed'])
   })
 
   test('an idle log closes at once', async () => {
@@ -577,5 +588,111 @@ describe('waiting for the disk', () => {
     await sync()
 
     expect(waits).toEqual([{ done: 'synced' }, { done: 'synced' }])
+  })
+})
+
+describe('two logs of one store', () => {
+  /** As two processes would have them. `isLossy`: what one says to the other does not arrive. */
+  function openTwo(isLossy = false) {
+    const held = createHeldStore()
+    const clock = createTestClock()
+    const heard = createLocalWake({ clock, pollMs: 1_000 })
+    const wake: Wake = isLossy ? { join: (topic, look) => ({ ...heard.join(topic, look), notify() {} }) } : heard
+    const logs = [
+      createSessionLog({ store: held.store, clock, wake }),
+      createSessionLog({ store: held.store, clock, wake }),
+    ]
+    const [here, there] = logs
+    if (here === undefined || there === undefined) expect.fail()
+    const commit = async (log: SessionLog, command: Command) => {
+      const outcome = outcomeOf(log.commit(command))
+      await clock.advance(2)
+      return outcome
+    }
+    const startRun = async (): Promise<RunRecord> =>
+      (await commit(here, accept(newSession()))).done?.run ?? expect.fail('the run was not taken')
+    return { ...held, clock, here, there, commit, startRun }
+  }
+
+  test('a reader of one sees what the other commits, once it may be shown', async () => {
+    const { here, there, commit, sync, holdSyncs, startRun } = openTwo()
+    const run = await startRun()
+    const readers = [collect(here.watch(run.sessionId, 2)), collect(there.watch(run.sessionId, 2))]
+    await settled()
+
+    await commit(here, said(run, 'a'))
+    await commit(there, said(run, 'b'))
+    await commit(here, said(run, 'c', 'd'))
+    expect(readers.map((reader) => reader.seqs())).toEqual([
+      [3, 4, 5, 6],
+      [3, 4, 5, 6],
+    ])
+
+    holdSyncs()
+    await commit(here, noted(run))
+    expect(readers.map((reader) => reader.seqs().length)).toEqual([4, 4])
+    await sync()
+    expect(readers.map((reader) => reader.seqs().length)).toEqual([5, 5])
+  })
+
+  test('a lost wake is found by polling, within a second', async () => {
+    const { clock, here, there, commit, startRun } = openTwo(true)
+    const run = await startRun()
+    const reader = collect(there.watch(run.sessionId, 2))
+    await settled()
+
+    await commit(here, said(run, 'a', 'b'))
+    expect(reader.seqs()).toEqual([])
+    await clock.advance(1_000)
+
+    expect(reader.seqs()).toEqual([3, 4])
+  })
+
+  test('a session that one deletes has no readers at the other either, even if the wake is lost', async () => {
+    for (const isLossy of [false, true]) {
+      const { clock, here, there, commit, startRun } = openTwo(isLossy)
+      const [run, other] = [await startRun(), await startRun()]
+      await commit(here, finish(run))
+      const readers = [collect(there.watch(run.sessionId, 0)), collect(there.watch(other.sessionId, 0))]
+
+      await commit(here, remove(run.sessionId))
+      await clock.advance(isLossy ? 1_000 : 0)
+
+      expect(readers.map((reader) => reader.hasEnded())).toEqual([true, false])
+      expect(there.watchers).toBe(1)
+    }
+  })
+
+  test('who looks while the store is in trouble looks again later', async () => {
+    const { clock, store, here, there, commit, startRun } = openTwo()
+    const run = await startRun()
+    const reader = collect(there.watch(run.sessionId, 2))
+    await settled()
+    const { sessions } = store
+    const failing = () => Promise.reject(new ServerError('storage_failed', 'The disk does not answer.'))
+    store.sessions = { ...sessions, get: failing }
+    await commit(here, said(run, 'a'))
+    expect(reader.seqs()).toEqual([])
+
+    store.sessions = sessions
+    await clock.advance(1_000)
+
+    expect(reader.seqs()).toEqual([3])
+  })
+
+  test('nobody looks into sessions that it has no readers of, nor after it is closed', async () => {
+    const { clock, reads, here, there, commit, startRun } = openTwo()
+    const [run, other] = [await startRun(), await startRun()]
+    const reader = collect(there.watch(other.sessionId, 2))
+    await settled()
+    const before = reads()
+
+    await commit(here, said(run, 'a'))
+    expect(reads()).toBe(before)
+    await there.close()
+    await commit(here, said(other, 'a'))
+    await clock.advance(5_000)
+
+    expect({ reads: reads(), shown: reader.shown }).toEqual({ reads: before, shown: [] })
   })
 })

@@ -8,6 +8,8 @@ import { ServerError } from '../domain/errors.ts'
 import { type Command, needsSync, type Result } from '../store/ports/command.ts'
 import type { NewEntry } from '../store/ports/entry.ts'
 import type { Journal } from '../store/ports/journal.ts'
+import type { Store } from '../store/store.ts'
+import { createLocalWake, type Wake } from './wake.ts'
 import { createWatcher, type Watcher, type WatcherHandle } from './watcher.ts'
 
 export type Done = Extract<Result, { ok: true }>
@@ -37,16 +39,19 @@ interface Waiting {
 const GROUP_MS = 2
 
 export interface SessionLogOptions {
-  store: Journal
+  store: Journal & Pick<Store, 'sessions'>
   clock: Clock
   /** For what readers hold that lag. */
   room?: ByteBudget
+  /** Left out, this is the only log of its store. */
+  wake?: Wake
 }
 
 export function createSessionLog({
   store,
   clock,
   room = createByteBudget(READERS_BYTES, clock),
+  wake = createLocalWake({ clock, pollMs: null }),
 }: SessionLogOptions): SessionLog {
   let waiting: Waiting[] = []
   let scheduled = false
@@ -64,6 +69,7 @@ export function createSessionLog({
   // Resolves when the commit that is under way is settled.
   let underWay: Promise<void> = Promise.resolve()
   const idle: (() => void)[] = []
+  const otherLogs = wake.join('entries', lookAgain)
 
   function schedule(): void {
     if (scheduled || committing) return
@@ -108,8 +114,10 @@ export function createSessionLog({
         later.push(() => {
           if (result.firstSeq > 0) unhold(sessionId, result.firstSeq)
           publish(sessionId, runOf(one.command), result.firstSeq, entries)
-          // Nothing will ever come again for whoever reads a deleted session.
-          if (one.command.type === 'delete_session') for (const reader of watchers.get(sessionId) ?? []) reader.close()
+          if (one.command.type === 'delete_session') {
+            closeReaders(sessionId)
+            otherLogs.notify(sessionId)
+          }
           one.resolve(result)
         })
       } else {
@@ -154,9 +162,30 @@ export function createSessionLog({
     }
     const isLook = hidden.has(sessionId)
     if (end === Number.POSITIVE_INFINITY) hidden.delete(sessionId)
+    otherLogs.notify(sessionId)
     if (readers === undefined) return
     const batch = isLook ? [] : entries.map(({ kind, data }, i): Entry => ({ seq: firstSeq + i, runId, kind, data }))
     for (const reader of readers) reader.push(batch)
+  }
+
+  /** Nothing will ever come again for whoever reads a deleted session. */
+  function closeReaders(sessionId: string): void {
+    for (const reader of watchers.get(sessionId) ?? []) reader.close()
+  }
+
+  /** Another log of the same store has written to the session; null: it may have written to any. */
+  function lookAgain(sessionId: string | null): void {
+    for (const id of sessionId === null ? [...watchers.keys()] : [sessionId]) if (watchers.has(id)) void lookInto(id)
+  }
+
+  async function lookInto(sessionId: string): Promise<void> {
+    try {
+      const session = await store.sessions.get(sessionId)
+      if (session === null || session.status === 'terminated') closeReaders(sessionId)
+      else for (const reader of watchers.get(sessionId) ?? []) reader.push([])
+    } catch {
+      // The store is in trouble. The readers wait; the next wake, or the next poll, looks again.
+    }
   }
 
   return {
@@ -207,6 +236,7 @@ export function createSessionLog({
     async close() {
       closed = true
       while (waiting.length > 0 || committing || scheduled) await new Promise<void>((resolve) => idle.push(resolve))
+      otherLogs.leave()
     },
   }
 }
