@@ -45,7 +45,8 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
   let deletedTid = 1
   let tail: string[] = []
   let reserved: LiveSession[] = []
-  let exhausted = false
+  /** Sessions that were given seqs beyond those that are known to be reserved on disk. */
+  let exhausted: LiveSession[] = []
 
   function take(live: LiveSession, count: number): number {
     const firstSeq = live.head + 1
@@ -89,7 +90,7 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     begin() {
       tail = []
       reserved = []
-      exhausted = false
+      exhausted = []
     },
 
     live(sessionId, sid) {
@@ -110,7 +111,7 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
 
     appendText(live, runId, entries) {
       const firstSeq = take(live, entries.length)
-      if (live.head > live.syncedCeiling) exhausted = true
+      if (live.head > live.syncedCeiling) exhausted.push(live)
       const data = packLines(entries)
       const segment = live.segment
       if (segment !== null && segment.runId === runId && segment.firstSeq + segment.count === firstSeq) {
@@ -162,18 +163,17 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     },
 
     committed() {
-      if (reserved.length === 0 || sync === null) return
-      const ceilings = reserved.map((live) => [live, live.ceiling] as const)
-      const done = () => {
-        for (const [live, ceiling] of ceilings) live.syncedCeiling = Math.max(live.syncedCeiling, ceiling)
-      }
+      if (sync === null) return
       // The disk is so slow that half a block was used up before its successor was on it. An id must never be given twice,
       // so this once everything waits.
-      if (exhausted) {
+      if (exhausted.length > 0) {
         sync.syncNow()
-        done()
-      } else {
-        void sync.synced().then(done)
+        for (const live of [...exhausted, ...reserved]) live.syncedCeiling = live.ceiling
+      } else if (reserved.length > 0) {
+        const ceilings = reserved.map((live) => [live, live.ceiling] as const)
+        void sync.synced().then(() => {
+          for (const [live, ceiling] of ceilings) live.syncedCeiling = Math.max(live.syncedCeiling, ceiling)
+        })
       }
     },
 

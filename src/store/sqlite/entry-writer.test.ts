@@ -1,0 +1,314 @@
+// What is in the tables while text is in flight, and what a crash and a failed transaction leave of it.
+
+import { cpSync, fdatasync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { RunRecord } from '../../domain/run.ts'
+import {
+  accept,
+  acceptedRun,
+  append,
+  commit,
+  done,
+  fact,
+  finish,
+  newAudit,
+  newSession,
+  refusal,
+  remove,
+  text,
+} from '../contract/samples.contract.ts'
+import type { Store } from '../store.ts'
+import { createSqliteStore } from './sqlite-store.ts'
+import type { FileSync } from './wal-sync.ts'
+
+const fatal = (error: Error) => {
+  throw error
+}
+
+/** A store in a file, and a second connection to look at its tables. */
+function openFile(disk?: FileSync) {
+  const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-entries-'))
+  const stores: Store[] = []
+  const open = (name: string): Store => {
+    const store = createSqliteStore({
+      path: join(folder, name, 'test.db'),
+      fatal,
+      ...(disk === undefined ? {} : { disk }),
+    })
+    stores.push(store)
+    return store
+  }
+  const store = open('first')
+  const tables = new DatabaseSync(join(folder, 'first', 'test.db'))
+  onTestFinished(async () => {
+    tables.close()
+    for (const one of stores) await one.close()
+    rmSync(folder, { recursive: true })
+  })
+  return {
+    store,
+    tables,
+    count: (table: 'entries' | 'tail') => Number(tables.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n),
+    /** What is found after kill -9. */
+    crash(): Store {
+      cpSync(join(folder, 'first'), join(folder, 'second'), { recursive: true })
+      return open('second')
+    },
+  }
+}
+
+const say = (store: Store, run: RunRecord, ...words: string[]) =>
+  done(
+    store,
+    append(
+      run,
+      words.map((word) => text(word)),
+    ),
+  )
+
+const log = async (store: Store, { sessionId }: RunRecord) =>
+  (await store.entries(sessionId, 0, 10_000)).map(({ seq, runId, data }) => {
+    const { type, fact: name, delta } = JSON.parse(data)
+    return [seq, runId, delta ?? name ?? type]
+  })
+
+describe('text in flight', () => {
+  test('survives a crash whole and in order, however many commits it came in', async () => {
+    const { store, crash, count } = openFile()
+    const run = await acceptedRun(store, accept(newSession()))
+    for (const word of ['a', 'b', 'c']) await say(store, run, word, `${word}!`)
+    expect([count('entries'), count('tail')]).toEqual([1, 3])
+    const before = await log(store, run)
+
+    expect(before.map(([, , word]) => word)).toEqual(['run_accepted', 'RUN_STARTED', 'a', 'a!', 'b', 'b!', 'c', 'c!'])
+    expect(await log(crash(), run)).toEqual(before)
+  })
+
+  test('does not take in what another run writes in between', async () => {
+    const { store, crash } = openFile()
+    const session = newSession()
+    const run = await acceptedRun(store, accept(session))
+    await say(store, run, 'a')
+    const queued = await acceptedRun(store, accept(session))
+    await say(store, run, 'b')
+    const expected = [
+      [1, run.id, 'run_accepted'],
+      [2, run.id, 'RUN_STARTED'],
+      [3, run.id, 'a'],
+      [4, queued.id, 'run_accepted'],
+      [5, run.id, 'b'],
+    ]
+
+    expect(await log(store, run)).toEqual(expected)
+    expect(await log(crash(), run)).toEqual(expected)
+  })
+
+  test('moves to its place when it has become long, and leaves nothing more in the tail', async () => {
+    const { store, tables, count, crash } = openFile()
+    const run = await acceptedRun(store, accept(newSession()))
+    const long = 'x'.repeat(20_000)
+
+    await say(store, run, long)
+    expect(count('entries')).toBe(1)
+    await say(store, run, long)
+    expect(count('entries')).toBe(2)
+    await say(store, run, 'short')
+
+    expect(tables.prepare('SELECT max(length(data)) AS n FROM tail').get()?.n).toBeLessThan(25_000)
+    expect(count('tail')).toBe(2)
+    expect((await log(crash(), run)).map(([seq]) => seq)).toEqual([1, 2, 3, 4, 5])
+  })
+
+  test('stays in the tail while any session needs it, and not longer', async () => {
+    const { store, count, crash } = openFile()
+    const quiet = await acceptedRun(store, accept(newSession()))
+    await say(store, quiet, 'still here')
+    const busy = await acceptedRun(store, accept(newSession()))
+    for (let i = 0; i < 300; i += 1) await say(store, busy, String(i))
+    const before = [await log(store, quiet), await log(store, busy)]
+    expect(before.map((entries) => entries.length)).toEqual([3, 302])
+    expect(count('tail')).toBe(301)
+    const after = crash()
+    expect([await log(after, quiet), await log(after, busy)]).toEqual(before)
+
+    await done(store, finish(quiet))
+    await done(store, finish(busy))
+    const last = await acceptedRun(store, accept(newSession()))
+    for (let i = 0; i < 3; i += 1) await say(store, last, String(i))
+    expect(count('tail')).toBeLessThan(10)
+  })
+
+  test('of a deleted session is not found again after a crash', async () => {
+    const { store, crash, count } = openFile()
+    const quiet = await acceptedRun(store, accept(newSession()))
+    await say(store, quiet, 'still here')
+    const run = await acceptedRun(store, accept(newSession()))
+    await say(store, run, 'a secret')
+    await done(store, finish(run))
+    await done(store, remove(run.sessionId))
+    // The other session keeps the tail from being emptied.
+    expect(count('tail')).toBe(2)
+
+    const after = crash()
+
+    expect(await after.entries(run.sessionId, 0, 10)).toEqual([])
+    expect((await log(after, quiet)).map(([seq]) => seq)).toEqual([1, 2, 3])
+  })
+})
+
+describe('reserved seqs', () => {
+  /** Counts the syncs that stop everything. The others wait while it is slow. */
+  function countedDisk() {
+    let stops = 0
+    let isSlow = false
+    let waiting: (() => void)[] = []
+    const disk: FileSync = {
+      fdatasync(fd, then) {
+        if (isSlow) waiting.push(() => fdatasync(fd, then))
+        else fdatasync(fd, then)
+      },
+      fdatasyncSync() {
+        stops += 1
+      },
+    }
+    return {
+      disk,
+      stops: () => stops,
+      slow(on: boolean) {
+        isSlow = on
+        for (const go of waiting) go()
+        waiting = []
+      },
+    }
+  }
+
+  test('are on disk long before they are needed, so that a long answer never stops the server', async () => {
+    const { disk, stops } = countedDisk()
+    const { store } = openFile(disk)
+    const run = await acceptedRun(store, accept(newSession()))
+
+    for (let i = 0; i < 12; i += 1) {
+      await say(store, run, ...Array.from({ length: 1_000 }, () => 'x'))
+      // Long enough for a sync that was asked for with the text.
+      await commit(store, append(run, [fact('noted')], { sync: true }))
+    }
+
+    expect(stops()).toBe(0)
+  })
+
+  test('stop everything where the disk is too slow, before one is given out that is not on it', async () => {
+    const { disk, stops, slow } = countedDisk()
+    const { store } = openFile(disk)
+    const run = await acceptedRun(store, accept(newSession()))
+    slow(true)
+
+    // The first block ends at 10,002: it was reserved with the first two entries.
+    const stopsAfter = []
+    for (const count of [6_000, 4_000, 1, 1, 9_000, 1_000, 1]) {
+      await say(store, run, ...Array.from({ length: count }, () => 'x'))
+      stopsAfter.push(stops())
+    }
+
+    // The one that was asked for at 6,002 ends at 16,002 and is on disk with the first stop; the next one ends at 29,004.
+    expect(stopsAfter).toEqual([0, 0, 1, 1, 2, 2, 2])
+    slow(false)
+  })
+})
+
+describe('a run that ends or is given back', () => {
+  test('leaves all of its text, also where it ends without another entry', async () => {
+    const { store, crash } = openFile()
+    const [ended, released] = [
+      await acceptedRun(store, accept(newSession())),
+      await acceptedRun(store, accept(newSession())),
+    ]
+    for (const run of [ended, released]) await say(store, run, 'a')
+
+    await done(store, finish(ended, { entries: [] }))
+    await done(store, { type: 'release_run', runId: released.id, fence: released.fence })
+
+    const after = crash()
+    for (const from of [store, after]) {
+      for (const run of [ended, released]) {
+        expect((await log(from, run)).map(([, , word]) => word)).toEqual(['run_accepted', 'RUN_STARTED', 'a'])
+      }
+    }
+  })
+})
+
+describe('a transaction that fails', () => {
+  /** Whatever is in the trail fails, with everything that is committed together with it. */
+  function openBroken() {
+    const { tables, ...opened } = openFile()
+    const breakIt = () =>
+      tables.exec("CREATE TRIGGER broken BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'broken'); END")
+    const mend = () => tables.exec('DROP TRIGGER broken')
+    async function failTogether(...commands: Parameters<Store['commit']>[0]) {
+      breakIt()
+      const audit = { type: 'add_audit' as const, audit: [newAudit('ann')] }
+      await expect(opened.store.commit([...commands, audit])).rejects.toMatchObject({ code: 'storage_failed' })
+      mend()
+    }
+    return { ...opened, failTogether }
+  }
+
+  test('leaves text in flight as it was, and the next seq is the one that it would have had', async () => {
+    const { store, failTogether, crash } = openBroken()
+    const run = await acceptedRun(store, accept(newSession()))
+    await say(store, run, 'a')
+    await say(store, run, 'b')
+    const words = async (from: Store) => (await log(from, run)).map(([seq, , word]) => [seq, word]).slice(2)
+
+    await failTogether(append(run, [text('lost')]), append(run, [text('lost too')]))
+    expect(await words(store)).toEqual([
+      [3, 'a'],
+      [4, 'b'],
+    ])
+    await failTogether(append(run, [text('lost')]), append(run, [fact('lost')], { sync: true }))
+    expect((await say(store, run, 'c')).firstSeq).toBe(5)
+    await done(store, append(run, [fact('noted')], { sync: true }))
+
+    const expected = [
+      [3, 'a'],
+      [4, 'b'],
+      [5, 'c'],
+      [6, 'noted'],
+    ]
+    expect([await words(store), await words(crash())]).toEqual([expected, expected])
+  })
+
+  test('leaves nothing of a run that it was to take, nor of one that it was to take and end', async () => {
+    for (const isEnded of [false, true]) {
+      const { store, failTogether } = openBroken()
+      const taking = accept(newSession())
+      const run = { ...taking.run, fence: 1 }
+
+      await failTogether(taking, ...(isEnded ? [finish(run)] : []))
+
+      expect(await store.sessions.get(run.sessionId)).toBeNull()
+      expect(await refusal(store, append(run, [text('a')]))).toBe('run_fenced')
+      expect((await done(store, taking)).firstSeq).toBe(1)
+      expect((await say(store, run, 'a')).firstSeq).toBe(3)
+    }
+  })
+
+  test('leaves a run that it was to end as it is: its text goes on', async () => {
+    const { store, failTogether } = openBroken()
+    const run = await acceptedRun(store, accept(newSession()))
+    await say(store, run, 'a')
+
+    await failTogether(finish(run))
+    expect((await say(store, run, 'b')).firstSeq).toBe(4)
+    await failTogether({ type: 'release_run', runId: run.id, fence: run.fence })
+    await done(store, finish(run))
+
+    expect((await log(store, run)).map(([seq, , word]) => [seq, word]).slice(2)).toEqual([
+      [3, 'a'],
+      [4, 'b'],
+      [5, 'RUN_FINISHED'],
+    ])
+  })
+})
