@@ -1,6 +1,8 @@
 import { cpSync, fdatasync, fstatSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { accept, acceptedRun, done, NOW, newSession, PROCESS } from '../contract/samples.contract.ts'
 import { describeStore } from '../store.contract.ts'
 import type { Store } from '../store.ts'
 import { createSqliteStore } from './sqlite-store.ts'
@@ -58,4 +60,20 @@ describeStore('SQLite', async () => {
       rmSync(folder, { recursive: true })
     },
   }
+})
+
+test('whoever opens a database is its only process: the leases of earlier ones are void', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-leases-'))
+  const path = join(folder, 'test.db')
+  const first = createSqliteStore({ path, fatal })
+  const run = await acceptedRun(first, accept(newSession()))
+  await done(first, { type: 'renew_lease', leaseOwner: PROCESS, until: NOW + 1_000 })
+  expect(await first.runs.orphans(NOW, 10)).toEqual([])
+  await first.close()
+
+  const second = createSqliteStore({ path, fatal })
+
+  expect((await second.runs.orphans(NOW, 10)).map(({ id }) => id)).toEqual([run.id])
+  await second.close()
+  rmSync(folder, { recursive: true })
 })
