@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { createCheckpoints } from './checkpoints.ts'
 
-test('the log is moved by a thread, which a rest ends unless it works, and the next log starts anew', async () => {
+test('the log is moved by a thread, which a rest ends and the next log starts anew', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-checkpoints-'))
   const path = join(folder, 'a.db')
   const db = new DatabaseSync(path)
@@ -15,12 +15,11 @@ test('the log is moved by a thread, which a rest ends unless it works, and the n
   const insert = db.prepare('INSERT INTO t VALUES (zeroblob(?))')
 
   /** Until the database file has grown: that is where the log was moved to. */
-  async function writeUntilMoved(afterCommit = () => {}): Promise<void> {
+  async function writeUntilMoved(): Promise<void> {
     const before = statSync(path).size
-    for (let commits = 0; statSync(path).size === before; commits += 1) {
-      if (commits < 300) insert.run(1_000_000)
+    while (statSync(path).size === before) {
+      insert.run(1_000_000)
       checkpoints.noticeCommit()
-      afterCommit()
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
@@ -28,7 +27,7 @@ test('the log is moved by a thread, which a rest ends unless it works, and the n
   try {
     await writeUntilMoved()
     checkpoints.rest()
-    await writeUntilMoved(() => checkpoints.rest())
+    await writeUntilMoved()
     expect(failures).toEqual([])
   } finally {
     await checkpoints.close()

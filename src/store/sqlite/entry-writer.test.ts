@@ -124,6 +124,9 @@ describe('text in flight', () => {
 
   test('stays in the tail while any session needs it, and not longer', async () => {
     const { store, count, crash } = openFile()
+    const over = await acceptedRun(store, accept(newSession()))
+    await say(store, over, 'over')
+    await done(store, finish(over))
     const quiet = await acceptedRun(store, accept(newSession()))
     await say(store, quiet, 'still here')
     const busy = await acceptedRun(store, accept(newSession()))
@@ -287,11 +290,14 @@ describe('a transaction that fails', () => {
       const run = { ...taking.run, fence: 1 }
 
       await failTogether(taking, ...(isEnded ? [finish(run)] : []))
+      const other = await acceptedRun(store, accept(newSession()))
 
       expect(await store.sessions.get(run.sessionId)).toBeNull()
       expect(await refusal(store, append(run, [text('a')]))).toBe('run_fenced')
       expect((await done(store, taking)).firstSeq).toBe(1)
       expect((await say(store, run, 'a')).firstSeq).toBe(3)
+      expect((await log(store, other)).map(([seq]) => seq)).toEqual([1, 2])
+      expect((await log(store, run)).map(([seq]) => seq)).toEqual([1, 2, 3])
     }
   })
 

@@ -137,6 +137,16 @@ describe('a standing yes', () => {
       '`seconds` must be more than 0, or null for a yes that holds until it is revoked.',
     ],
     [
+      'for a time that never ends',
+      { remember: { scope: 'session', seconds: Number.POSITIVE_INFINITY } },
+      '`seconds` must be more than 0, or null for a yes that holds until it is revoked.',
+    ],
+    [
+      'for a name that an object does not keep',
+      { arguments: JSON.parse('{"__proto__":1}') },
+      'The argument "__proto__" cannot be remembered. Say with `where` which of them matter.',
+    ],
+    [
       'for names that conditions cannot name',
       { arguments: { 'a.b': 1 } },
       'The argument "a.b" cannot be remembered. Say with `where` which of them matter.',

@@ -72,6 +72,10 @@ describe('arguments as a person reads them', () => {
     const long = shownArguments(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`n${i}`, 'y'.repeat(400)])))
     expect(long).toMatch(/… \(\d+ more characters\)$/)
     expect(long.length).toBeLessThan(4_100)
+    const full = Array.from({ length: 40 }, (_, i) => [`${i}${'n'.repeat(200)}`, 'y'.repeat(400)])
+    const cut = shownArguments(Object.fromEntries(full))
+    expect(cut).toMatch(/… \(\d+ more characters\)$/)
+    expect(cut.length).toBeLessThan(4_100)
   })
 })
 

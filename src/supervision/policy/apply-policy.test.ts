@@ -94,6 +94,18 @@ describe('the policy', () => {
   ])('the first rule that fits decides: %s %j', (tool, args, expected) => {
     expect(applyPolicy(call({ ask: 'policy' }, { policy, tool, arguments: args }))).toBe(expected)
   })
+
+  test.each<[PolicyRule['then'], string]>([
+    ['allow', 'ask'],
+    ['refuse', 'refuse'],
+  ])(
+    'a rule that would %s means what one entry of a list asks for only where that is the safe side',
+    (then, expected) => {
+      const mixed = { moves: [{ to: 'a' }, { to: 'b' }] }
+      const policy = [policyRule(['**'], { 'moves.to': { equals: 'b' } }, then), policyRule(['**'], null, 'ask')]
+      expect(applyPolicy(call({ ask: 'policy' }, { policy, arguments: mixed }))).toBe(expected)
+    },
+  )
 })
 
 test('a rule that cannot be read asks', () => {

@@ -73,6 +73,7 @@ describe('conditions on arguments', () => {
     [{ 'moves.source': { not: { matches: '*.md' } } }, { moves: [{ source: 'a.md' }, { source: 'x' }] }, true, false],
     [{ 'moves.source': { matches: '*.env' } }, { moves: [{ source: 'x.env' }, {}] }, true, false],
     [{ 'moves.source': { matches: '*.env' } }, { moves: [] }, false, false],
+    [{ 'pay.kind': { not: { equals: 'card' } } }, { pay: [{ kind: 'card' }, { kind: 'card' }, {}] }, false, false],
     [{ 'a.b.c': { equals: 1 } }, { a: [{ b: [{ c: 2 }] }, { b: [{ c: 1 }, { c: 3 }] }] }, true, false],
     [{ 'pay.amount': { above: 100 } }, { pay: [{ amount: 1 }, { amount: 101 }] }, true, false],
     [{ 'pay.amount': { below: 100 } }, { pay: [{ amount: 1 }, {}] }, true, false],

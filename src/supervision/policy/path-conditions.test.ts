@@ -78,6 +78,7 @@ describe('`path: "*.env"`', () => {
   test('does not tell capital letters from small ones where it asks', () => {
     expect(isEnv('X.ENV')).toEqual([true, false])
     expect(isEnv('conf/e\u0301.env')).toEqual([true, true])
+    expect(both({ path: { matches: '\u00e9.*' } }, { path: 'conf/e\u0301.env' })).toEqual([true, true])
     expect(both({ path: { matches: 'secret.*' } }, { path: '\u017fecret.env' })).toEqual([true, false])
     expect(isEnv('x.e\u200cnv')).toEqual([true, false])
   })
