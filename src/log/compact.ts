@@ -1,5 +1,5 @@
-// Compaction: the deltas of one message become one event, so that the log of an idle session does not grow with the
-// tokenisation; and how a reader that resumes across it still sees each character once. Pure.
+// Compaction joins the deltas of a message into one event, so that the log of an idle session does not keep an entry for every
+// token. A reader that resumes in the middle of such an event still sees each character once.
 
 import type { Entry } from '../domain/entry.ts'
 import { type RunEventType, typeOfEventText } from '../domain/event.ts'
@@ -13,10 +13,10 @@ const deltas: Partial<Record<RunEventType, 'messageId' | 'toolCallId'>> = {
 }
 
 /**
- * The same log with one delta event where a message, a reasoning or a call's arguments came in several. It takes the place
- * of the last of them and remembers in `spans` where each was. Everything else is untouched. Only deltas with nothing in
- * between are joined: whatever entry a reader comes back behind, before or after the compaction, it has then seen all of
- * the text up to there. Give it entries of runs that have ended, in order.
+ * The same log with one event in place of several deltas of a message, a reasoning or the arguments of a call. The event takes
+ * the place of the last delta, and its `spans` say where each one was. Everything else stays as it is. Only deltas with nothing
+ * between them are joined, so that a reader who has seen everything up to some entry has seen all of the text up to there,
+ * before and after the compaction. The entries must be in order, and of runs that have ended.
  */
 export function compactEntries(entries: readonly StoredEntry[]): StoredEntry[] {
   const groups = groupDeltas(entries)
@@ -32,7 +32,7 @@ interface Delta {
   event: { delta: string }
 }
 
-/** Each delta entry with those that it is joined with, in order. */
+/** For each delta entry, the group that it is joined into, in order. */
 function groupDeltas(entries: readonly StoredEntry[]): Map<StoredEntry, Delta[]> {
   const groups = new Map<StoredEntry, Delta[]>()
   let name: string | null = null
@@ -60,11 +60,11 @@ function merge(group: readonly Delta[]): StoredEntry {
   const { seq, runId, kind } = last.entry
   const delta = group.map(({ event }) => event.delta).join('')
   const spans = group.flatMap(({ entry, event }) => entry.spans ?? [[entry.seq, event.delta.length] as const])
-  // The keys keep their places: `type` is read from the text without parsing it.
+  // The keys keep their order, because `type` is read from the text without parsing it.
   return { seq, runId, kind, data: JSON.stringify({ ...last.event, delta }), spans }
 }
 
-/** What a reader that has seen everything up to `after` still has to see of this entry; null when nothing is left. */
+/** The part of this entry that a reader has not seen who has seen everything up to `after`; null when nothing is left. */
 export function sliceCompacted(entry: StoredEntry, after: number): Entry | null {
   if (entry.seq <= after) return null
   const { spans, ...plain } = entry
@@ -78,8 +78,8 @@ export function sliceCompacted(entry: StoredEntry, after: number): Entry | null 
 }
 
 /**
- * Turns pages of a log into what one reader has to see of them, each character once. The reader began behind `after`. Pages
- * follow each other, all that it is shown goes through here, and the session may be compacted between any two of them.
+ * For one reader that begins after `after`: turns each page of the log into what the reader has not seen yet. Everything that the
+ * reader is shown must go through here, page after page. The session may be compacted between any two pages.
  */
 export function createCompactedReader(after: number): (page: readonly StoredEntry[]) => readonly Entry[] {
   let seen = after

@@ -1,5 +1,5 @@
-// The log of all sessions: group commit in front of the store, readers behind it. An entry reaches a reader only after it is
-// committed, and if it is of the synced class only after it is on disk.
+// The log of all sessions. Commands go to the store in group commits, and readers are shown what these have written: text as soon
+// as it is committed, entries of the synced class only when they are on disk, and everything in the order of the log.
 
 import { type ByteBudget, createByteBudget, type Holder, READERS_BYTES } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -9,6 +9,7 @@ import { type Command, needsSync, type Result } from '../store/ports/command.ts'
 import type { NewEntry } from '../store/ports/entry.ts'
 import type { Journal } from '../store/ports/journal.ts'
 import type { Store } from '../store/store.ts'
+import { createHorizon } from './horizon.ts'
 import { createLocalWake, type Wake } from './wake.ts'
 import { createWatcher, type Watcher, type WatcherHandle } from './watcher.ts'
 
@@ -16,16 +17,17 @@ export type Done = Extract<Result, { ok: true }>
 
 export interface SessionLog {
   /**
-   * Adds a command to the next group commit. Resolves when it is as durable as its class demands; rejects with the
-   * `ServerError` it was refused with.
+   * Adds a command to the next group commit. Resolves when it is as durable as its class demands. Rejects with the `ServerError`
+   * that the store refused it with.
    */
   commit(command: Command): Promise<Done>
-  /** Resolves when what was committed in the session by now, and needs the disk, is on it. */
+  /** Resolves when everything of the synced class that was committed in the session by now is on disk. */
   synced(sessionId: string): Promise<void>
-  /** A reader of one session from behind `after`. `holder` says who reads, for what is large. */
+  /** Opens a reader of one session that begins after the seq `after`. `holder` answers for the memory that large entries take. */
   watch(sessionId: string, after: number, holder?: Holder): Watcher
+  /** How many readers are open. */
   readonly watchers: number
-  /** Waits for what was handed in, then refuses more. */
+  /** Refuses new commands, and resolves when those that it has are committed. */
   close(): Promise<void>
 }
 
@@ -35,15 +37,15 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Under load a commit takes in what arrives within this time; an idle log commits at once. */
+/** A busy log commits at most once in this time. An idle one commits at once. */
 const GROUP_MS = 2
 
 export interface SessionLogOptions {
   store: Journal & Pick<Store, 'sessions'>
   clock: Clock
-  /** For what readers hold that lag. */
+  /** Memory that all readers share for large entries. */
   room?: ByteBudget
-  /** Left out, this is the only log of its store. */
+  /** Connects the logs of one store. Left out: this is the only one. */
   wake?: Wake
 }
 
@@ -60,12 +62,9 @@ export function createSessionLog({
   let lastCommit = Number.NEGATIVE_INFINITY
   let watcherCount = 0
   const watchers = new Map<string, Set<WatcherHandle>>()
-  // Per session, the seqs of commits whose sync is still on its way: readers are not shown them before it is done.
-  const unsynced = new Map<string, number[]>()
-  // Sessions with commits that were kept from their readers because they lie behind one of those.
+  const horizon = createHorizon()
+  // Sessions with entries that were not pushed because they lie beyond the horizon.
   const hidden = new Set<string>()
-  // Who waits for a session's syncs.
-  const syncing = new Map<string, (() => void)[]>()
   // Resolves when the commit that is under way is settled.
   let underWay: Promise<void> = Promise.resolve()
   const idle: (() => void)[] = []
@@ -110,9 +109,9 @@ export function createSessionLog({
       const sessionId = sessionOf(one.command, result)
       const entries = newEntries(one.command, result)
       if (needsSync(one.command)) {
-        if (result.firstSeq > 0) hold(sessionId, result.firstSeq)
+        if (result.firstSeq > 0) horizon.hold(sessionId, result.firstSeq)
         later.push(() => {
-          if (result.firstSeq > 0) unhold(sessionId, result.firstSeq)
+          if (result.firstSeq > 0) horizon.release(sessionId, result.firstSeq)
           publish(sessionId, runOf(one.command), result.firstSeq, entries)
           if (one.command.type === 'delete_session') {
             closeReaders(sessionId)
@@ -131,31 +130,10 @@ export function createSessionLog({
     })
   }
 
-  function hold(sessionId: string, seq: number): void {
-    const seqs = unsynced.get(sessionId)
-    if (seqs === undefined) unsynced.set(sessionId, [seq])
-    else seqs.push(seq)
-  }
-
-  function unhold(sessionId: string, seq: number): void {
-    const seqs = (unsynced.get(sessionId) ?? []).filter((other) => other !== seq)
-    if (seqs.length > 0) return void unsynced.set(sessionId, seqs)
-    unsynced.delete(sessionId)
-    for (const resolve of syncing.get(sessionId) ?? []) resolve()
-    syncing.delete(sessionId)
-  }
-
-  /** The first seq that readers may not see yet. */
-  function horizon(sessionId: string): number {
-    const seqs = unsynced.get(sessionId)
-    return seqs === undefined ? Number.POSITIVE_INFINITY : seqs.reduce((first, seq) => Math.min(first, seq))
-  }
-
   function publish(sessionId: string, runId: string | null, firstSeq: number, entries: readonly NewEntry[]): void {
-    const readers = watchers.get(sessionId)
     if (entries.length === 0) return
-    const end = horizon(sessionId)
-    // What is behind the horizon is not pushed; the sync that lifts it tells the readers to look.
+    const end = horizon.of(sessionId)
+    // The sync that moves the horizon tells the readers to look.
     if (firstSeq >= end) {
       hidden.add(sessionId)
       return
@@ -163,17 +141,18 @@ export function createSessionLog({
     const isLook = hidden.has(sessionId)
     if (end === Number.POSITIVE_INFINITY) hidden.delete(sessionId)
     otherLogs.notify(sessionId)
+    const readers = watchers.get(sessionId)
     if (readers === undefined) return
     const batch = isLook ? [] : entries.map(({ kind, data }, i): Entry => ({ seq: firstSeq + i, runId, kind, data }))
     for (const reader of readers) reader.push(batch)
   }
 
-  /** Nothing will ever come again for whoever reads a deleted session. */
+  /** The session is deleted: nothing will ever be added to it. */
   function closeReaders(sessionId: string): void {
     for (const reader of watchers.get(sessionId) ?? []) reader.close()
   }
 
-  /** Another log of the same store has written to the session; null: it may have written to any. */
+  /** Another log of the same store has written to this session; null: perhaps to any. */
   function lookAgain(sessionId: string | null): void {
     for (const id of sessionId === null ? [...watchers.keys()] : [sessionId]) if (watchers.has(id)) void lookInto(id)
   }
@@ -184,7 +163,7 @@ export function createSessionLog({
       if (session === null || session.status === 'terminated') closeReaders(sessionId)
       else for (const reader of watchers.get(sessionId) ?? []) reader.push([])
     } catch {
-      // The store is in trouble. The readers wait; the next wake, or the next poll, looks again.
+      // The store cannot be read just now. The readers stay; the next wake or poll looks again.
     }
   }
 
@@ -199,8 +178,7 @@ export function createSessionLog({
 
     async synced(sessionId) {
       await underWay
-      if (!unsynced.has(sessionId)) return
-      await new Promise<void>((resolve) => syncing.set(sessionId, [...(syncing.get(sessionId) ?? []), resolve]))
+      await horizon.cleared(sessionId)
     },
 
     watch(sessionId, after, holder) {
@@ -208,9 +186,9 @@ export function createSessionLog({
         after,
         read: async (seq, limit, maxChars) => {
           const entries = await store.entries(sessionId, seq, limit, maxChars)
-          // A commit under way may have written some of these. Once it is settled it is known which of them need a sync first.
+          // The commit that is under way may have written some of these. The horizon knows about them once it is settled.
           await underWay
-          const end = horizon(sessionId)
+          const end = horizon.of(sessionId)
           return entries.filter((entry) => entry.seq < end)
         },
         room,
@@ -250,7 +228,7 @@ function runOf(command: Command): string | null {
   return 'runId' in command ? command.runId : null
 }
 
-/** The entries a command added; those of a run that was queued are its acceptance alone. */
+/** The entries that a command added. A run that was queued has no start yet. */
 function newEntries(command: Command, result: Done): readonly NewEntry[] {
   if (result.firstSeq === 0) return []
   switch (command.type) {

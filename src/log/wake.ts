@@ -1,6 +1,6 @@
-// Waking up whoever waits for something that happens elsewhere: in another part of this process, or in another process that
-// uses the same store. A wake carries no news, it only says where to look. It may get lost, come twice, or come for nothing, so
-// polling stands behind it: a lost wake is a delay and never a loss.
+// Wakes whoever waits for something that happens elsewhere: in another part of this process, or in another process on the same
+// store. A wake carries no data, it only says which session to look at. It may get lost, come twice or come for nothing. Where
+// wakes can get lost, everybody also polls, so that a lost wake is only a delay.
 
 import type { Clock } from '../domain/clock.ts'
 
@@ -28,7 +28,7 @@ export interface WakeMember {
 
 export interface LocalWakeOptions {
   clock: Pick<Clock, 'soon' | 'after'>
-  /** How often everybody looks without being told, at most 1,000. Null: never, where one process has the store to itself. */
+  /** How often everybody looks without being woken: every 1,000 ms or more often. Null: never; one process owns the store. */
   pollMs: number | null
 }
 

@@ -1,5 +1,5 @@
-// One reader of one session. It is pushed what was just committed while it keeps up; when it lags it forgets what was pushed
-// and reads the log instead, so that a slow reader costs a bounded buffer and nobody waits for it.
+// One reader of one session. While it keeps up, it is pushed what was just committed. When it lags, it drops what was pushed and
+// reads the store instead. So a slow reader costs a bounded buffer, and nobody waits for it.
 
 import type { ByteBudget, Holder } from '../domain/byte-budget.ts'
 import type { Entry } from '../domain/entry.ts'
@@ -7,34 +7,34 @@ import type { StoredEntry } from '../store/ports/entry.ts'
 import { createCompactedReader } from './compact.ts'
 
 export interface Watcher {
-  /** What comes next, at least one entry; null once closed. To be used before the next call: a large batch is emptied by it. */
+  /** The next entries, at least one; null once it is closed. Use them before the next call, which empties a large batch. */
   next(): Promise<readonly Entry[] | null>
   close(): void
 }
 
 export interface WatcherHandle extends Watcher {
-  /** Entries that were committed together, in order; an empty batch only says "look". */
+  /** Entries that were committed together, in order. An empty batch says: look into the store. */
   push(batch: readonly Entry[]): void
 }
 
 export interface WatcherOptions {
   after: number
-  /** At most `limit`, and none more once there are `maxChars` of data. */
+  /** Stored entries after `seq`: at most `limit`, and no more once they have `maxChars` characters of data. */
   read(seq: number, limit: number, maxChars: number): Promise<StoredEntry[]>
   onClose(): void
-  /** Shared by all readers that lag. */
+  /** Memory for large entries, shared by all readers. */
   room: Pick<ByteBudget, 'take' | 'takeNow' | 'turn'>
-  /** Of the room. Without one that drops a slow reader it could be kept for hours. */
+  /** Answers for the room that this reader takes. It should close a slow reader, which could keep the room for hours. */
   holder?: Holder | undefined
 }
 
 const BUFFER_LIMIT = 256 * 1024
 const READ_LIMIT = 512
-/** What a reader holds that lags: this much and one entry, however large entries are. */
+/** A read ends once it has this many characters: it gives at most one entry more, however large that is. */
 const READ_CHARS = 64 * 1024
-/** More than this is held by one reader only while there is room for it among all: single entries can have megabytes. */
+/** A reader needs room to hold more characters than this. A single entry can have megabytes. */
 const OWN_CHARS = 2 * READ_CHARS
-/** As it was read, as the text of a stream, and as its bytes. */
+/** A large entry is in memory three times: as it was read, as text of the stream, and as bytes. */
 const COPIES = 3
 
 export function createWatcher({ after, read, onClose, room, holder }: WatcherOptions): WatcherHandle {
@@ -42,18 +42,18 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
   let position = after
   let buffer: readonly Entry[] = []
   let buffered = 0
-  // Until the first read has found the end of the log, nothing that is pushed can be known to follow.
+  // Nothing that is pushed is known to follow until a read has found the end of the log.
   let behind = true
   let closed = false
   let wake: (() => void) | null = null
-  /** Gives back the room of what was shown last: whoever asks for more has sent it. */
+  /** Gives back the room of the last batch. Asking for the next batch means that the last one was sent. */
   let leaveRoom = () => {}
-  /** What was read last takes room. */
+  /** Whether the last read took room. */
   let isLarge = false
-  /** There was more than one read gives: it goes on in another turn, so that others come in between. */
+  /** Whether the last read left entries behind. The next one waits for another turn of the loop, so that others get theirs. */
   let isCut = false
 
-  /** When its room is given back: whoever waits for the next batch may still have the last one in hand. */
+  /** A copy that is emptied when its room is given back: whoever waits for the next batch may still hold this one. */
   function emptiedLater(entries: readonly Entry[]): readonly Entry[] {
     const batch = [...entries]
     const leave = leaveRoom
@@ -75,7 +75,7 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
       await room.turn()
       return closed ? [] : stored
     }
-    // It is let go of, and read again when there is room.
+    // There is no room: it drops what it has read, and reads it again when there is.
     stored.length = 0
     leaveRoom = await room.take(COPIES * chars, holder)
     if (!closed) await room.turn()
@@ -96,7 +96,7 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
 
   return {
     push(batch) {
-      // What was committed in between and not pushed is in the log alone.
+      // What was committed in between was not pushed: only the store has it.
       const isGap = buffer.length > 0 && batch[0]?.seq !== (buffer[buffer.length - 1]?.seq ?? 0) + 1
       if (batch.length === 0 || isGap) forget()
       else if (!behind) {
@@ -131,7 +131,7 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
         }
         if (isCut) await room.turn()
         if (closed) break
-        // What is pushed from here on follows what this read finds, or shows by its seq that it does not.
+        // What is pushed from here on follows what this read finds. If it does not, its seq shows that.
         behind = false
         const stored = await readWithin()
         const entries = isLarge ? emptiedLater(show(stored)) : show(stored)
