@@ -11,6 +11,7 @@ export interface Horizon {
 }
 
 export function createHorizon(): Horizon {
+  /** Seqs are given out and held in order. */
   const held = new Map<string, number[]>()
   const waiting = new Map<string, (() => void)[]>()
 
@@ -28,8 +29,7 @@ export function createHorizon(): Horizon {
       waiting.delete(sessionId)
     },
     of(sessionId) {
-      const seqs = held.get(sessionId)
-      return seqs === undefined ? Number.POSITIVE_INFINITY : seqs.reduce((first, seq) => Math.min(first, seq))
+      return held.get(sessionId)?.[0] ?? Number.POSITIVE_INFINITY
     },
     async cleared(sessionId) {
       if (!held.has(sessionId)) return

@@ -630,9 +630,10 @@ describe('two logs of one store', () => {
 
     holdSyncs()
     await commit(here, noted(run))
+    await commit(here, said(run, 'e'))
     expect(readers.map((reader) => reader.seqs().length)).toEqual([4, 4])
     await sync()
-    expect(readers.map((reader) => reader.seqs().length)).toEqual([5, 5])
+    expect(readers.map((reader) => reader.seqs().length)).toEqual([6, 6])
   })
 
   test('a lost wake is found by polling, within a second', async () => {

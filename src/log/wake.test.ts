@@ -69,5 +69,10 @@ describe('a local wake', () => {
     await clock.advance(5_000)
 
     expect(asked).toEqual(['after 1000', 'after 1000', 'cancelled'])
+    asked.length = 0
+    const last = wake.join('entries', () => last.leave())
+    await clock.advance(5_000)
+
+    expect(asked).toEqual(['after 1000'])
   })
 })

@@ -55,7 +55,7 @@ export interface HeldStore {
   store: Store
   /** The commands of each commit, in order. */
   readonly commits: readonly (readonly Command[])[]
-  /** How often entries were read by now. */
+  /** How often entries or a session were read by now. */
   reads(): number
   /** From now on syncs wait for `sync`; with `false` they no longer do. */
   holdSyncs(isHolding?: boolean): void
@@ -99,6 +99,13 @@ export function createHeldStore(): HeldStore {
       entries(...args) {
         reads += 1
         return inner.entries(...args)
+      },
+      sessions: {
+        ...inner.sessions,
+        get(id) {
+          reads += 1
+          return inner.sessions.get(id)
+        },
       },
     },
     commits,
