@@ -47,7 +47,7 @@ async function modelProblem(
   { version, io: { clock } }: AgentCheckDeps,
 ): Promise<ServerError | null> {
   const { createModel } = await import('../models/create-model.ts')
-  const { createModelHttp } = await import('../models/http-stream.ts')
+  const { createModelHttp } = await import('../models/wire/model-http.ts')
   const { createConnections } = await import('../outgoing/connections.ts')
   const connections = createConnections()
   const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })

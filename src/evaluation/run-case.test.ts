@@ -8,7 +8,7 @@ import type { TestCase } from '../domain/test-case.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import { type CaseDeps, runCase } from './run-case.ts'
 import { runCases } from './run-cases.ts'
-import { calls, createToldEngine, finished, says, type ToldEngine } from './testing/told-engine.ts'
+import { calls, createScriptedEngine, finished, type ScriptedEngine, says } from './testing/scripted-engine.ts'
 
 const never = new AbortController().signal
 
@@ -36,7 +36,7 @@ const caseOf = (given: Partial<TestCase>): TestCase => ({
 })
 
 let ids = 0
-const depsOf = (engine: ToldEngine, given: Partial<CaseDeps> = {}): CaseDeps => ({
+const depsOf = (engine: ScriptedEngine, given: Partial<CaseDeps> = {}): CaseDeps => ({
   engine,
   judge: () => null,
   attach: async (path) => fileAt(path),
@@ -49,7 +49,7 @@ const contains = (text: string) => ({ check: 'contains', text, ignoreCase: false
 
 describe('a test case', () => {
   test('takes its turns in one session of its own and checks the last answer and the calls of all', async () => {
-    const engine = createToldEngine((text) =>
+    const engine = createScriptedEngine((text) =>
       text === 'Hi'
         ? [...says('Hello'), ...calls('look', { at: 'sky' }), finished(10, 5)]
         : [...says('I see.', 'm1'), ...calls('note', {}), ...says('It is blue.', 'm2'), finished(20, 7)],
@@ -85,7 +85,7 @@ describe('a test case', () => {
   test('leaves out what a sub-agent says and what broke off', async () => {
     const attributed = (event: RunEvent): RunEvent => Object.assign(event, { subagentRunId: 'sub' })
     const brokenOff = { metadata: { quarterdeck: { brokenOff: true } } }
-    const engine = createToldEngine(() => [
+    const engine = createScriptedEngine(() => [
       ...calls('tutor', {}).slice(0, 4),
       ...[...says('Between us.', 's1'), ...calls('search', {})].map(attributed),
       ...says('Half an ans', 'm1').slice(0, 2),
@@ -106,7 +106,7 @@ describe('a test case', () => {
   })
 
   test('sends its files with the first message', async () => {
-    const engine = createToldEngine((text) => [...says(text), finished()])
+    const engine = createScriptedEngine((text) => [...says(text), finished()])
     const testCase = caseOf({ turns: ['Read', 'Again'], files: ['/x/a.txt', '/x/b.md'] })
 
     await runCase({ agent: 'a', testCase }, depsOf(engine), never)
@@ -151,7 +151,7 @@ describe('a test case', () => {
       'the run was cancelled',
     ],
   ])('that ends with %s says so and takes no further turn', async (_, end, outcome, found) => {
-    const engine = createToldEngine(() => [...calls('pay', {}).slice(0, 4), end])
+    const engine = createScriptedEngine(() => [...calls('pay', {}).slice(0, 4), end])
     const testCase = caseOf({ turns: ['Pay', 'Thanks'], checks: [contains('paid')] })
 
     const result = await runCase({ agent: 'a', testCase }, depsOf(engine), never)
@@ -173,7 +173,7 @@ describe('a test case', () => {
         interrupts: ids.map((id) => ({ id: `approval-${id}`, reason: 'tool_call', toolCallId: id })),
       },
     })
-    const engine = createToldEngine((text, { decisions }) => {
+    const engine = createScriptedEngine((text, { decisions }) => {
       if (text !== '')
         return [...calls('pay', {}, 'c1').slice(0, 4), ...calls('mail', {}, 'c2').slice(0, 4), asks('c1', 'c2')]
       return decisions?.answers.length === 2
@@ -214,7 +214,7 @@ describe('a test case', () => {
 
   test('that takes too long fails and its run is stopped', async () => {
     const clock = createManualClock()
-    const engine = createToldEngine(() => says('Wait'))
+    const engine = createScriptedEngine(() => says('Wait'))
     const running = runCase({ agent: 'a', testCase: caseOf({ timeoutMs: 30_000 }) }, depsOf(engine, { clock }), never)
     await clock.advance(30_000)
 
@@ -229,7 +229,7 @@ describe('a test case', () => {
   })
 
   test('that cannot be tried is an error, and a finding is bounded', async () => {
-    const engine = createToldEngine(() => [...says('x'.repeat(5_000)), finished()])
+    const engine = createScriptedEngine(() => [...says('x'.repeat(5_000)), finished()])
     const refused = depsOf(engine, {
       async attach() {
         throw new ServerError('invalid_request', 'a.pdf cannot be sent: it is not UTF-8 text.')
@@ -245,7 +245,7 @@ describe('a test case', () => {
   })
 
   test('a bug is no result', async () => {
-    const engine = createToldEngine(() => [...says('Hello'), finished()])
+    const engine = createScriptedEngine(() => [...says('Hello'), finished()])
     const judge = () => {
       throw new TypeError('bug')
     }
@@ -263,7 +263,7 @@ describe('several test cases', () => {
   test('run side by side up to the limit, and their results are in order', async () => {
     let active = 0
     let most = 0
-    const engine = createToldEngine((text) => [...says(text), finished()])
+    const engine = createScriptedEngine((text) => [...says(text), finished()])
     const deps = depsOf(engine, { clock: createSystemClock() })
     const order: string[] = []
 
@@ -286,7 +286,7 @@ describe('several test cases', () => {
 
   test('stop: what has a result keeps it, what runs is stopped, the rest does not begin', async () => {
     const stop = new AbortController()
-    const engine = createToldEngine((text) => (text === 'one' ? [...says('done'), finished()] : says('never ends')))
+    const engine = createScriptedEngine((text) => (text === 'one' ? [...says('done'), finished()] : says('never ends')))
     let begun = 0
 
     const results = await runCases(cases, depsOf(engine), {

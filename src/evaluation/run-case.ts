@@ -5,11 +5,11 @@ import type { Ids } from '../domain/ids.ts'
 import type { TestCase } from '../domain/test-case.ts'
 import type { SessionChoice } from '../engine/ports/runs.ts'
 import { type ApprovalAnswers, createApprovalAnswers } from './approval-answers.ts'
+import { askAgent, type TestedEngine, type Turn } from './ask-agent.ts'
 import type { AgentCase, CaseResult, Finding } from './case-result.ts'
 import { checkAnswer } from './check-answer.ts'
-import { checkTools } from './expected-tools.ts'
+import { checkTools } from './check-tools.ts'
 import type { Judge } from './judge.ts'
-import { type TestedEngine, type Turn, takeTurn } from './take-turn.ts'
 
 export interface CaseDeps {
   engine: TestedEngine
@@ -81,7 +81,7 @@ async function converse(
   for (const [index, user] of testCase.turns.entries()) {
     signal.throwIfAborted()
     const files = index === 0 ? await Promise.all(testCase.files.map(attach)) : []
-    const turn = await takeTurn(engine, { agent, session, messageId: ids.uuid(), text: user, files, answers }, signal)
+    const turn = await askAgent(engine, { agent, session, messageId: ids.uuid(), text: user, files, answers }, signal)
     turns.push({ ...turn, user })
     if (turn.end.type !== 'answered') return
     session = { existing: turn.session }

@@ -5,9 +5,9 @@ import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { WayOut } from '../outgoing/connections.ts'
 import { createAcceptingModel } from './accepting.ts'
-import type { ModelHttp } from './http-stream.ts'
 import type { Model } from './model.ts'
-import { createResilientModel } from './resilient.ts'
+import { createResilientModel } from './resilience/resilient-model.ts'
+import type { ModelHttp } from './wire/model-http.ts'
 
 export interface ModelDeps {
   /** Shared by all models of the process; whoever made it closes it. */

@@ -3,9 +3,9 @@
 
 import { type ErrorCode, ServerError } from '../domain/errors.ts'
 import { CONNECT_TIMEOUT, PROXY_REFUSED } from '../outgoing/connection-failure.ts'
-import type { HttpConnectionError } from './http-answer.ts'
-import { isObject, type JsonObject, parseObject, textAt } from './json.ts'
-import { retryAfterSeconds } from './retry-after.ts'
+import type { HttpConnectionError } from './wire/http-errors.ts'
+import { isObject, type JsonObject, parseObject, textAt } from './wire/json.ts'
+import { retryAfterSeconds } from './wire/retry-after.ts'
 
 /** Whom a failure is about. */
 export interface ModelTarget {

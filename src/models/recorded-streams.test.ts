@@ -5,10 +5,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createAnthropicDecoder } from './anthropic/decode.ts'
 import { createGoogleDecoder } from './google/decode.ts'
-import { isObject } from './json.ts'
 import type { ModelPart } from './model.ts'
 import { createOpenAiDecoder } from './openai/decode.ts'
 import { createCounter, decodeAll, payloadsOf, target } from './testing/fixtures.ts'
+import { isObject } from './wire/json.ts'
 
 const folder = new URL('../../../shared/fixtures/provider-streams/', import.meta.url)
 const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.chunks.txt')) : []

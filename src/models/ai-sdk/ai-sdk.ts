@@ -1,13 +1,13 @@
 import type { ModelSettings } from '../../domain/agent.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { baseUrl } from '../base-url.ts'
 import { dropped, type ModelTarget } from '../failure.ts'
-import { isObject } from '../json.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
-import { callOptions, metadataSignature } from './call-options.ts'
+import { baseUrl } from '../wire/base-url.ts'
+import { isObject } from '../wire/json.ts'
 import { createPartDecoder } from './decode.ts'
 import { providerFailure } from './failure.ts'
 import { loadProvider } from './load-provider.ts'
+import { callOptions, metadataSignature } from './request.ts'
 
 /** Any provider package of the AI SDK, through its provider interface; `ai` itself is not needed. */
 export async function createAiSdkModel(

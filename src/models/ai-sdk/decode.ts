@@ -1,8 +1,8 @@
 // Stream parts of the AI SDK's provider interface (versions 2, 3 and 4) → parts.
 
 import { dropped, type ModelTarget, modelFailure, refusal } from '../failure.ts'
-import { countAt, isObject, type JsonObject, textAt } from '../json.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
+import { countAt, isObject, type JsonObject, textAt } from '../wire/json.ts'
 import { providerFailure } from './failure.ts'
 
 export interface PartDecoder {

@@ -1,7 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { connectionCode } from '../../outgoing/connection-failure.ts'
 import { dropped, type ModelTarget, modelFailure, reportedFailure, statusFailure, unreachable } from '../failure.ts'
-import { isObject, textAt } from '../json.ts'
+import { isObject, textAt } from '../wire/json.ts'
 
 /** Whatever a provider package throws, or sends as an error part. */
 export function providerFailure(error: unknown, target: ModelTarget, now: number): ServerError {

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ModelSettings } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { isObject, parseObject } from '../json.ts'
+import { isObject, parseObject } from '../wire/json.ts'
 
 /** The part of the provider interface (versions 2, 3 and 4) that we use. What comes back is checked where it is read. */
 export interface LanguageModel {

@@ -1,8 +1,8 @@
 import type { ModelSettings } from '../../domain/agent.ts'
 import type { ModelTarget } from '../failure.ts'
-import type { ModelHttp } from '../http-stream.ts'
 import type { Model } from '../model.ts'
-import { createWireModel } from '../wire-model.ts'
+import type { ModelHttp } from '../wire/model-http.ts'
+import { createWireModel } from '../wire/wire-model.ts'
 import { createAnthropicDecoder } from './decode.ts'
 import { anthropicProbe, anthropicRequest, apiRoot } from './request.ts'
 

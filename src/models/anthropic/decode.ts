@@ -1,9 +1,9 @@
 // Anthropic's message events → parts.
 
 import { dropped, type ModelTarget, refusal, reportedFailure } from '../failure.ts'
-import { countAt, isObject, textAt } from '../json.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
-import type { StreamDecoder } from '../stream-decoder.ts'
+import { countAt, isObject, textAt } from '../wire/json.ts'
+import type { StreamDecoder } from '../wire/stream-decoder.ts'
 import { signatureOf, type ThinkingBlock } from './thinking.ts'
 
 interface Event {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '../wire/json.ts'
 
 /** Keywords the constrained decoder does not take; the model is told about them in words instead. */
 const IN_WORDS = [

@@ -1,10 +1,10 @@
 // ModelRequest → Anthropic's messages. Pure.
 
 import type { ModelSettings } from '../../domain/agent.ts'
-import { baseUrl, withPath } from '../base-url.ts'
-import type { HttpRequest } from '../http-stream.ts'
-import { type JsonObject, parseObject } from '../json.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
+import { baseUrl, withPath } from '../wire/base-url.ts'
+import { type JsonObject, parseObject } from '../wire/json.ts'
+import type { HttpRequest } from '../wire/model-http.ts'
 import { outputSchema } from './output-schema.ts'
 import { thinkingBlocks } from './thinking.ts'
 

@@ -1,8 +1,8 @@
 // Thinking must go back to Anthropic block by block, unchanged. Our port has one text and one signature per answer, so the
 // signature is Anthropic's own where one block of thinking says it all, and otherwise the list of blocks as JSON.
 
-import { isObject, type JsonObject, parseObject } from '../json.ts'
-import { proofOf, signed } from '../signature.ts'
+import { isObject, type JsonObject, parseObject } from '../wire/json.ts'
+import { proofOf, signed } from '../wire/signature.ts'
 
 const MAKER = 'anthropic'
 

@@ -1,8 +1,8 @@
 // What the demonstration model says. Pure: the same conversation always gets the same answer.
 
 import { oneLine, splitFiles } from '../../domain/file-frame.ts'
-import { parseObject } from '../json.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
+import { parseObject } from '../wire/json.ts'
 import { sampleOf } from './sample.ts'
 
 export interface DemoAnswer {

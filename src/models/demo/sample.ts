@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '../wire/json.ts'
 
 /** The smallest value that fits a JSON Schema, for an answer that must have a shape. Knows the common keywords. */
 export function sampleOf(schema: unknown, depth = 0): unknown {

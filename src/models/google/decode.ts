@@ -1,10 +1,10 @@
 // Gemini's generateContent chunks → parts.
 
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
-import { countAt, isObject, type JsonObject, textAt } from '../json.ts'
 import type { ModelPart, ModelUsage } from '../model.ts'
-import { signed } from '../signature.ts'
-import type { StreamDecoder } from '../stream-decoder.ts'
+import { countAt, isObject, type JsonObject, textAt } from '../wire/json.ts'
+import { signed } from '../wire/signature.ts'
+import type { StreamDecoder } from '../wire/stream-decoder.ts'
 import { createPartialArgs, type PartialArgs } from './partial-args.ts'
 
 interface Chunk {

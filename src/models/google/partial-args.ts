@@ -1,6 +1,6 @@
 // Vertex AI can stream a call's arguments as values at JSON paths. They are put together here and passed on whole.
 
-import { isObject, textAt } from '../json.ts'
+import { isObject, textAt } from '../wire/json.ts'
 
 type Container = Map<string | number, Container | unknown>
 

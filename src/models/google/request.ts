@@ -1,11 +1,11 @@
 // ModelRequest → Gemini's generateContent. Pure.
 
 import type { ModelSettings } from '../../domain/agent.ts'
-import { baseUrl, withPath } from '../base-url.ts'
-import type { HttpRequest } from '../http-stream.ts'
-import { type JsonObject, parseObject } from '../json.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
-import { proofOf } from '../signature.ts'
+import { baseUrl, withPath } from '../wire/base-url.ts'
+import { type JsonObject, parseObject } from '../wire/json.ts'
+import type { HttpRequest } from '../wire/model-http.ts'
+import { proofOf } from '../wire/signature.ts'
 import { MAKER } from './decode.ts'
 
 export const GOOGLE_URL = 'https://generativelanguage.googleapis.com/v1beta'

@@ -2,9 +2,9 @@
 // id or an index, repeat their name or leave it empty, come in pieces or whole, and the last chunk may have no [DONE] after it.
 
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
-import { countAt, isObject, textAt } from '../json.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
-import type { StreamDecoder } from '../stream-decoder.ts'
+import { countAt, isObject, textAt } from '../wire/json.ts'
+import type { StreamDecoder } from '../wire/stream-decoder.ts'
 import { createTextFrames } from './text-frames.ts'
 
 interface Chunk {

@@ -2,7 +2,7 @@
 // Everything that depends on who is asked is decided here, by the host (and for Azure also by the provider's name).
 
 import type { ModelSettings } from '../../domain/agent.ts'
-import { baseUrl } from '../base-url.ts'
+import { baseUrl } from '../wire/base-url.ts'
 
 export interface Dialect {
   url: URL

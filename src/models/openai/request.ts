@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import type { ModelSettings } from '../../domain/agent.ts'
-import { withPath } from '../base-url.ts'
-import type { HttpRequest } from '../http-stream.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
+import { withPath } from '../wire/base-url.ts'
+import { isObject, type JsonObject } from '../wire/json.ts'
+import type { HttpRequest } from '../wire/model-http.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 
 export function openAiRequest(request: ModelRequest, settings: ModelSettings): HttpRequest {

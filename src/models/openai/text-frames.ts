@@ -1,5 +1,5 @@
 import { detached } from '../../domain/detached.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../wire/json.ts'
 
 /**
  * The chunks of a streamed answer are hundreds of times the same JSON around a few other letters, and parsing them was the largest

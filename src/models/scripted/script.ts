@@ -25,8 +25,8 @@
 // An answer with `when` that fits goes first; without `times` it can be taken again and again.
 
 import { type ErrorCode, errorCodes, ServerError } from '../../domain/errors.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import type { FinishReason } from '../model.ts'
+import { isObject, type JsonObject } from '../wire/json.ts'
 
 export interface Script {
   answers: readonly ScriptedAnswer[]

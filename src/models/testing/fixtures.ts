@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ModelPart, ModelRequest } from '../model.ts'
-import type { StreamDecoder } from '../stream-decoder.ts'
+import type { StreamDecoder } from '../wire/stream-decoder.ts'
 
 export const target = { provider: 'test', model: 'test-model', host: 'model.test', keyVariable: 'TEST_API_KEY' }
 

@@ -1,6 +1,6 @@
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createConnections } from '../../outgoing/connections.ts'
-import { createModelHttp, type ModelHttp } from '../http-stream.ts'
+import { createModelHttp, type ModelHttp } from '../wire/model-http.ts'
 
 /** With connections of its own. */
 export function openModelHttp(clock: Clock = createSystemClock()): ModelHttp & { close(): void } {

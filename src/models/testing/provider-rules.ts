@@ -1,6 +1,6 @@
 // What strict providers refuse in a request's messages, as their APIs do: each function returns what is wrong, or null.
 
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '../wire/json.ts'
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 const blank = (text: unknown): boolean => typeof text === 'string' && text.trim() === ''

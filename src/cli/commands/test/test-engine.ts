@@ -26,7 +26,7 @@ export async function openTestEngine(
 ): Promise<TestEngine> {
   const { createApp } = await import('../../../app.ts')
   const { createModel } = await import('../../../models/create-model.ts')
-  const { createModelHttp } = await import('../../../models/http-stream.ts')
+  const { createModelHttp } = await import('../../../models/wire/model-http.ts')
   const { createConnections } = await import('../../../outgoing/connections.ts')
   const { clock } = io
   const ids = createIds(() => clock.now())

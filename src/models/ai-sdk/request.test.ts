@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ModelSettings } from '../../domain/agent.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
-import { callOptions } from './call-options.ts'
+import { callOptions } from './request.ts'
 
 const settings: ModelSettings = {
   provider: 'ai-sdk',

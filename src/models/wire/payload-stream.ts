@@ -1,8 +1,8 @@
-import type { Clock } from '../domain/clock.ts'
-import { decoderFor } from '../outgoing/body-decoder.ts'
-import { ConnectionFailure } from '../outgoing/connection-failure.ts'
-import type { AnswerHead, ExchangeHandlers, Flow } from '../outgoing/exchange.ts'
-import { type BodyTaker, collectBody, HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { decoderFor } from '../../outgoing/body-decoder.ts'
+import { ConnectionFailure } from '../../outgoing/connection-failure.ts'
+import type { AnswerHead, ExchangeHandlers, Flow } from '../../outgoing/exchange.ts'
+import { type BodyTaker, collectBody, HttpConnectionError, HttpContentError, HttpStatusError } from './http-errors.ts'
 import { createSseParser } from './sse-parser.ts'
 
 /**

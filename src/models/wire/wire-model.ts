@@ -1,8 +1,8 @@
-import { ServerError } from '../domain/errors.ts'
-import { dropped, type ModelTarget, modelFailure, notAStream, statusFailure, unreachable } from './failure.ts'
-import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-answer.ts'
-import type { HttpRequest, ModelHttp } from './http-stream.ts'
-import type { Model, ModelPart, ModelRequest } from './model.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { dropped, type ModelTarget, modelFailure, notAStream, statusFailure, unreachable } from '../failure.ts'
+import type { Model, ModelPart, ModelRequest } from '../model.ts'
+import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-errors.ts'
+import type { HttpRequest, ModelHttp } from './model-http.ts'
 import { SseEventTooLarge } from './sse-parser.ts'
 import type { StreamDecoder } from './stream-decoder.ts'
 

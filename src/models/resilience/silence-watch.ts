@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts'
+import type { Clock } from '../../domain/clock.ts'
 
 /** Notices that somebody has been waited for too long. */
 export interface SilenceWatch {

@@ -1,8 +1,8 @@
 // How an HTTP exchange fails, still without a word about models: `failure.ts` gives it a meaning.
 
-import type { Clock } from '../domain/clock.ts'
-import { ConnectionFailure } from '../outgoing/connection-failure.ts'
-import type { HttpAnswer } from './failure.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { ConnectionFailure } from '../../outgoing/connection-failure.ts'
+import type { HttpAnswer } from '../failure.ts'
 
 export class HttpStatusError extends Error {
   readonly answer: HttpAnswer

@@ -1,11 +1,11 @@
 // The socket side of the model wires: one POST and its server-sent events. Knows no provider.
 
-import type { Clock } from '../domain/clock.ts'
-import { ACCEPTED_ENCODINGS } from '../outgoing/body-decoder.ts'
-import { ConnectionFailure } from '../outgoing/connection-failure.ts'
-import type { Connections, Lines, WayOut } from '../outgoing/connections.ts'
-import { exchange } from '../outgoing/exchange.ts'
-import { type BodyTaker, collectBody, HttpConnectionError, HttpStatusError } from './http-answer.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { ACCEPTED_ENCODINGS } from '../../outgoing/body-decoder.ts'
+import { ConnectionFailure } from '../../outgoing/connection-failure.ts'
+import type { Connections, Lines, WayOut } from '../../outgoing/connections.ts'
+import { exchange } from '../../outgoing/exchange.ts'
+import { type BodyTaker, collectBody, HttpConnectionError, HttpStatusError } from './http-errors.ts'
 import { createPayloadStream, type PayloadStream } from './payload-stream.ts'
 
 export interface HttpRequest {

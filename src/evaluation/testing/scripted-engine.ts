@@ -2,9 +2,9 @@ import type { RunEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { StartRequest } from '../../engine/ports/runs.ts'
-import type { TestedEngine } from '../take-turn.ts'
+import type { TestedEngine } from '../ask-agent.ts'
 
-export interface ToldEngine extends TestedEngine {
+export interface ScriptedEngine extends TestedEngine {
   /** What was asked for, in order. */
   readonly requests: StartRequest[]
   /** The ids of runs that were asked to stop. */
@@ -12,7 +12,9 @@ export interface ToldEngine extends TestedEngine {
 }
 
 /** An engine that does in each run what the test says. A run whose last event is not terminal never ends. */
-export function createToldEngine(answer: (text: string, request: StartRequest) => readonly RunEvent[]): ToldEngine {
+export function createScriptedEngine(
+  answer: (text: string, request: StartRequest) => readonly RunEvent[],
+): ScriptedEngine {
   const requests: StartRequest[] = []
   const cancelled: string[] = []
   const runs = new Map<string, readonly RunEvent[]>()

@@ -1,9 +1,9 @@
 // ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 agree on all but files and reasoning.
 
 import type { ModelSettings } from '../../domain/agent.ts'
-import { type JsonObject, parseObject } from '../json.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
-import { proofOf, signed } from '../signature.ts'
+import { type JsonObject, parseObject } from '../wire/json.ts'
+import { proofOf, signed } from '../wire/signature.ts'
 import type { LanguageModel } from './load-provider.ts'
 
 type Version = LanguageModel['specificationVersion']

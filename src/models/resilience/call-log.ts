@@ -1,10 +1,10 @@
 // The line that one call of a model leaves in the log: who was asked, what it cost, how it ended. Nothing that anybody said.
 
-import type { Clock } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
-import type { Logger } from '../domain/logger.ts'
-import { loggedReason } from '../domain/run.ts'
-import type { FinishReason, Model, ModelPart, ModelUsage } from './model.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { loggedReason } from '../../domain/run.ts'
+import type { FinishReason, Model, ModelPart, ModelUsage } from '../model.ts'
 
 export interface ModelCallLine {
   /** Sees what the model sends; the counts and the end are among it. */

@@ -1,4 +1,4 @@
-import type { ModelPart } from './model.ts'
+import type { ModelPart } from '../model.ts'
 
 /** One provider's stream, one answer: payloads in, parts out. Pure; throws a `ServerError` for what the provider reports. */
 export interface StreamDecoder {

@@ -38,7 +38,7 @@ export interface TurnRequest {
 }
 
 /** Says one thing to the agent, answers what a person is asked, and waits for the end. Throws as `Engine.start` does. */
-export async function takeTurn(engine: TestedEngine, request: TurnRequest, signal: AbortSignal): Promise<Turn> {
+export async function askAgent(engine: TestedEngine, request: TurnRequest, signal: AbortSignal): Promise<Turn> {
   const { agent, files } = request
   const say = (messages: RunInput['messages']) => ({
     owner: LOCAL_USER,

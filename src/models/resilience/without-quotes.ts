@@ -1,7 +1,7 @@
 // Providers like to repeat what they do not understand. Their errors go into logs and to operators, who are not meant to read along.
 
-import { ServerError } from '../domain/errors.ts'
-import type { ModelMessage, ModelRequest } from './model.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { ModelMessage, ModelRequest } from '../model.ts'
 
 /** So many characters in a row are no accident. */
 const SAME_CHARS = 20

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MadeCall } from './case-result.ts'
-import { checkTools } from './expected-tools.ts'
+import { checkTools } from './check-tools.ts'
 
 const made = (name: string, args: MadeCall['arguments'] = {}, bySubagent = false): MadeCall => ({
   name,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ServerError } from '../domain/errors.ts'
-import type { ModelMessage } from './model.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { ModelMessage } from '../model.ts'
 import { withoutQuotes } from './without-quotes.ts'
 
 const said = (content: string): ModelMessage => ({ role: 'user', content })

@@ -1,5 +1,5 @@
-import type { ModelSettings } from '../domain/agent.ts'
-import { ServerError } from '../domain/errors.ts'
+import type { ModelSettings } from '../../domain/agent.ts'
+import { ServerError } from '../../domain/errors.ts'
 
 /** The server's address as configured, checked. Its query is kept: Azure puts `api-version` there. */
 export function baseUrl(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>, standard: string): URL {
