@@ -7,8 +7,8 @@ import { basicAuth, type KnowsConnection, type Line, type Lines } from './connec
 
 export interface ExchangeRequest {
   method: 'GET' | 'POST'
-  /** http: or https:, with what it says about user and password. */
-  url: string
+  /** http: or https:. A user and a password in it become the `authorization` header. */
+  url: URL
   /** With names in small letters. `host`, `content-length` and `connection` are added. */
   headers: Readonly<Record<string, string>>
   body?: string
@@ -43,9 +43,9 @@ const RESET: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
 /** Throws for an address that cannot be asked. */
 export function exchange(lines: Lines, request: ExchangeRequest, handlers: ExchangeHandlers): Flow {
-  const url = new URL(request.url)
+  const { url } = request
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError(`${url.protocol} is not spoken here`)
-  const options = optionsOf(url, request)
+  const options = optionsOf(request)
   let attempt: Attempt | null = null
   let isOver = false
   let failures = 0
@@ -99,7 +99,7 @@ export function exchange(lines: Lines, request: ExchangeRequest, handlers: Excha
   }
 }
 
-function optionsOf(url: URL, { method, headers, body }: ExchangeRequest): Dispatcher.DispatchOptions {
+function optionsOf({ method, url, headers, body }: ExchangeRequest): Dispatcher.DispatchOptions {
   const needsProof = (url.username !== '' || url.password !== '') && headers.authorization === undefined
   return {
     origin: url.origin,

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgentDefinition } from '../../domain/agent.ts'
 import type { StoredMessage } from '../../domain/message.ts'
-import { anthropicRequest } from '../../models/anthropic/request.ts'
-import { googleRequest } from '../../models/google/request.ts'
+import { anthropicRequests } from '../../models/anthropic/request.ts'
+import { googleRequests } from '../../models/google/request.ts'
 import type { ModelMessage, ModelRequest } from '../../models/model.ts'
-import { openAiRequest } from '../../models/openai/request.ts'
+import { openAiRequests } from '../../models/openai/request.ts'
 import { anthropicProblem, googleProblem, openAiProblem } from '../../models/testing/provider-rules.ts'
 import { isObject, type JsonObject } from '../../models/wire/json.ts'
 import type { HttpRequest } from '../../models/wire/model-http.ts'
@@ -148,9 +148,9 @@ describe('a request', () => {
   })
   const sent = ({ body }: HttpRequest): JsonObject => (isObject(body) ? body : {})
   const problems = (request: ModelRequest) => [
-    anthropicProblem(sent(anthropicRequest(request, settings('anthropic')))),
-    googleProblem(sent(googleRequest(request, settings('google')))),
-    openAiProblem(sent(openAiRequest(request, settings('openai')))),
+    anthropicProblem(sent(anthropicRequests(settings('anthropic'))(request))),
+    googleProblem(sent(googleRequests(settings('google'))(request))),
+    openAiProblem(sent(openAiRequests(settings('openai'))(request))),
   ]
 
   test('of any history fits what Anthropic, Gemini and OpenAI take', () => {

@@ -4,7 +4,7 @@ import type { Model } from '../model.ts'
 import type { ModelHttp } from '../wire/model-http.ts'
 import { createWireModel } from '../wire/wire-model.ts'
 import { createAnthropicDecoder } from './decode.ts'
-import { anthropicProbe, anthropicRequest, apiRoot } from './request.ts'
+import { anthropicProbe, anthropicRequests, apiRoot } from './request.ts'
 
 export function createAnthropicModel(
   settings: ModelSettings,
@@ -20,7 +20,7 @@ export function createAnthropicModel(
   return createWireModel(
     {
       target,
-      request: (request) => anthropicRequest(request, settings),
+      request: anthropicRequests(settings),
       decoder: () => createAnthropicDecoder(target, deps.newId),
       probe: anthropicProbe(settings),
       // Gateways in front of Anthropic seldom have this route.

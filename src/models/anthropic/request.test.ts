@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelSettings } from '../../domain/agent.ts'
 import type { ModelRequest } from '../model.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
-import { anthropicProbe, anthropicRequest } from './request.ts'
+import { anthropicProbe, anthropicRequests } from './request.ts'
 
 const settings: ModelSettings = {
   provider: 'anthropic',
@@ -12,6 +12,12 @@ const settings: ModelSettings = {
   retries: 2,
   firstTokenTimeoutMs: 60_000,
   tokenTimeoutMs: 30_000,
+}
+
+/** With the address as text, so that a failing test shows it. */
+function anthropicRequest(request: ModelRequest, settings: ModelSettings) {
+  const { url, ...rest } = anthropicRequests(settings)(request)
+  return { url: url.href, ...rest }
 }
 
 const bodyOf = (request: Partial<ModelRequest>, more: Partial<ModelSettings> = {}) =>
@@ -172,7 +178,7 @@ describe('Anthropic request', () => {
   })
 
   test('probes the model by its name', () => {
-    expect(anthropicProbe(settings).url).toBe('https://api.anthropic.com/v1/models/claude-test')
+    expect(anthropicProbe(settings).url.href).toBe('https://api.anthropic.com/v1/models/claude-test')
   })
 })
 

@@ -8,19 +8,21 @@ import type { HttpRequest } from '../wire/model-http.ts'
 import { outputSchema } from './output-schema.ts'
 import { thinkingBlocks } from './thinking.ts'
 
-export const ANTHROPIC_URL = 'https://api.anthropic.com'
+const ANTHROPIC_URL = 'https://api.anthropic.com'
 
 /** The API demands a limit; this one is what an answer needs when nobody set another. */
 const STANDARD_MAX_TOKENS = 8192
 
-export function anthropicRequest(request: ModelRequest, settings: ModelSettings): HttpRequest {
-  return { url: withPath(apiRoot(settings), '/messages'), headers: headers(settings), body: body(request, settings) }
+export function anthropicRequests(settings: ModelSettings): (request: ModelRequest) => HttpRequest {
+  const url = withPath(apiRoot(settings), '/messages')
+  const headers = headersOf(settings)
+  return (request) => ({ url, headers, body: body(request, settings) })
 }
 
 export function anthropicProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> {
   return {
     url: withPath(apiRoot(settings), `/models/${encodeURIComponent(settings.name)}`),
-    headers: headers(settings),
+    headers: headersOf(settings),
   }
 }
 
@@ -32,7 +34,7 @@ export function apiRoot(settings: ModelSettings): URL {
   return root
 }
 
-function headers({ apiKey }: ModelSettings): Record<string, string> {
+function headersOf({ apiKey }: ModelSettings): Record<string, string> {
   const version = { 'anthropic-version': '2023-06-01' }
   return apiKey === undefined || apiKey === 'none' ? version : { ...version, 'x-api-key': apiKey }
 }

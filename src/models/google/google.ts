@@ -4,7 +4,7 @@ import type { Model } from '../model.ts'
 import type { ModelHttp } from '../wire/model-http.ts'
 import { createWireModel } from '../wire/wire-model.ts'
 import { createGoogleDecoder } from './decode.ts'
-import { apiRoot, googleProbe, googleRequest } from './request.ts'
+import { apiRoot, googleProbe, googleRequests } from './request.ts'
 
 export function createGoogleModel(
   settings: ModelSettings,
@@ -20,7 +20,7 @@ export function createGoogleModel(
   return createWireModel(
     {
       target,
-      request: (request) => googleRequest(request, settings),
+      request: googleRequests(settings),
       decoder: () => createGoogleDecoder(target, deps.newId),
       probe: googleProbe(settings),
       probeNamesModel: settings.baseUrl === undefined,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelSettings } from '../../domain/agent.ts'
 import type { ModelRequest } from '../model.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
-import { googleProbe, googleRequest } from './request.ts'
+import { googleProbe, googleRequests } from './request.ts'
 
 const settings: ModelSettings = {
   provider: 'google',
@@ -12,6 +12,12 @@ const settings: ModelSettings = {
   retries: 2,
   firstTokenTimeoutMs: 60_000,
   tokenTimeoutMs: 30_000,
+}
+
+/** With the address as text, so that a failing test shows it. */
+function googleRequest(request: ModelRequest, settings: ModelSettings) {
+  const { url, ...rest } = googleRequests(settings)(request)
+  return { url: url.href, ...rest }
 }
 
 const look = { name: 'look', description: 'Looks at a thing.', parameters: { type: 'object', properties: {} } }
@@ -126,7 +132,9 @@ describe('Gemini request', () => {
   })
 
   test('probes the model by its name', () => {
-    expect(googleProbe(settings).url).toBe('https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash')
+    expect(googleProbe(settings).url.href).toBe(
+      'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash',
+    )
   })
 })
 

@@ -8,23 +8,21 @@ import type { HttpRequest } from '../wire/model-http.ts'
 import { proofOf } from '../wire/signature.ts'
 import { MAKER } from './decode.ts'
 
-export const GOOGLE_URL = 'https://generativelanguage.googleapis.com/v1beta'
+const GOOGLE_URL = 'https://generativelanguage.googleapis.com/v1beta'
 
 /** Gemini 3 refuses a call of the history without its signature. This is Google's own word for "made elsewhere". */
 const MADE_ELSEWHERE = 'skip_thought_signature_validator'
 
 const BUDGETS = { low: 1024, medium: 8192, high: 24576 } as const
 
-export function googleRequest(request: ModelRequest, settings: ModelSettings): HttpRequest {
-  return {
-    url: withPath(apiRoot(settings), `/models/${modelName(settings)}:streamGenerateContent`, { alt: 'sse' }),
-    headers: headers(settings),
-    body: body(request, settings),
-  }
+export function googleRequests(settings: ModelSettings): (request: ModelRequest) => HttpRequest {
+  const url = withPath(apiRoot(settings), `/models/${modelName(settings)}:streamGenerateContent`, { alt: 'sse' })
+  const headers = headersOf(settings)
+  return (request) => ({ url, headers, body: body(request, settings) })
 }
 
 export function googleProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> {
-  return { url: withPath(apiRoot(settings), `/models/${modelName(settings)}`), headers: headers(settings) }
+  return { url: withPath(apiRoot(settings), `/models/${modelName(settings)}`), headers: headersOf(settings) }
 }
 
 /** Accepts the address with and without its version. */
@@ -36,7 +34,7 @@ export function apiRoot(settings: ModelSettings): URL {
 
 const modelName = ({ name }: ModelSettings): string => encodeURIComponent(name.replace(/^models\//, ''))
 
-function headers({ apiKey }: ModelSettings): Record<string, string> {
+function headersOf({ apiKey }: ModelSettings): Record<string, string> {
   return apiKey === undefined || apiKey === 'none' ? {} : { 'x-goog-api-key': apiKey }
 }
 

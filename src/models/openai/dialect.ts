@@ -20,8 +20,8 @@ export interface Dialect {
   promptCacheKey: boolean
 }
 
-export const OPENAI_URL = 'https://api.openai.com/v1'
-export const OLLAMA_URL = 'http://127.0.0.1:11434/v1'
+const OPENAI_URL = 'https://api.openai.com/v1'
+const OLLAMA_URL = 'http://127.0.0.1:11434/v1'
 
 export function dialectOf(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>): Dialect {
   const url = baseUrl(settings, standardUrl(settings.provider))

@@ -5,7 +5,7 @@ import type { ModelHttp } from '../wire/model-http.ts'
 import { createWireModel } from '../wire/wire-model.ts'
 import { createOpenAiDecoder } from './decode.ts'
 import { dialectOf } from './dialect.ts'
-import { openAiProbe, openAiRequest } from './request.ts'
+import { openAiProbe, openAiRequests } from './request.ts'
 
 /** Chat completions: OpenAI, Azure, Ollama and every compatible server. */
 export function createOpenAiModel(
@@ -24,7 +24,7 @@ export function createOpenAiModel(
   return createWireModel(
     {
       target,
-      request: (request) => openAiRequest(request, settings),
+      request: openAiRequests(settings),
       decoder: () => createOpenAiDecoder(target, deps.newId),
       probe,
       probeNamesModel: namesModel,

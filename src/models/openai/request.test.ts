@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelSettings } from '../../domain/agent.ts'
 import type { ModelRequest } from '../model.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
-import { openAiProbe, openAiRequest } from './request.ts'
+import { openAiProbe, openAiRequests } from './request.ts'
 
 const settings: ModelSettings = {
   provider: 'openai',
@@ -12,6 +12,12 @@ const settings: ModelSettings = {
   retries: 2,
   firstTokenTimeoutMs: 60_000,
   tokenTimeoutMs: 30_000,
+}
+
+/** With the address as text, so that a failing test shows it. */
+function openAiRequest(request: ModelRequest, settings: ModelSettings) {
+  const { url, ...rest } = openAiRequests(settings)(request)
+  return { url: url.href, ...rest }
 }
 
 const weather = {
@@ -203,12 +209,12 @@ describe('OpenAI request', () => {
   test('probes the model where the server tells about it, otherwise the list', () => {
     const headers = { authorization: 'Bearer sk-test' }
     expect(openAiProbe(settings)).toEqual({
-      url: 'https://api.openai.com/v1/models/gpt-test',
+      url: new URL('https://api.openai.com/v1/models/gpt-test'),
       headers,
       namesModel: true,
     })
-    expect(openAiProbe(at('http://h/v1'))).toEqual({ url: 'http://h/v1/models', headers, namesModel: false })
-    expect(openAiProbe(at('https://x.openai.azure.com/openai/deployments/mine?api-version=1')).url).toBe(
+    expect(openAiProbe(at('http://h/v1'))).toEqual({ url: new URL('http://h/v1/models'), headers, namesModel: false })
+    expect(openAiProbe(at('https://x.openai.azure.com/openai/deployments/mine?api-version=1')).url.href).toBe(
       'https://x.openai.azure.com/openai/models?api-version=1',
     )
   })

@@ -8,13 +8,11 @@ import { isObject, type JsonObject } from '../wire/json.ts'
 import type { HttpRequest } from '../wire/model-http.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 
-export function openAiRequest(request: ModelRequest, settings: ModelSettings): HttpRequest {
+export function openAiRequests(settings: ModelSettings): (request: ModelRequest) => HttpRequest {
   const dialect = dialectOf(settings)
-  return {
-    url: chatUrl(dialect, settings.name),
-    headers: authHeaders(dialect, settings),
-    body: body(request, settings, dialect),
-  }
+  const url = chatUrl(dialect, settings.name)
+  const headers = authHeaders(dialect, settings)
+  return (request) => ({ url, headers, body: body(request, settings, dialect) })
 }
 
 /** Any answer but a refused key proves that the server is there; OpenAI itself also tells whether it knows the model. */
@@ -32,7 +30,7 @@ function authHeaders({ azure }: Dialect, { apiKey }: ModelSettings): Record<stri
   return azure ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
 }
 
-function chatUrl(dialect: Dialect, name: string): string {
+function chatUrl(dialect: Dialect, name: string): URL {
   return dialect.azure
     ? azureUrl(dialect, name, 'chat/completions')
     : withPath(apiRoot(dialect.url), '/chat/completions')
@@ -49,7 +47,7 @@ function apiRoot(url: URL): URL {
  * Azure is configured in three ways: the resource (`https://x.openai.azure.com`), its v1 API (`…/openai/v1`), or a deployment
  * (`…/openai/deployments/name?api-version=…`). A resource with an `api-version` means its deployments, without one the v1 API.
  */
-function azureUrl({ url }: Dialect, deployment: string, path: 'chat/completions' | 'models'): string {
+function azureUrl({ url }: Dialect, deployment: string, path: 'chat/completions' | 'models'): URL {
   const root = apiRoot(url)
   const toDeployment = /^(.*\/openai)\/deployments\/[^/]+\/?$/.exec(root.pathname)
   if (toDeployment !== null) {

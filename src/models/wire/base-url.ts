@@ -15,10 +15,10 @@ export function baseUrl(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>, s
 }
 
 /** `url` with a longer path. A trailing slash makes no difference; the query stays, `query` is added. */
-export function withPath(url: URL, path: string, query: Record<string, string> = {}): string {
+export function withPath(url: URL, path: string, query: Record<string, string> = {}): URL {
   const longer = new URL(url)
   longer.pathname = `${longer.pathname.replace(/\/+$/, '')}${path}`
   longer.hash = ''
   for (const [key, value] of Object.entries(query)) longer.searchParams.set(key, value)
-  return longer.href
+  return longer
 }

@@ -30,7 +30,7 @@ const never = new AbortController().signal
 
 async function read(pool: ModelHttp, url: string, signal = never): Promise<string[]> {
   const payloads: string[] = []
-  for await (const batch of pool.stream({ url, headers: {}, body: {} }, signal)) payloads.push(...batch)
+  for await (const batch of pool.stream({ url: new URL(url), headers: {}, body: {} }, signal)) payloads.push(...batch)
   // A connection is free again a turn after the end of its answer.
   await turns(3)
   return payloads
@@ -48,14 +48,14 @@ describe('model HTTP', () => {
   test('sends no half characters, and leaves alone what only looks like one', async () => {
     const { server, pool } = await setUp((response) => sendStream(response, ['[DONE]']))
     const body = { text: 'a\ud83d 🚢 \\ud83d \\\ud83d \udc00', '\udfff': '"\n\u0001' }
-    for await (const _ of pool.stream({ url: server.url, headers: {}, body }, never));
+    for await (const _ of pool.stream({ url: new URL(server.url), headers: {}, body }, never));
     expect(server.bodies).toEqual([{ text: 'a\ufffd 🚢 \\ud83d \\\ufffd \ufffd', '\ufffd': '"\n\u0001' }])
   })
 
   test('posts JSON and gives the payloads of the answer', async () => {
     const { server, pool } = await setUp((response) => sendStream(response, ['{"a":1}', 'ü', '[DONE]']))
     const request = {
-      url: `${server.url}/v1/chat?x=1`,
+      url: new URL(`${server.url}/v1/chat?x=1`),
       headers: { authorization: 'Bearer k' },
       body: { text: 'Grüße' },
     }
@@ -77,7 +77,7 @@ describe('model HTTP', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['1', '2', '3']))
     })
-    for await (const batch of pool.stream({ url: server.url, headers: {}, body: {} }, never)) {
+    for await (const batch of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)) {
       expect(batch).toEqual(['1', '2', '3'])
       break
     }
@@ -92,7 +92,7 @@ describe('model HTTP', () => {
     const pieces = [': OPENROUTER PROCESSING\n\n', 'data: o', 'ne\n\n']
     let next = (): unknown => null
     const batches: (readonly string[])[] = []
-    for await (const batch of pool.stream({ url: server.url, headers: {}, body: {} }, never)) {
+    for await (const batch of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)) {
       batches.push(batch)
       if (batch.length > 0) break
       next()
@@ -114,7 +114,7 @@ describe('model HTTP', () => {
       setImmediate(() => response.end())
     }, clock)
     for (let count = 0; count < 3; count += 1) {
-      const stream = pool.stream({ url: server.url, headers: {}, body: {} }, never)
+      const stream = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)
       for await (const batch of stream) {
         expect(batch).toEqual(['[DONE]'])
         stream.release()
@@ -135,7 +135,7 @@ describe('model HTTP', () => {
         Array.from({ length: count === 1 ? 2_000 : 1 }, () => 'x'.repeat(1_000)),
       )
     }, clock)
-    const stream = pool.stream({ url: server.url, headers: {}, body: {} }, never)
+    const stream = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)
     await stream[Symbol.asyncIterator]().next()
     await unchanged(() => server.sockets[0]?.bytesWritten ?? 0)
     stream.release()
@@ -151,7 +151,7 @@ describe('model HTTP', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['[DONE]']))
     }, clock)
-    const stream = pool.stream({ url: server.url, headers: {}, body: {} }, never)
+    const stream = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)
     for await (const _ of stream) {
       stream.release()
       break
@@ -167,7 +167,7 @@ describe('model HTTP', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['x']))
     })
-    for await (const _ of pool.stream({ url: server.url, headers: {}, body: {} }, never)) break
+    for await (const _ of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)) break
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
@@ -178,7 +178,7 @@ describe('model HTTP', () => {
     })
     const controller = new AbortController()
     const payloads: string[] = []
-    for await (const batch of pool.stream({ url: server.url, headers: {}, body: {} }, controller.signal)) {
+    for await (const batch of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, controller.signal)) {
       payloads.push(...batch)
       setImmediate(() => controller.abort())
     }
@@ -214,7 +214,7 @@ describe('model HTTP', () => {
       }
       write()
     })
-    const iterator = pool.stream({ url: server.url, headers: {}, body: {} }, never)[Symbol.asyncIterator]()
+    const iterator = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)[Symbol.asyncIterator]()
     let taken = (await iterator.next()).value?.length ?? 0
     await unchanged(() => written)
     // 40 MB wait at the server; the buffers of both kernels hold a few of them at most.
@@ -266,7 +266,7 @@ describe('model HTTP', () => {
     }, clock)
     const controller = new AbortController()
     const reading = read(pool, server.url, controller.signal)
-    const probing = pool.probe({ url: server.url, headers: {} }, controller.signal)
+    const probing = pool.probe({ url: new URL(server.url), headers: {} }, controller.signal)
     await until(() => clock.pending === 2)
     controller.abort()
     expect([await reading, await probing]).toEqual([[], undefined])
@@ -282,7 +282,7 @@ describe('model HTTP', () => {
     }, clock)
     const expected = { name: 'HttpStatusError', answer: { status: 503, body: 'half' } }
     expect(await failureFrom(read(pool, server.url))).toMatchObject(expected)
-    expect(await failureFrom(pool.probe({ url: server.url, headers: {} }, never))).toMatchObject(expected)
+    expect(await failureFrom(pool.probe({ url: new URL(server.url), headers: {} }, never))).toMatchObject(expected)
     expect(clock.pending).toBe(0)
   })
 
@@ -318,7 +318,7 @@ describe('model HTTP', () => {
       gzip.flush()
     })
     const got: string[] = []
-    for await (const batch of pool.stream({ url: server.url, headers: {}, body: {} }, never)) {
+    for await (const batch of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)) {
       got.push(...batch)
       if (got.length === 1 && batch.length > 0) gzip.end(sse(['2']))
     }
@@ -438,7 +438,7 @@ describe('model HTTP', () => {
   test('throws for a key that cannot be sent, and forgets the signal', async () => {
     const { server, pool } = await setUp(() => {})
     const { signal } = new AbortController()
-    const request = { url: server.url, headers: { authorization: 'Bearer a\nb' }, body: {} }
+    const request = { url: new URL(server.url), headers: { authorization: 'Bearer a\nb' }, body: {} }
     const iterator = pool.stream(request, signal)[Symbol.asyncIterator]()
     expect(await failureFrom(iterator.next())).toMatchObject({ code: 'UND_ERR_INVALID_ARG' })
     expect(await failureFrom(pool.probe(request, signal))).toMatchObject({ code: 'UND_ERR_INVALID_ARG' })
@@ -453,7 +453,7 @@ describe('model HTTP', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['x']))
     }, clock)
-    const open = () => pool.stream({ url: server.url, headers: {}, body: {} }, never)
+    const open = () => pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)
     const done = { done: true, value: undefined }
     const unused = open()
     unused.release()
@@ -504,8 +504,8 @@ describe('model HTTP', () => {
     const { server, pool } = await setUp((response, request) => {
       response.writeHead(request.url === '/ok' ? 200 : 401).end('{"data":[]}')
     })
-    await pool.probe({ url: `${server.url}/ok`, headers: { 'x-api-key': 'k' } }, never)
-    expect(await failureFrom(pool.probe({ url: `${server.url}/no`, headers: {} }, never))).toMatchObject({
+    await pool.probe({ url: new URL(`${server.url}/ok`), headers: { 'x-api-key': 'k' } }, never)
+    expect(await failureFrom(pool.probe({ url: new URL(`${server.url}/no`), headers: {} }, never))).toMatchObject({
       name: 'HttpStatusError',
       answer: { status: 401, body: '{"data":[]}' },
     })

@@ -9,7 +9,7 @@ import { type BodyTaker, collectBody, HttpConnectionError, HttpStatusError } fro
 import { createPayloadStream, type PayloadStream } from './payload-stream.ts'
 
 export interface HttpRequest {
-  url: string
+  url: URL
   headers: Readonly<Record<string, string>>
   /** Sent as JSON. */
   body: unknown
@@ -24,7 +24,7 @@ export interface ModelHttp {
   /** GETs and throws away the answer; throws like `stream`. */
   probe(request: Omit<HttpRequest, 'body'>, signal: AbortSignal): Promise<void>
   /** Throws `config_invalid` where a request for it would go through a proxy that is none. */
-  checkProxy(url: string): void
+  checkProxy(url: URL): void
   /** The same with connections of its own, for a model that is reached in its own way. */
   through(way: WayOut): ModelHttp
   /** For provider packages, which speak for themselves. */
@@ -61,7 +61,7 @@ function createWay(deps: ModelHttpDeps, way: WayOut, used: Set<Lines>): ModelHtt
       return createPayloadStream((handlers) => exchange(lines, request, handlers), clock, signal)
     },
     probe: ({ url, headers }, signal) => probe(lines, { url, headers: { ...common, ...headers } }, clock, signal),
-    checkProxy: (url) => void lines.isProxied(new URL(url)),
+    checkProxy: (url) => void lines.isProxied(url),
     through: (other) => createWay(deps, other, used),
     fetch: lines.fetch,
     proxies: () => [...used].flatMap((one) => one.proxies()),

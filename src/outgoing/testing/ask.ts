@@ -35,7 +35,7 @@ export function ask(
   }
   const asked: Flow = exchange(
     lines,
-    { method: 'GET', headers: {}, ...request, url },
+    { method: 'GET', headers: {}, ...request, url: new URL(url) },
     {
       head({ status, headers }) {
         Object.assign(outcome, { status, headers: { ...headers } })
