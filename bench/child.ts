@@ -17,7 +17,7 @@ export interface Child {
   stop(): Promise<void>
 }
 
-export interface ChildOptions {
+interface ChildOptions {
   name: string
   /** Arguments of Node: its own options, the script, the script's arguments. */
   args: readonly string[]

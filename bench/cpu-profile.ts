@@ -10,7 +10,7 @@ interface CpuProfile {
   timeDeltas: number[]
 }
 
-export interface SelfTime {
+interface SelfTime {
   /** `file:function`, the file relative to `root`; V8's own entries in parentheses. */
   where: string
   ms: number

@@ -25,7 +25,7 @@ const MODELS = '{"object":"list","data":[{"id":"fake","object":"model","created"
 const NOT_HERE = errorBody('The fake model answers POST /v1/chat/completions and GET /v1/models.')
 const NOT_JSON = errorBody('The body is not a JSON object; send a chat completion request.')
 
-export interface AnswerPlan {
+interface AnswerPlan {
   /** Tokens a second, or null for full speed. */
   rate: number | null
   tokens: number

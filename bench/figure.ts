@@ -14,7 +14,7 @@ export interface Figure {
   note: string
 }
 
-export interface Measured {
+interface Measured {
   scenario: string
   what: string
   base?: string

@@ -1,7 +1,7 @@
 // Just enough HTTP/1.1 to read what comes over one keep-alive connection. The load client and the fake model share a core
 // and must together cost less than what they measure; node:http calls back for every chunk and would not.
 
-export interface HttpHandlers {
+interface HttpHandlers {
   /** The start line and the header fields, as they came. */
   head(text: string): void
   /** Bytes of the body as Latin-1 text: one character a byte, whatever their encoding. */
@@ -9,7 +9,7 @@ export interface HttpHandlers {
   end(): void
 }
 
-export interface HttpReader {
+interface HttpReader {
   /** Throws on what is not HTTP. */
   feed(bytes: Buffer): void
   /** The connection has ended; false when that cut a message short. */

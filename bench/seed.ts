@@ -129,7 +129,7 @@ function uuid(kind: number, number: number): string {
 }
 
 /** The one SQLite database in the directory, whatever the server calls it. */
-export function findDatabase(dataDir: string): string {
+function findDatabase(dataDir: string): string {
   const found = readdirSync(dataDir)
     .map((name) => join(dataDir, name))
     .filter(isDatabase)

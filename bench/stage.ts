@@ -47,7 +47,7 @@ export interface LoadResult extends LoadReport {
   problems: string[]
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   name?: string
   /** Another one than the stage's. */
   script?: string
@@ -72,7 +72,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-export interface StageOptions {
+interface StageOptions {
   /** The script that takes `serve <agent.yaml> --port P --data-dir D --log-level warn`. */
   serverScript: string
 }

@@ -1,5 +1,5 @@
 /** One timer for many streams: a thousand of Node's own would cost more than the tokens they send. */
-export interface TimerWheel {
+interface TimerWheel {
   /** Calls `fire` every `ms` (1 to 1000) on average, first after `ms`, until it returns false. Late calls are caught up. */
   every(ms: number, fire: () => boolean): void
 }

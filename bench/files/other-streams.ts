@@ -5,7 +5,7 @@ import { largePdf } from '../../src/files/formats/pdf/testing/large-pdf.ts'
 import { medianOf } from '../scenarios/scenario.ts'
 import { type LoadPlan, type LoadResult, openStage, type Target } from '../stage.ts'
 
-export interface OtherStreams {
+interface OtherStreams {
   /** Milliseconds at p99, median of the rounds. */
   alone: number
   besidePdf: number

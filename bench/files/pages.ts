@@ -32,7 +32,7 @@ export async function writePdf(report: Report): Promise<WrittenDocument> {
   return { bytes: Buffer.from(await pdf.save()), text: reportText(report) }
 }
 
-export const hasFonts = (): boolean => GlobalFonts.families.length > 0
+const hasFonts = (): boolean => GlobalFonts.families.length > 0
 
 /** An A4 page at 150 dpi with a font of 11 points. Null: the machine has no fonts. */
 export function drawScan(report: Report): WrittenDocument | null {

@@ -7,7 +7,7 @@ export interface Scenario {
   run(stage: Stage, options: ScenarioOptions): Promise<Figure[]>
 }
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   /** Length of one measured round; null for the scenario's own. */
   seconds: number | null
 }

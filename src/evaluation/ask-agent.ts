@@ -5,8 +5,8 @@ import type { FileRecord } from '../domain/file.ts'
 import { contentWith } from '../domain/message.ts'
 import type { RunError, RunInput } from '../domain/run.ts'
 import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
+import type { CaseApproval } from '../domain/test-case.ts'
 import type { Runs, SessionChoice } from '../engine/ports/runs.ts'
-import type { ApprovalAnswers } from './approval-answers.ts'
 import type { MadeCall } from './case-result.ts'
 
 /** What a test needs of the engine. */
@@ -28,7 +28,7 @@ export interface Turn {
     | { type: 'cut_off' }
 }
 
-export interface TurnRequest {
+interface TurnRequest {
   agent: string
   session: SessionChoice
   messageId: string
@@ -72,6 +72,27 @@ export async function askAgent(engine: TestedEngine, request: TurnRequest, signa
       decisions: { by: { user: LOCAL_USER, role: 'operator' }, answers: decisions },
     }))
     fold.goOn()
+  }
+}
+
+/** What the person of a test case says. */
+export interface ApprovalAnswers {
+  /** The next answer about this tool; null: the case has none. */
+  next(tool: string): CaseApproval | null
+  /** Those that nobody has asked for. */
+  unused(): CaseApproval[]
+}
+
+export function createApprovalAnswers(given: readonly CaseApproval[]): ApprovalAnswers {
+  const used = new Set<CaseApproval>()
+  return {
+    next(tool) {
+      const mine = given.filter((one) => one.tool === tool)
+      const answer = mine.find((one) => !used.has(one)) ?? mine.at(-1) ?? null
+      if (answer !== null) used.add(answer)
+      return answer
+    },
+    unused: () => given.filter((one) => !used.has(one)),
   }
 }
 

@@ -3,11 +3,12 @@ import type { TestCheck } from '../domain/test-case.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import type { Finding } from './case-result.ts'
+import { parseFencedJson } from './fenced-json.ts'
 import type { Judge } from './judge.ts'
 import { similarity } from './similarity.ts'
 
 /** What the checks of a case look at. */
-export interface Spoken {
+interface Spoken {
   /** All that the agent said in the last turn. */
   answer: string
   /** The last message of it: what came after the last tool. */
@@ -43,7 +44,7 @@ export async function checkAnswer(
     }
     case 'json_schema': {
       const expected = 'JSON of the schema'
-      const value = jsonIn(spoken.finalMessage)
+      const value = parseFencedJson(spoken.finalMessage)
       if (value === null) return unless(false, expected, `no JSON: ${quoted(spoken.finalMessage)}`)
       const verdict = createJsonCheck(check.schema).check(value.json)
       return verdict.ok ? null : unless(false, expected, verdict.problems.join('; '))
@@ -82,15 +83,5 @@ const caseNote = ({ ignoreCase }: { ignoreCase: boolean }): string => (ignoreCas
 /** `g` and `y` make a pattern remember where it stopped; a check begins at the start. */
 const patternOf = ({ pattern, flags }: { pattern: string; flags: string }): RegExp =>
   new RegExp(pattern, flags.replaceAll(/[gy]/g, ''))
-
-/** JSON alone or between fences, as models like to write it. */
-function jsonIn(text: string): { json: unknown } | null {
-  const [, fenced] = /^```(?:json)?\s*\n([\s\S]*)\n\s*```$/.exec(text.trim()) ?? []
-  try {
-    return { json: JSON.parse(fenced ?? text) }
-  } catch {
-    return null
-  }
-}
 
 const quoted = (text: string): string => JSON.stringify(text)

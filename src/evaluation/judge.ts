@@ -2,13 +2,14 @@
 
 import { ServerError } from '../domain/errors.ts'
 import type { Model } from '../models/model.ts'
+import { parseFencedJson } from './fenced-json.ts'
 
 export interface Verdict {
   pass: boolean
   reason: string
 }
 
-export interface JudgedAnswer {
+interface JudgedAnswer {
   /** Turn by turn, the answer that is judged last. */
   conversation: readonly { user: string; agent: string }[]
   /** Null: there is none, the criteria alone decide. */
@@ -67,15 +68,10 @@ export function createJudge(model: Model): Judge {
   }
 }
 
-/** The verdict and nothing beside it; small models put it between fences, which changes nothing. */
+/** Anything beside the verdict makes the answer invalid. */
 function verdictIn(text: string): Verdict | null {
-  const [, fenced] = /^```(?:json)?\s*\n([\s\S]*)\n\s*```$/.exec(text.trim()) ?? []
-  try {
-    const value: unknown = JSON.parse(fenced ?? text)
-    if (typeof value !== 'object' || value === null || !('pass' in value) || !('reason' in value)) return null
-    const { pass, reason } = value
-    return typeof pass === 'boolean' && typeof reason === 'string' ? { pass, reason } : null
-  } catch {
-    return null
-  }
+  const value = parseFencedJson(text)?.json
+  if (typeof value !== 'object' || value === null || !('pass' in value) || !('reason' in value)) return null
+  const { pass, reason } = value
+  return typeof pass === 'boolean' && typeof reason === 'string' ? { pass, reason } : null
 }

@@ -1,7 +1,7 @@
 import type { AgentCase, CaseResult } from './case-result.ts'
 import { type CaseDeps, runCase } from './run-case.ts'
 
-export interface CasesOptions {
+interface CasesOptions {
   /** At most this many at once. */
   parallel: number
   /** Those that have begun end soon as `stopped`, the others do not begin. */

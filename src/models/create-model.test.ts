@@ -12,8 +12,9 @@ import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { turns, until } from '../outgoing/testing/ask.ts'
 import { openServer } from '../outgoing/testing/raw-server.ts'
-import { createModel, type ModelDeps } from './create-model.ts'
-import type { Model, ModelPart } from './model.ts'
+import { createModel, type ModelDeps, withSupportedAttachments } from './create-model.ts'
+import type { Model, ModelMessage, ModelPart, ModelRequest } from './model.ts'
+import { createScriptedModel } from './scripted/scripted.ts'
 import { collect, emptyRequest, failureFrom, payloadsOf } from './testing/fixtures.ts'
 import { type Loopback, listen, sendStream, sse } from './testing/loopback.ts'
 import { createManualClock } from './testing/manual-clock.ts'
@@ -380,5 +381,47 @@ describe('createModel', () => {
     ],
   ])('refuses %s and says what to write', async (_, more, message) => {
     expect(await failureFrom(createModel(settings(more), deps()))).toMatchObject({ code: 'config_invalid', message })
+  })
+})
+
+describe('withSupportedAttachments', () => {
+  const picture = { type: 'image', mimeType: 'image/png', data: 'aGk=', name: 'a.png', tokens: 1_500 } as const
+  const report = { type: 'document', mimeType: 'application/pdf', data: 'aGk=', name: 'b.pdf', tokens: 2_000 } as const
+
+  const messages: ModelMessage[] = [
+    { role: 'user', content: 'Look.', attachments: [picture, report] },
+    { role: 'assistant', content: 'Fine.', toolCalls: [] },
+    { role: 'user', content: '', attachments: [picture] },
+  ]
+
+  async function told(input: ('text' | 'image' | 'pdf')[]): Promise<readonly ModelMessage[]> {
+    const seen: ModelRequest[] = []
+    const model = createScriptedModel({
+      answers: [{ parts: [{ text: 'ok' }] }],
+      clock,
+      onRequest: (request) => seen.push(request),
+    })
+    await collect(withSupportedAttachments(model, input).stream({ ...emptyRequest, messages }, never))
+    return seen[0]?.messages ?? []
+  }
+
+  test('a model that reads every kind of file gets all of them', async () => {
+    expect(await told(['text', 'image', 'pdf'])).toEqual(messages)
+  })
+
+  test('a line of text replaces an attachment that the model cannot read', async () => {
+    expect(await told(['text', 'image'])).toEqual([
+      {
+        role: 'user',
+        content: 'Look.\n\n[document: b.pdf is not shown: this model takes no such files.]',
+        attachments: [picture],
+      },
+      messages[1],
+      messages[2],
+    ])
+    expect((await told([])).at(-1)).toEqual({
+      role: 'user',
+      content: '[image: a.png is not shown: this model takes no such files.]',
+    })
   })
 })

@@ -1,11 +1,10 @@
-import type { ModelSettings } from '../domain/agent.ts'
+import type { ModelInput, ModelSettings } from '../domain/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { WayOut } from '../outgoing/connections.ts'
-import { createAcceptingModel } from './accepting.ts'
-import type { Model } from './model.ts'
+import type { Model, ModelAttachment, ModelMessage } from './model.ts'
 import { createResilientModel } from './resilience/resilient-model.ts'
 import type { ModelHttp } from './wire/model-http.ts'
 
@@ -48,7 +47,31 @@ export async function createModel(settings: ModelSettings, deps: ModelDeps): Pro
 }
 
 const createFallback = async (settings: ModelSettings, deps: ModelDeps): Promise<Model> =>
-  createAcceptingModel(await createModel(settings, deps), settings.input ?? [])
+  withSupportedAttachments(await createModel(settings, deps), settings.input ?? [])
+
+/**
+ * The model, asked only with attachments that it can read. A line of text replaces each of the others. Requests are built for the
+ * agent's first model, and its fallback may read fewer kinds of files.
+ */
+export function withSupportedAttachments(model: Model, input: readonly ModelInput[]): Model {
+  const takes = ({ type }: ModelAttachment): boolean => input.includes(type === 'image' ? 'image' : 'pdf')
+
+  function accepted(message: ModelMessage): ModelMessage {
+    if (message.role !== 'user' || message.attachments === undefined || message.attachments.every(takes)) return message
+    const { attachments, ...rest } = message
+    const left = attachments.filter(takes)
+    const lines = attachments
+      .filter((one) => !takes(one))
+      .map(({ type, name }) => `[${type}: ${name} is not shown: this model takes no such files.]`)
+    const content = [rest.content, lines.join('\n')].filter((part) => part !== '').join('\n\n')
+    return { ...rest, content, ...(left.length === 0 ? {} : { attachments: left }) }
+  }
+
+  return {
+    ...model,
+    stream: (request, signal) => model.stream({ ...request, messages: request.messages.map(accepted) }, signal),
+  }
+}
 
 async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise<Model> {
   const provider = providerOf(settings)

@@ -1,11 +1,12 @@
 // What went wrong at a provider → one of our codes. All three families (and the servers that imitate them) in one place,
 // because a gateway may answer with any of their shapes. Of a provider's answer only its own message is passed on.
 
+import type { ModelSettings } from '../domain/agent.ts'
 import { type ErrorCode, ServerError } from '../domain/errors.ts'
 import { CONNECT_TIMEOUT, PROXY_REFUSED } from '../outgoing/connection-failure.ts'
-import type { HttpConnectionError } from './wire/http-errors.ts'
-import { isObject, type JsonObject, parseObject, textAt } from './wire/json.ts'
-import { retryAfterSeconds } from './wire/retry-after.ts'
+import { type ErrorReport, OVERFLOW, readReport, reportOf, retryAfterSeconds, statusOf } from './wire/error-report.ts'
+import type { HttpAnswer, HttpConnectionError } from './wire/http-errors.ts'
+import { parseObject } from './wire/json.ts'
 
 /** Whom a failure is about. */
 export interface ModelTarget {
@@ -19,11 +20,17 @@ export interface ModelTarget {
   apiKey?: string
 }
 
-export interface HttpAnswer {
-  status: number
-  headers: Readonly<Record<string, string | string[] | undefined>>
-  body: string
-}
+export const targetOf = (
+  { provider, name, apiKey }: ModelSettings,
+  host: string,
+  keyVariable: string,
+): ModelTarget => ({
+  provider,
+  model: name,
+  host,
+  keyVariable,
+  ...(apiKey === undefined || apiKey === 'none' ? {} : { apiKey }),
+})
 
 /**
  * `details.retryable`: the same request may succeed later, or elsewhere. `details.connectTimeout`: nobody was there for as long as a
@@ -49,7 +56,7 @@ export function modelFailure(
 /** An HTTP status of 300 or more. */
 export function statusFailure(answer: HttpAnswer, target: ModelTarget, now: number): ServerError {
   const report = readReport(answer.body)
-  const retryAfter = retryAfterSeconds(answer.headers, now) ?? retryDelay(report.details)
+  const retryAfter = retryAfterSeconds(answer.headers, now) ?? report.retryAfter
   const { location } = answer.headers
   if (answer.status < 400 && typeof location === 'string') return redirectFailure(answer.status, location, target)
   return classify(answer.status, report, target, retryAfter)
@@ -71,7 +78,7 @@ function redirectFailure(status: number, location: string, target: ModelTarget):
 /** An error object inside a stream that began well. */
 export function reportedFailure(error: unknown, target: ModelTarget): ServerError {
   const report = reportOf(error)
-  return classify(statusOf(report), report, target, retryDelay(report.details))
+  return classify(statusOf(report), report, target, report.retryAfter)
 }
 
 /** The model, or a filter around it, declined. `explanation` is the provider's own, or ''. */
@@ -83,7 +90,7 @@ export function refusal(explanation: string, target: ModelTarget): ServerError {
 }
 
 /** What is known about it; provider packages tell the code at most. */
-export type NoConnection = Partial<Pick<HttpConnectionError, 'code' | 'proxy' | 'connectTimeoutMs' | 'address'>>
+type NoConnection = Partial<Pick<HttpConnectionError, 'code' | 'proxy' | 'connectTimeoutMs' | 'address'>>
 
 /** The connection could not be made, or broke before an answer began. */
 export function unreachable(error: NoConnection, target: ModelTarget): ServerError {
@@ -146,69 +153,20 @@ export function notAStream(answer: HttpAnswer, target: ModelTarget): ServerError
   )
 }
 
-interface Report {
-  message: string
-  /** Everything that names the kind of error, lower case, joined by spaces. */
-  kind: string
-  status: number | undefined
-  details: unknown
-}
-
-function readReport(body: string): Report {
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch {
-    return { message: '', kind: '', status: undefined, details: undefined }
-  }
-  // Gemini without SSE wraps its error in a list.
-  const first: unknown = Array.isArray(value) ? value[0] : value
-  if (!isObject(first)) return reportOf(undefined)
-  // Mistral and old vLLM have no `error` around theirs.
-  return reportOf(first.error === undefined ? first : first.error)
-}
-
-function reportOf(error: unknown): Report {
-  if (typeof error === 'string') return { message: error, kind: '', status: undefined, details: undefined }
-  if (!isObject(error)) return { message: '', kind: '', status: undefined, details: undefined }
-  const kinds = [error.type, error.code, error.status, isObject(error.innererror) ? error.innererror.code : undefined]
-  return {
-    message: messageOf(error),
-    kind: kinds
-      .filter((kind) => typeof kind === 'string')
-      .join(' ')
-      .toLowerCase(),
-    status: typeof error.code === 'number' && error.code >= 400 && error.code < 600 ? error.code : undefined,
-    details: error.details,
-  }
-}
-
-/** FastAPI servers say `detail`: a text, or a list of `{loc, msg}`; Mistral puts that list under `message`. */
-function messageOf(error: JsonObject): string {
-  for (const value of [error.message, error.detail, error.msg]) {
-    if (typeof value === 'string' && value !== '') return value
-    const list: unknown = isObject(value) ? value.detail : value
-    if (!Array.isArray(list)) continue
-    const problems = list.map((item) => {
-      const place: unknown = isObject(item) ? item.loc : undefined
-      return `${Array.isArray(place) ? place.join('.') : ''} ${textAt(item, 'msg')}`.trim()
-    })
-    if (problems.some((problem) => problem !== '')) return problems.join('; ')
-  }
-  return ''
-}
-
 const QUOTA =
   /insufficient[ _](quota|balance|credits|funds)|billing|credit balance is too low|exceeded your current quota/i
-const OVERFLOW =
-  /context[ _](length|window|size|limit)|maximum (context|prompt) length|(prompt|input) is too long|exceeds? the maximum number of tokens|too many (input )?tokens|request_too_large/i
 const UNKNOWN_MODEL =
   /model_?not_?found|deploymentnotfound|invalid model|model.{0,80}(not exist|not found|does not exist)/i
 const BAD_KEY =
   /(invalid|incorrect|not valid|missing|expired).{0,30}api[ _-]?key|api[ _-]?key.{0,30}(invalid|incorrect|not valid|missing|expired)/i
 const FILTERED = /content_filter|content_policy|responsibleaipolicyviolation/
 
-function classify(status: number, report: Report, target: ModelTarget, retryAfter: number | undefined): ServerError {
+function classify(
+  status: number,
+  report: ErrorReport,
+  target: ModelTarget,
+  retryAfter: number | undefined,
+): ServerError {
   const text = `${report.kind} ${report.message}`
   const said = quote(report.message, target)
   const because = said === '' ? '' : ` It says: ${said}`
@@ -256,33 +214,6 @@ function classify(status: number, report: Report, target: ModelTarget, retryAfte
     )
   }
   return fail('model_bad_request', `The model server at ${target.host} refused the request (${status}).`, false)
-}
-
-const STATUS_OF_KIND: readonly (readonly [RegExp, number])[] = [
-  [/overloaded/, 529],
-  [/rate_limit|resource_exhausted|insufficient_quota/, 429],
-  [/authentication|unauthenticated|invalid_api_key/, 401],
-  [/permission/, 403],
-  [/not_?found/, 404],
-  [/request_too_large/, 413],
-  [/invalid|failed_precondition|context_length|exceed_context|bad_?request|content_filter/, 400],
-]
-
-function statusOf(report: Report): number {
-  if (report.status !== undefined) return report.status
-  const known = STATUS_OF_KIND.find(([pattern]) => pattern.test(report.kind))
-  if (known !== undefined) return known[1]
-  return OVERFLOW.test(report.message) ? 400 : 500
-}
-
-/** Gemini says when to come back in a `RetryInfo` detail: `retryDelay: "34s"`. */
-function retryDelay(details: unknown): number | undefined {
-  if (!Array.isArray(details)) return undefined
-  for (const detail of details) {
-    const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textAt(detail, 'retryDelay'))?.[1]
-    if (seconds !== undefined) return Number(seconds)
-  }
-  return undefined
 }
 
 /** One line, at most 500 characters, without anything that looks like a key. */

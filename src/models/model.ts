@@ -60,7 +60,7 @@ export interface ModelAttachment {
   tokens: number
 }
 
-export interface ModelToolCall {
+interface ModelToolCall {
   id: string
   name: string
   /** JSON text as the model wrote it. */

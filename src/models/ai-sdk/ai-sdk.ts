@@ -1,6 +1,6 @@
 import type { ModelSettings } from '../../domain/agent.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { dropped, type ModelTarget } from '../failure.ts'
+import { dropped, targetOf } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import { baseUrl } from '../wire/base-url.ts'
 import { isObject } from '../wire/json.ts'
@@ -15,13 +15,9 @@ export async function createAiSdkModel(
   deps: { directory: string; now: () => number; log: Logger; fetch: typeof fetch },
 ): Promise<Model> {
   const model = await loadProvider(settings, deps.directory, deps.fetch)
-  const target: ModelTarget = {
-    provider: settings.package ?? settings.provider,
-    model: settings.name,
-    host: settings.baseUrl === undefined ? `the provider of ${settings.package}` : baseUrl(settings, '').host,
-    keyVariable: 'the variable of its key',
-    ...(settings.apiKey === undefined || settings.apiKey === 'none' ? {} : { apiKey: settings.apiKey }),
-  }
+  const host = settings.baseUrl === undefined ? `the provider of ${settings.package}` : baseUrl(settings, '').host
+  const named = targetOf(settings, host, 'the variable of its key')
+  const target = { ...named, provider: settings.package ?? settings.provider }
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     if (signal.aborted) return

@@ -5,7 +5,7 @@ import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
 import { countAt, isObject, type JsonObject, textAt } from '../wire/json.ts'
 import { providerFailure } from './failure.ts'
 
-export interface PartDecoder {
+interface PartDecoder {
   decode(part: unknown, into: ModelPart[]): void
   /** Throws `model_stream_dropped` when there was no finish. */
   end(): void

@@ -1,5 +1,5 @@
 import type { ModelSettings } from '../../domain/agent.ts'
-import type { ModelTarget } from '../failure.ts'
+import { targetOf } from '../failure.ts'
 import type { Model } from '../model.ts'
 import type { ModelHttp } from '../wire/model-http.ts'
 import { createWireModel } from '../wire/wire-model.ts'
@@ -10,13 +10,7 @@ export function createAnthropicModel(
   settings: ModelSettings,
   deps: { http: ModelHttp; now: () => number; newId: () => string },
 ): Model {
-  const target: ModelTarget = {
-    provider: settings.provider,
-    model: settings.name,
-    host: apiRoot(settings).host,
-    keyVariable: 'ANTHROPIC_API_KEY',
-    ...(settings.apiKey === undefined || settings.apiKey === 'none' ? {} : { apiKey: settings.apiKey }),
-  }
+  const target = targetOf(settings, apiRoot(settings).host, 'ANTHROPIC_API_KEY')
   return createWireModel(
     {
       target,

@@ -3,7 +3,7 @@
 import { dropped, type ModelTarget, refusal, reportedFailure } from '../failure.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
 import { countAt, isObject, textAt } from '../wire/json.ts'
-import type { StreamDecoder } from '../wire/stream-decoder.ts'
+import type { StreamDecoder } from '../wire/wire-model.ts'
 import { signatureOf, type ThinkingBlock } from './thinking.ts'
 
 interface Event {

@@ -4,7 +4,7 @@ import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } fro
 import type { ModelPart, ModelUsage } from '../model.ts'
 import { countAt, isObject, type JsonObject, textAt } from '../wire/json.ts'
 import { signed } from '../wire/signature.ts'
-import type { StreamDecoder } from '../wire/stream-decoder.ts'
+import type { StreamDecoder } from '../wire/wire-model.ts'
 import { createPartialArgs, type PartialArgs } from './partial-args.ts'
 
 interface Chunk {

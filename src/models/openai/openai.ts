@@ -1,5 +1,5 @@
 import type { ModelSettings } from '../../domain/agent.ts'
-import type { ModelTarget } from '../failure.ts'
+import { targetOf } from '../failure.ts'
 import type { Model } from '../model.ts'
 import type { ModelHttp } from '../wire/model-http.ts'
 import { createWireModel } from '../wire/wire-model.ts'
@@ -13,13 +13,7 @@ export function createOpenAiModel(
   deps: { http: ModelHttp; now: () => number; newId: () => string },
 ): Model {
   const { url, azure } = dialectOf(settings)
-  const target: ModelTarget = {
-    provider: settings.provider,
-    model: settings.name,
-    host: url.host,
-    keyVariable: azure ? 'AZURE_OPENAI_API_KEY' : 'OPENAI_API_KEY',
-    ...(settings.apiKey === undefined || settings.apiKey === 'none' ? {} : { apiKey: settings.apiKey }),
-  }
+  const target = targetOf(settings, url.host, azure ? 'AZURE_OPENAI_API_KEY' : 'OPENAI_API_KEY')
   const { namesModel, ...probe } = openAiProbe(settings)
   return createWireModel(
     {

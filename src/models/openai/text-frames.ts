@@ -6,14 +6,14 @@ import { isObject } from '../wire/json.ts'
  * single cost of a run. So the frame around the letters is learned from one chunk, and what fits into it is read without parsing.
  * That is exact: between two quotes, text without specials cannot change what the JSON around it means.
  */
-export interface TextFrames {
+interface TextFrames {
   /** Null: the chunk has to be parsed. */
   read(payload: string): FramedText | null
   /** Of a chunk that was parsed and gave just this. */
   learn(payload: string, text: string): void
 }
 
-export interface FramedText {
+interface FramedText {
   type: 'text' | 'reasoning'
   /** May be empty. */
   delta: string

@@ -6,7 +6,7 @@ import type { Logger } from '../../domain/logger.ts'
 import { loggedReason } from '../../domain/run.ts'
 import type { FinishReason, Model, ModelPart, ModelUsage } from '../model.ts'
 
-export interface ModelCallLine {
+interface ModelCallLine {
   /** Sees what the model sends; the counts and the end are among it. */
   see(parts: readonly ModelPart[]): void
   /** It has answered. */

@@ -8,7 +8,7 @@ import { reasonOf, startModelCallLine } from './call-log.ts'
 import { createSilenceWatch } from './silence-watch.ts'
 import { withoutQuotes } from './without-quotes.ts'
 
-export interface ResilientOptions {
+interface ResilientOptions {
   primary: Model
   /** Asked once when the primary cannot answer. It brings its own patience: usually it is resilient itself. */
   fallback: Model | null

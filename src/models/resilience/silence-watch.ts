@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 
 /** Notices that somebody has been waited for too long. */
-export interface SilenceWatch {
+interface SilenceWatch {
   /** Aborts with the caller's signal, and when a wait took too long. */
   readonly signal: AbortSignal
   readonly timedOut: boolean

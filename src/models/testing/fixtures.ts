@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ModelPart, ModelRequest } from '../model.ts'
-import type { StreamDecoder } from '../wire/stream-decoder.ts'
+import type { StreamDecoder } from '../wire/wire-model.ts'
 
 export const target = { provider: 'test', model: 'test-model', host: 'model.test', keyVariable: 'TEST_API_KEY' }
 

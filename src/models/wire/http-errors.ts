@@ -2,7 +2,12 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ConnectionFailure } from '../../outgoing/connection-failure.ts'
-import type { HttpAnswer } from '../failure.ts'
+
+export interface HttpAnswer {
+  status: number
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  body: string
+}
 
 export class HttpStatusError extends Error {
   readonly answer: HttpAnswer

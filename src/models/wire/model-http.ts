@@ -33,7 +33,7 @@ export interface ModelHttp {
   proxies(): readonly { proxy: string; from: string }[]
 }
 
-export interface ModelHttpDeps {
+interface ModelHttpDeps {
   connections: Connections
   clock: Clock
   /** Some gateways refuse who does not say it. */

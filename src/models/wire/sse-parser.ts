@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 
 /** Server-sent events, read as they arrive. Only `data` matters to the model wires; names, ids and comments are dropped. */
-export interface SseParser {
+interface SseParser {
   /** Adds the payload of every event that these bytes completed. Throws `SseEventTooLarge`, wherever the bytes are cut. */
   push(bytes: Buffer, into: string[]): void
   /** The end of the stream. Unlike a browser it keeps a last event that lacks its blank line: some servers forget it. */

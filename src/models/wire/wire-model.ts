@@ -4,7 +4,6 @@ import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-errors.ts'
 import type { HttpRequest, ModelHttp } from './model-http.ts'
 import { SseEventTooLarge } from './sse-parser.ts'
-import type { StreamDecoder } from './stream-decoder.ts'
 
 /** What makes a provider out of a socket: how to ask and how to read. */
 export interface Wire {
@@ -15,6 +14,18 @@ export interface Wire {
   probe: Omit<HttpRequest, 'body'>
   /** The probe names the model, so that 404 means that the model is unknown; otherwise any answer but a refused key will do. */
   probeNamesModel: boolean
+}
+
+/** One provider's stream, one answer: payloads in, parts out. Pure; throws a `ServerError` for what the provider reports. */
+export interface StreamDecoder {
+  /** Adds the parts of one event's payload. Throws a `SyntaxError` for what is no JSON. */
+  decode(payload: string, into: ModelPart[]): void
+  /** The stream is over: adds what was held back, or throws `model_stream_dropped` when the answer is not complete. */
+  end(into: ModelPart[]): void
+  /** `finish` was added; whatever follows has no meaning. */
+  readonly finished: boolean
+  /** How many characters it has held back so far, to give them on or to report them when they are whole. */
+  readonly kept: number
 }
 
 /** Characters in a row that are no part of an answer. Nobody else would count them. */

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 
-export interface TestProxy {
+interface TestProxy {
   port: number
   /** What it was asked for: `CONNECT host:port` or `POST http://host/path`, with the credentials that came along. */
   asked: { line: string; credentials: string | null }[]

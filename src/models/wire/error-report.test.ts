@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retryAfterSeconds } from './retry-after.ts'
+import { retryAfterSeconds } from './error-report.ts'
 
 const now = Date.UTC(2026, 10, 15, 12, 0, 0)
 
