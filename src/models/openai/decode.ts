@@ -1,11 +1,12 @@
-// Chat completion chunks → parts. Written for the servers that exist, not for the one that is documented: calls may lack an
-// id or an index, repeat their name or leave it empty, come in pieces or whole, and the last chunk may have no [DONE] after it.
+// Chat completion chunks → parts. Written for the servers that exist, not for the one that is documented: the last chunk may have
+// no [DONE] after it, and reasoning, usage and errors have several names.
 
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
 import { countAt, isObject, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { createTextFrames } from './text-frames.ts'
+import { createToolCalls } from './tool-calls.ts'
 
 interface Chunk {
   choices?: unknown
@@ -29,33 +30,8 @@ interface Delta {
   tool_calls?: unknown
 }
 
-interface OpenCall {
-  /** Ours alone, also where a server gives two calls the same one. */
-  id: string
-  /** As the server said it; empty when it said none. */
-  sentId: string
-  name: string
-  /** Its start was sent; it waits for a name until then. */
-  started: boolean
-  /** Arguments that came before the name. */
-  early: string
-  hasArguments: boolean
-  /** All that came. */
-  text: string
-}
-
-/** How many characters of arguments are looked at again, in one answer, to tell a new call from more of the last one. */
-const MOST_LOOKED_AT = 10_000_000
-/** What a call weighs that may never get a name. */
-const CALL_CHARACTERS = 100
-
 export function createOpenAiDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
-  const calls: OpenCall[] = []
-  // Looked up for every piece, of which a hostile server sends a million: `calls` is not searched.
-  const newestAt = new Map<number, OpenCall>()
-  const newestSentAs = new Map<string, OpenCall>()
-  const taken = new Set<string>([''])
-  let lookedAt = 0
+  const calls = createToolCalls(newId)
   let declined = ''
   let reason: FinishReason | null = null
   let finished = false
@@ -80,7 +56,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     const chunk: Chunk | null = JSON.parse(payload)
     if (chunk === null || typeof chunk !== 'object') return
     if (chunk.error !== undefined && chunk.error !== null) throw reportedFailure(chunk.error, target)
-    // vLLM has no `error` around its own.
+    // vLLM does not wrap its errors in `error`.
     if (chunk.object === 'error') throw reportedFailure(chunk, target)
     const choice: Choice | undefined = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
     if (choice !== undefined && choice !== null) {
@@ -105,80 +81,9 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
       declined += delta.refusal
       kept += delta.refusal.length
     }
-    // Calls are closed once the reason is known.
+    // All calls have ended once the reason is known.
     if (reason === null && Array.isArray(delta.tool_calls))
-      for (const piece of delta.tool_calls) takeCallPiece(piece, into)
-  }
-
-  const takeCallPiece = (piece: unknown, into: ModelPart[]) => {
-    if (!isObject(piece)) return
-    const id = textAt(piece, 'id')
-    const name = textAt(piece.function, 'name')
-    const index = typeof piece.index === 'number' ? piece.index : null
-    const given: unknown = isObject(piece.function) ? piece.function.arguments : undefined
-    // A few servers send the arguments as the object they are.
-    const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
-    const call = callOf(index, id, name, text)
-    if (call.name === '') call.name = name
-    call.text += text
-    if (!call.started) {
-      call.early += text
-      kept += text.length
-      if (call.name !== '') start(call, into)
-    } else if (text !== '') {
-      addArguments(call, text, into)
-    }
-  }
-
-  const callOf = (index: number | null, id: string, name: string, text: string): OpenCall => {
-    let known: OpenCall | undefined
-    if (index !== null) known = newestAt.get(index)
-    else if (id !== '') known = newestSentAs.get(id) ?? (name === '' ? calls.at(-1) : undefined)
-    else if (name === '') known = calls.at(-1)
-    if (known !== undefined && !isAnother(known, id, name, text)) return known
-    const call = {
-      id: taken.has(id) ? newId() : id,
-      sentId: id,
-      name: '',
-      started: false,
-      early: '',
-      hasArguments: false,
-      text: '',
-    }
-    calls.push(call)
-    taken.add(call.id)
-    kept += CALL_CHARACTERS
-    if (index !== null) newestAt.set(index, call)
-    newestSentAs.set(id, call)
-    return call
-  }
-
-  /**
-   * Gemini's compatible API gives every parallel call the index 0, and some local servers give every call the same id. A name
-   * makes it another call where the id or the name is another, or where the arguments begin again behind whole ones.
-   */
-  const isAnother = (known: OpenCall, id: string, name: string, text: string): boolean =>
-    name !== '' &&
-    known.name !== '' &&
-    ((id !== '' && known.sentId !== id) ||
-      name !== known.name ||
-      (text.trimStart().startsWith('{') && isWhole(known.text)))
-
-  /** Whether the arguments are all there. */
-  const isWhole = (text: string): boolean => {
-    lookedAt += text.length
-    return lookedAt <= MOST_LOOKED_AT && isObjectText(text)
-  }
-
-  const start = (call: OpenCall, into: ModelPart[]) => {
-    call.started = true
-    into.push({ type: 'tool_call_start', id: call.id, name: call.name })
-    if (call.early !== '') addArguments(call, call.early, into)
-  }
-
-  const addArguments = (call: OpenCall, text: string, into: ModelPart[]) => {
-    if (!call.hasArguments && text.trim() !== '') call.hasArguments = true
-    into.push({ type: 'tool_call_args', id: call.id, delta: text })
+      for (const piece of delta.tool_calls) calls.take(piece, into)
   }
 
   const takeReason = (said: string, choice: Choice, into: ModelPart[]) => {
@@ -202,25 +107,17 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
         reason = 'length'
         break
       default:
-        // Some servers say `stop` although they called a tool, or the other way round.
-        reason = calls.length > 0 ? 'tool_calls' : 'stop'
+        // Some servers say `stop` although they called a tool, or the reverse.
+        reason = calls.count > 0 ? 'tool_calls' : 'stop'
     }
-    endCalls(into)
+    calls.end(into)
   }
 
-  const endCalls = (into: ModelPart[]) => {
-    for (const call of calls) {
-      if (!call.started) start(call, into)
-      if (!call.hasArguments) into.push({ type: 'tool_call_args', id: call.id, delta: '{}' })
-      into.push({ type: 'tool_call_end', id: call.id })
-    }
-  }
-
-  // Usage comes behind the reason, so the reason is held back until the stream is over.
+  // Usage comes after the reason, so the reason is held back until the stream is over.
   const finish = (into: ModelPart[]) => {
     if (declined !== '') throw refusal(declined, target)
-    if (reason === null) endCalls(into)
-    into.push({ type: 'finish', reason: reason ?? (calls.length > 0 ? 'tool_calls' : 'stop') })
+    if (reason === null) calls.end(into)
+    into.push({ type: 'finish', reason: reason ?? (calls.count > 0 ? 'tool_calls' : 'stop') })
     finished = true
   }
 
@@ -235,7 +132,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
       return finished
     },
     get kept() {
-      return kept
+      return calls.kept + kept
     },
   }
 }
@@ -267,25 +164,17 @@ function usageOf(usage: unknown): ModelUsage | null {
   const total = countAt(usage, 'total_tokens') ?? 0
   return {
     inputTokens: input,
-    // xAI counts reasoning beside the completion; only the total has both.
+    // xAI does not count reasoning as part of the completion; only the total includes both.
     outputTokens: Math.max(output, total - input),
     ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
     ...(cached === undefined ? {} : { cachedInputTokens: cached }),
   }
 }
 
-/** Azure says which of its filters fired. */
+/** Azure names the filters that stopped the answer. */
 function filteredFor(results: unknown): string {
   if (!isObject(results)) return 'the content filter stopped the answer.'
   const fired = Object.entries(results).filter(([, result]) => isObject(result) && result.filtered === true)
   if (fired.length === 0) return 'the content filter stopped the answer.'
   return `the content filter stopped the answer (${fired.map(([name]) => name).join(', ')}).`
-}
-
-function isObjectText(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text))
-  } catch {
-    return false
-  }
 }

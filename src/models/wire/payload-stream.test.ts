@@ -16,8 +16,11 @@ import { createPayloadStream } from './payload-stream.ts'
 const clock = createSystemClock()
 const never = new AbortController().signal
 
-/** A socket that sends `chunks`, one a turn of the event loop, and keeps still while it is paused. */
-function senderOf(chunks: readonly Buffer[]) {
+/**
+ * A socket that sends `chunks`, one per turn of the event loop, and none while it is paused. `sendsOnResume`: it sends the next one
+ * before `resume` returns, as undici does.
+ */
+function senderOf(chunks: readonly Buffer[], sendsOnResume = false) {
   let most = 0
   let unpausedBytes = 0
   const send = (handlers: ExchangeHandlers) => {
@@ -48,7 +51,8 @@ function senderOf(chunks: readonly Buffer[]) {
         unpausedBytes = 0
         if (!paused) return
         paused = false
-        setImmediate(step)
+        if (sendsOnResume) step()
+        else setImmediate(step)
       },
       destroy() {
         over = true
@@ -59,16 +63,17 @@ function senderOf(chunks: readonly Buffer[]) {
 }
 
 describe('the payloads of an answer', () => {
-  test('all come, whatever their sizes, wherever the bytes are cut, however slow the reader is', async () => {
+  test('all arrive, whatever their sizes, wherever the bytes are cut, however slow the reader is', async () => {
     const size = fc.oneof(fc.nat(200), fc.integer({ min: 60_000, max: 70_000 }), fc.integer({ min: 1, max: 600_000 }))
     const answer = fc.record({
       sizes: fc.array(size, { minLength: 1, maxLength: 5 }),
       cut: fc.integer({ min: 700, max: 65_536 }),
       letter: fc.constantFrom('x', 'ü', '日', '😀'),
       pauses: fc.array(fc.nat(12), { minLength: 1, maxLength: 6 }),
+      sendsOnResume: fc.boolean(),
     })
     await fc.assert(
-      fc.asyncProperty(answer, async ({ sizes, cut, letter, pauses }) => {
+      fc.asyncProperty(answer, async ({ sizes, cut, letter, pauses, sendsOnResume }) => {
         const payloads = sizes.map((length) => letter.repeat(Math.ceil(length / Buffer.byteLength(letter))))
         const bytes = Buffer.from(payloads.map((payload) => `data: ${payload}\n\n`).join(''))
         const chunks = Array.from({ length: Math.ceil(bytes.length / cut) }, (_, i) =>
@@ -76,7 +81,8 @@ describe('the payloads of an answer', () => {
         )
         const got: string[] = []
         let pulls = 0
-        for await (const batch of createPayloadStream(senderOf(chunks).send, clock, never)) {
+        const { send } = senderOf(chunks, sendsOnResume)
+        for await (const batch of createPayloadStream(send, clock, never)) {
           got.push(...batch)
           await turns(pauses[pulls++ % pauses.length])
         }
@@ -86,7 +92,7 @@ describe('the payloads of an answer', () => {
     )
   })
 
-  test('an absent reader holds the socket up, also in the middle of a long event', async () => {
+  test('a reader that does not read pauses the socket, even in the middle of a long event', async () => {
     const chunks = [Buffer.from('data: 1\n\n'), ...Array.from({ length: 100 }, () => Buffer.alloc(10_000, 'x'))]
     const sender = senderOf(chunks)
     const payloads = createPayloadStream(sender.send, clock, never)[Symbol.asyncIterator]()
@@ -110,7 +116,7 @@ const settings = (provider: string, baseUrl: string): ModelSettings => ({
 
 const ARGUMENTS = (size: number) => JSON.stringify({ text: 'x'.repeat(size) })
 
-/** The events of an answer that calls a tool, its arguments in one piece. */
+/** The events of an answer that calls a tool. The arguments come in one piece. */
 const wires: { name: string; make: typeof createOpenAiModel; events(size: number): unknown[] }[] = [
   {
     name: 'openai',
@@ -189,7 +195,7 @@ describe.each(wires)('$name', ({ name, make, events }) => {
   }
 
   test.each([100_000, 130_000, 1_000_000, 8_000_000])(
-    'the arguments of a call come in one piece of %i characters',
+    'reads the arguments of a call that come in one piece of %i characters',
     { timeout: 60_000 },
     async (size) => {
       expect((await argumentsFrom(size, turn)).length).toBe(ARGUMENTS(size).length)
@@ -197,7 +203,7 @@ describe.each(wires)('$name', ({ name, make, events }) => {
     },
   )
 
-  test('more than the limit is an error that says so', { timeout: 60_000 }, async () => {
+  test('an event over the limit is an error that says so', { timeout: 60_000 }, async () => {
     expect(await failureFrom(argumentsFrom(17_000_000, turn))).toMatchObject({
       code: 'model_failed',
       message: expect.stringContaining('sent an event of more than 16 million characters'),

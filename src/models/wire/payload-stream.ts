@@ -6,25 +6,24 @@ import { type BodyTaker, collectBody, HttpConnectionError, HttpContentError, Htt
 import { createSseParser } from './sse-parser.ts'
 
 /**
- * The payloads of one answer's events. Each array holds what one or more reads of the socket completed; an empty one says that the
- * server is alive: a comment came, or a piece of a long event.
+ * The payloads of one answer's events. Each array holds what one or more reads of the socket completed. An empty array says that the
+ * server is alive: it sent a comment, or a piece of a long event.
  */
 export interface PayloadStream extends AsyncIterable<readonly string[]> {
   /**
-   * The answer is complete as far as its protocol is concerned. Hands the connection back to the pool once the server has
-   * ended the response, or closes it when that takes longer than a second. Leaving the loop without it closes at once.
+   * Call it when the answer is complete as far as its protocol is concerned. Returns the connection to the pool once the server has
+   * ended the response, or closes it when that takes longer than a second. Leaving the loop without it closes the connection at once.
    */
   release(): void
 }
 
-/** What is read beyond this stops the reading of the socket until the consumer comes. */
+/** Reading stops when more bytes than this wait for the consumer. */
 const MAX_QUEUED_BYTES = 64 * 1024
 const RELEASE_MS = 1_000
 
-type Taken = IteratorResult<readonly string[], undefined>
-const DONE: Taken = { done: true, value: undefined }
+type Batch = IteratorResult<readonly string[], undefined>
+const DONE: Batch = { done: true, value: undefined }
 
-/** A push-to-pull bridge by hand: one promise per read of the socket, none while payloads are waiting. */
 export function createPayloadStream(
   send: (handlers: ExchangeHandlers) => Flow,
   clock: Clock,
@@ -34,35 +33,13 @@ export function createPayloadStream(
   let exchange: Flow | null = null
   let taker: BodyTaker | null = null
   let cancelTimer = () => {}
-  let queue: string[] = []
   let queuedBytes = 0
   let paused = false
-  let alive = false
+  /** What one read of the socket brought: as many pieces as the server sent chunks. */
   let pieces: Buffer[] = []
   let reading = false
-  let ended = false
-  let failure: Error | null = null
-  let waiting: { resolve: (taken: Taken) => void; reject: (error: Error) => void } | null = null
 
-  const settle = () => {
-    if (waiting === null) return
-    const { resolve, reject } = waiting
-    if (queue.length > 0) {
-      waiting = null
-      resolve(take())
-    } else if (failure !== null) {
-      waiting = null
-      reject(failure)
-    } else if (ended) {
-      waiting = null
-      resolve(DONE)
-    } else if (alive) {
-      waiting = null
-      resolve(take())
-    }
-  }
-
-  /** The consumer is here: what was read so far no longer holds the reading up. */
+  /** The consumer has come, so reading goes on. */
   const readOn = () => {
     queuedBytes = 0
     if (!paused) return
@@ -70,26 +47,18 @@ export function createPayloadStream(
     exchange?.resume()
   }
 
-  const take = (): Taken => {
-    const value = queue
-    queue = []
-    alive = false
-    readOn()
-    return { done: false, value }
-  }
+  const queue = new PayloadQueue(readOn)
 
-  /** Nothing that arrives later counts. What is queued is still delivered. */
+  /** Ignores what arrives later. What is queued is still delivered. */
   const end = (error: Error | null) => {
-    if (ended) return
-    ended = true
-    failure = error
+    if (queue.ended) return
     cancelTimer()
     signal.removeEventListener('abort', abort)
-    settle()
+    queue.end(error)
   }
 
   const abort = () => {
-    queue = []
+    queue.payloads = []
     end(null)
     exchange?.destroy()
   }
@@ -99,15 +68,14 @@ export function createPayloadStream(
     exchange?.destroy()
   }
 
-  /** What one read of the socket brought: as many pieces as the server made chunks of it. */
   const parseRead = () => {
-    if (pieces.length === 0 || ended) return
+    if (pieces.length === 0 || queue.ended) return
     const [only] = pieces
     const read = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
     pieces = []
-    alive = true
+    queue.alive = true
     try {
-      parser.push(read, queue)
+      parser.push(read, queue.payloads)
     } catch (error) {
       fail(error)
     }
@@ -116,12 +84,12 @@ export function createPayloadStream(
   const takeRead = () => {
     reading = false
     parseRead()
-    settle()
+    queue.settle()
   }
 
   const eventStream: BodyTaker = {
     body(bytes) {
-      if (ended) return
+      if (queue.ended) return
       pieces.push(bytes)
       queuedBytes += bytes.length
       if (queuedBytes > MAX_QUEUED_BYTES && !paused) {
@@ -129,15 +97,15 @@ export function createPayloadStream(
         exchange?.pause()
       }
       if (reading) return
-      // Comes after all pieces of this read, and parsing them together is three times as cheap.
+      // The microtask runs after all pieces of this read have come. Parsing them together is three times as cheap.
       reading = true
       queueMicrotask(takeRead)
     },
     end() {
       parseRead()
-      if (ended) return
+      if (queue.ended) return
       try {
-        parser.end(queue)
+        parser.end(queue.payloads)
       } catch (error) {
         return fail(error)
       }
@@ -149,7 +117,7 @@ export function createPayloadStream(
     },
   }
 
-  const wholeAnswer = (failureOf: (body: string) => Error): BodyTaker => {
+  const failWithBody = (failureOf: (body: string) => Error): BodyTaker => {
     const collector = collectBody(clock, (body) => {
       fail(failureOf(body))
     })
@@ -157,85 +125,132 @@ export function createPayloadStream(
     return collector
   }
 
-  const takerOf = (head: AnswerHead): BodyTaker => {
-    if (head.status < 200 || head.status >= 300) return wholeAnswer((body) => new HttpStatusError({ ...head, body }))
+  const takerFor = (head: AnswerHead): BodyTaker => {
+    if (head.status < 200 || head.status >= 300) return failWithBody((body) => new HttpStatusError({ ...head, body }))
     if (String(head.headers['content-type']).includes('event-stream')) return eventStream
     return {
       ...eventStream,
       body(bytes) {
-        // Some servers label their stream wrongly, so the content decides: no event begins with these.
-        const isContent = /^\s*[{[<]/.test(bytes.toString('latin1', 0, 64))
-        taker = isContent ? wholeAnswer((body) => new HttpContentError({ ...head, body })) : eventStream
+        // Some servers send a stream with a wrong content type, so the content decides: no event begins with these characters.
+        const isOther = /^\s*[{[<]/.test(bytes.toString('latin1', 0, 64))
+        taker = isOther ? failWithBody((body) => new HttpContentError({ ...head, body })) : eventStream
         taker.body(bytes)
       },
     }
   }
 
-  const begin = () => {
-    exchange = send({
-      head(head) {
-        if (ended) return
-        if (isUnreadable(head)) fail(new HttpContentError({ ...head, body: '' }))
-        else taker = takerOf(head)
-      },
-      body: (bytes) => taker?.body(bytes),
-      end() {
-        cancelTimer()
-        taker?.end()
-      },
-      failed(error) {
-        cancelTimer()
-        if (taker !== null) taker.lost(error)
-        else end(error instanceof ConnectionFailure ? new HttpConnectionError(error, false) : error)
-      },
-    })
+  const handlers: ExchangeHandlers = {
+    head(head) {
+      if (queue.ended) return
+      if (isUnreadable(head)) fail(new HttpContentError({ ...head, body: '' }))
+      else taker = takerFor(head)
+    },
+    body: (bytes) => taker?.body(bytes),
+    end() {
+      cancelTimer()
+      taker?.end()
+    },
+    failed(error) {
+      cancelTimer()
+      if (taker !== null) taker.lost(error)
+      else end(error instanceof ConnectionFailure ? new HttpConnectionError(error, false) : error)
+    },
   }
 
-  const next = (): Promise<Taken> => {
-    if (exchange === null && !ended) {
-      if (signal.aborted) {
-        ended = true
-      } else {
-        signal.addEventListener('abort', abort)
-        try {
-          begin()
-        } catch (error) {
-          fail(error)
-        }
-      }
+  const begin = () => {
+    if (signal.aborted) return end(null)
+    signal.addEventListener('abort', abort)
+    try {
+      exchange = send(handlers)
+    } catch (error) {
+      fail(error)
     }
-    if (queue.length > 0) return Promise.resolve(take())
-    if (failure !== null) return Promise.reject(failure)
-    if (ended) return Promise.resolve(DONE)
-    if (alive) return Promise.resolve(take())
-    // All that was read may be the beginning of one long event: its rest must come, or nobody ever gets it.
-    readOn()
-    return new Promise((resolve, reject) => {
-      waiting = { resolve, reject }
-    })
   }
 
   return {
     [Symbol.asyncIterator]: () => ({
-      next,
+      next() {
+        if (exchange === null && !queue.ended) begin()
+        return queue.next()
+      },
       return() {
-        if (!ended) abort()
+        if (!queue.ended) abort()
         return Promise.resolve(DONE)
       },
     }),
     release() {
-      if (ended) return
-      queue = []
+      if (queue.ended) return
+      queue.payloads = []
       end(null)
       if (exchange === null) return
-      // Read to its end, or the pool does not get the connection back.
+      // The pool gets the connection back only when the response was read to its end.
       exchange.resume()
       cancelTimer = clock.after(RELEASE_MS, () => exchange?.destroy())
     },
   }
 }
 
-/** Compressed in a way that nobody asked for. An error's status says enough without its body. */
+/** Payloads are pushed on one side and pulled in batches on the other: one promise per read of the socket, none while payloads wait. */
+class PayloadQueue {
+  payloads: string[] = []
+  /** Bytes came since the last batch, even if they completed no event. */
+  alive = false
+  ended = false
+  #failure: Error | null = null
+  #waiting: { resolve: (batch: Batch) => void; reject: (error: Error) => void } | null = null
+  readonly #readOn: () => void
+
+  constructor(readOn: () => void) {
+    this.#readOn = readOn
+  }
+
+  /** Whoever pulls gets what is queued first, then the failure or the end. */
+  end(error: Error | null): void {
+    this.ended = true
+    this.#failure = error
+    this.settle()
+  }
+
+  /** Gives the waiting consumer what there is. */
+  settle(): void {
+    const waiting = this.#waiting
+    if (waiting === null) return
+    // Taking may read on, and that may bring the end before it returns: then nobody may be waiting any more.
+    this.#waiting = null
+    const batch = this.#take()
+    if (batch === null) this.#waiting = waiting
+    else if (batch instanceof Error) waiting.reject(batch)
+    else waiting.resolve(batch)
+  }
+
+  next(): Promise<Batch> {
+    const batch = this.#take()
+    if (batch instanceof Error) return Promise.reject(batch)
+    if (batch !== null) return Promise.resolve(batch)
+    const promise = new Promise<Batch>((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+    // All that was read may be the beginning of one long event. Without more reading its rest would never come.
+    this.#readOn()
+    return promise
+  }
+
+  /** Null: there is nothing yet. */
+  #take(): Batch | Error | null {
+    if (this.payloads.length === 0) {
+      if (this.#failure !== null) return this.#failure
+      if (this.ended) return DONE
+      if (!this.alive) return null
+    }
+    const value = this.payloads
+    this.payloads = []
+    this.alive = false
+    this.#readOn()
+    return { done: false, value }
+  }
+}
+
+/** The answer is compressed in a way that we did not ask for. For an error the status is enough, without its body. */
 const isUnreadable = ({ status, headers }: AnswerHead): boolean =>
   status < 300 &&
   headers['content-encoding'] !== undefined &&
