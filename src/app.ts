@@ -154,7 +154,7 @@ async function fileFetcher(connections: Connections, proxyVariables: ProxyVariab
   return createFetchFile(
     createServiceHttp({
       connections,
-      proxied: proxyVariables === null ? null : connections.through({ proxyVariables }),
+      proxied: proxyVariables === null ? null : connections.pool({ proxyVariables }),
       lookup: systemLookup,
       maxBytes: fileLimits.base64Bytes,
     }),

@@ -62,7 +62,7 @@ describe('a proxy that is none', () => {
   const make = (more: Partial<ModelSettings>) => createModel(settings({ apiKey: 'k', proxyVariables, ...more }), deps())
 
   test.each(['openai', 'anthropic', 'google'])('is found before %s is asked, and not repeated', async (provider) => {
-    await expect(make({ provider })).rejects.toThrow(/^HTTPS_PROXY is no http or https address of a proxy\./)
+    await expect(make({ provider })).rejects.toThrow(/^HTTPS_PROXY is not the http or https address of a proxy\./)
     await expect(make({ provider })).rejects.not.toThrow(/secret/)
   })
 

@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { WayOut } from '../outgoing/connections.ts'
+import type { ConnectionOptions } from '../outgoing/connections.ts'
 import type { Model, ModelAttachment, ModelMessage } from './model.ts'
 import { createResilientModel } from './resilience/resilient-model.ts'
 import type { ModelHttp } from './wire/model-http.ts'
@@ -128,7 +128,7 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
   }
 }
 
-const wayOf = ({ proxy, proxyVariables, connectTimeoutMs }: ModelSettings): WayOut => ({
+const connectionOptions = ({ proxy, proxyVariables, connectTimeoutMs }: ModelSettings): ConnectionOptions => ({
   ...(proxy === undefined ? {} : { proxy }),
   ...(proxyVariables === undefined ? {} : { proxyVariables }),
   ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
@@ -136,7 +136,7 @@ const wayOf = ({ proxy, proxyVariables, connectTimeoutMs }: ModelSettings): WayO
 
 async function httpFor(settings: ModelSettings, http: ModelHttp): Promise<ModelHttp> {
   const { tls } = settings
-  if (tls === undefined) return http.through(wayOf(settings))
+  if (tls === undefined) return http.withConnections(connectionOptions(settings))
   const { readFile } = await import('node:fs/promises')
   const texts: { cert?: string; key?: string; ca?: string } = {}
   for (const one of ['cert', 'key', 'ca'] as const) {
@@ -152,7 +152,7 @@ async function httpFor(settings: ModelSettings, http: ModelHttp): Promise<ModelH
     // What OpenSSL says about it helps nobody.
     throw invalid('model.tls: the files are no certificate and key in PEM that belong together, without a password.')
   }
-  return http.through({ ...wayOf(settings), tls: texts })
+  return http.withConnections({ ...connectionOptions(settings), tls: texts })
 }
 
 function providerOf({ provider }: ModelSettings): ProviderName {

@@ -1,17 +1,17 @@
-// Compressed answers, decompressed as they arrive. A bomb costs no memory: what nobody takes is not unpacked.
+// Decompresses answers as they arrive. A decompression bomb costs no memory: what nobody reads is not unpacked.
 
 import type { Transform } from 'node:stream'
 import type { Flow } from './exchange.ts'
 
 const zlib = () => process.getBuiltinModule('node:zlib')
 
-/** What we ask for. */
+/** For the `accept-encoding` header. */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 
-/** Null for what is not compressed, undefined for what we cannot read. */
+/** Null when the body is not compressed, undefined when we do not know the encoding. */
 export function decoderFor(encoding: string): (() => Transform) | null | undefined {
   const { constants, createBrotliDecompress, createGunzip, createInflate } = zlib()
-  // Whatever is there goes on at once, as the server sent it.
+  // Passes on at once what the server flushed.
   const flush = { flush: constants.Z_SYNC_FLUSH }
   switch (encoding.trim().toLowerCase()) {
     case '':
@@ -34,7 +34,7 @@ export interface BodyDecoder extends Flow {
   end(): void
 }
 
-/** `source` is held up while the reader is. */
+/** Pauses `source` while the reader is paused. */
 export function createBodyDecoder(
   decoder: Transform,
   source: Flow,

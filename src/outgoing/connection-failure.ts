@@ -1,15 +1,15 @@
-import type { Line } from './connections.ts'
+import type { Upstream } from './connections.ts'
 
-/** Why there is no answer, or no whole one. `code` is the system's, or one of these. */
+/** Why there is no answer, or only a part of one. `code` is the system's error code, or one of those below. */
 export class ConnectionFailure extends Error {
   readonly code: string
-  /** The proxy in between, as it may be shown. */
+  /** The proxy that was used, without its password. */
   readonly proxy: string | null
   readonly connectTimeoutMs: number
-  /** Host and port of the server that was asked. */
+  /** Host and port of the server. */
   readonly address: string
 
-  constructor(code: string, cause: Error, { proxy, connectTimeoutMs }: Line, address: string) {
+  constructor(code: string, cause: Error, { proxy, connectTimeoutMs }: Upstream, address: string) {
     super(cause.message, { cause })
     this.name = 'ConnectionFailure'
     this.code = code
@@ -25,27 +25,31 @@ export const PROXY_REFUSED = 'PROXY_REFUSED_'
 export const BAD_HTTP = 'BAD_HTTP'
 export const BAD_ENCODING = 'BAD_ENCODING'
 
-/** undici's words in ours, which do not change with its version. */
-export function connectionFailure(error: Error & { code?: unknown }, line: Line, { host, port, protocol }: URL) {
+/** Translates undici's errors into our codes, which do not change with its version. */
+export function connectionFailure(
+  error: Error & { code?: unknown },
+  upstream: Upstream,
+  { host, port, protocol }: URL,
+) {
   const address = port === '' ? `${host}:${protocol === 'https:' ? 443 : 80}` : host
-  return new ConnectionFailure(connectionCode(error), error, line, address)
+  return new ConnectionFailure(connectionCode(error), error, upstream, address)
 }
 
-/** A header or a path that HTTP has no way to send. */
+/** A header or a path that HTTP cannot carry. */
 export const isUnsendable = (error: Error & { code?: unknown }): boolean =>
   error.code === 'UND_ERR_INVALID_ARG' && refusedByProxy(error) === undefined
 
 const refusedByProxy = ({ message }: { message: string }): string | undefined =>
   /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message)?.[1]
 
-/** The system's code stays as it is. */
+/** Codes of the system stay as they are. */
 export function connectionCode(error: { code?: unknown; message: string; name?: string }): string {
   const status = refusedByProxy(error)
   if (status !== undefined) return `${PROXY_REFUSED}${status}`
   const { code, message } = error
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':
-    case 'UND_ERR_HEADERS_TIMEOUT': // Only a question for a tunnel has this limit.
+    case 'UND_ERR_HEADERS_TIMEOUT': // Only a request for a tunnel has this limit.
     case 'ETIMEDOUT':
       return CONNECT_TIMEOUT
     case 'UND_ERR_SOCKET':
@@ -55,7 +59,7 @@ export function connectionCode(error: { code?: unknown; message: string; name?: 
     case 'UND_ERR_DESTROYED':
     case 'UND_ERR_CLOSED':
       return 'ECONNRESET'
-    case 'ERR_ASSERTION': // undici's word for a status that no server may send.
+    case 'ERR_ASSERTION': // How undici reports a status that no server may send.
     case 'UND_ERR_HEADERS_OVERFLOW':
       return BAD_HTTP
   }

@@ -1,4 +1,4 @@
-// Connections to other people's servers: undici's pools and proxies, the choice between them ours.
+// Connections to other servers. undici keeps the connections and speaks to proxies; we choose the proxy.
 
 import { setMaxListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
@@ -7,66 +7,65 @@ import { ServerError } from '../domain/errors.ts'
 import { chooseProxy, type ProxyChoice, type ProxyVariables, shownProxy } from './proxy-choice.ts'
 import { quickReads } from './quick-reads.ts'
 
-/** How a server is reached. */
-export interface WayOut {
-  /** The address of a proxy, or `false` for none; left out: the variables decide. */
+export interface ConnectionOptions {
+  /** The address of a proxy, or `false` for none. When it is left out, `proxyVariables` decide. */
   proxy?: string | false
   proxyVariables?: ProxyVariables
   connectTimeoutMs?: number
-  /** PEM: who we are, and whom we trust in the place of the usual authorities. */
+  /** PEM texts: our certificate and key, and the authority to trust instead of the usual ones. */
   tls?: { cert?: string; key?: string; ca?: string }
 }
 
-/** Where requests go: to their servers, or to a proxy. */
-export interface Line {
+/** What takes requests for a server: connections to the server itself, or to a proxy. */
+export interface Upstream {
   dispatcher: Dispatcher
-  /** As it may be shown; null where there is none. */
+  /** The proxy's address without its password; null when there is no proxy. */
   proxy: string | null
   connectTimeoutMs: number
 }
 
-export interface Lines {
-  /** Throws `config_invalid` for a proxy that is none. A promise only until undici is loaded. */
-  to(target: URL): Line | Promise<Line>
-  /** Whether requests for it go through a proxy; throws like `to`. */
+export interface ConnectionPool {
+  /** Throws `config_invalid` when the proxy's address is not valid. Returns a promise only until undici is loaded. */
+  upstreamFor(target: URL): Upstream | Promise<Upstream>
+  /** Whether requests to `target` go through a proxy. Throws like `upstreamFor`. */
   isProxied(target: URL): boolean
-  /** Like the global one, over these lines; but a redirect to another server fails. */
+  /** Like the global `fetch`, over this pool; but a redirect to another server fails. */
   readonly fetch: typeof fetch
-  /** The proxies that were used so far, and who named them. */
+  /** The proxies that were used so far, and the setting or variable that named each. */
   proxies(): readonly { proxy: string; from: string }[]
 }
 
 export interface Connections {
-  /** One set of connections: those that are made in another way are never shared. */
-  through(way: WayOut): Lines
-  /** A client for one request to addresses that were judged; the name is not looked up again. `signal` closes it at any moment. */
+  /** A pool of its own. Connections are never shared between pools, because their options may differ. */
+  pool(options: ConnectionOptions): ConnectionPool
+  /** A client for one request to addresses that were checked; it does not look the name up again. `signal` closes it at any time. */
   pinned(origin: URL, lookup: LookupFunction, signal: AbortSignal): Promise<Dispatcher>
-  /** Loads undici now, so that the first request need not. */
+  /** Loads undici now, so that the first request does not have to. */
   warm(): Promise<void>
-  /** What is under way fails. */
+  /** Fails the requests that are under way. */
   close(): void
 }
 
 type Undici = typeof import('undici')
 
-/** Who does not answer until then is not there; a slow model answers to the connection at once. */
+/** Even a slow model's server accepts a connection at once, so one that needs longer than this is not there. */
 export const CONNECT_TIMEOUT_MS = 10_000
-/** Most servers keep an idle connection for a minute or more; what they say themselves counts first. */
+/** Most servers keep an idle connection for a minute or more. A `keep-alive` header of the server wins over this. */
 const IDLE_MS = 55_000
 const LONGEST_IDLE_MS = 600_000
-/** The server counts from an earlier moment than we. */
+/** The server began to count before we did, so we close earlier. */
 const EARLIER_MS = 1_000
 const MAX_HEAD_BYTES = 64 * 1024
 
 export function createConnections(): Connections {
   const open = new Set<Dispatcher>()
-  // undici does not give up what is still connecting: only the socket itself can be told.
+  // undici does not stop a connection that is still being made; only a signal on the socket does.
   const closing = new AbortController()
   setMaxListeners(0, closing.signal)
   let loading: Promise<Undici> | null = null
   let loaded: Undici | null = null
 
-  // 50 ms and more, for an agent that may never ask anybody.
+  // Loading takes 50 ms and more, and an agent may never need it.
   const load = (): Promise<Undici> => {
     loading ??= import('undici').then((undici) => {
       loaded = undici
@@ -75,13 +74,13 @@ export function createConnections(): Connections {
     return loading
   }
 
-  function connect(undici: Undici, way: WayOut, proxy: ProxyChoice | null): Line {
+  function connect(undici: Undici, wanted: ConnectionOptions, proxy: ProxyChoice | null): Upstream {
     if (closing.signal.aborted) throw closed()
-    const connectTimeoutMs = way.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+    const connectTimeoutMs = wanted.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
     const options = { ...common, connectTimeout: connectTimeoutMs }
-    const toAnybody = { timeout: connectTimeoutMs, allowH2: false, signal: closing.signal }
-    const toServer = { ...way.tls, ...toAnybody }
-    // One for all pools of the line: it keeps the TLS sessions, and a pool goes when its last connection does.
+    const toProxyOrServer = { timeout: connectTimeoutMs, allowH2: false, signal: closing.signal }
+    const toServer = { ...wanted.tls, ...toProxyOrServer }
+    // One connector for all of undici's pools here: it keeps the TLS sessions, and a pool is gone when its last connection closes.
     const connector = undici.buildConnector(toServer)
     const connect: typeof connector = (to, done) =>
       connector(to, (...[error, socket]) => {
@@ -89,60 +88,60 @@ export function createConnections(): Connections {
         quickReads(socket)
         done(null, socket)
       })
-    const pool = (to: URL | string, more: object) =>
+    const createPool = (to: URL | string, more: object) =>
       new undici.Pool(to, { ...options, ...more, factory: countingFactory(undici) })
     const uri = proxy === null ? '' : `${proxy.url.protocol}//${proxy.url.host}/`
     let toProxy: Dispatcher | null = null
     const dispatcher =
       proxy === null
-        ? new undici.Agent({ ...options, connect, factory: pool })
+        ? new undici.Agent({ ...options, connect, factory: createPool })
         : new undici.ProxyAgent({
             ...options,
             ...credentials(proxy.url),
             uri,
             factory: (to: URL | string, more: object) => {
-              if (to !== uri) return pool(to, more)
-              // What needs no tunnel: without this each server would have connections to the proxy of its own, and keep them.
-              toProxy ??= pool(to, more)
+              if (to !== uri) return createPool(to, more)
+              // For requests that need no tunnel. Otherwise undici would keep separate connections to the proxy for each server.
+              toProxy ??= createPool(to, more)
               return toProxy
             },
-            // The one that asks the proxy for tunnels: what it asks is part of connecting.
-            clientFactory: (to: URL, more: object) => pool(to, { ...more, headersTimeout: connectTimeoutMs }),
+            // This client asks the proxy for tunnels. Waiting for one is part of connecting.
+            clientFactory: (to: URL, more: object) => createPool(to, { ...more, headersTimeout: connectTimeoutMs }),
             requestTls: toServer,
-            proxyTls: toAnybody,
+            proxyTls: toProxyOrServer,
           })
     open.add(dispatcher)
     return { dispatcher, proxy: proxy === null ? null : shownProxy(proxy), connectTimeoutMs }
   }
 
   return {
-    through(way) {
-      const byProxy = new Map<string, Line>()
+    pool(options) {
+      const byProxy = new Map<string, Upstream>()
       const used = new Map<string, { proxy: string; from: string }>()
-      const choose = (target: URL) => chooseProxy(target, way.proxy, way.proxyVariables ?? {})
+      const choose = (target: URL) => chooseProxy(target, options.proxy, options.proxyVariables ?? {})
 
-      function to(target: URL): Line | Promise<Line> {
+      function upstreamFor(target: URL): Upstream | Promise<Upstream> {
         const proxy = choose(target)
         const key = proxy?.url.href ?? ''
         const known = byProxy.get(key)
         if (known !== undefined) return known
         if (proxy !== null) used.set(key, { proxy: shownProxy(proxy), from: proxy.from })
-        const make = (undici: Undici): Line => {
-          // Several may have waited for undici.
-          const line = byProxy.get(key) ?? connect(undici, way, proxy)
-          byProxy.set(key, line)
-          return line
+        const make = (undici: Undici): Upstream => {
+          // Several requests may have waited for undici.
+          const upstream = byProxy.get(key) ?? connect(undici, options, proxy)
+          byProxy.set(key, upstream)
+          return upstream
         }
         return loaded === null ? load().then(make) : make(loaded)
       }
 
-      let asking: Promise<typeof fetch> | null = null
+      let fetching: Promise<typeof fetch> | null = null
       return {
-        to,
+        upstreamFor,
         isProxied: (target) => choose(target) !== null,
         fetch: async (input, init) => {
-          asking ??= load().then((undici) => fetchOver(undici, to))
-          return (await asking)(input, init)
+          fetching ??= load().then((undici) => fetchOver(undici, upstreamFor))
+          return (await fetching)(input, init)
         },
         proxies: () => [...used.values()],
       }
@@ -150,7 +149,7 @@ export function createConnections(): Connections {
     async pinned(origin, lookup, signal) {
       const undici = loaded ?? (await load())
       if (closing.signal.aborted) throw closed()
-      // `pipelining: 0` closes it after the answer: one that is kept could belong to an address that was judged for somebody else.
+      // `pipelining: 0` closes the connection after the answer. A kept one could lead to an address that was checked for another request.
       const closes = AbortSignal.any([signal, closing.signal])
       const connect = { lookup, timeout: CONNECT_TIMEOUT_MS, allowH2: false, signal: closes }
       return new undici.Client(origin.origin, { ...common, pipelining: 0, connect })
@@ -169,7 +168,7 @@ export function createConnections(): Connections {
 const closed = (): Error => new Error('The connections to other servers are closed.')
 
 const common = {
-  // Our own clock says how long to wait for an answer and between its parts.
+  // Our own clock limits how long we wait for an answer and between its parts.
   headersTimeout: 0,
   bodyTimeout: 0,
   keepAliveTimeout: IDLE_MS,
@@ -177,9 +176,9 @@ const common = {
   keepAliveTimeoutThreshold: EARLIER_MS,
   maxHeaderSize: MAX_HEAD_BYTES,
   pipelining: 1,
-  // As many as there are streams at once: a limit would have them wait for each other.
+  // No limit: streams would have to wait for each other.
   connections: null,
-  // One stream a connection: what is slow to read holds up nobody else.
+  // One stream per connection, so that a slow reader does not delay other streams.
   allowH2: false,
 } as const
 
@@ -188,12 +187,12 @@ function credentials({ username, password }: URL): { token?: string } {
   return { token: basicAuth(username, password) }
 }
 
-/** The user and the password of an address, as a header. */
+/** The user and the password of an address, as an `authorization` header. */
 export function basicAuth(username: string, password: string): string {
   return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`
 }
 
-/** A password with a bare % is meant as it is written. */
+/** A password with a bare % is used as it is written. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -202,12 +201,12 @@ function decoded(text: string): string {
   }
 }
 
-/** A handler that wants to know whether its connection has served before. */
-export interface KnowsConnection {
-  usedAgain: boolean
+/** A handler that is told whether its connection has served a request before. */
+export interface ReuseAware {
+  isReused: boolean
 }
 
-/** undici does not tell a handler whether its connection is a new one; only then is a reset worth a second attempt. */
+/** undici does not tell a handler whether its connection is new. A second attempt after a reset makes sense only when it is not. */
 function countingFactory({ Client }: Undici): (origin: URL, options: object) => Client {
   class CountingClient extends Client {
     #served = 0
@@ -218,7 +217,7 @@ function countingFactory({ Client }: Undici): (origin: URL, options: object) => 
       })
     }
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      if ('usedAgain' in handler) handler.usedAgain = this.#served > 0
+      if ('isReused' in handler) handler.isReused = this.#served > 0
       this.#served += 1
       return super.dispatch(options, handler)
     }
@@ -226,8 +225,8 @@ function countingFactory({ Client }: Undici): (origin: URL, options: object) => 
   return (origin, options) => new CountingClient(origin, options)
 }
 
-/** A redirect is followed within its server: to another one the keys would go along, whatever header they are in. */
-function fetchOver(undici: Undici, to: Lines['to']): typeof fetch {
+/** Follows a redirect within the same server only: another server would get the keys, whatever header they are in. */
+function fetchOver(undici: Undici, upstreamFor: ConnectionPool['upstreamFor']): typeof fetch {
   class OneServer extends undici.Dispatcher {
     #origin = ''
 
@@ -237,16 +236,16 @@ function fetchOver(undici: Undici, to: Lines['to']): typeof fetch {
       if (origin !== this.#origin) {
         throw new ServerError(
           'config_invalid',
-          `${this.#origin} redirects to ${origin}. Nothing is sent there: set the address to where it leads.`,
+          `${this.#origin} redirects to ${origin}. Nothing was sent there. Set the address to ${origin} if you trust it.`,
         )
       }
-      const line = to(new URL(origin))
-      // undici is loaded, or we would not be here.
-      if (line instanceof Promise) throw new Error('undici is not loaded')
-      return line.dispatcher.dispatch(options, handler)
+      const upstream = upstreamFor(new URL(origin))
+      // This class extends one of undici's, so undici is loaded.
+      if (upstream instanceof Promise) throw new Error('undici is not loaded')
+      return upstream.dispatcher.dispatch(options, handler)
     }
   }
-  // The same standard twice: once in Node's types, once in undici's.
+  // Node's types and undici's types describe the same standard, but TypeScript cannot know.
   return ((input: Parameters<Undici['fetch']>[0], init?: Parameters<Undici['fetch']>[1]) =>
     undici.fetch(input, { ...init, dispatcher: new OneServer() })) as unknown as typeof fetch
 }

@@ -3,10 +3,10 @@ import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createConnections, type Lines } from './connections.ts'
+import { type ConnectionPool, createConnections } from './connections.ts'
 import { ask, type Outcome, turn, turns, until } from './testing/ask.ts'
-import { runLines } from './testing/lines-process.ts'
 import { answerOf, listenRaw, openServer, type RawServer } from './testing/raw-server.ts'
+import { runInProcess } from './testing/run-in-process.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -15,45 +15,45 @@ afterEach(async () => {
 
 type Answer = Parameters<typeof listenRaw>[0]
 
-function openLines(...closing: RawServer[]) {
+function openPool(...closing: RawServer[]) {
   const connections = createConnections()
   cleanups.push(connections.close, ...closing.map(({ close }) => close))
-  return { lines: connections.through({}), close: connections.close }
+  return { pool: connections.pool({}), close: connections.close }
 }
 
 async function setUp(answer: Answer) {
   const server = await listenRaw(answer)
-  const { lines, close } = openLines(server)
+  const { pool, close } = openPool(server)
   const url = `http://127.0.0.1:${server.port}/`
   const get = async (path = ''): Promise<string | undefined> => {
-    const { body, failure } = await ask(lines, url + path).outcome
-    // A connection is free again a turn after the end of its answer.
+    const { body, failure } = await ask(pool, url + path).outcome
+    // A connection is free one turn of the event loop after the end of its answer.
     await turns(3)
     return failure ?? body
   }
-  return { server, lines, close, url, get }
+  return { server, pool, close, url, get }
 }
 
 const certificate = (part: 'cert' | 'key') =>
   readFileSync(new URL(`../http/testing/localhost-${part}.pem`, import.meta.url))
 
-describe('connections that are used again', () => {
-  test('one after the other, and as many as are needed at once', async () => {
+describe('connections', () => {
+  test('are used again one after the other, and there are as many as are needed at once', async () => {
     const waiting: Socket[] = []
-    const { server, lines, url, get } = await setUp((socket, { head }) => {
+    const { server, pool, url, get } = await setUp((socket, { head }) => {
       if (head.startsWith('GET /wait')) waiting.push(socket)
       else socket.write(answerOf('x'))
     })
     for (let i = 0; i < 5; i += 1) expect(await get()).toBe('x')
     expect(server.sockets).toHaveLength(1)
-    const asked = Array.from({ length: 3 }, () => ask(lines, `${url}wait`).outcome)
+    const asked = Array.from({ length: 3 }, () => ask(pool, `${url}wait`).outcome)
     await until(() => waiting.length === 3)
     for (const socket of waiting) socket.write(answerOf('y'))
     await Promise.all(asked)
     expect(server.sockets).toHaveLength(3)
   })
 
-  test('not after the server has closed them', async () => {
+  test('are not used again after the server has closed them', async () => {
     const { server, get } = await setUp((socket, { connection }) => socket.write(answerOf(String(connection))))
     expect(await get()).toBe('1')
     server.sockets[0]?.end()
@@ -64,7 +64,7 @@ describe('connections that are used again', () => {
     expect(await get()).toBe('3')
   })
 
-  test('not when the answer, or the server, says so', async () => {
+  test('are not used again when the answer says so', async () => {
     const { get } = await setUp((socket, { connection, count }) => {
       if (count === 1) socket.write(answerOf(String(connection), 'connection: close\r\n'))
       else if (count === 2) socket.write(answerOf(String(connection)).replace('1.1', '1.0'))
@@ -76,13 +76,13 @@ describe('connections that are used again', () => {
   test.each([
     ['with the answer', (socket: Socket) => socket.write(`${answerOf('good')}${answerOf('evil')}`)],
     [
-      'behind it',
+      'after it',
       (socket: Socket) => {
         socket.write(answerOf('good'))
         setImmediate(() => socket.write(answerOf('evil')))
       },
     ],
-  ])('not when bytes came that nobody had asked for, %s', async (_, poison) => {
+  ])('are not used again when bytes came that nobody had asked for, %s', async (_, poison) => {
     const { server, get } = await setUp((socket, { count }) => {
       if (count === 1) poison(socket)
       else socket.write(answerOf('next'))
@@ -92,35 +92,35 @@ describe('connections that are used again', () => {
     expect(await get()).toBe('next')
   })
 
-  test('a thousand at once get their own answers', async () => {
-    const { lines, url } = await setUp((socket, { head }) => {
+  test('bring a thousand requests at once their own answers', async () => {
+    const { pool, url } = await setUp((socket, { head }) => {
       const path = head.slice(4, head.indexOf(' ', 4))
       setImmediate(() => socket.write(answerOf(path.repeat(100))))
     })
-    const asked = Array.from({ length: 1_000 }, (_, i) => ask(lines, `${url}${i}`).outcome)
+    const asked = Array.from({ length: 1_000 }, (_, i) => ask(pool, `${url}${i}`).outcome)
     const bodies = (await Promise.all(asked)).map(({ body }) => body)
     expect(bodies).toEqual(Array.from({ length: 1_000 }, (_, i) => `/${i}`.repeat(100)))
   })
 })
 
-describe('a connection that is closed in the moment it is used again', () => {
+describe('a connection that the server closes while it is used again', () => {
   const closings: [string, (socket: Socket) => void][] = [
     ['ended', (socket) => void socket.end()],
     ['reset', (socket) => void socket.resetAndDestroy()],
   ]
 
-  test.each(closings)('%s: the server is asked again until the connection is a new one', async (_, close) => {
-    const { server, lines, url, get } = await setUp((socket, { connection, count, head }) => {
+  test.each(closings)('%s: the request is sent again until the connection is a new one', async (_, close) => {
+    const { server, pool, url, get } = await setUp((socket, { connection, count, head }) => {
       if (head.startsWith('GET /first') || connection > 2) socket.write(answerOf(`${connection} ${count}`))
       else close(socket)
     })
-    await Promise.all([ask(lines, `${url}first`).outcome, ask(lines, `${url}first`).outcome])
+    await Promise.all([ask(pool, `${url}first`).outcome, ask(pool, `${url}first`).outcome])
     await turns(3)
     expect(await get()).toBe('3 5')
     expect(server.sockets).toHaveLength(3)
   })
 
-  test.each(closings)('%s: exactly once', async (_, close) => {
+  test.each(closings)('%s: the request is sent on a new connection only once', async (_, close) => {
     let asked = 0
     const { get } = await setUp((socket, { count }) => {
       asked = count
@@ -135,8 +135,8 @@ describe('a connection that is closed in the moment it is used again', () => {
   test.each([
     ['a whole head', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'],
     ['a part of a head', 'HTTP/1.1 2'],
-    ['an announcement', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ])('not when %s had come: the question was read', async (_, beginning) => {
+    ['an informational answer', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ])('the request is not sent again when %s had come: the server has read it', async (_, beginning) => {
     let asked = 0
     const { get } = await setUp((socket, { count }) => {
       asked = count
@@ -148,14 +148,14 @@ describe('a connection that is closed in the moment it is used again', () => {
     expect(asked).toBe(2)
   })
 
-  test('not after the exchange was destroyed', async () => {
+  test('the request is not sent again after the exchange was destroyed', async () => {
     let asked = 0
-    const { server, lines, url, get } = await setUp((socket, { count }) => {
+    const { server, pool, url, get } = await setUp((socket, { count }) => {
       asked = count
       if (count === 1) socket.write(answerOf('x'))
     })
     expect(await get()).toBe('x')
-    const second = ask(lines, url)
+    const second = ask(pool, url)
     await until(() => asked === 2)
     server.sockets[0]?.resetAndDestroy()
     second.exchange.destroy()
@@ -165,15 +165,15 @@ describe('a connection that is closed in the moment it is used again', () => {
 })
 
 describe('failures of a connection', () => {
-  test('nobody listens', async () => {
+  test('no server listens', async () => {
     const { server, get } = await setUp(() => {})
     await server.close()
     expect(await get()).toBe('ECONNREFUSED')
   })
 
   test('a name that does not exist', async () => {
-    const { lines } = openLines()
-    expect((await ask(lines, 'http://nothing.invalid/').outcome).failure).toMatch(/^(ENOTFOUND|EAI_AGAIN)$/)
+    const { pool } = openPool()
+    expect((await ask(pool, 'http://nothing.invalid/').outcome).failure).toMatch(/^(ENOTFOUND|EAI_AGAIN)$/)
   })
 
   test('a new connection that is reset, or ended, before the answer is not tried again', async () => {
@@ -187,32 +187,32 @@ describe('failures of a connection', () => {
   })
 
   test('an answer that is cut off', async () => {
-    const { lines, url } = await setUp((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel'))
-    const { calls, outcome } = ask(lines, url)
+    const { pool, url } = await setUp((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel'))
+    const { calls, outcome } = ask(pool, url)
     expect(await outcome).toMatchObject({ status: 200, failure: 'ECONNRESET' })
     expect(calls).toEqual(['head', 'body', 'failed'])
   })
 
-  test('a server that speaks something else, also one that waits after its first words', async () => {
+  test('a server that does not speak HTTP, even one that waits after its greeting', async () => {
     const server = await openServer(net.createServer((socket) => socket.resume().write('220 mail.test ESMTP\r\n')))
-    const { lines } = openLines(server)
-    expect(await ask(lines, `http://127.0.0.1:${server.port}`).outcome).toEqual({ failure: 'BAD_HTTP' })
+    const { pool } = openPool(server)
+    expect(await ask(pool, `http://127.0.0.1:${server.port}`).outcome).toEqual({ failure: 'BAD_HTTP' })
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
-  test('https where only http is spoken, and the other way round', async () => {
-    const { server, lines } = await setUp((socket) => socket.write(answerOf('x')))
+  test('https where the server speaks only http, and the reverse', async () => {
+    const { server, pool } = await setUp((socket) => socket.write(answerOf('x')))
     const closing = net.createServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n')))
     const plain = await openServer(closing)
     cleanups.push(plain.close)
-    expect((await ask(lines, `https://127.0.0.1:${plain.port}/`).outcome).failure).toMatch(/EPROTO|ERR_SSL/)
+    expect((await ask(pool, `https://127.0.0.1:${plain.port}/`).outcome).failure).toMatch(/EPROTO|ERR_SSL/)
     const secure = await openServer(tls.createServer({ cert: certificate('cert'), key: certificate('key') }))
     cleanups.push(secure.close)
-    expect((await ask(lines, `http://127.0.0.1:${secure.port}/`).outcome).failure).toMatch(/BAD_HTTP|ECONNRESET/)
+    expect((await ask(pool, `http://127.0.0.1:${secure.port}/`).outcome).failure).toMatch(/BAD_HTTP|ECONNRESET/)
     expect(server.sockets).toEqual([])
   })
 
-  test('a certificate that nobody vouches for: the server gets nothing to read', async () => {
+  test('a certificate that no authority signed: nothing is sent to the server', async () => {
     let read = ''
     const secure = tls.createServer({ cert: certificate('cert'), key: certificate('key') }, (socket) => {
       socket.on('error', () => {})
@@ -221,10 +221,10 @@ describe('failures of a connection', () => {
       })
     })
     const server = await openServer(secure)
-    const { lines } = openLines(server)
+    const { pool } = openPool(server)
     const headers = { authorization: 'Bearer secret' }
     for (const host of ['localhost', '127.0.0.1']) {
-      const { calls, outcome } = ask(lines, `https://${host}:${server.port}`, { headers })
+      const { calls, outcome } = ask(pool, `https://${host}:${server.port}`, { headers })
       expect(await outcome).toEqual({ failure: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
       expect(calls).toEqual(['failed'])
     }
@@ -234,24 +234,27 @@ describe('failures of a connection', () => {
 })
 
 describe('what is sent', () => {
-  async function wire(send: (lines: Lines, port: number) => Promise<Outcome>, host = '127.0.0.1') {
+  async function wire(send: (pool: ConnectionPool, port: number) => Promise<Outcome>, host = '127.0.0.1') {
     let head = ''
     const server = await listenRaw((socket, request) => {
       head = request.head
       socket.write(answerOf('ok'))
     }, host)
-    const { lines } = openLines(server)
-    expect((await send(lines, server.port)).body).toBe('ok')
+    const { pool } = openPool(server)
+    expect((await send(pool, server.port)).body).toBe('ok')
     return head.replaceAll(String(server.port), 'PORT').split('\r\n')
   }
 
-  test('the request, with nothing in it that was not said', async () => {
+  test('is the request, with no headers but the given and the necessary ones', async () => {
     const headers = { 'x-api-key': 'k' }
-    expect(await wire((lines, port) => ask(lines, `http://127.0.0.1:${port}/v1/x?a=b#c`, { headers }).outcome)).toEqual(
-      ['GET /v1/x?a=b HTTP/1.1', 'host: 127.0.0.1:PORT', 'connection: keep-alive', 'x-api-key: k'],
-    )
+    expect(await wire((pool, port) => ask(pool, `http://127.0.0.1:${port}/v1/x?a=b#c`, { headers }).outcome)).toEqual([
+      'GET /v1/x?a=b HTTP/1.1',
+      'host: 127.0.0.1:PORT',
+      'connection: keep-alive',
+      'x-api-key: k',
+    ])
     const post = { method: 'POST', headers: { accept: 'text/event-stream' }, body: 'Grüße' } as const
-    expect(await wire((lines, port) => ask(lines, `http://localhost:${port}`, post).outcome)).toEqual([
+    expect(await wire((pool, port) => ask(pool, `http://localhost:${port}`, post).outcome)).toEqual([
       'POST / HTTP/1.1',
       'host: localhost:PORT',
       'connection: keep-alive',
@@ -260,25 +263,23 @@ describe('what is sent', () => {
     ])
   })
 
-  test('to an address of IPv6', async () => {
-    expect(await wire((lines, port) => ask(lines, `http://[::1]:${port}/`).outcome, '::1')).toContain(
-      'host: [::1]:PORT',
-    )
+  test('names an IPv6 address in brackets', async () => {
+    expect(await wire((pool, port) => ask(pool, `http://[::1]:${port}/`).outcome, '::1')).toContain('host: [::1]:PORT')
   })
 
-  test('the user and the password of the address, unless there is a better proof', async () => {
+  test('has the user and the password of the address, unless an authorization header is given', async () => {
     const basic = `authorization: Basic ${Buffer.from('Jörg:a:b c').toString('base64')}`
     const address = (port: number) => `http://J%C3%B6rg:a%3Ab%20c@127.0.0.1:${port}/`
-    const plain = await wire((lines, port) => ask(lines, address(port)).outcome)
+    const plain = await wire((pool, port) => ask(pool, address(port)).outcome)
     expect(plain).toEqual(['GET / HTTP/1.1', 'host: 127.0.0.1:PORT', 'connection: keep-alive', basic])
     const headers = { authorization: 'Bearer k' }
-    const better = await wire((lines, port) => ask(lines, address(port), { headers }).outcome)
+    const better = await wire((pool, port) => ask(pool, address(port), { headers }).outcome)
     expect(better.filter((line) => line.startsWith('authorization'))).toEqual(['authorization: Bearer k'])
   })
 
-  test('a path with blanks, line ends and other scripts is encoded', async () => {
+  test('has an encoded path, with spaces, line ends and other scripts', async () => {
     const path = '/a b\r\nx: y/Grüße/日本?q=ä b\n&r="<>'
-    expect((await wire((lines, port) => ask(lines, `http://127.0.0.1:${port}${path}`).outcome))[0]).toBe(
+    expect((await wire((pool, port) => ask(pool, `http://127.0.0.1:${port}${path}`).outcome))[0]).toBe(
       'GET /a%20bx:%20y/Gr%C3%BC%C3%9Fe/%E6%97%A5%E6%9C%AC?q=%C3%A4%20b&r=%22%3C%3E HTTP/1.1',
     )
   })
@@ -293,8 +294,8 @@ describe('what is sent', () => {
     ['another protocol', 'ftp://127.0.0.1/', {}],
     ['no address', 'nowhere', {}],
   ])('%s is refused before there is a connection', async (_, url, headers) => {
-    const { server, lines, url: good } = await setUp(() => {})
-    const outcome = async () => ask(lines, url || good, { headers }).outcome
+    const { server, pool, url: good } = await setUp(() => {})
+    const outcome = async () => ask(pool, url || good, { headers }).outcome
     expect(await outcome().catch(({ name }: Error) => ({ failure: name }))).toMatchObject({
       failure: expect.stringMatching(/^(TypeError|UND_ERR_INVALID_ARG)$/),
     })
@@ -302,7 +303,7 @@ describe('what is sent', () => {
     expect(server.sockets).toEqual([])
   })
 
-  test('an answer to a question that is not sent whole is given; the connection is not used again', async () => {
+  test('may be answered before all of it is sent; the connection is not used again', async () => {
     const impatient = net.createServer((socket) => {
       socket.once('data', () => {
         socket.pause()
@@ -310,11 +311,11 @@ describe('what is sent', () => {
       })
     })
     const server = await openServer(impatient)
-    const { lines } = openLines(server)
+    const { pool } = openPool(server)
     const url = `http://127.0.0.1:${server.port}/`
     const body = 'x'.repeat(50_000_000)
-    expect(await ask(lines, url, { method: 'POST', body }).outcome).toMatchObject({ status: 413, body: 'too long' })
-    expect((await ask(lines, url).outcome).status).toBe(413)
+    expect(await ask(pool, url, { method: 'POST', body }).outcome).toMatchObject({ status: 413, body: 'too long' })
+    expect((await ask(pool, url).outcome).status).toBe(413)
     expect(server.sockets).toHaveLength(2)
   })
 })
@@ -352,15 +353,15 @@ describe('reading', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test('loses nothing of an answer that ended with the connection while nobody read', async () => {
+  test('loses nothing of an answer whose connection ended during a pause', async () => {
     let ended = false
-    const { lines, url } = await setUp((socket) => {
+    const { pool, url } = await setUp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       socket.end('x'.repeat(150_000), () => {
         ended = true
       })
     })
-    const asked = ask(lines, url, {}, (call, exchange) => call === 'head' && exchange.pause())
+    const asked = ask(pool, url, {}, (call, exchange) => call === 'head' && exchange.pause())
     await until(() => ended && asked.calls.length > 0)
     await turns()
     expect(asked.calls).not.toContain('end')
@@ -371,7 +372,7 @@ describe('reading', () => {
   test('stops with pause, and loses nothing', async () => {
     const total = 64 * 1024 * 1024
     let sent = 0
-    const { lines, url, get } = await setUp((socket, { count }) => {
+    const { pool, url, get } = await setUp((socket, { count }) => {
       if (count > 1) return void socket.write(answerOf('next'))
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
       const write = () => {
@@ -385,7 +386,7 @@ describe('reading', () => {
       }
       write()
     })
-    const large = ask(lines, url, {}, (call, exchange) => call === 'head' && exchange.pause())
+    const large = ask(pool, url, {}, (call, exchange) => call === 'head' && exchange.pause())
     await until(() => large.calls.length > 0)
     for (let before = -1; before !== sent; await turns()) before = sent
     const received = large.received()
@@ -408,13 +409,13 @@ describe('destroy', () => {
     ['in the middle of the body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhel', ['head', 'body']],
   ]
 
-  test.each(states)('%s closes the connection, and nothing is called any more', async (_, beginning, expected) => {
+  test.each(states)('%s closes the connection, and no handler is called after it', async (_, beginning, expected) => {
     let connection: Socket | null = null
-    const { server, lines, url } = await setUp((socket) => {
+    const { server, pool, url } = await setUp((socket) => {
       connection = socket
       socket.write(beginning)
     })
-    const { exchange, calls } = ask(lines, url)
+    const { exchange, calls } = ask(pool, url)
     await until(() => connection !== null && calls.length === expected.length)
     exchange.destroy()
     server.sockets[0]?.write('lo\r\n0\r\n\r\n')
@@ -425,9 +426,9 @@ describe('destroy', () => {
     expect(calls).toEqual(expected)
   })
 
-  test('at once, before there is a connection', async () => {
-    const { server, lines, url } = await setUp((socket) => socket.write(answerOf('x')))
-    const { exchange, calls } = ask(lines, url)
+  test('works at once, before there is a connection', async () => {
+    const { server, pool, url } = await setUp((socket) => socket.write(answerOf('x')))
+    const { exchange, calls } = ask(pool, url)
     exchange.destroy()
     await turns()
     expect(calls).toEqual([])
@@ -437,22 +438,22 @@ describe('destroy', () => {
   test.each([
     ['head', ['head']],
     ['body', ['head', 'body']],
-  ])('inside of %s, with the whole answer there', async (where, expected) => {
-    const { server, lines, url } = await setUp((socket) => socket.write(answerOf('x')))
-    const { calls } = ask(lines, url, {}, (call, exchange) => call === where && exchange.destroy())
+  ])('works inside of %s, when the whole answer is there', async (where, expected) => {
+    const { server, pool, url } = await setUp((socket) => socket.write(answerOf('x')))
+    const { calls } = ask(pool, url, {}, (call, exchange) => call === where && exchange.destroy())
     await until(() => server.sockets[0]?.destroyed === true)
     expect(calls).toEqual(expected)
   })
 
-  test('after the end is nothing: the connection belongs to the next one', async () => {
-    const { server, lines, url } = await setUp((socket, { count }) => {
+  test('does nothing after the end: the connection belongs to the next request', async () => {
+    const { server, pool, url } = await setUp((socket, { count }) => {
       if (count === 1) socket.write(answerOf('first'))
       else setImmediate(() => socket.write(answerOf('second')))
     })
-    const first = ask(lines, url)
+    const first = ask(pool, url)
     await first.outcome
     await turns(3)
-    const second = ask(lines, url)
+    const second = ask(pool, url)
     first.exchange.pause()
     first.exchange.destroy()
     expect((await second.outcome).body).toBe('second')
@@ -461,17 +462,17 @@ describe('destroy', () => {
 })
 
 describe('close', () => {
-  test('fails what is under way, and nothing connects again', async () => {
-    const { server, lines, close, url, get } = await setUp((socket, { head }) => {
+  test('fails the requests under way, and no new connection is made', async () => {
+    const { server, pool, close, url, get } = await setUp((socket, { head }) => {
       if (head.startsWith('GET /idle')) socket.write(answerOf('x'))
       if (head.startsWith('GET /head')) socket.write('HTTP/1.1 200 OK\r\n\r\n')
     })
     await get('idle')
-    const stale = ask(lines, url)
-    const begun = ask(lines, `${url}head`)
-    const again = ask(lines, url, {}, () => void ask(lines, url))
+    const stale = ask(pool, url)
+    const begun = ask(pool, `${url}head`)
+    const again = ask(pool, url, {}, () => void ask(pool, url))
     await until(() => server.sockets.length === 3 && begun.calls.length === 1)
-    const late = ask(lines, url)
+    const late = ask(pool, url)
     close()
     const asked = [stale, begun, again, late]
     expect((await Promise.all(asked.map(({ outcome }) => outcome))).map(({ failure }) => failure)).toEqual(
@@ -480,33 +481,33 @@ describe('close', () => {
     await until(() => server.sockets.every((socket) => socket.destroyed))
     await turn()
     expect(asked.map(({ calls }) => calls)).toEqual([['failed'], ['head', 'failed'], ['failed'], ['failed']])
-    expect(await ask(lines, url).outcome).toEqual({ failure: 'ECONNRESET' })
+    expect(await ask(pool, url).outcome).toEqual({ failure: 'ECONNRESET' })
   })
 
-  test('is not needed for a process to end: connections that wait idle do not hold it', async () => {
+  test('is not needed for a process to end: idle connections do not keep it alive', async () => {
     const { server, url } = await setUp((socket) => socket.write(answerOf('x')))
     const code = `
-      await Promise.all([ask(lines, url).outcome, ask(lines, url).outcome])
+      await Promise.all([ask(pool, url).outcome, ask(pool, url).outcome])
       await turns(3)
-      console.log((await ask(lines, url).outcome).body)`
-    expect(await runLines(code, url)).toBe('x\n')
+      console.log((await ask(pool, url).outcome).body)`
+    expect(await runInProcess(code, url)).toBe('x\n')
     expect(server.sockets).toHaveLength(2)
   })
 
-  test('lets a process end whose exchanges are under way; an exchange holds it until then', async () => {
+  test('lets a process end whose exchanges are under way; without it an exchange keeps the process alive', async () => {
     const { url } = await setUp((socket, { head }) => {
       if (head.startsWith('GET /slow')) setTimeout(() => socket.write(answerOf('slow')), 50)
       else socket.write('HTTP/1.1 200 OK\r\n\r\n')
     })
     const code = `
-      ask(lines, url + 'slow').outcome.then(({ body }) => {
+      ask(pool, url + 'slow').outcome.then(({ body }) => {
         console.log(body)
-        ask(lines, url + 'slow')
-        ask(lines, url, {}, (call) => {
+        ask(pool, url + 'slow')
+        ask(pool, url, {}, (call) => {
           console.log(call)
           if (call === 'head') connections.close()
         })
       })`
-    expect(await runLines(code, url)).toBe('slow\nhead\nfailed\n')
+    expect(await runInProcess(code, url)).toBe('slow\nhead\nfailed\n')
   })
 })

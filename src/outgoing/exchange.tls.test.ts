@@ -3,8 +3,8 @@ import tls, { type TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createConnections } from './connections.ts'
 import { ask, turns, until } from './testing/ask.ts'
-import { runLines } from './testing/lines-process.ts'
 import { answerOf, listenRaw, openServer, type RawServer } from './testing/raw-server.ts'
+import { runInProcess } from './testing/run-in-process.ts'
 
 const pem = (part: 'cert' | 'key') =>
   readFileSync(new URL(`../http/testing/localhost-${part}.pem`, import.meta.url), 'utf8')
@@ -25,10 +25,10 @@ async function listen(answer: (socket: TLSSocket, request: string) => void, host
   return open
 }
 
-function trustingLines() {
+function trustingPool() {
   const connections = createConnections()
   cleanups.push(connections.close)
-  return connections.through({ tls: { ca: pem('cert') } })
+  return connections.pool({ tls: { ca: pem('cert') } })
 }
 
 describe('connections with TLS', () => {
@@ -38,9 +38,9 @@ describe('connections with TLS', () => {
       seen.push([socket.servername, socket.alpnProtocol, socket.isSessionReused()])
       socket.write(answerOf('x', request.includes('/last') ? 'connection: close\r\n' : ''))
     })
-    const lines = trustingLines()
+    const pool = trustingPool()
     for (const path of ['first', 'last', 'third']) {
-      expect((await ask(lines, `https://localhost:${server.port}/${path}`).outcome).body).toBe('x')
+      expect((await ask(pool, `https://localhost:${server.port}/${path}`).outcome).body).toBe('x')
       await turns()
     }
     expect(seen).toEqual([
@@ -54,13 +54,13 @@ describe('connections with TLS', () => {
   test.each([
     ['127.0.0.1', '127.0.0.1'],
     ['[::1]', '::1'],
-  ])('go to %s without the name that only names have', async (address, host) => {
+  ])('send no server name to the address %s', async (address, host) => {
     let name: unknown
     const server = await listen((socket) => {
       name = socket.servername
       socket.write(answerOf('x'))
     }, host)
-    expect(await ask(trustingLines(), `https://${address}:${server.port}/`).outcome).toMatchObject({ body: 'x' })
+    expect(await ask(trustingPool(), `https://${address}:${server.port}/`).outcome).toMatchObject({ body: 'x' })
     expect(name).toBe(false)
   })
 
@@ -81,10 +81,10 @@ describe('connections with TLS', () => {
       write()
     })
     const url = `https://127.0.0.1:${server.port}/`
-    const asked = ask(trustingLines(), url, {}, (call, exchange) => call === 'head' && exchange.pause())
+    const asked = ask(trustingPool(), url, {}, (call, exchange) => call === 'head' && exchange.pause())
     await until(() => asked.calls.length > 0)
     for (let before = -1; before !== sent; await turns(300)) before = sent
-    // What had been read from the socket is still decrypted.
+    // What was read from the socket before the pause is still decrypted.
     expect(asked.received()).toBeLessThanOrEqual(128 * 1024)
     asked.exchange.resume()
     const { body = '' } = await asked.outcome
@@ -93,13 +93,13 @@ describe('connections with TLS', () => {
   })
 })
 
-test('the next address of a name is tried', async () => {
+test('a name with several addresses: the next one is tried', async () => {
   const plain = await listenRaw((socket) => socket.write(answerOf('plain')))
   cleanups.push(plain.close)
-  // A name server of its own needs a process of its own.
+  // Another name server needs another process.
   const code = `
     process.getBuiltinModule('node:dns').lookup = (name, options, done) =>
       done(null, [{ address: '::1', family: 6 }, { address: '127.0.0.1', family: 4 }])
-    console.log((await ask(lines, url).outcome).body)`
-  expect(await runLines(code, `http://localhost:${plain.port}`)).toBe('plain\n')
+    console.log((await ask(pool, url).outcome).body)`
+  expect(await runInProcess(code, `http://localhost:${plain.port}`)).toBe('plain\n')
 })

@@ -1,50 +1,51 @@
-// One request and its answer, by undici's dispatcher: no streams and no promises in between.
+// One request and its answer, through undici's dispatcher: no streams and no promises in between.
 
 import type { Dispatcher } from 'undici'
 import { type BodyDecoder, createBodyDecoder, decoderFor } from './body-decoder.ts'
 import { connectionFailure, isUnsendable } from './connection-failure.ts'
-import { basicAuth, type KnowsConnection, type Line, type Lines } from './connections.ts'
+import { basicAuth, type ConnectionPool, type ReuseAware, type Upstream } from './connections.ts'
 
 export interface ExchangeRequest {
   method: 'GET' | 'POST'
   /** http: or https:. A user and a password in it become the `authorization` header. */
   url: URL
-  /** With names in small letters. `host`, `content-length` and `connection` are added. */
+  /** Names in lower case. `host`, `content-length` and `connection` are added. */
   headers: Readonly<Record<string, string>>
   body?: string
 }
 
 export interface AnswerHead {
   status: number
-  /** By their names in small letters. */
+  /** Names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** Called in this order; nothing after `end` or `failed`, and nothing before `exchange` has returned. */
+/** Called in this order. Nothing is called after `end` or `failed`, nor before `exchange` has returned. */
 export interface ExchangeHandlers {
   head(head: AnswerHead): void
-  /** Decompressed, where we know the encoding. */
+  /** Decompressed if we know the encoding. */
   body(bytes: Buffer): void
   end(): void
   failed(error: NodeJS.ErrnoException): void
 }
 
 export interface Flow {
-  /** A few bytes may still come. */
+  /** A few bytes may still arrive. */
   pause(): void
   resume(): void
-  /** Closes the connection, unless the exchange is over. Nothing is called any more. */
+  /** Closes the connection, unless the exchange is over. No handler is called after it. */
   destroy(): void
 }
 
-/** More idle connections than this are not tried one after the other. */
-const MOST_STALE = 5
+/** How many idle connections that the server had closed are tried, one after the other. */
+const MAX_STALE = 5
 const RESET: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
-/** Throws for an address that cannot be asked. */
-export function exchange(lines: Lines, request: ExchangeRequest, handlers: ExchangeHandlers): Flow {
+/** Throws for a protocol other than http and https. */
+export function exchange(pool: ConnectionPool, request: ExchangeRequest, handlers: ExchangeHandlers): Flow {
   const { url } = request
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError(`${url.protocol} is not spoken here`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new TypeError(`Cannot send a request by ${url.protocol}`)
   const options = optionsOf(request)
   let attempt: Attempt | null = null
   let isOver = false
@@ -69,24 +70,24 @@ export function exchange(lines: Lines, request: ExchangeRequest, handlers: Excha
     })
   }
 
-  const begin = (line: Line): void => {
+  const begin = (upstream: Upstream): void => {
     if (isOver) return
     attempt = new Attempt(once, (error, isStale) => {
-      // Not the network: what we wanted to send cannot be sent.
+      // Not a failure of the network: HTTP cannot carry what we wanted to send.
       if (isUnsendable(error)) return fail(error)
-      const failure = connectionFailure(error, line, url)
+      const failure = connectionFailure(error, upstream, url)
       failures += 1
-      // The server may close an idle connection in the moment we use it again. That is nobody's failure.
-      if (isStale && RESET.has(failure.code) && failures <= MOST_STALE) return begin(line)
+      // The server may close an idle connection at the moment we use it again. That is not a failure.
+      if (isStale && RESET.has(failure.code) && failures <= MAX_STALE) return begin(upstream)
       fail(failure)
     })
-    // A proxy's dispatcher changes what it is given.
-    line.dispatcher.dispatch({ ...options }, attempt)
+    // A copy, because a proxy's dispatcher changes the options.
+    upstream.dispatcher.dispatch({ ...options }, attempt)
   }
 
-  const line = lines.to(url)
-  if (line instanceof Promise) line.then(begin).catch(fail)
-  else begin(line)
+  const upstream = pool.upstreamFor(url)
+  if (upstream instanceof Promise) upstream.then(begin).catch(fail)
+  else begin(upstream)
 
   return {
     pause: () => attempt?.pause(),
@@ -100,19 +101,19 @@ export function exchange(lines: Lines, request: ExchangeRequest, handlers: Excha
 }
 
 function optionsOf({ method, url, headers, body }: ExchangeRequest): Dispatcher.DispatchOptions {
-  const needsProof = (url.username !== '' || url.password !== '') && headers.authorization === undefined
+  const needsAuth = (url.username !== '' || url.password !== '') && headers.authorization === undefined
   return {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
-    headers: needsProof ? { ...headers, authorization: basicAuth(url.username, url.password) } : headers,
+    headers: needsAuth ? { ...headers, authorization: basicAuth(url.username, url.password) } : headers,
     ...(body === undefined ? {} : { body }),
   }
 }
 
-class Attempt implements Dispatcher.DispatchHandler, KnowsConnection, Flow {
-  usedAgain = false
-  /** A byte of the answer has come, so the server has read the question. */
+class Attempt implements Dispatcher.DispatchHandler, ReuseAware, Flow {
+  isReused = false
+  /** Some of the answer has come, so the server has read the request. */
   #isAnswered = false
   #isOver = false
   #controller: Dispatcher.DispatchController | null = null
@@ -136,7 +137,7 @@ class Attempt implements Dispatcher.DispatchHandler, KnowsConnection, Flow {
 
   onResponseStart(_: unknown, status: number, headers: AnswerHead['headers']): void {
     this.#isAnswered = true
-    // An announcement: the answer follows.
+    // An informational answer (1xx): the real one follows.
     if (this.#isOver || status < 200) return
     const encoding = headers['content-encoding']
     const decoder = encoding === undefined ? null : decoderFor(String(encoding))
@@ -175,7 +176,7 @@ class Attempt implements Dispatcher.DispatchHandler, KnowsConnection, Flow {
   #fail(error: Error): void {
     if (this.#isOver) return
     this.destroy()
-    this.#failed(error, this.usedAgain && !this.#isAnswered)
+    this.#failed(error, this.isReused && !this.#isAnswered)
   }
 
   pause(): void {
@@ -196,4 +197,4 @@ class Attempt implements Dispatcher.DispatchHandler, KnowsConnection, Flow {
   }
 }
 
-const gone = (): Error => new Error('Nobody waits for the answer any more.')
+const gone = (): Error => new Error('Nobody waits for this answer any longer.')

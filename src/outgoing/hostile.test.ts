@@ -1,4 +1,4 @@
-// What a server may say that is no HTTP/1.1, or could be read in two ways.
+// Answers that are not valid HTTP/1.1, or that could be read in two ways.
 
 import { afterAll, describe, expect, test } from 'vitest'
 import { createConnections } from './connections.ts'
@@ -73,11 +73,11 @@ describe('an answer', () => {
     ['CR in a trailer', `${chunked}5\r\nhello\r\n0\r\nx: a\rb\r\n\r\n`],
     ['trailers without end', `${chunked}5\r\nhello\r\n0\r\n${'x: y\r\n'.repeat(5_000)}`],
     ['CR without LF at the very end', `${chunked}5\r\nhello\r\n0\r\n\rx`],
-  ])('with %s is refused, and nothing of it is taken for content', async (_, text) => {
+  ])('with %s is refused, and no part of it is read as content', async (_, text) => {
     says = text
-    const { outcome, received } = ask(connections.through({}), `http://127.0.0.1:${server.port}/`)
+    const { outcome, received } = ask(connections.pool({}), `http://127.0.0.1:${server.port}/`)
     expect((await outcome).failure).toMatch(/^(BAD_HTTP|ECONNRESET)$/)
-    // A chunk that lies about its length ends in the wrong place, but not outside of what it claims.
+    // A chunk with a wrong length ends in the wrong place, but never beyond that length.
     expect(received()).toBeLessThanOrEqual('hello\r'.length)
   })
 })

@@ -66,7 +66,7 @@ describe('the proxy for a target', () => {
     expect(chosen(target, { no_proxy: list || 'nobody.test', NO_PROXY: '*' })).toBe(isExempt ? 'none' : proxied)
   })
 
-  test('what is set for a model wins over all variables', () => {
+  test('the setting of a model wins over all variables', () => {
     expect(chosen('https://api.test', { NO_PROXY: '*' }, 'p.test:1')).toBe('http://p.test:1 by model.proxy')
     expect(chosen('https://api.test', {}, false)).toBe('none')
   })
@@ -75,9 +75,9 @@ describe('the proxy for a target', () => {
     '%s is no proxy, and is not repeated',
     (address) => {
       expect(() => chosen('https://api.test', { HTTPS_PROXY: address })).toThrow(
-        'HTTPS_PROXY is no http or https address of a proxy. Write e.g. http://proxy.example.com:3128',
+        'HTTPS_PROXY is not the http or https address of a proxy. Write e.g. http://proxy.example.com:3128',
       )
-      // Who does not need it is not bothered.
+      // A target that needs no proxy does not fail.
       expect(chosen('http://localhost', { HTTP_PROXY: address })).toBe('none')
     },
   )

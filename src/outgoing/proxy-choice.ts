@@ -1,23 +1,23 @@
-// Whether a request goes through a proxy, and through which. Pure.
+// Decides whether a request goes through a proxy, and through which one. Pure.
 
 import { BlockList, isIP } from 'node:net'
 import { ServerError } from '../domain/errors.ts'
 import { proxyAddress } from '../domain/proxy-address.ts'
 
 export interface ProxyChoice {
-  /** http: or https:, with the user and the password that the proxy wants. */
+  /** http: or https:, with the user and the password for the proxy. */
   url: URL
-  /** Who says so: a variable, or `model.proxy`. */
+  /** What named it: a variable, or `model.proxy`. */
   from: string
 }
 
-/** HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either case. */
+/** HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in upper or lower case. */
 export type ProxyVariables = Readonly<Record<string, string | undefined>>
 
 /**
- * `setting` is what the user wrote for this target: an address, `false` for no proxy at all, nothing where the variables decide.
- * They never send a request for this machine through a proxy: a proxy elsewhere means another machine by it.
- * Throws `config_invalid` for what is no address of a proxy.
+ * `setting` is what the user wrote for this target: an address, or `false` for no proxy. Without it the variables decide. They never
+ * send a request for this machine through a proxy, because to a proxy elsewhere `localhost` is another machine.
+ * Throws `config_invalid` when the address of the proxy is not valid.
  */
 export function chooseProxy(
   target: URL,
@@ -32,10 +32,10 @@ export function chooseProxy(
   return { url: addressOf(found.value, found.name), from: found.name }
 }
 
-/** Its address as it may be shown: without the user and the password. */
+/** The address without the user and the password. */
 export const shownProxy = ({ url }: ProxyChoice): string => `${url.protocol}//${url.host}`
 
-/** The small letters count first, as everywhere. A blank value is none. */
+/** Lower case wins, as in other programs. A blank value counts as not set. */
 function firstSet(variables: ProxyVariables, name: string): { name: string; value: string } | null {
   for (const one of [name.toLowerCase(), name]) {
     const value = variables[one]?.trim()
@@ -49,7 +49,7 @@ function addressOf(text: string, from: string): URL {
   if (url !== null) return url
   throw new ServerError(
     'config_invalid',
-    `${from} is no http or https address of a proxy. Write e.g. http://proxy.example.com:3128`,
+    `${from} is not the http or https address of a proxy. Write e.g. http://proxy.example.com:3128`,
   )
 }
 
@@ -59,7 +59,7 @@ const bare = (hostname: string): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
 
-/** The addresses of no machine in particular too: who connects to them reaches this one, and Ollama's users know it by them. */
+/** Includes 0.0.0.0 and ::, because connecting to them reaches this machine, and Ollama's users write them. */
 const THIS_MACHINE = ['127.0.0.0/8', '::1/128', '::ffff:7f00:0/104', '0.0.0.0/32', '::/128']
 
 function isThisMachine(hostname: string): boolean {
@@ -68,7 +68,7 @@ function isThisMachine(hostname: string): boolean {
   return THIS_MACHINE.some((network) => contains(network, name))
 }
 
-/** `list` as curl and Go read it: names with all below them, addresses, networks, each with a port if only that is meant; or `*`. */
+/** Reads `list` as curl and Go do: names with their subdomains, addresses and networks, each with an optional port, or `*`. */
 function isExempt(target: URL, list: string): boolean {
   const host = bare(target.hostname)
   const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port

@@ -4,7 +4,7 @@ import { quickReads } from './quick-reads.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
-test('what is read is there at once; what is left is kept in its order, and the end comes last', async () => {
+test('a read is there at once; what is not taken is kept in order, and the end comes last', async () => {
   const socket = new Socket()
   quickReads(socket)
   const seen: string[] = []

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 
 /**
- * Hands what a socket reads to undici at once. A stream would first keep it, and tell of it two ticks later: for a model's small
- * chunks that costs more than reading them. What undici leaves is kept by the stream as always, so its pauses still hold up the server.
+ * Passes what a socket reads to undici at once. A stream would first buffer it and emit `readable` two ticks later, which costs more
+ * than reading a model's small chunks. What undici does not take goes into the stream's buffer as usual, so pausing still slows the server.
  */
 export function quickReads(socket: Socket): void {
   const push = socket.push.bind(socket)

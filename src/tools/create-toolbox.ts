@@ -68,7 +68,7 @@ type SharedHttp = ReturnType<typeof createSharedHttp>
 /** What all tools of this agent use to send HTTP requests. */
 function createSharedHttp(deps: ToolboxDeps) {
   const { connections = createConnections(), proxyVariables = null } = deps
-  const lines = proxyVariables === null ? null : connections.through({ proxyVariables })
+  const pool = proxyVariables === null ? null : connections.pool({ proxyVariables })
   let http: Promise<HttpToolDeps> | undefined
   return {
     /** For `http` and `openapi` tools. Loaded at the first call. */
@@ -76,7 +76,7 @@ function createSharedHttp(deps: ToolboxDeps) {
       http ??= import('./http/service/service-http.ts').then(({ createServiceHttp, systemLookup }) => ({
         http: createServiceHttp({
           connections,
-          proxied: lines,
+          proxied: pool,
           lookup: deps.lookup ?? systemLookup,
         }),
         clock: deps.clock,
@@ -85,7 +85,7 @@ function createSharedHttp(deps: ToolboxDeps) {
       return http
     },
     /** For MCP servers at a URL. */
-    fetch: (): typeof fetch => (lines ?? connections.through({})).fetch,
+    fetch: (): typeof fetch => (pool ?? connections.pool({})).fetch,
   }
 }
 

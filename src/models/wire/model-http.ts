@@ -1,9 +1,9 @@
-// The socket side of the model wires: one POST and its server-sent events. Knows no provider.
+// HTTP for the model wires: one POST and its server-sent events. Knows nothing about providers.
 
 import type { Clock } from '../../domain/clock.ts'
 import { ACCEPTED_ENCODINGS } from '../../outgoing/body-decoder.ts'
 import { ConnectionFailure } from '../../outgoing/connection-failure.ts'
-import type { Connections, Lines, WayOut } from '../../outgoing/connections.ts'
+import type { ConnectionOptions, ConnectionPool, Connections } from '../../outgoing/connections.ts'
 import { exchange } from '../../outgoing/exchange.ts'
 import { type BodyTaker, collectBody, HttpConnectionError, HttpStatusError } from './http-errors.ts'
 import { createPayloadStream, type PayloadStream } from './payload-stream.ts'
@@ -17,38 +17,38 @@ export interface HttpRequest {
 
 export interface ModelHttp {
   /**
-   * Begins with the first pull. Throws `HttpStatusError` for a status of 300 and more, `HttpContentError` for a body that is
-   * no event stream, `HttpConnectionError` for the network. An abort destroys the socket and ends the iteration.
+   * Sends the request with the first pull. Throws `HttpStatusError` for a status of 300 or more, `HttpContentError` for a body that is
+   * not an event stream, `HttpConnectionError` for a failure of the network. An abort destroys the socket and ends the iteration.
    */
   stream(request: HttpRequest, signal: AbortSignal): PayloadStream
-  /** GETs and throws away the answer; throws like `stream`. */
+  /** Sends a GET and ignores the body of the answer. Throws like `stream`. */
   probe(request: Omit<HttpRequest, 'body'>, signal: AbortSignal): Promise<void>
-  /** Throws `config_invalid` where a request for it would go through a proxy that is none. */
+  /** Throws `config_invalid` when a request to `url` would use a proxy whose address is not valid. */
   checkProxy(url: URL): void
-  /** The same with connections of its own, for a model that is reached in its own way. */
-  through(way: WayOut): ModelHttp
-  /** For provider packages, which speak for themselves. */
+  /** The same with connections of its own, for a model that needs other options. */
+  withConnections(options: ConnectionOptions): ModelHttp
+  /** For provider packages, which send their own requests. */
   readonly fetch: typeof fetch
-  /** The proxies that were used so far, without their passwords, and who named them. */
+  /** The proxies that were used so far, without passwords, and the setting or variable that named each. */
   proxies(): readonly { proxy: string; from: string }[]
 }
 
 interface ModelHttpDeps {
   connections: Connections
   clock: Clock
-  /** Some gateways refuse who does not say it. */
+  /** Some gateways refuse requests without one. */
   userAgent: string
 }
 
 export function createModelHttp(deps: ModelHttpDeps): ModelHttp {
-  return createWay(deps, {}, new Set())
+  return createHttp(deps, {}, new Set())
 }
 
-/** `used` are the lines of all ways. */
-function createWay(deps: ModelHttpDeps, way: WayOut, used: Set<Lines>): ModelHttp {
+/** `pools` are shared: `proxies` reports on all of them. */
+function createHttp(deps: ModelHttpDeps, options: ConnectionOptions, pools: Set<ConnectionPool>): ModelHttp {
   const { clock } = deps
-  const lines = deps.connections.through(way)
-  used.add(lines)
+  const pool = deps.connections.pool(options)
+  pools.add(pool)
   const common = { 'user-agent': deps.userAgent, 'accept-encoding': ACCEPTED_ENCODINGS }
   return {
     stream({ url, headers, body }, signal) {
@@ -58,26 +58,31 @@ function createWay(deps: ModelHttpDeps, way: WayOut, used: Set<Lines>): ModelHtt
         headers: { ...common, ...headers, accept: 'text/event-stream', 'content-type': 'application/json' },
         body: wholeCharacters(JSON.stringify(body)),
       } as const
-      return createPayloadStream((handlers) => exchange(lines, request, handlers), clock, signal)
+      return createPayloadStream((handlers) => exchange(pool, request, handlers), clock, signal)
     },
-    probe: ({ url, headers }, signal) => probe(lines, { url, headers: { ...common, ...headers } }, clock, signal),
-    checkProxy: (url) => void lines.isProxied(url),
-    through: (other) => createWay(deps, other, used),
-    fetch: lines.fetch,
-    proxies: () => [...used].flatMap((one) => one.proxies()),
+    probe: ({ url, headers }, signal) => probe(pool, { url, headers: { ...common, ...headers } }, clock, signal),
+    checkProxy: (url) => void pool.isProxied(url),
+    withConnections: (other) => createHttp(deps, other, pools),
+    fetch: pool.fetch,
+    proxies: () => [...pools].flatMap((one) => one.proxies()),
   }
 }
 
 /**
- * Half a surrogate pair, as a tool or a cut through a text leaves it, is `\\ud83d` in JSON. Strict providers refuse the whole request
- * for it, and so every further one of the conversation. A backslash of the text itself is two in JSON.
+ * A tool, or a cut through a text, may leave half a surrogate pair, which JSON writes as `\\ud83d`. Strict providers refuse such a
+ * request, and so every later one of the conversation. The pattern also matches `\\\\`, a backslash of the text itself, to skip it.
  */
 const wholeCharacters = (json: string): string =>
   json.includes('\\ud')
     ? json.replace(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (found) => (found === '\\\\' ? found : '\ufffd'))
     : json
 
-function probe(lines: Lines, request: Omit<HttpRequest, 'body'>, clock: Clock, signal: AbortSignal): Promise<void> {
+function probe(
+  pool: ConnectionPool,
+  request: Omit<HttpRequest, 'body'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return resolve()
     let taker: (BodyTaker & { cancel(): void }) | null = null
@@ -86,16 +91,16 @@ function probe(lines: Lines, request: Omit<HttpRequest, 'body'>, clock: Clock, s
       if (error === null) resolve()
       else reject(error)
     }
-    const asked = exchange(
-      lines,
+    const sent = exchange(
+      pool,
       { method: 'GET', ...request },
       {
         head(head) {
           const isGood = head.status >= 200 && head.status < 300
           if (isGood) settle(null)
-          // Also read when nobody wants it: then the connection can be used again.
+          // The body is read even if nobody needs it, so that the connection can be used again.
           taker = collectBody(clock, (body) => {
-            asked.destroy()
+            sent.destroy()
             if (!isGood) settle(new HttpStatusError({ ...head, body }))
           })
         },
@@ -109,7 +114,7 @@ function probe(lines: Lines, request: Omit<HttpRequest, 'body'>, clock: Clock, s
     )
     const abort = () => {
       taker?.cancel()
-      asked.destroy()
+      sent.destroy()
       settle(null)
     }
     signal.addEventListener('abort', abort)

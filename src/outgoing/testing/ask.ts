@@ -1,4 +1,4 @@
-import type { Lines } from '../connections.ts'
+import type { ConnectionPool } from '../connections.ts'
 import { type ExchangeRequest, exchange, type Flow } from '../exchange.ts'
 
 export interface Outcome {
@@ -11,15 +11,15 @@ export interface Outcome {
 
 export interface Asked {
   exchange: Flow
-  /** What was called, in this order. */
+  /** The handlers that were called, in order. */
   calls: string[]
   received(): number
   outcome: Promise<Outcome>
 }
 
-/** Sends a GET, or what `request` says, and gathers what comes back. `on` is called for every call, with its name. */
+/** Sends a GET, or what `request` says, and collects the answer. `on` is called with the name of every handler that is called. */
 export function ask(
-  lines: Lines,
+  pool: ConnectionPool,
   url: string,
   request: Partial<ExchangeRequest> = {},
   on: (call: string, exchange: Flow) => void = () => {},
@@ -34,7 +34,7 @@ export function ask(
     on(call, asked)
   }
   const asked: Flow = exchange(
-    lines,
+    pool,
     { method: 'GET', headers: {}, ...request, url: new URL(url) },
     {
       head({ status, headers }) {
@@ -61,14 +61,14 @@ export function ask(
   return { exchange: asked, calls, received: () => size, outcome: promise }
 }
 
-/** Resolves when `check` holds; what it waits for happens by itself on a real socket. */
+/** Resolves when `check` holds. Use it for what a real socket will do by itself. */
 export async function until(check: () => boolean): Promise<void> {
   while (!check()) await turn()
 }
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Long enough for whatever is on its way between two sockets of this process. */
+/** Long enough for everything that is on its way between two sockets of this process. */
 export async function turns(count = 30): Promise<void> {
   for (let i = 0; i < count; i += 1) await turn()
 }

@@ -3,16 +3,16 @@ import net from 'node:net'
 
 interface TestProxy {
   port: number
-  /** What it was asked for: `CONNECT host:port` or `POST http://host/path`, with the credentials that came along. */
+  /** The requests it got: `CONNECT host:port` or `POST http://host/path`, with their credentials. */
   asked: { line: string; credentials: string | null }[]
-  /** Connections that were made to it. */
+  /** How many connections were made to it. */
   connections: number
-  /** It reads the next questions and closes their connections. */
+  /** While true, it reads requests and closes their connections. */
   breaks: boolean
   close(): Promise<void>
 }
 
-/** A real proxy for CONNECT and for absolute addresses. Whatever it is asked for, it goes to `port` of this machine. */
+/** A real proxy for CONNECT and for absolute addresses. It forwards every request to `port` of this machine. */
 export async function openProxy(
   port: number,
   answer: { credentials?: string; connectStatus?: number; isSilent?: boolean } = {},

@@ -14,7 +14,7 @@ export async function openServer(server: Server, host = '127.0.0.1'): Promise<Ra
     sockets.push(socket)
     socket.on('error', () => {})
   })
-  // As many as a test opens at once: a connection that finds no place tries again only after a second.
+  // As many as a test opens at once. A connection that finds no place tries again only after a second.
   await new Promise<void>((resolve) => server.listen({ port: 0, host, backlog: 4_096 }, resolve))
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server has no port')
@@ -29,7 +29,7 @@ export async function openServer(server: Server, host = '127.0.0.1'): Promise<Ra
   }
 }
 
-/** A server that is no more than its sockets: what it says to each request without a body is up to the test. */
+/** A server on plain sockets: the test writes the bytes of every answer. Requests must have no body. */
 export function listenRaw(
   answer: (socket: Socket, request: { head: string; connection: number; count: number }) => void,
   host?: string,
@@ -54,6 +54,6 @@ export function listenRaw(
   return openServer(server, host)
 }
 
-/** An answer as it is on the wire. */
+/** The bytes of an answer. */
 export const answerOf = (body: string, headers = ''): string =>
   `HTTP/1.1 200 OK\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`

@@ -357,13 +357,13 @@ describe('a server over HTTP', () => {
 
   test('behind an invalid proxy gives a clear error', async () => {
     const proxyVariables = { HTTP_PROXY: 'socks5://me:secret@proxy.test' }
-    const { fetch } = createConnections().through({ proxyVariables })
+    const { fetch } = createConnections().pool({ proxyVariables })
     const connection = { kind: 'http', url: 'http://mcp.test/', headers: {} } as const
     await using open = openServer({ connection }, { fetch })
 
     await expect(open.tools()).rejects.toMatchObject(
       failure(
-        'cannot be reached. HTTP_PROXY is no http or https address of a proxy. Write e.g. http://proxy.example.com:3128',
+        'cannot be reached. HTTP_PROXY is not the http or https address of a proxy. Write e.g. http://proxy.example.com:3128',
       ),
     )
   })

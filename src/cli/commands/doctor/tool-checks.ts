@@ -86,7 +86,7 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   const { log, warnings } = createWarnings()
   // A toolbox does without a server that it cannot have; here its reason is wanted, so that the server itself is asked first.
   const { connections, proxyVariables, ...common } = toolDeps(log, deps)
-  const { fetch } = connections.through({ proxyVariables: proxyVariables ?? {} })
+  const { fetch } = connections.pool({ proxyVariables: proxyVariables ?? {} })
   const server = createMcpServer(settings, { ...common, fetch, patienceMs: LIST_TIMEOUT_MS })
   const toolbox = createMcpToolbox([server], new Map(), { log, clock })
   try {

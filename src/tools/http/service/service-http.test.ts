@@ -195,7 +195,7 @@ describe('service HTTP', () => {
       const proxy = await openProxy(service.port)
       const connections = createConnections()
       cleanups.push(() => proxy.close(), connections.close)
-      const proxied = connections.through({
+      const proxied = connections.pool({
         proxyVariables: { HTTP_PROXY: `127.0.0.1:${proxy.port}`, NO_PROXY: 'own.example' },
       })
       const http = createServiceHttp({ connections, proxied, lookup: names(table), isPublic })

@@ -4,7 +4,7 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
-import type { Connections, Lines } from '../../../outgoing/connections.ts'
+import type { ConnectionPool, Connections } from '../../../outgoing/connections.ts'
 import { untilAborted } from '../../until-aborted.ts'
 import { type AnswerBody, readAnswerBody } from './answer-body.ts'
 import { isRedirect, redirected } from './redirect.ts'
@@ -48,7 +48,7 @@ export const systemLookup: Lookup = async (hostname) => {
 interface ServiceHttpDeps {
   connections: Connections
   /** For requests that use a proxy. Left out: none does. The proxy resolves the name again, and we cannot check what it finds. */
-  proxied?: Lines | null
+  proxied?: ConnectionPool | null
   lookup: Lookup
   /** For tests, whose only network is this machine. Default: `isPublicAddress`. */
   isPublic?: (ip: string) => boolean
@@ -70,7 +70,7 @@ export function createServiceHttp(deps: ServiceHttpDeps): ServiceHttp {
         throw serviceFailure('private_address')
       const dispatcher =
         proxied?.isProxied(current.url) === true
-          ? (await proxied.to(current.url)).dispatcher
+          ? (await proxied.upstreamFor(current.url)).dispatcher
           : await connections.pinned(current.url, alreadyKnown(addresses), signal)
       const answer = await exchange(dispatcher, current, signal)
       const location = isRedirect(answer.statusCode) ? answer.headers.location : undefined

@@ -35,7 +35,7 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     processes: createProcessGroups({ clock, process }),
     environment: { ...process.env, QUARTERDECK_SECRET: 'not for children' },
     version: '0.0.0',
-    fetch: connections.through({}).fetch,
+    fetch: connections.pool({}).fetch,
     // A busy machine may be slow.
     patienceMs: 60_000,
     connectTimeoutMs: 60_000,
