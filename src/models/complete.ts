@@ -3,7 +3,7 @@ import type { TokenUsage } from '../domain/event.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Model, ModelUsage } from './model.ts'
 
-/** One question, one answer: no tools, no history. Throws like the model, and for an answer that is longer than `maxChars`. */
+/** One prompt, one answer, without tools or history. Throws like the model, and for an answer longer than `maxChars`. */
 export function createComplete(
   model: Model,
   maxChars: number,
@@ -23,7 +23,7 @@ export function createComplete(
       if (written > maxChars) {
         throw new ServerError(
           'budget_exceeded',
-          `The model’s answer is longer than ${maxChars} characters. Raise limits.answer_chars in agent.yaml if it should be.`,
+          `The model’s answer is longer than ${maxChars} characters. Raise limits.answer_chars in agent.yaml if you need longer answers.`,
         )
       }
     }

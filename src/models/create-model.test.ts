@@ -103,11 +103,12 @@ describe('a model behind TLS', () => {
       failureFrom(createModel(settings({ baseUrl: 'https://model.test', apiKey: 'none', tls }), deps()))
     expect(await make({ ca: '/nowhere/ca.pem' })).toMatchObject({
       code: 'config_invalid',
-      message: 'model.tls.ca: /nowhere/ca.pem cannot be read (ENOENT).',
+      message: 'model.tls.ca: /nowhere/ca.pem cannot be read (ENOENT). Check the path.',
     })
     expect(await make({ cert: pem('key'), key: pem('cert') })).toMatchObject({
       code: 'config_invalid',
-      message: 'model.tls: the files are no certificate and key in PEM that belong together, without a password.',
+      message:
+        'model.tls: the files do not hold a certificate and its key in PEM, without a password. Check cert, key and ca.',
     })
   })
 })
@@ -283,7 +284,7 @@ describe('a model over the wire', () => {
       { type: 'image_url', image_url: { url: 'data:image/png;base64,cG5n' } },
     ]
     expect(down.bodies).toMatchObject([{ messages: [{ role: 'user', content }] }])
-    const words = 'Look.\n\n[image: a.png is not shown: this model takes no such files.]'
+    const words = 'Look.\n\n[image: a.png is not shown: this model cannot read such files.]'
     expect(up.bodies).toMatchObject([{ messages: [{ role: 'user', content: words }] }])
   })
 
@@ -342,17 +343,17 @@ describe('createModel', () => {
     [
       'an unknown provider',
       { provider: 'opnai' },
-      'model.provider: "opnai" is unknown. Write one of openai, azure, anthropic, google, gemini, ollama, ai-sdk, demo, scripted. A server that speaks OpenAI\'s protocol is provider: openai with its base_url.',
+      'model.provider: "opnai" is unknown. Write one of openai, azure, anthropic, google, gemini, ollama, ai-sdk, demo, scripted. For a server that speaks OpenAI\'s protocol, write provider: openai and its base_url.',
     ],
     [
       'a provider named like a method of objects',
       { provider: 'toString' },
-      'model.provider: "toString" is unknown. Write one of openai, azure, anthropic, google, gemini, ollama, ai-sdk, demo, scripted. A server that speaks OpenAI\'s protocol is provider: openai with its base_url.',
+      'model.provider: "toString" is unknown. Write one of openai, azure, anthropic, google, gemini, ollama, ai-sdk, demo, scripted. For a server that speaks OpenAI\'s protocol, write provider: openai and its base_url.',
     ],
     [
       'a key with a line end',
       { apiKey: 'sk-secret\n' },
-      'The key in OPENAI_API_KEY or model.api_key has a space, a line end or another character that no key has. Copy it again.',
+      'The key in OPENAI_API_KEY or model.api_key contains a space, a line end or another character that keys never contain. Copy it again.',
     ],
     [
       'Azure without an address',
@@ -372,7 +373,7 @@ describe('createModel', () => {
     [
       'an address that is none',
       { provider: 'anthropic', apiKey: 'k', baseUrl: 'api.anthropic.com' },
-      'model.base_url is no http address. Write e.g. base_url: https://api.anthropic.com',
+      'model.base_url is not an http or https address. Write e.g. base_url: https://api.anthropic.com',
     ],
     [
       'a fallback without a key',
@@ -413,7 +414,7 @@ describe('withSupportedAttachments', () => {
     expect(await told(['text', 'image'])).toEqual([
       {
         role: 'user',
-        content: 'Look.\n\n[document: b.pdf is not shown: this model takes no such files.]',
+        content: 'Look.\n\n[document: b.pdf is not shown: this model cannot read such files.]',
         attachments: [picture],
       },
       messages[1],
@@ -421,7 +422,7 @@ describe('withSupportedAttachments', () => {
     ])
     expect((await told([])).at(-1)).toEqual({
       role: 'user',
-      content: '[image: a.png is not shown: this model takes no such files.]',
+      content: '[image: a.png is not shown: this model cannot read such files.]',
     })
   })
 })

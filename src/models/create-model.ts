@@ -9,18 +9,18 @@ import { createResilientModel } from './resilience/resilient-model.ts'
 import type { ModelHttp } from './wire/model-http.ts'
 
 export interface ModelDeps {
-  /** Shared by all models of the process; whoever made it closes it. */
+  /** Shared by all models of the process. The caller closes it. */
   http: ModelHttp
   clock: Clock
   ids: Ids
   /** Evenly spread over [0, 1). */
   random: () => number
   log: Logger
-  /** The agent's folder: scripts and provider packages are found from here. */
+  /** The agent's folder. Scripts and provider packages are looked up from here. */
   directory: string
 }
 
-/** Names the key in the environment; null where the provider has none, or finds it by itself. */
+/** The environment variable that holds the key; null when the provider needs no key or finds it itself. */
 const KEY_VARIABLES = {
   openai: 'OPENAI_API_KEY',
   azure: 'AZURE_OPENAI_API_KEY',
@@ -36,8 +36,8 @@ const KEY_VARIABLES = {
 export type ProviderName = keyof typeof KEY_VARIABLES
 
 /**
- * The model that `agent.yaml` describes, with its retries, timeouts and fallback. Loads the provider's code only now.
- * Throws `config_invalid` for what no request could ever get right; it never makes a model other than the one asked for.
+ * Makes the model that `agent.yaml` describes, with its retries, timeouts and fallback. The provider's code is loaded only here.
+ * Throws `config_invalid` for settings that can never work. It never makes another model than the one in the settings.
  */
 export async function createModel(settings: ModelSettings, deps: ModelDeps): Promise<Model> {
   const primary = await createProvider(settings, deps)
@@ -62,7 +62,7 @@ export function withSupportedAttachments(model: Model, input: readonly ModelInpu
     const left = attachments.filter(takes)
     const lines = attachments
       .filter((one) => !takes(one))
-      .map(({ type, name }) => `[${type}: ${name} is not shown: this model takes no such files.]`)
+      .map(({ type, name }) => `[${type}: ${name} is not shown: this model cannot read such files.]`)
     const content = [rest.content, lines.join('\n')].filter((part) => part !== '').join('\n\n')
     return { ...rest, content, ...(left.length === 0 ? {} : { attachments: left }) }
   }
@@ -143,14 +143,16 @@ async function httpFor(settings: ModelSettings, http: ModelHttp): Promise<ModelH
     const file = tls[one]
     if (file === undefined) continue
     texts[one] = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw invalid(`model.tls.${one}: ${file} cannot be read (${error.code ?? 'unknown'}).`)
+      throw invalid(`model.tls.${one}: ${file} cannot be read (${error.code ?? 'unknown'}). Check the path.`)
     })
   }
   try {
     process.getBuiltinModule('node:tls').createSecureContext(texts)
   } catch {
-    // What OpenSSL says about it helps nobody.
-    throw invalid('model.tls: the files are no certificate and key in PEM that belong together, without a password.')
+    // The error of OpenSSL would not help.
+    throw invalid(
+      'model.tls: the files do not hold a certificate and its key in PEM, without a password. Check cert, key and ca.',
+    )
   }
   return http.withConnections({ ...connectionOptions(settings), tls: texts })
 }
@@ -159,7 +161,7 @@ function providerOf({ provider }: ModelSettings): ProviderName {
   if (isProviderName(provider)) return provider
   const names = Object.keys(KEY_VARIABLES).join(', ')
   throw invalid(
-    `model.provider: ${JSON.stringify(provider)} is unknown. Write one of ${names}. A server that speaks OpenAI's protocol is provider: openai with its base_url.`,
+    `model.provider: ${JSON.stringify(provider)} is unknown. Write one of ${names}. For a server that speaks OpenAI's protocol, write provider: openai and its base_url.`,
   )
 }
 
@@ -172,10 +174,12 @@ function checkKey({ provider, apiKey }: ModelSettings, variable: string | null):
       `provider: ${provider} needs a key. Set ${variable}, or write api_key under model. For a server without keys write api_key: none`,
     )
   }
-  // It becomes a header; a line end from a file would make that impossible.
+  // The key becomes a header, which cannot hold a line end, e.g. from a file.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     const source = variable === null ? 'model.api_key' : `${variable} or model.api_key`
-    throw invalid(`The key in ${source} has a space, a line end or another character that no key has. Copy it again.`)
+    throw invalid(
+      `The key in ${source} contains a space, a line end or another character that keys never contain. Copy it again.`,
+    )
   }
 }
 

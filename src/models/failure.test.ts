@@ -218,7 +218,7 @@ describe('failure of a status', () => {
     for (const status of [307, 308]) {
       const error = statusFailure({ status, headers: { location }, body: '' }, target, 0)
       expect(error.message).toBe(
-        `The server at model.test redirects (${status}) to ${shown}. The key is not sent on: set base_url to where it leads.`,
+        `The server at model.test redirects (${status}) to ${shown}. The key was not sent there. Set base_url to the new address if you trust it.`,
       )
       expect(error).toMatchObject({ code: 'model_bad_request', details: { retryable: false, status } })
     }
@@ -269,7 +269,7 @@ describe('failure of a connection', () => {
     ['ENOTFOUND', 'its name cannot be resolved'],
     ['ECONNRESET', 'connection reset'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is not trusted: DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['BAD_HTTP', 'its answer is no valid HTTP/1.1'],
+    ['BAD_HTTP', 'its answer is not valid HTTP/1.1'],
     [undefined, 'network error'],
   ])('%s: names the host and asks whether it runs', (code, reason) => {
     const error = unreachable({ code }, target)
@@ -288,13 +288,13 @@ describe('failure of a connection that was never made', () => {
       'nobody answers',
       { code: 'CONNECT_TIMEOUT', connectTimeoutMs: 10_000, address: 'model.test:443' },
       true,
-      'No connection could be made to model.test:443 within 10 s: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
+      'No connection could be made to model.test:443 within 10 s: no server answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
     ],
     [
       'nobody answers behind the proxy',
       { code: 'CONNECT_TIMEOUT', connectTimeoutMs: 10_000, ...through },
       true,
-      'No connection could be made to model.test through the proxy http://proxy.test:3128 within 10 s: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
+      'No connection could be made to model.test through the proxy http://proxy.test:3128 within 10 s: no server answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
     ],
     [
       'the proxy is down',
@@ -306,13 +306,13 @@ describe('failure of a connection that was never made', () => {
       'the proxy wants a password',
       { code: 'PROXY_REFUSED_407', ...through },
       false,
-      'The proxy http://proxy.test:3128 wants a name and a password (407). Write them into its address: http://name:password@host:port',
+      'The proxy http://proxy.test:3128 requires a name and a password (407). Add them to its address: http://name:password@host:port',
     ],
     [
       'the proxy cannot reach it either',
       { code: 'PROXY_REFUSED_502', ...through },
       true,
-      'The proxy http://proxy.test:3128 makes no connection to model.test (502). Allow it there, or exempt the server with NO_PROXY.',
+      'The proxy http://proxy.test:3128 did not connect to model.test (502). Allow the server in the proxy, or exempt it with NO_PROXY.',
     ],
   ])('%s', (_, error, retryable, message) => {
     const failure = unreachable(error, target)
@@ -359,7 +359,7 @@ describe('failure inside a 200', () => {
     expect({ code, message, details }).toEqual({
       code: 'model_bad_request',
       message:
-        'The server at model.test compressed its answer in a way that we did not ask for (zstd). Switch that off there, or in the proxy before it.',
+        'The server at model.test compressed its answer with an encoding that was not asked for (zstd). Switch it off there, or in the proxy in front of it.',
       details: { provider: 'test', model: 'test-model', retryable: false, status: 200 },
     })
   })

@@ -1,5 +1,5 @@
-// What went wrong at a provider → one of our codes. All three families (and the servers that imitate them) in one place,
-// because a gateway may answer with any of their shapes. Of a provider's answer only its own message is passed on.
+// Gives every failure of a provider one of our codes. All providers, and the servers that imitate them, in one place, because a
+// gateway may answer in the shape of any of them. Only the message of a provider's error is passed on, nothing else of its answer.
 
 import type { ModelSettings } from '../domain/agent.ts'
 import { type ErrorCode, ServerError } from '../domain/errors.ts'
@@ -8,15 +8,15 @@ import { type ErrorReport, OVERFLOW, readReport, reportOf, retryAfterSeconds, st
 import type { HttpAnswer, HttpConnectionError } from './wire/http-errors.ts'
 import { parseObject } from './wire/json.ts'
 
-/** Whom a failure is about. */
+/** The model and server that a failure is about. */
 export interface ModelTarget {
   provider: string
   model: string
-  /** Host and port of the server; its path and query may hold secrets and are never shown. */
+  /** Host and port of the server. Path and query may hold secrets and are never shown. */
   host: string
-  /** The environment variable, or variables, that hold the key. */
+  /** The environment variable, or variables, for the key. */
   keyVariable: string
-  /** Only so that it can be masked where a server repeats it. */
+  /** Needed only to mask it when a server repeats it. */
   apiKey?: string
 }
 
@@ -33,8 +33,8 @@ export const targetOf = (
 })
 
 /**
- * `details.retryable`: the same request may succeed later, or elsewhere. `details.connectTimeout`: nobody was there for as long as a
- * connection may take.
+ * `details.retryable`: the same request may succeed later, or elsewhere. `details.connectTimeout`: no connection could be made within
+ * the connect timeout.
  */
 export function modelFailure(
   code: ErrorCode,
@@ -62,26 +62,26 @@ export function statusFailure(answer: HttpAnswer, target: ModelTarget, now: numb
   return classify(answer.status, report, target, retryAfter)
 }
 
-/** Not followed: the key would go where nobody has said that it may. */
+/** Redirects are not followed, because the key would go to a server that nobody has approved. */
 function redirectFailure(status: number, location: string, target: ModelTarget): ServerError {
   const url = URL.parse(location)
-  // Its query may hold a key.
+  // The query may hold a key.
   const where = quote(url === null ? (location.split(/[?#]/)[0] ?? '') : `${url.origin}${url.pathname}`, target)
   return modelFailure(
     'model_bad_request',
-    `The server at ${target.host} redirects (${status}) to ${where}. The key is not sent on: set base_url to where it leads.`,
+    `The server at ${target.host} redirects (${status}) to ${where}. The key was not sent there. Set base_url to the new address if you trust it.`,
     target,
     { retryable: false, status },
   )
 }
 
-/** An error object inside a stream that began well. */
+/** An error object inside a stream that began without an error. */
 export function reportedFailure(error: unknown, target: ModelTarget): ServerError {
   const report = reportOf(error)
   return classify(statusOf(report), report, target, report.retryAfter)
 }
 
-/** The model, or a filter around it, declined. `explanation` is the provider's own, or ''. */
+/** The model, or a content filter, declined. `explanation` is the provider's text, or ''. */
 export function refusal(explanation: string, target: ModelTarget): ServerError {
   const said = quote(explanation, target)
   return modelFailure('model_refused', `The model declined to answer${said === '' ? '.' : `: ${said}`}`, target, {
@@ -89,7 +89,7 @@ export function refusal(explanation: string, target: ModelTarget): ServerError {
   })
 }
 
-/** What is known about it; provider packages tell the code at most. */
+/** What is known about the failure. Provider packages give at most the code. */
 type NoConnection = Partial<Pick<HttpConnectionError, 'code' | 'proxy' | 'connectTimeoutMs' | 'address'>>
 
 /** The connection could not be made, or broke before an answer began. */
@@ -103,7 +103,7 @@ export function unreachable(error: NoConnection, target: ModelTarget): ServerErr
       : proxy === null
         ? `The model server at ${target.host} cannot be reached (${connectionReason(code)}). Is it running? Check base_url and the network.`
         : `The model server at ${target.host} cannot be reached through the proxy ${proxy} (${connectionReason(code)}). Check the proxy, or exempt the server with NO_PROXY.`
-  // A proxy that says no says it again.
+  // A proxy that refuses with a 4xx status will refuse again.
   const retryable = !/^PROXY_REFUSED_4/.test(code)
   return modelFailure('model_unreachable', message, target, { retryable, connectTimeout: isTimeout, cause: error })
 }
@@ -112,27 +112,27 @@ function noConnection({ connectTimeoutMs, proxy = null, address }: NoConnection,
   const host = address ?? target.host
   const time = typeof connectTimeoutMs === 'number' ? ` within ${connectTimeoutMs / 1000} s` : ''
   const who = proxy === null ? host : `${host} through the proxy ${proxy}`
-  return `No connection could be made to ${who}${time}: nobody answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).`
+  return `No connection could be made to ${who}${time}: no server answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).`
 }
 
 function proxyRefusal(status: string, proxy: string | null, { host }: ModelTarget): string {
   if (status === '407') {
-    return `The proxy ${proxy} wants a name and a password (407). Write them into its address: http://name:password@host:port`
+    return `The proxy ${proxy} requires a name and a password (407). Add them to its address: http://name:password@host:port`
   }
-  return `The proxy ${proxy} makes no connection to ${host} (${status}). Allow it there, or exempt the server with NO_PROXY.`
+  return `The proxy ${proxy} did not connect to ${host} (${status}). Allow the server in the proxy, or exempt it with NO_PROXY.`
 }
 
-/** The stream ended, or broke, before the model had finished. */
+/** The stream ended or broke before the model had finished. */
 export function dropped(target: ModelTarget, cause?: unknown): ServerError {
   return modelFailure(
     'model_stream_dropped',
-    `The model server at ${target.host} ended the answer half-way. Try again; if it repeats, look at that server.`,
+    `The model server at ${target.host} ended the answer half-way. Try again. If it happens again, check that server.`,
     target,
     { retryable: true, cause },
   )
 }
 
-/** A 200 whose body is no event stream. */
+/** A status of 200 with a body that is not an event stream. */
 export function notAStream(answer: HttpAnswer, target: ModelTarget): ServerError {
   const body = parseObject(answer.body)
   if (body?.error !== undefined) return reportedFailure(body.error, target)
@@ -140,7 +140,7 @@ export function notAStream(answer: HttpAnswer, target: ModelTarget): ServerError
   if (typeof encoding === 'string' && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     return modelFailure(
       'model_bad_request',
-      `The server at ${target.host} compressed its answer in a way that we did not ask for (${quote(encoding, target)}). Switch that off there, or in the proxy before it.`,
+      `The server at ${target.host} compressed its answer with an encoding that was not asked for (${quote(encoding, target)}). Switch it off there, or in the proxy in front of it.`,
       target,
       { retryable: false, status: answer.status },
     )
@@ -180,7 +180,7 @@ function classify(
   if (status < 400) {
     return fail(
       'model_bad_request',
-      `The server at ${target.host} redirects (${status}). Set base_url to where it leads.`,
+      `The server at ${target.host} redirects (${status}). Set base_url to the new address.`,
       false,
     )
   }
@@ -194,8 +194,9 @@ function classify(
     )
   }
   if (status === 429)
-    return fail('model_rate_limited', `The model server at ${target.host} asks for fewer requests.`, true)
-  if (status === 408) return fail('model_failed', `The model server at ${target.host} gave up waiting (408).`, true)
+    return fail('model_rate_limited', `The model server at ${target.host} is limiting requests.`, true)
+  if (status === 408)
+    return fail('model_failed', `The model server at ${target.host} timed out waiting for the request (408).`, true)
   if (status === 413 || OVERFLOW.test(text)) {
     return fail('model_context_overflow', `The conversation is too long for the model ${target.model}.`, false)
   }
@@ -216,7 +217,7 @@ function classify(
   return fail('model_bad_request', `The model server at ${target.host} refused the request (${status}).`, false)
 }
 
-/** One line, at most 500 characters, without anything that looks like a key. */
+/** One line of at most 500 characters, without anything that looks like a key. */
 function quote(message: string, target: ModelTarget): string {
   let text = message
   if (target.apiKey !== undefined && target.apiKey.length > 3) text = text.replaceAll(target.apiKey, '***')
@@ -245,7 +246,7 @@ function connectionReason(code: unknown): string {
     case 'UND_ERR_PRX_TLS':
       return 'the certificate of the proxy is not trusted'
     case 'BAD_HTTP':
-      return 'its answer is no valid HTTP/1.1'
+      return 'its answer is not valid HTTP/1.1'
     case 'CERT_HAS_EXPIRED':
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':

@@ -1,19 +1,19 @@
 import type { Logger } from '../domain/logger.ts'
 
-/** A language model. Every provider is one implementation of this port; a fault is a `ServerError` with a `model_*` code. */
+/** A language model. Every provider implements this port. A failure is a `ServerError` with a `model_*` code. */
 export interface Model {
   readonly provider: string
   readonly name: string
   /**
    * Streams one answer. Each array holds the parts that arrived together (one read of the socket), so that a fast model
-   * costs few awaits; parts come in the order the model produced them and the last one is `finish`. An empty array says that the
-   * model's server is alive, though it has nothing to say yet.
-   * Every call that was started is ended, and its arguments are never empty: a call without any has `{}`.
-   * Throws on any failure, also when the stream ends without a finish. After an abort it ends soon, by return or throw,
-   * and the upstream connection is closed. `details.retryable` of a failure says whether asking again may help.
+   * costs few awaits. Parts come in the order in which the model produced them, and the last one is `finish`. An empty array says
+   * that the model's server is alive but has sent no part yet.
+   * Every call that starts also ends, and its arguments are never empty: a call without arguments has `{}`.
+   * Throws on any failure, even when the stream only ends without a finish. After an abort it ends soon, by return or throw,
+   * and closes the connection. `details.retryable` of a failure says whether the same request may succeed later.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelPart[]>
-  /** Cheap proof that the model can be reached with this key; throws like `stream`. */
+  /** Checks at little cost that the model can be reached with this key. Throws like `stream`. */
   check(signal: AbortSignal): Promise<void>
 }
 
@@ -21,11 +21,11 @@ export interface ModelRequest {
   system: string
   messages: readonly ModelMessage[]
   tools: readonly ModelTool[]
-  /** JSON Schema the final answer must satisfy, or null. */
+  /** JSON Schema that the final answer must satisfy, or null. */
   responseFormat: Record<string, unknown> | null
-  /** Stable for one session; providers may use it for caching or abuse tracking. */
+  /** The same for all requests of a session. Providers may use it for caching or abuse tracking. */
   sessionId: string
-  /** What becomes of this request is logged here, with the ids of the run that it is for. Left out: in the log of the server. */
+  /** Log for this request, bound to the ids of its run. When it is left out, the server's log is used. */
   log?: Logger
 }
 
@@ -33,7 +33,7 @@ export type ModelMessage =
   | {
       role: 'user'
       content: string
-      /** What is shown to the model as it is. Only kinds that its settings say it takes. */
+      /** Files that the model gets unchanged. Only kinds that the model's settings allow. */
       attachments?: readonly ModelAttachment[]
     }
   | {
@@ -41,16 +41,16 @@ export type ModelMessage =
       content: string
       toolCalls: readonly ModelToolCall[]
       /**
-       * What the model thought before it: all its text, and the last signature of the answer, unchanged. A signature is
-       * worth keeping without any text too: some providers hide what was thought and send only the proof.
+       * What the model thought before its answer: the whole text, and the last signature, unchanged. A signature may come without
+       * text, because some providers hide the thoughts and send only the proof.
        */
       reasoning?: { text: string; signature?: string }
     }
   | { role: 'tool'; toolCallId: string; toolName: string; content: string; isError: boolean }
 
-/** A file that the model reads by itself. The message's text names it, for not every provider passes on a name. */
+/** A file that the model reads itself. The message's text names it too, because not every provider passes the name on. */
 export interface ModelAttachment {
-  /** A document is a PDF. */
+  /** A `document` is a PDF. */
   type: 'image' | 'document'
   mimeType: string
   /** Base64. */
@@ -63,9 +63,9 @@ export interface ModelAttachment {
 interface ModelToolCall {
   id: string
   name: string
-  /** JSON text as the model wrote it. */
+  /** JSON text, exactly as the model wrote it. */
   arguments: string
-  /** Opaque provider data that must go back with the call, unchanged (Gemini's thought signature). */
+  /** Opaque data of the provider that must go back unchanged with the call (Gemini's thought signature). */
   signature?: string
 }
 
@@ -79,21 +79,21 @@ export type ModelPart =
   | { type: 'text'; delta: string }
   | { type: 'reasoning'; delta: string }
   /**
-   * Ends a block of reasoning; opaque, to be sent back. Each one stands for all reasoning of the answer so far, so keeping
-   * the last is enough. It names the provider that made it: any other provider's model leaves it out of its request.
+   * Ends a block of reasoning. Opaque, to be sent back. Each one covers all reasoning of the answer so far, so keeping the last one
+   * is enough. It names the provider that made it; models of other providers leave it out of their requests.
    */
   | { type: 'reasoning_signature'; signature: string }
   | { type: 'tool_call_start'; id: string; name: string; signature?: string }
   | { type: 'tool_call_args'; id: string; delta: string }
   | { type: 'tool_call_end'; id: string }
-  /** Running totals of this answer; the last one counts. */
+  /** Totals of this answer so far. The last one counts. */
   | { type: 'usage'; usage: ModelUsage }
   | { type: 'finish'; reason: FinishReason }
 
-/** A refusal and a content filter are not reasons but failures: `model_refused`. */
+/** A refusal and a content filter are not finish reasons but failures: `model_refused`. */
 export type FinishReason = 'stop' | 'tool_calls' | 'length'
 
-/** AG-UI's way of counting: input includes what was cached, output includes reasoning; the rest breaks these two down. */
+/** Counted as AG-UI does: input includes cached tokens and output includes reasoning. The other fields break these two down. */
 export interface ModelUsage {
   inputTokens: number
   outputTokens: number

@@ -309,7 +309,7 @@ describe('AI SDK bridge', () => {
       { throw: { message: 'cannot read /home/secret' } },
       {
         code: 'model_failed',
-        message: 'The package @fake/fake-v3 failed. Look at the log; another version of it may help.',
+        message: 'The package @fake/fake-v3 failed. See the log. Another version of the package may help.',
       },
     ],
     [
@@ -350,7 +350,7 @@ describe('AI SDK bridge', () => {
     const invalid = (message: string) => ({ code: 'config_invalid', message })
     expect(await messageOf('@ai-sdk/mistral')).toMatchObject(
       invalid(
-        `The package @ai-sdk/mistral is not installed beside the agent. Run: cd ${folder} && npm install @ai-sdk/mistral`,
+        `The package @ai-sdk/mistral is not installed next to the agent. Run: cd ${folder} && npm install @ai-sdk/mistral`,
       ),
     )
     expect(await messageOf(undefined)).toMatchObject(
@@ -361,7 +361,7 @@ describe('AI SDK bridge', () => {
     for (const name of ['../evil', '/etc/passwd', 'node:fs', 'a b', '@x']) {
       expect(await messageOf(name)).toMatchObject({
         code: 'config_invalid',
-        message: expect.stringContaining('is no name of an npm package'),
+        message: expect.stringContaining('is not the name of an npm package'),
       })
     }
     expect(await messageOf('no-provider')).toMatchObject(
@@ -374,7 +374,7 @@ describe('AI SDK bridge', () => {
       message: expect.stringContaining('does not implement the AI SDK'),
     })
     expect(await messageOf('broken')).toMatchObject(
-      invalid(`The package broken does not load. Try: cd ${folder} && npm install broken@latest`),
+      invalid(`The package broken could not be loaded. Try: cd ${folder} && npm install broken@latest`),
     )
   })
 })

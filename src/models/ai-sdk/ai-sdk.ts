@@ -9,7 +9,7 @@ import { providerFailure } from './failure.ts'
 import { loadProvider } from './load-provider.ts'
 import { callOptions, metadataSignature } from './request.ts'
 
-/** Any provider package of the AI SDK, through its provider interface; `ai` itself is not needed. */
+/** Uses any provider package of the AI SDK through its provider interface. The package `ai` itself is not needed. */
 export async function createAiSdkModel(
   settings: ModelSettings,
   deps: { directory: string; now: () => number; log: Logger; fetch: typeof fetch },
@@ -23,7 +23,7 @@ export async function createAiSdkModel(
     if (signal.aborted) return
     const decoder = createPartDecoder(target, (metadata) => metadataSignature(metadata, settings), deps.now)
     let reader: ReadableStreamDefaultReader<unknown> | null = null
-    // Packages are asked to stop by the signal; cancelling as well ends those that do not listen.
+    // The signal asks the package to stop. Cancelling ends packages that ignore the signal.
     const cancel = () => void reader?.cancel().catch(() => {})
     signal.addEventListener('abort', cancel)
     try {
@@ -60,7 +60,7 @@ export async function createAiSdkModel(
     provider: settings.provider,
     name: settings.name,
     stream,
-    // The interface has no question that costs nothing; that the package made a model is all there is to know.
+    // The interface has no request that costs nothing. That the package made a model is all we can know.
     check: () => Promise.resolve(),
   }
 }

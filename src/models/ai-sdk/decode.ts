@@ -7,12 +7,12 @@ import { providerFailure } from './failure.ts'
 
 interface PartDecoder {
   decode(part: unknown, into: ModelPart[]): void
-  /** Throws `model_stream_dropped` when there was no finish. */
+  /** Throws `model_stream_dropped` when no finish came. */
   end(): void
 }
 
 interface OpenCall {
-  /** Deltas that are no JSON are not passed on; the whole call brings them encoded. */
+  /** The deltas are not JSON, so they are not passed on. The complete call brings the arguments as JSON. */
   isText: boolean
   hasArguments: boolean
 }
@@ -43,7 +43,7 @@ export function createPartDecoder(
     into.push({ type: 'tool_call_args', id, delta: text })
   }
 
-  /** Comes behind the pieces, or alone. */
+  /** The complete call. It comes after the deltas, or alone. */
   const takeCall = (part: JsonObject, into: ModelPart[]) => {
     const id = textAt(part, 'toolCallId')
     const call = open.get(id) ?? start(id, textAt(part, 'toolName'), part, into)
@@ -77,7 +77,7 @@ export function createPartDecoder(
       case 'unknown':
         throw dropped(target)
       case 'other':
-        // Since version 3 the provider's own word comes along; without one the model never said that it was done.
+        // Since version 3 the provider's own reason comes along. Without it the model never said that it had finished.
         if (textAt(said, 'raw') === '') throw dropped(target)
         return called ? 'tool_calls' : 'stop'
       case 'length':
@@ -90,7 +90,7 @@ export function createPartDecoder(
   return {
     decode(part, into) {
       if (!isObject(part) || finished) return
-      // What the provider runs by itself is not ours to call.
+      // The provider runs this tool itself.
       if (part.providerExecuted === true) return
       switch (part.type) {
         case 'text-delta':
@@ -119,7 +119,7 @@ export function createPartDecoder(
         case 'error':
           throw providerFailure(part.error, target, now())
         default:
-          // Files, sources, warnings, raw chunks: nothing an agent's text needs.
+          // Files, sources, warnings and raw chunks are not needed.
           return
       }
     },
@@ -135,7 +135,7 @@ export function createPartDecoder(
   }
 }
 
-/** Version 2 counts flat, later ones by direction. */
+/** Version 2 has flat counts; later versions group them by input and output. */
 function usageOf(usage: unknown): ModelUsage | null {
   if (!isObject(usage)) return null
   const { inputTokens: inputs, outputTokens: outputs } = usage

@@ -3,7 +3,7 @@ import { connectionCode } from '../../outgoing/connection-failure.ts'
 import { dropped, type ModelTarget, modelFailure, reportedFailure, statusFailure, unreachable } from '../failure.ts'
 import { isObject, textAt } from '../wire/json.ts'
 
-/** Whatever a provider package throws, or sends as an error part. */
+/** The failure for anything that a provider package throws, or sends as an error part. */
 export function providerFailure(error: unknown, target: ModelTarget, now: number): ServerError {
   if (error instanceof ServerError) return error
   const code = codeOf(error)
@@ -21,12 +21,12 @@ export function providerFailure(error: unknown, target: ModelTarget, now: number
   if (error.name === 'AI_APICallError') return unreachable({}, target)
   if (!(error instanceof Error)) return reportedFailure(isObject(error.error) ? error.error : error, target)
   if (INCOMPLETE.includes(error.name)) return dropped(target, error)
-  // The package's word for a request that it, or its provider, cannot take.
+  // Other errors of the AI SDK mean that the package or its provider cannot handle the request.
   if (error.name.startsWith('AI_')) {
     return reportedFailure({ type: 'invalid_request_error', message: error.message }, target)
   }
-  // Not meant for anybody's eyes: a mistake in the package, or in how we use it.
-  const message = `The package ${target.provider} failed. Look at the log; another version of it may help.`
+  // A bug in the package, or in how we use it. Its text is not meant for users.
+  const message = `The package ${target.provider} failed. See the log. Another version of the package may help.`
   return modelFailure('model_failed', message, target, { retryable: false, cause: error })
 }
 
@@ -37,7 +37,7 @@ const INCOMPLETE = [
   'AI_TypeValidationError',
 ]
 
-/** The system's error code, wherever in the chain of causes it is: fetch wraps it. */
+/** The system's error code, from anywhere in the chain of causes, because fetch wraps it. */
 function codeOf(error: unknown, depth = 0): string | undefined {
   if (!isObject(error) || depth > 4) return undefined
   if (typeof error.code === 'string' && /^(E[A-Z_]+|UND_ERR_[A-Z_]+|CERT_\w+)$/.test(error.code)) return error.code

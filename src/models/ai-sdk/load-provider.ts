@@ -1,4 +1,4 @@
-// Finds a provider package of the AI SDK that the user installed beside the agent, and makes a language model with it.
+// Finds the provider package of the AI SDK that the user installed next to the agent, and makes a language model with it.
 
 import { readFile } from 'node:fs/promises'
 import { createRequire, findPackageJSON } from 'node:module'
@@ -8,7 +8,7 @@ import type { ModelSettings } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isObject, parseObject } from '../wire/json.ts'
 
-/** The part of the provider interface (versions 2, 3 and 4) that we use. What comes back is checked where it is read. */
+/** The part of the provider interface (versions 2, 3 and 4) that we use. Results are checked where they are read. */
 export interface LanguageModel {
   specificationVersion: 'v2' | 'v3' | 'v4'
   doStream(options: Record<string, unknown>): PromiseLike<unknown>
@@ -26,14 +26,16 @@ export async function loadProvider(
     )
   }
   if (!/^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/.test(name)) {
-    throw invalid(`model.package: ${JSON.stringify(name)} is no name of an npm package. Write e.g. "@ai-sdk/mistral".`)
+    throw invalid(
+      `model.package: ${JSON.stringify(name)} is not the name of an npm package. Write e.g. "@ai-sdk/mistral".`,
+    )
   }
   const entry = await resolveEntry(name, directory)
   let exported: unknown
   try {
     exported = await import(pathToFileURL(entry).href)
   } catch (cause) {
-    throw invalid(`The package ${name} does not load. Try: cd ${directory} && npm install ${name}@latest`, cause)
+    throw invalid(`The package ${name} could not be loaded. Try: cd ${directory} && npm install ${name}@latest`, cause)
   }
   const create = factoryOf(exported, name)
   const provider = create({ ...factorySettings(settings, name), fetch: ask })
@@ -45,20 +47,20 @@ async function resolveEntry(name: string, directory: string): Promise<string> {
   try {
     return createRequire(from).resolve(name)
   } catch (cause) {
-    // A package for `import` alone cannot be found by `require`, though it is there.
+    // `require` cannot find a package that exports only for `import`, though it is installed.
     const isThere = isObject(cause) && cause.code === 'ERR_PACKAGE_PATH_NOT_EXPORTED'
     const manifest = isThere ? findPackageJSON(name, pathToFileURL(from)) : undefined
     const entry =
       manifest === undefined ? undefined : importEntry(parseObject(await readFile(manifest, 'utf8'))?.exports)
     if (manifest !== undefined && entry !== undefined) return join(dirname(manifest), entry)
     throw invalid(
-      `The package ${name} is not installed beside the agent. Run: cd ${directory} && npm install ${name}`,
+      `The package ${name} is not installed next to the agent. Run: cd ${directory} && npm install ${name}`,
       cause,
     )
   }
 }
 
-/** The file behind `.` for `import`, following the conditions that hold for us. */
+/** The file that `import` would load for `.`, by the conditions that apply to us. */
 function importEntry(exported: unknown): string | undefined {
   if (typeof exported === 'string') return exported
   if (!isObject(exported)) return undefined
@@ -73,7 +75,7 @@ function importEntry(exported: unknown): string | undefined {
 
 type Factory = (settings: Record<string, unknown>) => unknown
 
-/** `createMistral` of `@ai-sdk/mistral`; of several factories the one that is named after the package. */
+/** E.g. `createMistral` of `@ai-sdk/mistral`. With several factories, the one named after the package. */
 function factoryOf(exported: unknown, name: string): Factory {
   const factories = Object.entries(exported !== null && typeof exported === 'object' ? exported : {})
     .filter((entry): entry is [string, Factory] => /^create[A-Z]/.test(entry[0]) && typeof entry[1] === 'function')
@@ -91,9 +93,9 @@ const shortName = (name: string): string => name.slice(name.lastIndexOf('/') + 1
 
 function factorySettings(settings: ModelSettings, name: string): Record<string, unknown> {
   return {
-    // @ai-sdk/openai-compatible demands a name; the others ignore it or have the same one.
+    // @ai-sdk/openai-compatible requires a name. Other packages ignore it or use the same one.
     name: shortName(name),
-    // Without a key the package looks at its own variable, e.g. MISTRAL_API_KEY.
+    // Without a key the package reads its own variable, e.g. MISTRAL_API_KEY.
     ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
     ...(settings.baseUrl === undefined ? {} : { baseURL: settings.baseUrl }),
   }

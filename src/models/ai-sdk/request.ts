@@ -1,4 +1,4 @@
-// ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 agree on all but files and reasoning.
+// ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 differ only in files and reasoning.
 
 import type { ModelSettings } from '../../domain/agent.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
@@ -32,12 +32,12 @@ export function callOptions(request: ModelRequest, settings: ModelSettings, vers
   if (request.responseFormat !== null) {
     options.responseFormat = { type: 'json', schema: request.responseFormat, name: 'answer' }
   }
-  // Before version 4 every provider had its own way to say it.
+  // Before version 4 every provider had its own option for it.
   if (version === 'v4' && settings.reasoning?.effort !== undefined) options.reasoning = settings.reasoning.effort
   return options
 }
 
-/** A provider's metadata travels as a signature and comes back as its options. */
+/** The provider's metadata is kept as a signature and sent back as provider options. */
 export const metadataSignature = (metadata: JsonObject, settings: ModelSettings): string =>
   signed(makerOf(settings), JSON.stringify(metadata))
 
@@ -49,7 +49,7 @@ function promptOf(messages: readonly ModelMessage[], maker: string, version: Ver
     const content = contentOf(message, maker, version)
     if (content.length === 0) continue
     const last = prompt.at(-1)
-    // The results of one step are one message.
+    // All results of one step go into one message.
     if (message.role === 'tool' && last?.role === 'tool') last.content.push(...content)
     else prompt.push({ role: message.role, content })
   }
@@ -65,7 +65,7 @@ function contentOf(message: ModelMessage, maker: string, version: Version): Json
           type: 'file',
           mediaType: mimeType,
           filename: name,
-          // From version 4 on the data says itself what it is.
+          // Since version 4 the data carries its own type.
           data: version === 'v4' ? { type: 'data', data } : data,
         })),
       ]

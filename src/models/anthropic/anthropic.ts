@@ -17,7 +17,7 @@ export function createAnthropicModel(
       request: anthropicRequests(settings),
       decoder: () => createAnthropicDecoder(target, deps.newId),
       probe: anthropicProbe(settings),
-      // Gateways in front of Anthropic seldom have this route.
+      // Gateways in front of Anthropic rarely have this route.
       probeNamesModel: settings.baseUrl === undefined,
     },
     deps,

@@ -24,7 +24,7 @@ type OpenBlock =
 
 export function createAnthropicDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
   const open = new Map<unknown, OpenBlock>()
-  /** Of calls. A server that gives two of them the same one still means two. */
+  /** Ids of the calls so far. Two calls with the same id are still two calls. */
   const ids = new Set<string>()
   const thoughts: ThinkingBlock[] = []
   let usage: ModelUsage | null = null
@@ -54,7 +54,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
       case 'error':
         throw reportedFailure(event.error, target)
       default:
-        // `ping`, and whatever they invent: the API's rules ask to ignore it.
+        // `ping` and future events: the API's documentation asks clients to ignore them.
         return
     }
   }
@@ -130,7 +130,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
         into.push({ type: 'reasoning_signature', signature: signatureOf(thoughts) })
         return
       case 'tool_use':
-        // Without pieces the arguments, if any, came whole with the start.
+        // When no deltas came, the arguments came complete with the start, or there are none.
         if (!block.hasArguments) addArguments(block, isObject(block.input) ? JSON.stringify(block.input) : '{}', into)
         into.push({ type: 'tool_call_end', id: block.id })
     }
@@ -175,7 +175,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
   }
 }
 
-/** Counts come in several events and each names only some of them. The cache is counted beside the input, not within it. */
+/** Several events bring counts, each only some of them. Anthropic's input count does not include cached tokens. */
 function usageOf(said: unknown, before: ModelUsage | null): ModelUsage {
   const read = countAt(said, 'cache_read_input_tokens') ?? before?.cachedInputTokens
   const written = countAt(said, 'cache_creation_input_tokens') ?? before?.cacheWriteInputTokens

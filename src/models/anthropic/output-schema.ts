@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../wire/json.ts'
 
-/** Keywords the constrained decoder does not take; the model is told about them in words instead. */
+/** Keywords that the API refuses in an output schema. They go into the description instead. */
 const IN_WORDS = [
   'minimum',
   'maximum',
@@ -21,8 +21,8 @@ const KEPT = ['$ref', 'type', 'enum', 'const', 'title', 'default', 'required']
 const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid']
 
 /**
- * A JSON Schema reduced to what `output_config.format` accepts: closed objects, `anyOf` for `oneOf`, no bounds. It never
- * allows less than the original, which stays the measure of the answer.
+ * Reduces a JSON Schema to what `output_config.format` accepts: closed objects, `anyOf` for `oneOf`, no bounds. The result never
+ * allows less than the original. The answer is still checked against the original.
  */
 export function outputSchema(schema: unknown): unknown {
   if (!isObject(schema)) return schema

@@ -10,7 +10,7 @@ import { thinkingBlocks } from './thinking.ts'
 
 const ANTHROPIC_URL = 'https://api.anthropic.com'
 
-/** The API demands a limit; this one is what an answer needs when nobody set another. */
+/** The API requires a limit. This one applies when the settings have none. */
 const STANDARD_MAX_TOKENS = 8192
 
 export function anthropicRequests(settings: ModelSettings): (request: ModelRequest) => HttpRequest {
@@ -26,7 +26,7 @@ export function anthropicProbe(settings: ModelSettings): Omit<HttpRequest, 'body
   }
 }
 
-/** Accepts the address with and without its version. */
+/** Accepts a base URL with and without `/v1`. */
 export function apiRoot(settings: ModelSettings): URL {
   const root = baseUrl(settings, ANTHROPIC_URL)
   const path = root.pathname.replace(/\/messages\/?$/, '').replace(/\/+$/, '')
@@ -43,21 +43,21 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
   const { effort, budgetTokens } = settings.reasoning ?? {}
   const body: JsonObject = {
     model: settings.name,
-    // The budget for thinking is part of the limit, so it comes on top of what the answer needs.
+    // The limit includes the thinking budget, so the budget is added to what the answer needs.
     max_tokens: settings.maxTokens ?? STANDARD_MAX_TOKENS + (budgetTokens ?? 0),
     messages: wireMessages(request.messages),
     stream: true,
     metadata: { user_id: request.sessionId },
   }
   if (request.system !== '') body.system = request.system
-  const tools = request.tools.length > 0 ? request.tools : toolsOfThePast(request.messages)
+  const tools = request.tools.length > 0 ? request.tools : toolsOfHistory(request.messages)
   if (tools.length > 0) {
     body.tools = tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))
     if (request.tools.length === 0) body.tool_choice = { type: 'none' }
   }
   if (settings.temperature !== undefined) body.temperature = settings.temperature
   if (settings.topP !== undefined) body.top_p = settings.topP
-  // Older models think by a budget, newer ones by effort; the API says which of the two a model does not take.
+  // Older models take a thinking budget, newer ones an effort. The API says so when a model does not take the one that is set.
   if (budgetTokens !== undefined) body.thinking = { type: 'enabled', budget_tokens: budgetTokens }
   else if (effort !== undefined) body.thinking = { type: 'adaptive' }
   const output: JsonObject = {}
@@ -69,8 +69,8 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
   return body
 }
 
-/** Calls in the history are refused where no tool is defined, as when the server that brought the tools cannot be reached. */
-function toolsOfThePast(messages: readonly ModelMessage[]): ModelTool[] {
+/** The API refuses a history with calls when no tools are defined, e.g. because their MCP server cannot be reached. */
+function toolsOfHistory(messages: readonly ModelMessage[]): ModelTool[] {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
   return [...new Set(calls.map(({ name }) => name))].map((name) => ({
     name,
@@ -84,16 +84,16 @@ interface WireMessage {
   content: JsonObject[]
 }
 
-/** Roles alternate: the results of one step's calls, and a user's message behind them, are one message. */
+/** Roles must alternate, so the results of one step, and a user's message after them, form one message. */
 function wireMessages(messages: readonly ModelMessage[]): WireMessage[] {
   const wire: WireMessage[] = []
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     const content = blocksOf(message)
-    // An empty block is refused, and an empty message with it.
+    // The API refuses empty blocks and empty messages.
     if (content.length === 0) continue
     const last = wire.at(-1)
-    // Not by spreading: a message can have more blocks than a call can have arguments.
+    // No spread: a message can have more blocks than a function call can have arguments.
     if (last?.role === role) for (const block of content) last.content.push(block)
     else wire.push({ role, content })
   }
@@ -103,7 +103,7 @@ function wireMessages(messages: readonly ModelMessage[]): WireMessage[] {
 function blocksOf(message: ModelMessage): JsonObject[] {
   switch (message.role) {
     case 'user':
-      // Files first: the model answers better when the question follows what it is about.
+      // Files first: the model answers better when the question comes after them.
       return [...(message.attachments ?? []).map(attachmentBlock), ...textBlocks(message.content)]
     case 'tool':
       return [
@@ -122,7 +122,7 @@ function blocksOf(message: ModelMessage): JsonObject[] {
           type: 'tool_use',
           id: callId(call.id),
           name: call.name,
-          // What the model wrote may be no JSON; the API takes objects only, and the result tells the model what was wrong.
+          // The model may have written invalid JSON, but the API accepts only objects. The tool's result says what was wrong.
           input: parseObject(call.arguments) ?? { invalid_json: call.arguments },
         })),
       ]
@@ -136,5 +136,5 @@ function attachmentBlock({ type, mimeType, data, name }: ModelAttachment): JsonO
 
 const textBlocks = (text: string): JsonObject[] => (text.trim() === '' ? [] : [{ type: 'text', text }])
 
-/** Another provider's ids may hold characters that are refused here. */
+/** Ids of other providers may have characters that this API refuses. */
 const callId = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, '_')

@@ -1,5 +1,5 @@
-// Thinking must go back to Anthropic block by block, unchanged. Our port has one text and one signature per answer, so the
-// signature is Anthropic's own where one block of thinking says it all, and otherwise the list of blocks as JSON.
+// Thinking must go back to Anthropic block by block, unchanged. Our port has one text and one signature per answer. So for a single
+// block the signature is Anthropic's own, and otherwise it is the list of blocks as JSON.
 
 import { isObject, type JsonObject, parseObject } from '../wire/json.ts'
 import { proofOf, signed } from '../wire/signature.ts'
@@ -16,11 +16,11 @@ export function signatureOf(blocks: readonly ThinkingBlock[]): string {
   return signed(MAKER, single === null ? JSON.stringify(blocks) : single.signature)
 }
 
-/** The blocks to send back; none when another provider made the signature, or nobody did. */
+/** The blocks to send back: none when there is no signature, or when another provider made it. */
 export function thinkingBlocks(reasoning: { text: string; signature?: string } | undefined): JsonObject[] {
   const proof = proofOf(MAKER, reasoning?.signature)
   if (reasoning === undefined || proof === undefined) return []
-  // A signature is base64 and never begins like a list.
+  // Anthropic's signatures are base64, so they never begin with a bracket.
   if (!proof.startsWith('[')) return [{ type: 'thinking', thinking: reasoning.text, signature: proof }]
   const blocks = parseObject(`{"blocks":${proof}}`)?.blocks
   return Array.isArray(blocks) ? blocks.filter(isObject) : []

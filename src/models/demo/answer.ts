@@ -1,4 +1,4 @@
-// What the demonstration model says. Pure: the same conversation always gets the same answer.
+// The answers of the demonstration model. Pure: the same conversation always gets the same answer.
 
 import { oneLine, splitFiles } from '../../domain/file-frame.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
@@ -14,7 +14,7 @@ const WHO = "I am Quarterdeck's built-in demonstration model, not a language mod
 
 export function demoAnswer(request: ModelRequest): DemoAnswer {
   const newest = request.messages.findLast((message) => message.role === 'user')
-  // What stands in a file is not asked.
+  // The content of files is not part of the question.
   const { words: asked, names } = splitFiles(newest?.content ?? '')
   const results = resultsAtEnd(request.messages)
   const reasoning = results.length === 0 && /\b(think|why)\b/i.test(asked) ? thoughtsOn(asked) : ''
@@ -58,14 +58,14 @@ function report(results: readonly ToolMessage[]): string {
     .join('\n\n')
 }
 
-/** A fence longer than any in the text, so that the text cannot end it. */
+/** Uses a fence longer than any in the text, so that the text cannot end it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}\n${text}\n${fence}`
 }
 
-/** `use <tool> {json}`, or a tool's name anywhere in the text. Of two names that fit the longer is meant. */
+/** `use <tool> {json}`, or a tool's name anywhere in the text. If two names match, the longer one wins. */
 function callFor(asked: string, tools: readonly ModelTool[]): DemoAnswer['call'] {
   const named = tools
     .map((tool) => ({ tool, at: positionOf(tool.name, asked) }))
@@ -76,7 +76,7 @@ function callFor(asked: string, tools: readonly ModelTool[]): DemoAnswer['call']
   return { name: named.tool.name, arguments: argumentsFrom(rest, named.tool) }
 }
 
-/** Where `name` stands as a word of its own, in any case; -1 when it does not. */
+/** The position of `name` as a whole word, in any letter case; -1 when it is not there. */
 function positionOf(name: string, text: string): number {
   const [lowName, lowText] = [name.toLowerCase(), text.toLowerCase()]
   const isPartOfWord = (at: number) => /[a-z0-9_-]/.test(lowText.charAt(at))
@@ -86,7 +86,7 @@ function positionOf(name: string, text: string): number {
   return -1
 }
 
-/** The JSON object behind the name; otherwise the words behind it, where the tool needs just one text; otherwise nothing. */
+/** The JSON object after the name; or the words after it, when the tool requires exactly one text; or no arguments. */
 function argumentsFrom(rest: string, tool: ModelTool): string {
   const json = /\{[\s\S]*\}/.exec(rest)?.[0]
   if (json !== undefined && parseObject(json) !== null) return json
@@ -102,7 +102,7 @@ function argumentsFrom(rest: string, tool: ModelTool): string {
   return isText && words !== '' ? JSON.stringify({ [only]: words }) : '{}'
 }
 
-/** The smallest value that fits a JSON Schema, for an answer that must have a shape. Knows the common keywords. */
+/** The smallest value that satisfies a JSON Schema. Knows the common keywords. */
 function sampleOf(schema: unknown, depth = 0): unknown {
   if (!isObject(schema) || depth > 8) return null
   if (schema.const !== undefined) return schema.const

@@ -4,7 +4,7 @@ import { demoAnswer } from './answer.ts'
 
 const WORD_MS = 15
 
-/** Needs no key and no network, costs nothing, and never pretends to be a language model. */
+/** Needs no key and no network, costs nothing, and always says that it is not a language model. */
 export function createDemoModel({ name, clock, newId }: { name: string; clock: Clock; newId: () => string }): Model {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const { reasoning, text, call } = demoAnswer(request)
@@ -44,7 +44,7 @@ export function createDemoModel({ name, clock, newId }: { name: string; clock: C
 
 const wordsOf = (text: string): string[] => text.match(/\S+\s*|\s+/g) ?? []
 
-/** The rule of thumb that everybody uses: four characters are a token. */
+/** The usual rule of thumb: four characters are a token. */
 const tokens = (text: string): number => Math.ceil(text.length / 4)
 
 function inputTokens({ system, messages, tools }: ModelRequest): number {

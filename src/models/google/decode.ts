@@ -21,7 +21,7 @@ export const MAKER = 'google'
 
 export function createGoogleDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
   let called = false
-  /** A call whose arguments are still coming. */
+  /** The call whose arguments are still arriving. */
   let growing: { id: string; args: PartialArgs } | null = null
   let reason = ''
   let finished = false
@@ -99,7 +99,7 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
 
   return {
     decode,
-    // Gemini has no last event, and some models give a reason with every chunk: only the end of the stream is the end.
+    // Gemini sends no final event, and some models send a reason with every chunk. So only the end of the stream ends the answer.
     end(into) {
       if (finished) return
       if (reason === '') throw dropped(target)
@@ -123,7 +123,7 @@ function usageOf(usage: unknown): ModelUsage | null {
   const cached = countAt(usage, 'cachedContentTokenCount')
   return {
     inputTokens: prompt + (countAt(usage, 'toolUsePromptTokenCount') ?? 0),
-    // Thoughts are counted beside the answer here.
+    // Gemini does not count thoughts as part of the answer.
     outputTokens: (countAt(usage, 'candidatesTokenCount') ?? 0) + (thoughts ?? 0),
     ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
     ...(cached === undefined ? {} : { cachedInputTokens: cached }),

@@ -1,11 +1,11 @@
-// Vertex AI can stream a call's arguments as values at JSON paths. They are put together here and passed on whole.
+// Vertex AI can stream a call's arguments as values at JSON paths. They are collected here and passed on as a whole.
 
 import { isObject, textAt } from '../wire/json.ts'
 
 type Container = Map<string | number, Container | unknown>
 
 export interface PartialArgs {
-  /** How many characters that were, about. */
+  /** Returns about how many characters were added. */
   add(parts: unknown): number
   /** The arguments so far, as JSON text. */
   text(): string
@@ -57,7 +57,7 @@ function put(root: Container, path: string, part: Record<string, unknown>): void
   } else if (typeof part.numberValue === 'number') at.set(last, part.numberValue)
   else if (typeof part.boolValue === 'boolean') at.set(last, part.boolValue)
   else if ('nullValue' in part) at.set(last, null)
-  // An entry without a value ends what came under its path; where nothing came, it was an empty list or object.
+  // An entry without a value ends its path. If the path has no value yet, it is an empty list or object.
   else if (before === undefined && part.willContinue !== true) at.set(last, path.endsWith('[]') ? [] : {})
 }
 

@@ -10,7 +10,7 @@ import { MAKER } from './decode.ts'
 
 const GOOGLE_URL = 'https://generativelanguage.googleapis.com/v1beta'
 
-/** Gemini 3 refuses a call of the history without its signature. This is Google's own word for "made elsewhere". */
+/** Gemini 3 refuses a call in the history without its signature. Google accepts this value for calls that another model made. */
 const MADE_ELSEWHERE = 'skip_thought_signature_validator'
 
 const BUDGETS = { low: 1024, medium: 8192, high: 24576 } as const
@@ -25,7 +25,7 @@ export function googleProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> 
   return { url: withPath(apiRoot(settings), `/models/${modelName(settings)}`), headers: headersOf(settings) }
 }
 
-/** Accepts the address with and without its version. */
+/** Accepts a base URL with and without its version. */
 export function apiRoot(settings: ModelSettings): URL {
   const root = baseUrl(settings, GOOGLE_URL)
   if (!/\/v\d\w*(\/|$)/.test(root.pathname)) root.pathname = `${root.pathname.replace(/\/+$/, '')}/v1beta`
@@ -38,7 +38,7 @@ function headersOf({ apiKey }: ModelSettings): Record<string, string> {
   return apiKey === undefined || apiKey === 'none' ? {} : { 'x-goog-api-key': apiKey }
 }
 
-/** From Gemini 3 on: thinking by level, signatures that are checked, JSON answers beside tools. */
+/** Since Gemini 3: thinking levels, checked signatures, and JSON answers together with tools. */
 const isGemini3 = (name: string): boolean => /gemini-([3-9]|\d\d)/.test(name)
 
 function body(request: ModelRequest, settings: ModelSettings): JsonObject {
@@ -85,7 +85,7 @@ interface Content {
   parts: JsonObject[]
 }
 
-/** Roles alternate: the results of one step's calls, and a user's message behind them, are one content. */
+/** Roles must alternate, so the results of one step, and a user's message after them, form one content. */
 function contents(messages: readonly ModelMessage[], modern: boolean): Content[] {
   const wire: Content[] = []
   for (const message of messages) {
@@ -93,7 +93,7 @@ function contents(messages: readonly ModelMessage[], modern: boolean): Content[]
     const parts = partsOf(message, modern)
     if (parts.length === 0) continue
     const last = wire.at(-1)
-    // Not by spreading: a message can have more parts than a call can have arguments.
+    // No spread: a message can have more parts than a function call can have arguments.
     if (last?.role === role) for (const part of parts) last.parts.push(part)
     else wire.push({ role, parts })
   }
@@ -117,7 +117,7 @@ function partsOf(message: ModelMessage, modern: boolean): JsonObject[] {
       return [
         ...(message.content === '' && proof === undefined ? [] : [text]),
         ...message.toolCalls.map((call, position) => {
-          // Of calls made together only the first is signed.
+          // Of parallel calls only the first has a signature.
           const own = proofOf(MAKER, call.signature) ?? (modern && position === 0 ? MADE_ELSEWHERE : undefined)
           const args = parseObject(call.arguments) ?? { invalid_json: call.arguments }
           return {

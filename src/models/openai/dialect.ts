@@ -1,5 +1,5 @@
-// "OpenAI-compatible" servers differ in small ways, and the strict ones refuse a request for one unknown key.
-// Everything that depends on who is asked is decided here, by the host (and for Azure also by the provider's name).
+// "OpenAI-compatible" servers differ in small ways, and strict ones refuse a request with one unknown key. Everything that depends on
+// the server is decided here, by its host (and for Azure also by the provider's name).
 
 import type { ModelSettings } from '../../domain/agent.ts'
 import { baseUrl } from '../wire/base-url.ts'
@@ -8,15 +8,15 @@ export interface Dialect {
   url: URL
   azure: boolean
   maxTokensKey: 'max_tokens' | 'max_completion_tokens'
-  /** Asks for usage in the stream. Mistral refuses the key and reports usage anyway. */
+  /** Sends `stream_options` to get usage. Mistral refuses the key and reports usage anyway. */
   streamOptions: boolean
-  /** Sends what the model thought back to it. DeepSeek, Moonshot and Z.ai demand it; Groq and Mistral refuse it. */
+  /** Sends reasoning back to the model. DeepSeek, Moonshot and Z.ai require it; Groq and Mistral refuse it. */
   returnReasoning: boolean
-  /** Knows `response_format: json_schema`; otherwise the schema goes into the system text. */
+  /** The server knows `response_format: json_schema`. Otherwise the schema goes into the system text. */
   jsonSchema: boolean
-  /** Mistral takes only ids of nine letters and digits. */
+  /** Mistral accepts only ids of nine letters and digits. */
   shortCallIds: boolean
-  /** Routes requests of one conversation to the same cache. */
+  /** The server knows `prompt_cache_key`, which sends the requests of one conversation to the same cache. */
   promptCacheKey: boolean
 }
 
@@ -25,7 +25,7 @@ const OLLAMA_URL = 'http://127.0.0.1:11434/v1'
 
 export function dialectOf(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>): Dialect {
   const url = baseUrl(settings, standardUrl(settings.provider))
-  // People know their Ollama as host and port.
+  // Users write Ollama's address as host and port only.
   if (settings.provider === 'ollama' && url.pathname === '/') url.pathname = '/v1'
   const host = url.hostname
   const at = (...domains: string[]) => domains.some((domain) => host === domain || host.endsWith(`.${domain}`))
@@ -48,6 +48,6 @@ export function dialectOf(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>)
 
 function standardUrl(provider: string): string {
   if (provider === 'ollama') return OLLAMA_URL
-  // Azure has no address of its own: every resource has one.
+  // Azure has no common address: every resource has its own.
   return provider === 'azure' ? '' : OPENAI_URL
 }

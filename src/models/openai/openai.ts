@@ -7,7 +7,7 @@ import { createOpenAiDecoder } from './decode.ts'
 import { dialectOf } from './dialect.ts'
 import { openAiProbe, openAiRequests } from './request.ts'
 
-/** Chat completions: OpenAI, Azure, Ollama and every compatible server. */
+/** Chat completions, for OpenAI, Azure, Ollama and every compatible server. */
 export function createOpenAiModel(
   settings: ModelSettings,
   deps: { http: ModelHttp; now: () => number; newId: () => string },

@@ -200,7 +200,7 @@ describe('OpenAI request', () => {
       expect(() => openAiRequest(emptyRequest, at(baseUrl))).toThrow(
         expect.objectContaining({
           code: 'config_invalid',
-          message: 'model.base_url is no http address. Write e.g. base_url: https://api.openai.com/v1',
+          message: 'model.base_url is not an http or https address. Write e.g. base_url: https://api.openai.com/v1',
         }),
       )
     }

@@ -1,4 +1,4 @@
-// ModelRequest → chat completions, as OpenAI and all servers that imitate it read them. Pure.
+// ModelRequest → chat completions, for OpenAI and all servers that imitate it. Pure.
 
 import { createHash } from 'node:crypto'
 import type { ModelSettings } from '../../domain/agent.ts'
@@ -15,7 +15,7 @@ export function openAiRequests(settings: ModelSettings): (request: ModelRequest)
   return (request) => ({ url, headers, body: body(request, settings, dialect) })
 }
 
-/** Any answer but a refused key proves that the server is there; OpenAI itself also tells whether it knows the model. */
+/** Any answer except a refused key proves that the server is there. OpenAI itself also says whether it knows the model. */
 export function openAiProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> & { namesModel: boolean } {
   const dialect = dialectOf(settings)
   const headers = authHeaders(dialect, settings)
@@ -36,7 +36,7 @@ function chatUrl(dialect: Dialect, name: string): URL {
     : withPath(apiRoot(dialect.url), '/chat/completions')
 }
 
-/** People copy the whole address from a provider's page. */
+/** Users copy the whole address from a provider's page. */
 function apiRoot(url: URL): URL {
   const root = new URL(url)
   root.pathname = root.pathname.replace(/\/chat\/completions\/?$/, '')
@@ -44,7 +44,7 @@ function apiRoot(url: URL): URL {
 }
 
 /**
- * Azure is configured in three ways: the resource (`https://x.openai.azure.com`), its v1 API (`…/openai/v1`), or a deployment
+ * Users write Azure's address in three ways: the resource (`https://x.openai.azure.com`), its v1 API (`…/openai/v1`), or a deployment
  * (`…/openai/deployments/name?api-version=…`). A resource with an `api-version` means its deployments, without one the v1 API.
  */
 function azureUrl({ url }: Dialect, deployment: string, path: 'chat/completions' | 'models'): URL {
@@ -119,7 +119,7 @@ function wireMessage(message: ModelMessage, dialect: Dialect): JsonObject {
   }
 }
 
-/** Plain text stays plain: many compatible servers take no parts. */
+/** Text alone is sent as a string, because many compatible servers do not know content parts. */
 function userContent({ content, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): string | JsonObject[] {
   if (attachments.length === 0) return content
   return [
@@ -133,7 +133,7 @@ function userContent({ content, attachments = [] }: Extract<ModelMessage, { role
   ]
 }
 
-/** OpenAI and its like refuse a longer id of a call, and a longer key of the cache. */
+/** OpenAI and compatible servers refuse longer call ids and longer cache keys. */
 const MAX_CALL_ID = 40
 const MAX_CACHE_KEY = 64
 

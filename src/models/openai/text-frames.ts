@@ -2,14 +2,14 @@ import { detached } from '../../domain/detached.ts'
 import { isObject } from '../wire/json.ts'
 
 /**
- * The chunks of a streamed answer are hundreds of times the same JSON around a few other letters, and parsing them was the largest
- * single cost of a run. So the frame around the letters is learned from one chunk, and what fits into it is read without parsing.
- * That is exact: between two quotes, text without specials cannot change what the JSON around it means.
+ * The hundreds of chunks of a streamed answer are the same JSON around different text, and parsing them was the largest single cost
+ * of a run. So the frame around the text is learned from one chunk, and chunks that fit the frame are read without parsing.
+ * That is exact: text without special characters, between two quotes, cannot change the meaning of the JSON around it.
  */
 interface TextFrames {
-  /** Null: the chunk has to be parsed. */
+  /** Null when the chunk must be parsed. */
   read(payload: string): FramedText | null
-  /** Of a chunk that was parsed and gave just this. */
+  /** Learns from a chunk that was parsed and gave only this text. */
   learn(payload: string, text: string): void
 }
 
@@ -26,11 +26,11 @@ interface Frame {
 }
 
 const PROBE = '⚓ probe ⚓'
-/** What a JSON string has to be looked into for: a quote, a backslash, what is not allowed in it. */
+/** A JSON string with one of these must be parsed: a quote, a backslash, a control character. */
 const SPECIAL = /["\\\p{Cc}]/u
-/** A frame that has served this often was worth its learning. */
+/** Learning a frame paid off when the frame was used this often. */
 const WORTH = 8
-/** Servers whose chunks all differ in more than the text are left alone soon. */
+/** Learning stops after this many frames in a row that did not pay off: every chunk of such a server is different. */
 const MAX_WASTED = 3
 
 export function createTextFrames(): TextFrames {
@@ -56,13 +56,13 @@ export function createTextFrames(): TextFrames {
   }
 }
 
-/** Cut and compared: that is native all the way, and three times as fast as `startsWith`. */
+/** `slice` and `===` are native code, and three times as fast as `startsWith`. */
 const fits = ({ before, after }: Frame, payload: string): boolean =>
   payload.length >= before.length + after.length &&
   payload.slice(0, before.length) === before &&
   payload.slice(payload.length - after.length) === after
 
-/** Null when it is not certain where the text stands, or when the chunk says anything else. */
+/** Null when the place of the text is not certain, or when the chunk has other content. */
 function frameOf(payload: string, text: string): Frame | null {
   const quoted = JSON.stringify(text)
   const place = payload.indexOf(quoted)
@@ -73,12 +73,12 @@ function frameOf(payload: string, text: string): Frame | null {
     const type = plainType(JSON.parse(before + PROBE + after))
     return type === null ? null : { before, after, type }
   } catch {
-    // The quotes were none around a text.
+    // The quotes were not the limits of a JSON string.
     return null
   }
 }
 
-/** What the probe is in a chunk in which all else is silent; null for any other chunk. */
+/** Whether the probe is text or reasoning. Null when the chunk has any other content. */
 function plainType(chunk: unknown): FramedText['type'] | null {
   if (!isObject(chunk) || chunk.object === 'error' || !Array.isArray(chunk.choices) || chunk.choices.length !== 1)
     return null

@@ -1,4 +1,4 @@
-// The line that one call of a model leaves in the log: who was asked, what it cost, how it ended. Nothing that anybody said.
+// Logs one call of a model as one line: which model, what it cost, how it ended. Never any text of the conversation.
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -6,22 +6,22 @@ import type { Logger } from '../../domain/logger.ts'
 import { loggedReason } from '../../domain/run.ts'
 import type { FinishReason, Model, ModelPart, ModelUsage } from '../model.ts'
 
-interface ModelCallLine {
-  /** Sees what the model sends; the counts and the end are among it. */
+interface CallLog {
+  /** Looks for usage and the finish reason among the model's parts. */
   see(parts: readonly ModelPart[]): void
-  /** It has answered. */
+  /** The model has answered. */
   ended(): void
-  /** Nothing more comes of it. */
+  /** The call has failed for good. */
   failed(error: unknown): void
-  /** Nobody wants the answer any more. Does nothing behind an end. */
+  /** The caller left before the end. Does nothing after `ended` or `failed`. */
   stopped(): void
 }
 
-export function startModelCallLine(
+export function startCallLog(
   { provider, name }: Pick<Model, 'provider' | 'name'>,
   clock: Pick<Clock, 'mono'>,
   log: Logger,
-): ModelCallLine {
+): CallLog {
   const began = clock.mono()
   let usage: ModelUsage | null = null
   let finish: FinishReason | null = null
@@ -58,6 +58,6 @@ export function startModelCallLine(
   }
 }
 
-/** Why a model failed. */
+/** Log fields that say why a model failed. */
 export const reasonOf = (error: unknown): { code: string; reason: string } | { error: unknown } =>
   error instanceof ServerError ? loggedReason(error) : { error }

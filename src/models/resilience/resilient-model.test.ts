@@ -307,7 +307,7 @@ describe('resilient model: time', () => {
     expect(await failureFrom(play(setUp([{ parts: [{ text: 'a' }, { hang: true }] }])))).toMatchObject({
       code: 'model_timeout',
       message:
-        'The model first fell silent for 10 s in the middle of its answer. A slow model needs a longer model.token_timeout.',
+        'The model first sent nothing for 10 s in the middle of its answer. A slow model needs a longer model.token_timeout.',
     })
   })
 

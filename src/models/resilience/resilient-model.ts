@@ -4,13 +4,13 @@ import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { modelFailure } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
-import { reasonOf, startModelCallLine } from './call-log.ts'
+import { reasonOf, startCallLog } from './call-log.ts'
 import { createSilenceWatch } from './silence-watch.ts'
 import { withoutQuotes } from './without-quotes.ts'
 
 interface ResilientOptions {
   primary: Model
-  /** Asked once when the primary cannot answer. It brings its own patience: usually it is resilient itself. */
+  /** Asked once when the primary cannot answer. Usually it is a resilient model too, with its own retries and timeouts. */
   fallback: Model | null
   settings: Pick<ModelSettings, 'retries' | 'firstTokenTimeoutMs' | 'tokenTimeoutMs'>
   clock: Clock
@@ -21,10 +21,10 @@ interface ResilientOptions {
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 8_000
-/** A server that asks for more patience than this is not waited for. */
+/** When a server asks to wait longer than this, the call fails instead. */
 const LONGEST_RETRY_AFTER_S = 60
 
-/** What another model may do better. A refusal, a bad request and a full context are answers, not failures of the server. */
+/** Failures after which the fallback is asked. A refusal, a bad request and a full context are not failures of the server. */
 const FAILS_OVER: readonly ErrorCode[] = [
   'model_auth_failed',
   'model_not_found',
@@ -36,27 +36,27 @@ const FAILS_OVER: readonly ErrorCode[] = [
 ]
 
 /**
- * A model that is asked again, and then replaced by its fallback, as long as nothing of the answer was shown; after the
- * first part every failure is final. Silence before the first part and between two parts is bounded. An abort ends it all
- * at once, also a wait between two attempts. Each answer that is asked for is one line in the log, a fallback's is another.
+ * Asks a model again after a failure, and then its fallback, as long as no part of the answer was passed on. After the first part
+ * every failure is final. The silence before the first part and between two parts is limited. An abort ends everything at once,
+ * even a wait between two attempts. Each call is one line in the log; a call of the fallback is another.
  */
 export function createResilientModel(options: ResilientOptions): Model {
   const { primary, fallback, settings, clock, random } = options
 
-  /** Nobody was there for as long as a connection may take: the next attempt would cost as much, the fallback nothing. */
+  /** No connection could be made within the timeout. Another attempt would take as long again, so the fallback is asked at once. */
   const isBetterElsewhere = (error: unknown) =>
     fallback !== null && error instanceof ServerError && error.details.connectTimeout === true
 
-  // One generator for all of it: every part of every answer passes here, and each generator on its way costs a few promises.
+  // One generator for everything: every part of every answer passes through here, and each further generator costs a few promises.
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const log = request.log ?? options.log
-    const line = startModelCallLine(primary, clock, log)
+    const call = startCallLog(primary, clock, log)
     try {
       for (let attempt = 0; ; attempt += 1) {
-        // Only the time spent waiting for the model counts, not the time its parts wait to be taken.
+        // Counts only the time spent waiting for the model, not the time until the caller takes the parts.
         const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
-        // Usage that comes ahead of everything else is kept until there is something to show, so that an answer that fails right
-        // after its header can still be asked for again.
+        // Usage that comes before everything else is held until another part comes. So an answer that fails right after its header can
+        // still be retried.
         let held: readonly ModelPart[] = []
         let shown = false
         try {
@@ -66,9 +66,9 @@ export function createResilientModel(options: ResilientOptions): Model {
               watch.wait(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs)
               continue
             }
-            line.see(parts)
+            call.see(parts)
             if (!shown && parts.every((part) => part.type === 'usage')) {
-              // The last one counts, and a server may send them without end.
+              // Only the last one counts, and a server may send them without end.
               held = parts.slice(-1)
               continue
             }
@@ -79,7 +79,7 @@ export function createResilientModel(options: ResilientOptions): Model {
             watch.wait(settings.tokenTimeoutMs)
           }
           if (watch.timedOut) throw timeoutOf(primary, shown, settings)
-          if (!signal.aborted) line.ended()
+          if (!signal.aborted) call.ended()
           return
         } catch (thrown) {
           watch.stop()
@@ -89,7 +89,7 @@ export function createResilientModel(options: ResilientOptions): Model {
           const isLast = shown || attempt >= settings.retries || isBetterElsewhere(error)
           const wait = isLast ? null : waitBefore(error, attempt, random())
           if (wait === null) {
-            line.failed(error)
+            call.failed(error)
             if (shown || fallback === null || !failsOver(error)) throw error
             log.warn('model is replaced by its fallback', {
               ...about(primary),
@@ -111,7 +111,7 @@ export function createResilientModel(options: ResilientOptions): Model {
         }
       }
     } finally {
-      line.stopped()
+      call.stopped()
     }
     if (fallback !== null) yield* fallback.stream(request, signal)
   }
@@ -138,12 +138,12 @@ const failsOver = (error: unknown): boolean => error instanceof ServerError && F
 
 const about = ({ provider, name }: Model) => ({ provider, model: name })
 
-/** Milliseconds until the next attempt, or null when there is no point in one. */
+/** Milliseconds until the next attempt, or null when another attempt makes no sense. */
 function waitBefore(error: unknown, attempt: number, random: number): number | null {
   if (!(error instanceof ServerError)) return null
-  // A timeout has used up the user's patience; only another model helps.
+  // After a timeout the user has waited long enough; only another model may help.
   if (error.details.retryable !== true || error.code === 'model_timeout') return null
-  // Half of it is left to chance, so that the runs that failed together do not come back together.
+  // Half of the time is random, so that runs that failed together do not all retry at the same moment.
   const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (0.5 + random / 2)
   const { retryAfter } = error.details
   if (typeof retryAfter !== 'number') return Math.round(backoff)
@@ -154,7 +154,7 @@ function waitBefore(error: unknown, attempt: number, random: number): number | n
 function timeoutOf(model: Model, begun: boolean, settings: ResilientOptions['settings']): ServerError {
   const seconds = (begun ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs) / 1000
   const message = begun
-    ? `The model ${model.name} fell silent for ${seconds} s in the middle of its answer. A slow model needs a longer model.token_timeout.`
+    ? `The model ${model.name} sent nothing for ${seconds} s in the middle of its answer. A slow model needs a longer model.token_timeout.`
     : `The model ${model.name} did not begin to answer within ${seconds} s. A slow model needs a longer model.first_token_timeout.`
   return modelFailure('model_timeout', message, { provider: model.provider, model: model.name }, { retryable: true })
 }

@@ -1,20 +1,20 @@
 import type { Clock } from '../../domain/clock.ts'
 
-/** Notices that somebody has been waited for too long. */
+/** Aborts when a wait takes too long. */
 interface SilenceWatch {
-  /** Aborts with the caller's signal, and when a wait took too long. */
+  /** Aborts with the caller's signal, and when a wait takes too long. */
   readonly signal: AbortSignal
   readonly timedOut: boolean
-  /** A wait begins that may take `ms`. */
+  /** Begins a wait that may take `ms`. */
   wait(ms: number): void
-  /** The wait is over. */
+  /** Ends the wait. */
   pause(): void
   stop(): void
 }
 
 /**
- * The first wait begins at once. It is used per socket read, so it sets no timer each time: one timer looks now and then how
- * long the current wait has lasted.
+ * The first wait begins at once. `wait` is called for every read of a socket, so it sets no timer each time: one timer checks now and
+ * then how long the current wait has lasted.
  */
 export function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal): SilenceWatch {
   const controller = new AbortController()
@@ -24,10 +24,10 @@ export function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSi
   let timedOut = false
   let cancel = () => {}
 
-  const look = () => {
+  const check = () => {
     const left = waiting ? limit - (clock.mono() - since) : limit
     if (left > 0) {
-      cancel = clock.after(left, look)
+      cancel = clock.after(left, check)
       return
     }
     timedOut = true
@@ -37,7 +37,7 @@ export function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSi
 
   if (outer.aborted) abort()
   else outer.addEventListener('abort', abort)
-  cancel = clock.after(limit, look)
+  cancel = clock.after(limit, check)
 
   return {
     signal: controller.signal,
@@ -50,7 +50,7 @@ export function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSi
       if (ms === limit) return
       limit = ms
       cancel()
-      cancel = clock.after(ms, look)
+      cancel = clock.after(ms, check)
     },
     pause() {
       waiting = false

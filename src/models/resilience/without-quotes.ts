@@ -1,20 +1,20 @@
-// Providers like to repeat what they do not understand. Their errors go into logs and to operators, who are not meant to read along.
+// Providers often repeat text of the conversation in their errors. Errors go into logs and to operators, who must not read it there.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 
-/** So many characters in a row are no accident. */
+/** This many equal characters in a row are a quote. */
 const SAME_CHARS = 20
-/** A whole line of this many is none either. */
+/** A whole line of this many characters is a quote too. */
 const SHORT_LINE = 6
-/** The newest text is what a provider repeats; comparing more of a long conversation would take its time. */
-const MOST_COMPARED = 100_000
+/** Providers repeat the newest text, and comparing more of a long conversation would take too long. */
+const MAX_COMPARED = 100_000
 
 const LEFT_OUT = '[…]'
 
-/** The same failure without what it repeats of the conversation. */
+/** The same failure without the text that it quotes from the conversation. */
 export function withoutQuotes(error: ServerError, { messages }: Pick<ModelRequest, 'messages'>): ServerError {
-  const said = messages.flatMap(textsOf).join('\n').slice(-MOST_COMPARED)
+  const said = messages.flatMap(textsOf).join('\n').slice(-MAX_COMPARED)
   const message = withoutLines(leaveOut(error.message, spellingsOf(said)), said)
   if (message === error.message) return error
   const { code, details, problems } = error
@@ -26,21 +26,21 @@ const textsOf = (message: ModelMessage): string[] =>
     ? [message.content, ...message.toolCalls.map((call) => call.arguments)]
     : [message.content]
 
-/** As a provider may write it: in one line, as JSON, and as JSON in ASCII. */
+/** The ways a provider may write it: on one line, as JSON, and as JSON in ASCII. */
 function spellingsOf(said: string): string {
   const json = JSON.stringify(said).slice(1, -1)
   const ascii = json.replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return [said.replace(/[\s\p{Cc}]+/gu, ' '), json, ascii].join('\n')
 }
 
-/** Short lines; longer ones are found by their parts. */
+/** Removes short lines. `leaveOut` finds longer ones. */
 function withoutLines(text: string, said: string): string {
   const lines = said.split('\n').map((line) => line.trim())
   const short = new Set(lines.filter(({ length }) => length >= SHORT_LINE && length < SAME_CHARS))
   return [...short].reduce((left, line) => left.replaceAll(line, LEFT_OUT), text)
 }
 
-/** Replaces each stretch of `text` that `said` has as well. */
+/** Replaces each piece of `text` that also occurs in `said`. */
 function leaveOut(text: string, said: string): string {
   const starts = new Set<string>()
   for (let i = 0; i + SAME_CHARS <= text.length; i += 1) starts.add(text.slice(i, i + SAME_CHARS))

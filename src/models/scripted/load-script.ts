@@ -4,7 +4,7 @@ import { type Document, parseDocument } from 'yaml'
 import { ServerError } from '../../domain/errors.ts'
 import { readScript, type Script } from './script.ts'
 
-/** Reads a script, YAML or JSON, relative to the agent's folder. */
+/** Reads a script in YAML or JSON. The path is relative to the agent's folder. */
 export async function loadScript(file: string, directory: string): Promise<Script> {
   const path = resolve(directory, file)
   let text: string
@@ -24,12 +24,12 @@ export async function loadScript(file: string, directory: string): Promise<Scrip
   return readScript(contentOf(document, path), path)
 }
 
-/** Throws for aliases that would unfold without end. */
+/** Throws when aliases would expand without end. */
 function contentOf(document: Document.Parsed, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 })
   } catch (cause) {
-    throw new ServerError('config_invalid', `${file}: has too many aliases. Write the parts out.`, {
+    throw new ServerError('config_invalid', `${file} has too many YAML aliases. Write the parts out.`, {
       details: { file },
       cause,
     })

@@ -1,8 +1,8 @@
 // The format of a script, in a file and in a test:
 //
-//   loop: false                # true: begin again after the last answer in order
+//   loop: false                # true: start over after the last answer in order
 //   answers:                   # (or just the list)
-//     - parts:                 # taken in order: the first request gets the first answer without `when`, and so on
+//     - parts:                 # used in order: the first request gets the first answer without `when`, and so on
 //         - text: "Hello "     # one delta
 //         - text: "tok "       # 500 deltas, 5 ms between them
 //           repeat: 500
@@ -11,10 +11,10 @@
 //         - delay_ms: 100      # silence
 //         - tool_call: { name: weather, arguments: { city: Berlin } }     # optional `id`, `signature`; text for broken JSON
 //         - usage: { input: 12, output: 34 }                              # optional `reasoning`, `cached`
-//       finish: stop           # stop | tool_calls | length; left out: tool_calls where a tool was called, else stop
-//     - when: weather          # taken whenever the newest message (a user's or a tool's result) contains this text; also
+//       finish: stop           # stop | tool_calls | length; default: tool_calls after a tool call, else stop
+//     - when: weather          # used whenever the newest message (a user's or a tool's result) contains this text; also
 //       parts: []              #   { contains: text }, { user: text } (the newest user message), { tool: name } (it just answered)
-//       times: 2               # at most so often; then the next one that fits
+//       times: 2               # used at most this often; then the next one that matches
 //     - parts:
 //         - error: { code: model_rate_limited, retryable: true, after: 2 }  # `after`: the seconds it asks to wait
 //     - parts:
@@ -22,7 +22,7 @@
 //     - parts:
 //         - hang: true         # silence until the abort
 //
-// An answer with `when` that fits goes first; without `times` it can be taken again and again.
+// An answer whose `when` matches goes first. Without `times` it can be used any number of times.
 
 import { type ErrorCode, errorCodes, ServerError } from '../../domain/errors.ts'
 import type { FinishReason } from '../model.ts'
@@ -50,7 +50,7 @@ export type ScriptedPart =
   | { drop: true }
   | { hang: true }
 
-/** Checks a script as it came out of a file. Throws `config_invalid` that names the place and what to write there. */
+/** Checks the content of a script file. Throws `config_invalid` with the place of the mistake and what to write there. */
 export function readScript(value: unknown, file: string): Script {
   const fail = (place: string, problem: string): never => {
     throw new ServerError('config_invalid', `${file}: ${place} ${problem}`, { details: { file } })
@@ -60,7 +60,7 @@ export function readScript(value: unknown, file: string): Script {
     return fail('the script', 'needs a list of answers. Write e.g. answers: [{ parts: [{ text: Hello }] }]')
   }
   for (const key of Object.keys(top)) {
-    if (key !== 'answers' && key !== 'loop') fail(key, 'is unknown. At the top stand answers and loop.')
+    if (key !== 'answers' && key !== 'loop') fail(key, 'is unknown. A script has answers and loop.')
   }
   if (top.loop !== undefined && typeof top.loop !== 'boolean') fail('loop', 'must be true or false.')
   return {
@@ -118,7 +118,7 @@ const OTHERS: Record<(typeof KINDS)[number], readonly string[]> = {
 
 function readPart(given: unknown, place: string, fail: Fail): ScriptedPart {
   if (!isObject(given)) return fail(place, `must be an object with one of ${KINDS.join(', ')}.`)
-  // `repeat: 500` alone means 500 tokens of no particular text.
+  // `repeat: 500` alone means 500 tokens of any text.
   const value =
     given.repeat !== undefined && given.text === undefined && given.reasoning === undefined
       ? { ...given, text: 'token ' }
@@ -127,7 +127,8 @@ function readPart(given: unknown, place: string, fail: Fail): ScriptedPart {
   if (kind === undefined)
     return fail(place, `needs one of ${KINDS.join(', ')}, found ${Object.keys(value).join(', ') || 'nothing'}.`)
   const stranger = Object.keys(value).find((key) => key !== kind && !OTHERS[kind].includes(key))
-  if (stranger !== undefined) fail(`${place}.${stranger}`, `does not go with ${kind}. Write it as a part of its own.`)
+  if (stranger !== undefined)
+    fail(`${place}.${stranger}`, `cannot be combined with ${kind}. Write it as a separate part.`)
   const pace = {
     ...(value.repeat === undefined ? {} : { repeat: countOf(value, 'repeat', place, fail) }),
     ...(value.delay_ms === undefined ? {} : { delay_ms: countOf(value, 'delay_ms', place, fail) }),
@@ -180,7 +181,7 @@ function readCall(
   }
   if (given === undefined) return call
   if (typeof given === 'string' || isObject(given)) return { ...call, arguments: given }
-  return fail(`${place}.arguments`, 'must be an object, or a text that is sent as it is.')
+  return fail(`${place}.arguments`, 'must be an object, or a text that is sent unchanged.')
 }
 
 function readError(value: unknown, place: string, fail: Fail): Extract<ScriptedPart, { error: unknown }>['error'] {

@@ -76,7 +76,7 @@ describe('scripted model', () => {
     expect(await failureFrom(textOf(model))).toMatchObject({
       code: 'model_failed',
       message:
-        'The script script has no answer for this request: its 2 answers in order are used up and no `when` fits. Add one, or write loop: true.',
+        'The script script has no answer for this request: its 2 answers in order are used up and no `when` matches. Add an answer, or write loop: true.',
     })
     const loop = scripted([say('one'), say('two')], true)
     expect([await textOf(loop), await textOf(loop), await textOf(loop)]).toEqual(['one', 'two', 'one'])
@@ -210,7 +210,7 @@ answers:
   test.each<[unknown, string]>([
     [null, 'the script needs a list of answers. Write e.g. answers: [{ parts: [{ text: Hello }] }]'],
     [{ answers: [] }, 'the script needs a list of answers. Write e.g. answers: [{ parts: [{ text: Hello }] }]'],
-    [{ answers: [{ parts: [] }], lop: true }, 'lop is unknown. At the top stand answers and loop.'],
+    [{ answers: [{ parts: [] }], lop: true }, 'lop is unknown. A script has answers and loop.'],
     [{ answers: [{ parts: [] }], loop: 1 }, 'loop must be true or false.'],
     [['Hello'], 'answers[0] needs a list of parts. Write e.g. parts: [{ text: Hello }]'],
     [[{ parts: [], wen: 'x' }], 'answers[0].wen is unknown. An answer has when, times, parts, finish.'],
@@ -222,13 +222,13 @@ answers:
     [[{ parts: [{ text: 7 }] }], 'answers[0].parts[0].text must be a text. Put it in quotes.'],
     [
       [{ parts: [{ text: 'a', hang: true }] }],
-      'answers[0].parts[0].hang does not go with text. Write it as a part of its own.',
+      'answers[0].parts[0].hang cannot be combined with text. Write it as a separate part.',
     ],
     [[{ parts: [{ text: 'a', repeat: 'x' }] }], 'answers[0].parts[0].repeat must be a number of 0 or more.'],
     [[{ parts: [{ tool_call: 'x' }] }], 'answers[0].parts[0].tool_call must be { name: tool, arguments: { … } }.'],
     [
       [{ parts: [{ tool_call: { name: 'x', arguments: 1 } }] }],
-      'answers[0].parts[0].tool_call.arguments must be an object, or a text that is sent as it is.',
+      'answers[0].parts[0].tool_call.arguments must be an object, or a text that is sent unchanged.',
     ],
     [[{ parts: [{ usage: { input: 1 } }] }], 'answers[0].parts[0].usage.output must be a number of 0 or more.'],
     [

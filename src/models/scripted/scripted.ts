@@ -9,13 +9,13 @@ export interface ScriptedOptions {
   clock: Clock
   loop?: boolean
   name?: string
-  /** Ids of calls that have none in the script; counted by default. */
+  /** Makes ids for calls that have none in the script. Default: `call_1`, `call_2`, … */
   newId?: () => string
-  /** Sees every request, for tests that look at what the model was told. */
+  /** Called with every request, for tests that check what the model gets. */
   onRequest?: (request: ModelRequest) => void
 }
 
-/** Plays a script. Every request takes one answer; see `script.ts` for which. Each part arrives by itself. */
+/** Plays a script. Every request uses one answer; `script.ts` says which. Each part arrives separately. */
 export function createScriptedModel(options: ScriptedOptions): Model {
   const { clock, name = 'script', onRequest } = options
   const target = { provider: 'scripted', model: name, host: 'script', keyVariable: '' }
@@ -86,7 +86,7 @@ function createChooser({ answers, loop }: Script, name: string): (request: Model
     if (answer === undefined) {
       throw new ServerError(
         'model_failed',
-        `The script ${name} has no answer for this request: its ${inOrder.length} answers in order are used up and no \`when\` fits. Add one, or write loop: true.`,
+        `The script ${name} has no answer for this request: its ${inOrder.length} answers in order are used up and no \`when\` matches. Add an answer, or write loop: true.`,
         { details: { provider: 'scripted', model: name, retryable: false } },
       )
     }

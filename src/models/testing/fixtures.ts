@@ -4,7 +4,7 @@ import type { StreamDecoder } from '../wire/wire-model.ts'
 
 export const target = { provider: 'test', model: 'test-model', host: 'model.test', keyVariable: 'TEST_API_KEY' }
 
-/** The payloads of a recorded stream: one a line. */
+/** The payloads of a recorded stream, one per line. */
 export function payloadsOf(file: URL | string): string[] {
   return readFileSync(file, 'utf8')
     .split('\n')
@@ -38,7 +38,7 @@ export async function collect(stream: AsyncIterable<readonly ModelPart[]>): Prom
   return all
 }
 
-/** What `work` threw, or null when it did not. */
+/** What `work` threw, or null when it succeeded. */
 export async function failureFrom(work: Promise<unknown> | (() => unknown)): Promise<unknown> {
   try {
     await (typeof work === 'function' ? work() : work)

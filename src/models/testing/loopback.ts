@@ -3,9 +3,9 @@ import type { Socket } from 'node:net'
 
 export interface Loopback {
   url: string
-  /** Every connection that was ever made. */
+  /** All connections so far. */
   sockets: Socket[]
-  /** The bodies of the requests, parsed. */
+  /** The parsed bodies of the requests. */
   bodies: unknown[]
   requests: { method: string; url: string; headers: http.IncomingHttpHeaders }[]
   close(): Promise<void>

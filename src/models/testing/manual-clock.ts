@@ -1,13 +1,13 @@
 import type { Clock } from '../../domain/clock.ts'
 
 export interface ManualClock extends Clock {
-  /** Moves time on, firing what falls due in order; whatever a timer sets in motion runs before the next one fires. */
+  /** Moves time forward and fires the timers that are due, in order. What one timer starts runs before the next one fires. */
   advance(ms: number): Promise<void>
-  /** Timers that are set and not yet due. */
+  /** How many timers are set and not yet due. */
   readonly pending: number
 }
 
-/** Time for tests: it stands still until told otherwise. */
+/** A clock for tests. Its time moves only with `advance`. */
 export function createManualClock(start = Date.UTC(2026, 10, 15)): ManualClock {
   let elapsed = 0
   const timers = new Set<{ at: number; fire: () => void }>()

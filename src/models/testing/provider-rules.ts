@@ -1,4 +1,4 @@
-// What strict providers refuse in a request's messages, as their APIs do: each function returns what is wrong, or null.
+// The rules by which strict providers refuse a request's messages. Each function returns what is wrong, or null.
 
 import { isObject, type JsonObject } from '../wire/json.ts'
 

@@ -1,4 +1,4 @@
-// How an HTTP exchange fails, still without a word about models: `failure.ts` gives it a meaning.
+// How an HTTP exchange fails. Knows nothing about models: `failure.ts` turns these errors into our codes.
 
 import type { Clock } from '../../domain/clock.ts'
 import { ConnectionFailure } from '../../outgoing/connection-failure.ts'
@@ -28,13 +28,13 @@ export class HttpContentError extends Error {
 }
 
 export class HttpConnectionError extends Error {
-  /** An answer had begun: what was sent is not known to be lost. */
+  /** The answer had begun. */
   readonly begun: boolean
   readonly code: string | undefined
-  /** The proxy in between, as it may be shown. */
+  /** The proxy that was used, without its password. */
   readonly proxy: string | null
   readonly connectTimeoutMs: number | null
-  /** Host and port of the server that was asked. */
+  /** Host and port of the server. */
   readonly address: string | null
   constructor(cause: NodeJS.ErrnoException, begun: boolean) {
     super(cause.message, { cause })
@@ -51,15 +51,15 @@ export class HttpConnectionError extends Error {
 const MAX_ERROR_BODY = 64 * 1024
 const ERROR_BODY_MS = 5_000
 
-/** What the body of an answer goes to. */
+/** Receives the body of an answer. */
 export interface BodyTaker {
   body(bytes: Buffer): void
   end(): void
-  /** The connection broke in the middle. */
+  /** The connection broke before the end. */
   lost(error: NodeJS.ErrnoException): void
 }
 
-/** Gives, once, the beginning of a body that is worth reading for its error message. Never waits long. */
+/** Calls `done` once, with the beginning of a body that may hold an error message. Never waits long. */
 export function collectBody(clock: Clock, done: (body: string) => void): BodyTaker & { cancel(): void } {
   const pieces: Buffer[] = []
   let size = 0

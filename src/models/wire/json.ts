@@ -1,4 +1,4 @@
-// Reading what peers send: tolerant, by hand, because it runs once per token.
+// Tolerant readers for the JSON that providers send. Written by hand, because they run once per token.
 
 export type JsonObject = Record<string, unknown>
 
@@ -6,21 +6,21 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The text under `key`, or '' when there is none. */
+/** The text under `key`, or '' when it is missing or not a text. */
 export function textAt(value: unknown, key: string): string {
   if (!isObject(value)) return ''
   const text = value[key]
   return typeof text === 'string' ? text : ''
 }
 
-/** A count under `key`, or undefined when there is no sensible number. */
+/** The count under `key`, or undefined when it is missing or not a number of 0 or more. */
 export function countAt(value: unknown, key: string): number | undefined {
   if (!isObject(value)) return undefined
   const count = value[key]
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : undefined
 }
 
-/** The object a JSON text holds, or null when it is no JSON or no object. */
+/** The object in a JSON text, or null when the text is not JSON or not an object. */
 export function parseObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,9 +1,9 @@
-// A provider's proof travels through the log and comes back later, perhaps to another provider's model (a fallback, an
-// edited agent.yaml), which would refuse the request for it. So every signature carries the name of its maker.
+// Providers sign what their models thought. The signature is stored and sent back later, perhaps to a model of another provider
+// (a fallback, or an edited agent.yaml), which would refuse it. So every signature carries the name of its maker.
 
 export const signed = (maker: string, proof: string): string => `${maker}:${proof}`
 
-/** The maker's own proof, or undefined when there is none or somebody else made it. */
+/** The signature as the maker sent it; undefined when there is none, or when another provider made it. */
 export function proofOf(maker: string, signature: string | undefined): string | undefined {
   return signature?.startsWith(`${maker}:`) ? signature.slice(maker.length + 1) : undefined
 }

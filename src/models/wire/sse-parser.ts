@@ -1,14 +1,14 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Server-sent events, read as they arrive. Only `data` matters to the model wires; names, ids and comments are dropped. */
+/** Reads server-sent events as they arrive. Only `data` matters to the model wires; names, ids and comments are dropped. */
 interface SseParser {
-  /** Adds the payload of every event that these bytes completed. Throws `SseEventTooLarge`, wherever the bytes are cut. */
+  /** Adds the payload of every event that these bytes complete. Throws `SseEventTooLarge`, wherever the bytes are cut. */
   push(bytes: Buffer, into: string[]): void
-  /** The end of the stream. Unlike a browser it keeps a last event that lacks its blank line: some servers forget it. */
+  /** The stream has ended. Unlike a browser, it keeps a last event without a blank line, because some servers forget the line. */
   end(into: string[]): void
 }
 
-/** Characters of one event. Room for a whole file as the arguments of a call, and a bound on what a server makes us keep. */
+/** Characters of one event: enough for a whole file in the arguments of a call, and a limit on what a server makes us keep. */
 export const MAX_EVENT_LENGTH = 16_000_000
 
 export class SseEventTooLarge extends Error {
@@ -27,13 +27,13 @@ const COLON = 58
 const BOM = 0xfeff
 
 export function createSseParser(maxEventLength = MAX_EVENT_LENGTH): SseParser {
-  // Bytes may be cut inside a character; the decoder keeps the beginning until the rest is there.
+  // Bytes may be cut inside a character. The decoder keeps the first bytes until the rest arrives.
   const decoder = new StringDecoder('utf8')
   let started = false
   let afterCr = false
   let line = ''
   let data: string | null = null
-  /** Characters since the last payload that are none of the next: comments without end are an event without end. */
+  /** Characters since the last payload that belong to no payload. They count too, because comments may be sent without end. */
   let ignored = 0
 
   const bound = (text: string) => {
@@ -47,7 +47,7 @@ export function createSseParser(maxEventLength = MAX_EVENT_LENGTH): SseParser {
 
   const takeLine = (text: string, into: string[]) => {
     if (text === '') {
-      // An event without content is none, says the standard; some servers send such to keep the line open.
+      // The standard ignores events without content. Some servers send them to keep the connection open.
       if (data === null || data === '') {
         data = null
         return ignore(text)

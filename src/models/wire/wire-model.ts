@@ -5,33 +5,33 @@ import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-e
 import type { HttpRequest, ModelHttp } from './model-http.ts'
 import { SseEventTooLarge } from './sse-parser.ts'
 
-/** What makes a provider out of a socket: how to ask and how to read. */
+/** What a provider adds to HTTP: how to write a request and how to read the answer. */
 export interface Wire {
   target: ModelTarget
   request(request: ModelRequest): HttpRequest
   decoder(): StreamDecoder
-  /** A GET that costs nothing and needs the key. */
+  /** A GET that costs nothing and requires the key. */
   probe: Omit<HttpRequest, 'body'>
-  /** The probe names the model, so that 404 means that the model is unknown; otherwise any answer but a refused key will do. */
+  /** The probe's address names the model, so a 404 means that the model is unknown. Otherwise any answer except a refused key is good. */
   probeNamesModel: boolean
 }
 
-/** One provider's stream, one answer: payloads in, parts out. Pure; throws a `ServerError` for what the provider reports. */
+/** Decodes one answer: payloads in, parts out. Pure. Throws a `ServerError` for a failure that the provider reports. */
 export interface StreamDecoder {
-  /** Adds the parts of one event's payload. Throws a `SyntaxError` for what is no JSON. */
+  /** Adds the parts of one event's payload. Throws a `SyntaxError` when the payload is not JSON. */
   decode(payload: string, into: ModelPart[]): void
-  /** The stream is over: adds what was held back, or throws `model_stream_dropped` when the answer is not complete. */
+  /** The stream has ended: adds what was held back, or throws `model_stream_dropped` when the answer is not complete. */
   end(into: ModelPart[]): void
-  /** `finish` was added; whatever follows has no meaning. */
+  /** True once `finish` was added. Later payloads are ignored. */
   readonly finished: boolean
-  /** How many characters it has held back so far, to give them on or to report them when they are whole. */
+  /** How many characters it holds back until they are complete. */
   readonly kept: number
 }
 
-/** Characters in a row that are no part of an answer. Nobody else would count them. */
-const MOST_UNANSWERED = 10_000_000
-/** Characters of refusals, proofs and early arguments. Nobody else would count them before they are whole. */
-const MOST_KEPT = 10_000_000
+/** Limit of the characters in a row that bring no part of an answer. No other limit counts them. */
+const MAX_UNANSWERED = 10_000_000
+/** Limit of the characters that a decoder holds back: refusals, signatures, early arguments. No other limit counts them yet. */
+const MAX_KEPT = 10_000_000
 
 export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; now: () => number }): Model {
   const { target } = wire
@@ -48,7 +48,7 @@ export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; no
         try {
           for (const payload of batch) decoder.decode(payload, parts)
         } catch (error) {
-          // What arrived before the failure is part of the answer, also when both came in one read.
+          // What arrived before the failure is part of the answer, even when both came in one read.
           if (parts.length > 0) yield parts
           throw error
         }
@@ -57,14 +57,14 @@ export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; no
           if (parts.length > 0) yield parts
           return
         }
-        // Some report usage with every event.
+        // Usage does not count as an answer: some servers send it with every event.
         if (parts.some((part) => part.type !== 'usage')) unanswered = 0
         else for (const payload of batch) unanswered += payload.length
-        if (unanswered > MOST_UNANSWERED || decoder.kept > MOST_KEPT) {
-          const message = `The model server at ${target.host} sends without end and answers nothing.`
+        if (unanswered > MAX_UNANSWERED || decoder.kept > MAX_KEPT) {
+          const message = `The model server at ${target.host} keeps sending data that is not part of an answer.`
           throw modelFailure('model_failed', message, target, { retryable: false })
         }
-        // Also when there are none: the server is alive.
+        // An empty array is passed on too: it says that the server is alive.
         yield parts
       }
       if (signal.aborted) return
@@ -88,7 +88,7 @@ export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; no
         const failure = failureOf(error, target, now())
         const known = failure instanceof ServerError ? failure.code : null
         const answered = known === 'model_not_found' || known === 'model_bad_request'
-        // Many compatible servers have no list of models; that they answer is proof enough.
+        // Many compatible servers have no list of models. Their answer is proof enough.
         if (answered && !wire.probeNamesModel) return
         throw failure
       }
@@ -100,7 +100,7 @@ function failureOf(error: unknown, target: ModelTarget, now: number): unknown {
   if (error instanceof HttpStatusError) return statusFailure(error.answer, target, now)
   if (error instanceof HttpContentError) return notAStream(error.answer, target)
   if (error instanceof HttpConnectionError) return error.begun ? dropped(target, error) : unreachable(error, target)
-  // An event that is no JSON is one that was cut off.
+  // An event that is not JSON was cut off.
   if (error instanceof SyntaxError) return dropped(target)
   if (error instanceof SseEventTooLarge) {
     return modelFailure(
