@@ -57,16 +57,19 @@ const textOf = (parts: readonly ModelPart[]) =>
   parts.flatMap((part) => (part.type === 'text' ? [part.delta] : [])).join('')
 const ask = (model: Model) => collect(model.stream(emptyRequest, never))
 
-describe('a proxy that is none', () => {
+describe('a proxy whose address is not valid', () => {
   const proxyVariables = { HTTPS_PROXY: 'socks5://me:secret@proxy.test' }
   const make = (more: Partial<ModelSettings>) => createModel(settings({ apiKey: 'k', proxyVariables, ...more }), deps())
 
-  test.each(['openai', 'anthropic', 'google'])('is found before %s is asked, and not repeated', async (provider) => {
-    await expect(make({ provider })).rejects.toThrow(/^HTTPS_PROXY is not the http or https address of a proxy\./)
-    await expect(make({ provider })).rejects.not.toThrow(/secret/)
-  })
+  test.each(['openai', 'anthropic', 'google'])(
+    'is reported before %s is asked, and the error does not repeat it',
+    async (provider) => {
+      await expect(make({ provider })).rejects.toThrow(/^HTTPS_PROXY is not the http or https address of a proxy\./)
+      await expect(make({ provider })).rejects.not.toThrow(/secret/)
+    },
+  )
 
-  test('bothers nobody who does not need it', async () => {
+  test('does not matter to a model that does not use it', async () => {
     for (const baseUrl of ['http://model.test/v1', 'https://localhost/v1']) {
       expect((await make({ baseUrl })).name).toBe('fake')
     }
@@ -77,7 +80,7 @@ describe('a proxy that is none', () => {
 describe('a model behind TLS', () => {
   const pem = (part: 'cert' | 'key') => fileURLToPath(new URL(`../http/testing/localhost-${part}.pem`, import.meta.url))
 
-  test('shows its certificate, and trusts the authority that is named', async () => {
+  test('presents its certificate, and trusts the given authority', async () => {
     const [cert, key] = [readFileSync(pem('cert')), readFileSync(pem('key'))]
     const options = { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true }
     const server = await openServer(
@@ -98,7 +101,7 @@ describe('a model behind TLS', () => {
     })
   })
 
-  test('whose files are missing, or do not belong together, is refused at the start', async () => {
+  test('is refused at the start when its files are missing or do not belong together', async () => {
     const make = (tls: NonNullable<ModelSettings['tls']>) =>
       failureFrom(createModel(settings({ baseUrl: 'https://model.test', apiKey: 'none', tls }), deps()))
     expect(await make({ ca: '/nowhere/ca.pem' })).toMatchObject({
@@ -149,17 +152,20 @@ describe('a model over the wire', () => {
       'x-goog-api-key',
       'There are **3**',
     ],
-  ])('%s answers, is asked at its route and gets the key in its header', async (provider, file, url, header, text) => {
-    const server = await serve((response) => sendStream(response, fixture(file)))
-    const model = await createModel(settings({ provider, baseUrl: server.url, apiKey: 'k-1' }), deps())
-    const parts = await ask(model)
-    expect(model.provider).toBe(provider === 'gemini' ? 'google' : provider)
-    expect(textOf(parts)).toBe(text)
-    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop' })
-    expect(server.requests[0]).toMatchObject({ url, headers: { [header]: expect.stringContaining('k-1') } })
-  })
+  ])(
+    '%s answers; the request has the right path and the key in the right header',
+    async (provider, file, url, header, text) => {
+      const server = await serve((response) => sendStream(response, fixture(file)))
+      const model = await createModel(settings({ provider, baseUrl: server.url, apiKey: 'k-1' }), deps())
+      const parts = await ask(model)
+      expect(model.provider).toBe(provider === 'gemini' ? 'google' : provider)
+      expect(textOf(parts)).toBe(text)
+      expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop' })
+      expect(server.requests[0]).toMatchObject({ url, headers: { [header]: expect.stringContaining('k-1') } })
+    },
+  )
 
-  test('answers one after the other use one connection', async () => {
+  test('uses one connection for one answer after the other', async () => {
     let end = () => {}
     const server = await serve((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -169,7 +175,7 @@ describe('a model over the wire', () => {
     const poolClock = createManualClock()
     const model = await createModel(settings({ baseUrl: server.url, apiKey: 'none' }), deps('/', poolClock))
     for (let count = 0; count < 3; count += 1) {
-      // [DONE] ends the answer; the pool has the connection back when the timer that would close it is cancelled.
+      // [DONE] ends the answer. The pool has the connection back once the timer that would close it is cancelled.
       await ask(model)
       end()
       await until(() => poolClock.pending === 0)
@@ -202,7 +208,7 @@ describe('a model over the wire', () => {
     await closed
   })
 
-  test('keeps what arrived in one read with the failure behind it', async () => {
+  test('passes on the parts that arrived in one read with a failure', async () => {
     const server = await serve((response) => sendStream(response, fixture('openai/fixtures/azure-filtered.txt')))
     const model = await createModel(settings({ baseUrl: server.url, apiKey: 'none' }), deps())
     const parts: ModelPart[] = []
@@ -271,7 +277,7 @@ describe('a model over the wire', () => {
     expect([down.requests.length, up.requests.length]).toEqual([1, 1])
   })
 
-  test('does not send its fallback files that only the first one takes', async () => {
+  test('does not send the fallback files that only the first model can read', async () => {
     const down = await serve((response) => response.writeHead(503).end())
     const up = await serve((response) => sendStream(response, fixture('openai/fixtures/text.txt')))
     const fallback = settings({ baseUrl: up.url, apiKey: 'none' })
@@ -288,7 +294,7 @@ describe('a model over the wire', () => {
     expect(up.bodies).toMatchObject([{ messages: [{ role: 'user', content: words }] }])
   })
 
-  test('checks the key and the server, and does not mind a server without a list of models', async () => {
+  test('checks the key and the server, and accepts a server without a list of models', async () => {
     const server = await serve((response, request) => {
       const status = request.headers.authorization === 'Bearer good' ? 404 : 401
       response.writeHead(status).end('{}')
@@ -361,7 +367,7 @@ describe('createModel', () => {
       'provider: azure needs the address of your resource. Set AZURE_OPENAI_ENDPOINT, or write base_url: https://<resource>.openai.azure.com',
     ],
     [
-      'a budget where there is none',
+      'a budget for a provider that has none',
       { apiKey: 'k', reasoning: { budgetTokens: 5 } },
       'provider: openai has no reasoning.budget_tokens. Write reasoning: { effort: low }, medium or high.',
     ],
@@ -371,7 +377,7 @@ describe('createModel', () => {
       'provider: scripted needs a file. Write script: ./answers.yaml under model.',
     ],
     [
-      'an address that is none',
+      'an address that is not valid',
       { provider: 'anthropic', apiKey: 'k', baseUrl: 'api.anthropic.com' },
       'model.base_url is not an http or https address. Write e.g. base_url: https://api.anthropic.com',
     ],

@@ -214,7 +214,7 @@ describe('failure of a status', () => {
     ['https://elsewhere.test/v1/chat/completions?key=secret', 'https://elsewhere.test/v1/chat/completions'],
     ['https://me:secret@elsewhere.test/v1', 'https://elsewhere.test/v1'],
     ['/openai/v1/chat?key=secret#x', '/openai/v1/chat'],
-  ])('a redirect names where it leads, without what may be a secret: %s', (location, shown) => {
+  ])('a redirect names its target without possible secrets: %s', (location, shown) => {
     for (const status of [307, 308]) {
       const error = statusFailure({ status, headers: { location }, body: '' }, target, 0)
       expect(error.message).toBe(
@@ -239,7 +239,7 @@ describe('failure of a status', () => {
     )
   })
 
-  test('carries how long to wait: from the headers, or from the body of Gemini', () => {
+  test('says how long to wait, from the headers or from the body of Gemini', () => {
     expect(fail(429, '', { 'retry-after': '7' }).details).toMatchObject({ retryAfter: 7 })
     expect(fail(503, '', { 'retry-after': '2' }).details).toMatchObject({ retryAfter: 2 })
     const info = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' }
@@ -271,7 +271,7 @@ describe('failure of a connection', () => {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is not trusted: DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['BAD_HTTP', 'its answer is not valid HTTP/1.1'],
     [undefined, 'network error'],
-  ])('%s: names the host and asks whether it runs', (code, reason) => {
+  ])('%s: names the host and asks whether it is running', (code, reason) => {
     const error = unreachable({ code }, target)
     expect({ code: error.code, message: error.message, details: error.details }).toEqual({
       code: 'model_unreachable',
@@ -285,13 +285,13 @@ describe('failure of a connection that was never made', () => {
   const through = { proxy: 'http://proxy.test:3128' }
   test.each<[string, object, boolean, string]>([
     [
-      'nobody answers',
+      'no server answers',
       { code: 'CONNECT_TIMEOUT', connectTimeoutMs: 10_000, address: 'model.test:443' },
       true,
       'No connection could be made to model.test:443 within 10 s: no server answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
     ],
     [
-      'nobody answers behind the proxy',
+      'no server answers behind the proxy',
       { code: 'CONNECT_TIMEOUT', connectTimeoutMs: 10_000, ...through },
       true,
       'No connection could be made to model.test through the proxy http://proxy.test:3128 within 10 s: no server answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).',
@@ -340,7 +340,7 @@ describe('failure inside a 200', () => {
     expect({ code: failure.code, retryable: failure.details.retryable }).toEqual({ code, retryable })
   })
 
-  test('a page instead of a stream points at base_url; an error object is taken for what it is', () => {
+  test('a web page instead of a stream points at base_url; an error object is read as an error', () => {
     const page = notAStream({ status: 200, headers: { 'content-encoding': 'identity' }, body: '<html>' }, target)
     expect({ code: page.code, message: page.message }).toEqual({
       code: 'model_bad_request',
@@ -351,7 +351,7 @@ describe('failure inside a 200', () => {
     expect(error.code).toBe('model_failed')
   })
 
-  test('an answer that is compressed in another way is called one', () => {
+  test('an answer with an unknown compression is reported as such', () => {
     const { code, message, details } = notAStream(
       { status: 200, headers: { 'content-encoding': 'zstd' }, body: '' },
       target,

@@ -1,5 +1,5 @@
-// Real answers of real providers, where they are at hand: nothing may be lost between the wire and our parts. What they say
-// is read a second time here, by other means than the decoders', and both must agree.
+// Recorded answers of real providers, where they are available. No content may be lost between the wire and our parts: the content is
+// also read here, in another way than in the decoders, and both must agree.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ interface Said {
   calls: { name: string; arguments: unknown }[]
 }
 
-/** Everything under `value`, in order, with the path that leads to it. */
+/** All leaves of `value` in order, each with its path. */
 function* leaves(value: unknown, path = ''): Generator<[path: string, leaf: unknown]> {
   if (Array.isArray(value)) for (const item of value) yield* leaves(item, `${path}[]`)
   else if (isObject(value)) for (const [key, item] of Object.entries(value)) yield* leaves(item, `${path}.${key}`)
@@ -40,7 +40,7 @@ function extract(
       else if (paths.name.test(path) && leaf !== '') said.names.push(leaf)
     }
   }
-  // The recorded streams of these two families hold one call each at most.
+  // The recorded streams of these two providers hold at most one call each.
   const calls = said.names.map((name) => ({ name, arguments: JSON.parse(said.args || '{}') }))
   return { text: said.text, reasoning: said.reasoning, calls }
 }
@@ -92,7 +92,7 @@ function saidBy(parts: readonly ModelPart[]): Said {
   return said
 }
 
-/** Every signature, wherever it stands; a provider splits one over several events. */
+/** All signatures, from any place. A provider may split one over several events. */
 const signaturesIn = (payloads: readonly string[]): string =>
   payloads
     .flatMap((payload) => [...leaves(JSON.parse(payload))])
@@ -145,7 +145,7 @@ describe.skipIf(files.length === 0)(
       )
     })
 
-    test('a small one, part by part', () => {
+    test('a small stream gives exactly these parts', () => {
       const payloads = payloadsOf(new URL('mistral-mistral-tool-call.chunks.txt', folder))
       expect(decodeAll(createOpenAiDecoder(target, createCounter()), payloads)).toEqual([
         { type: 'tool_call_start', id: 'gSIMJiOkT', name: 'weather' },

@@ -8,8 +8,8 @@ import type { ModelPart, ModelRequest } from '../model.ts'
 import { collect, emptyRequest, failureFrom } from '../testing/fixtures.ts'
 import { createAiSdkModel } from './ai-sdk.ts'
 
-// A provider package as a user would install it. It plays the stream that the model's name holds as JSON, and remembers
-// with what it was made and asked.
+// A provider package as a user would install it. It plays the stream that the model's name holds as JSON, and records the options
+// it was created and called with.
 const PACKAGE = `
 const log = []
 const model = (version, settings, id) => ({
@@ -149,7 +149,7 @@ describe('AI SDK bridge', () => {
     )
   })
 
-  test('takes the whole input where the pieces are no JSON', async () => {
+  test('uses the complete input when the deltas are not JSON', async () => {
     const script = {
       parts: [
         { type: 'tool-input-start', id: 'c', toolName: 'run', inputEncoding: 'text' },
@@ -166,7 +166,7 @@ describe('AI SDK bridge', () => {
     ])
   })
 
-  test('asks with the whole conversation, and gives metadata back to the package that made it', async () => {
+  test('sends the whole conversation, and returns metadata to the package that made it', async () => {
     const request: ModelRequest = {
       system: 'Be brief.',
       messages: [
@@ -244,17 +244,17 @@ describe('AI SDK bridge', () => {
     })
   })
 
-  test('takes a reason of its own of the provider for a good end', async () => {
+  test('accepts a finish reason that only the provider knows', async () => {
     const finish = { type: 'finish', finishReason: { unified: 'other', raw: 'pause_turn' }, usage: {} }
     expect(await play('@fake/fake-v3', { parts: [finish] })).toEqual([{ type: 'finish', reason: 'stop' }])
   })
 
-  test('finds a package that is for import alone', async () => {
+  test('finds a package that exports only for import', async () => {
     const script = { parts: [{ type: 'finish', finishReason: { unified: 'length' }, usage: {} }] }
     expect(await play('import-only', script)).toEqual([{ type: 'finish', reason: 'length' }])
   })
 
-  test('cancels the stream at an abort, also where the package does not listen to the signal', async () => {
+  test('cancels the stream on an abort, even when the package ignores the signal', async () => {
     const controller = new AbortController()
     const model = await create(
       settingsFor('@fake/fake-v3', { parts: [{ type: 'text-delta', delta: 'a' }], hang: true }),
@@ -342,7 +342,7 @@ describe('AI SDK bridge', () => {
     expect(await failureFrom(play('@fake/fake-v3', script))).toMatchObject(failure)
   })
 
-  test('says what to do when the package is missing, is none, or is not named', async () => {
+  test('says what to do when the package is missing, is not a provider, or is not named', async () => {
     const messageOf = async (name: string | undefined): Promise<unknown> => {
       const { package: _, ...rest } = settingsFor('x', { parts: [] })
       return failureFrom(create(name === undefined ? rest : { ...rest, package: name }))

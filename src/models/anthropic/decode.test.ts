@@ -23,7 +23,7 @@ describe('Anthropic decoder', () => {
     ])
   })
 
-  test('counts the cache into the input, and keeps it when a later event names the output alone', () => {
+  test('includes cached tokens in the input, and keeps them when a later event has only the output', () => {
     const counts = { inputTokens: 240, cachedInputTokens: 200, cacheWriteInputTokens: 30 }
     expect(decode(fixture('cached'))).toEqual([
       { type: 'usage', usage: { ...counts, outputTokens: 2 } },
@@ -45,7 +45,7 @@ describe('Anthropic decoder', () => {
     ])
   })
 
-  test('makes one signature of several blocks of thinking, hidden ones included', () => {
+  test('makes one signature from several blocks of thinking, including hidden ones', () => {
     const thinking = { type: 'thinking', thinking: 'Hm', signature: 'c2ln' }
     const redacted = { type: 'redacted_thinking', data: 'b3BhcXVl' }
     expect(decode(fixture('redacted-thinking'))).toEqual([
@@ -96,7 +96,7 @@ describe('Anthropic decoder', () => {
     )
   })
 
-  test('reports a stream that ends before a reason, and takes one that only lacks message_stop', () => {
+  test('reports a stream that ends before a reason, and accepts one that only lacks message_stop', () => {
     expect(() => decode(fixture('text').slice(0, 5))).toThrow(expect.objectContaining({ code: 'model_stream_dropped' }))
     expect(decode(fixture('text').slice(0, -1)).at(-1)).toEqual({ type: 'finish', reason: 'stop' })
   })
@@ -115,7 +115,7 @@ describe('Anthropic decoder', () => {
     expect(parts).toEqual([{ type: 'finish', reason: 'stop' }])
   })
 
-  test('takes two calls with one id for two, whatever comes in between', () => {
+  test('keeps two calls with one id apart, whatever comes between them', () => {
     const start = (index: number) => ({
       type: 'content_block_start',
       index,

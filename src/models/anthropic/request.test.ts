@@ -26,7 +26,7 @@ const bodyOf = (request: Partial<ModelRequest>, more: Partial<ModelSettings> = {
 const assistant = (more: object) => ({ role: 'assistant', content: '', toolCalls: [], ...more }) as const
 
 describe('Anthropic request', () => {
-  test('carries a whole conversation: thinking first, results together, a user behind them', () => {
+  test('carries a whole conversation: thinking first, results together, then the user', () => {
     const parameters = { type: 'object', properties: {} }
     const request: ModelRequest = {
       system: 'Be brief.',
@@ -110,7 +110,7 @@ describe('Anthropic request', () => {
     }
   })
 
-  test('asks for thinking by a budget, which comes on top of the limit, or by effort', () => {
+  test('asks for thinking by a budget, which is added to the limit, or by effort', () => {
     expect(bodyOf({}, { reasoning: { budgetTokens: 2000 } })).toEqual({
       model: 'claude-test',
       max_tokens: 10_192,
@@ -126,7 +126,7 @@ describe('Anthropic request', () => {
     })
   })
 
-  test('asks for an answer of a shape with a schema that the API accepts', () => {
+  test('asks for structured output with a schema that the API accepts', () => {
     const schema = {
       type: 'object',
       description: 'A person.',
@@ -171,7 +171,7 @@ describe('Anthropic request', () => {
     ['http://h', 'http://h/v1/messages'],
     ['http://h/v1/', 'http://h/v1/messages'],
     ['http://h/proxy/v1/messages', 'http://h/proxy/v1/messages'],
-  ])('finds the route behind %s', (baseUrl, url) => {
+  ])('finds the path for %s', (baseUrl, url) => {
     const request = anthropicRequest(emptyRequest, { ...settings, baseUrl, apiKey: 'none' })
     expect(request.url).toBe(url)
     expect(request.headers).toEqual({ 'anthropic-version': '2023-06-01' })
@@ -187,7 +187,7 @@ const attachments = [
   { type: 'document', mimeType: 'application/pdf', data: 'cGRm', name: 'report.pdf', tokens: 2_000 },
 ] as const
 
-test('files stand before the text of an Anthropic message, as blocks', () => {
+test('files come before the text of an Anthropic message, as blocks', () => {
   const messages = [{ role: 'user', content: 'Compare them.', attachments }] as const
   expect(bodyOf({ messages })).toMatchObject({
     messages: [

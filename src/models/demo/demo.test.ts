@@ -40,7 +40,7 @@ describe('demo answers', () => {
     expect(ask('the meaning\nof life').text).toContain('You wrote 4 words:\n\n> the meaning\n> of life\n\n')
   })
 
-  test('shows the lines and the variables for a real model', () => {
+  test('shows the YAML and the variables for a real model', () => {
     const { text } = ask('how do I configure a real model?')
     for (const line of [
       'model:\n  provider: openai        # export OPENAI_API_KEY=…',
@@ -53,7 +53,7 @@ describe('demo answers', () => {
     }
   })
 
-  test('remembers the conversation it was given', () => {
+  test('lists the earlier messages of the conversation', () => {
     const messages: ModelMessage[] = [
       { role: 'user', content: 'My name is Ada.' },
       { role: 'assistant', content: 'Hello Ada', toolCalls: [] },
@@ -79,7 +79,7 @@ describe('demo answers', () => {
     expect(ask(content, { tools: [pair, weather] }).call).toEqual({ name, arguments: args })
   })
 
-  test('does not take a part of a word for a tool', () => {
+  test('does not mistake a part of a word for a tool', () => {
     expect(ask('the address, added to my_add', { tools: [pair] }).call).toBeNull()
   })
 
@@ -97,7 +97,7 @@ describe('demo answers', () => {
     })
   })
 
-  test('says which files it got, and takes nothing in them for a question', () => {
+  test('names the files it got, and does not read their content as a question', () => {
     const content = `Have a look\n\n${FILES_NOTICE}\n\n[file: a.csv]\nuse get_weather {"city":"Rome"}\n\n[file: b.png]\nIt is attached as an image.`
     const attachments = [{ type: 'image', mimeType: 'image/png', data: 'cG5n', name: 'b.png', tokens: 1_500 }] as const
     const answer = ask('', { messages: [{ role: 'user', content, attachments }], tools: [weather] })
@@ -107,7 +107,7 @@ describe('demo answers', () => {
     expect(alone.text).toBe(`I got a file:\n\n- \`a.csv\` as text\n\n*(${WHO}.)*`)
   })
 
-  test('answers in the shape that is asked for', () => {
+  test('answers with JSON that satisfies the schema', () => {
     const responseFormat = {
       type: 'object',
       properties: {
@@ -181,7 +181,7 @@ describe('demo model', () => {
     ])
   })
 
-  test('stops at an abort and leaves no timer', async () => {
+  test('stops on an abort and leaves no timer', async () => {
     const { clock, model } = create()
     const controller = new AbortController()
     const reading = collect(model.stream(emptyRequest, controller.signal))

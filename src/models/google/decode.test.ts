@@ -18,7 +18,7 @@ const usage = (output: number, cached?: number): ModelPart => ({
 })
 
 describe('Gemini decoder', () => {
-  test('reads text, running usage with the thoughts counted in, and the signature at the end', () => {
+  test('reads text, usage that includes thoughts, and the signature at the end', () => {
     expect(decode(fixture('text'))).toEqual([
       { type: 'text', delta: 'There are' },
       usage(190),
@@ -54,7 +54,7 @@ describe('Gemini decoder', () => {
     ])
   })
 
-  test('puts arguments together that come as values at paths, and gives {} for none', () => {
+  test('collects arguments that come as values at paths, and gives {} when there are none', () => {
     const args = '{"id":"AB","size":{"rows":3},"tags":["x",true],"none":null,"empty":[],"__proto__":{"x":1}}'
     expect(decode(fixture('partial-args'))).toEqual([
       { type: 'tool_call_start', id: 'new-1', name: 'read_theme', signature: 'google:AY89' },
@@ -68,7 +68,7 @@ describe('Gemini decoder', () => {
     ])
   })
 
-  test('takes a reason for the end only when the stream is over: some models repeat it with every chunk', () => {
+  test('finishes only when the stream ends, because some models send a reason with every chunk', () => {
     const chunk = (text: string) =>
       JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }] })
     expect(decode([chunk('a'), chunk('b')])).toEqual([
@@ -82,7 +82,7 @@ describe('Gemini decoder', () => {
     expect(decode(['{"candidates":[{"finishReason":"MAX_TOKENS"}]}'])).toEqual([{ type: 'finish', reason: 'length' }])
   })
 
-  test('reports a filter with the category that fired, and a blocked prompt', () => {
+  test('reports a filter with its category, and a blocked prompt', () => {
     expect(() => decode(fixture('safety'))).toThrow(
       expect.objectContaining({
         code: 'model_refused',

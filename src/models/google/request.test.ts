@@ -45,7 +45,7 @@ const calls: ModelRequest['messages'] = [
 ]
 
 describe('Gemini request', () => {
-  test('carries a whole conversation, signatures where they came from', () => {
+  test('carries a whole conversation, with signatures in their places', () => {
     const request = { ...emptyRequest, system: 'Be brief.', messages: calls, tools: [look] }
     expect(googleRequest(request, { ...settings, temperature: 0.3, topP: 0.9, maxTokens: 50 })).toEqual({
       url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
@@ -77,7 +77,7 @@ describe('Gemini request', () => {
     })
   })
 
-  test("tells Gemini 3 of a call that another provider's model made", () => {
+  test("marks a call of another provider's model for Gemini 3", () => {
     const call = { id: 'c1', name: 'look', arguments: '{}', signature: 'anthropic:x' }
     const messages = [{ role: 'assistant', content: '', toolCalls: [call, { ...call, id: 'c2' }] }] as const
     const parts = [
@@ -92,7 +92,7 @@ describe('Gemini request', () => {
     expect(bodyOf({ messages })).toEqual({ contents: [{ role: 'model', parts }] })
   })
 
-  test('asks for thoughts by level from Gemini 3 on, by budget before', () => {
+  test('asks for thoughts by level since Gemini 3, and by budget before', () => {
     const thinking = (more: Partial<ModelSettings>) => bodyOf({}, more)
     const config = (thinkingConfig: object) => ({
       contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
@@ -104,7 +104,7 @@ describe('Gemini request', () => {
     expect(thinking({ reasoning: {} })).toEqual(config({}))
   })
 
-  test('asks for an answer of a shape; beside tools, older models get the schema in words', () => {
+  test('asks for structured output; with tools, older models get the schema as text', () => {
     const responseFormat = { type: 'object' }
     const native = { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: responseFormat } }
     expect(bodyOf({ responseFormat })).toMatchObject(native)
@@ -126,7 +126,7 @@ describe('Gemini request', () => {
     ['http://h', 'http://h/v1beta/models/m:streamGenerateContent?alt=sse'],
     ['http://h/v1', 'http://h/v1/models/m:streamGenerateContent?alt=sse'],
     ['http://h/x/', 'http://h/x/v1beta/models/m:streamGenerateContent?alt=sse'],
-  ])('finds the route behind %s', (baseUrl, url) => {
+  ])('finds the path for %s', (baseUrl, url) => {
     const request = googleRequest(emptyRequest, { ...settings, baseUrl, name: 'models/m', apiKey: 'none' })
     expect([request.url, request.headers]).toEqual([url, {}])
   })
@@ -143,7 +143,7 @@ const attachments = [
   { type: 'document', mimeType: 'application/pdf', data: 'cGRm', name: 'report.pdf', tokens: 2_000 },
 ] as const
 
-test('files stand before the text of a Gemini content, inline', () => {
+test('files come before the text of a Gemini content, inline', () => {
   const messages = [{ role: 'user', content: 'Compare them.', attachments }] as const
   expect(bodyOf({ messages })).toMatchObject({
     contents: [

@@ -11,7 +11,7 @@ const chunk = (delta: unknown, finish: string | null = null): string =>
 const pieces = (...calls: unknown[]): string => chunk({ tool_calls: calls })
 
 describe('OpenAI decoder', () => {
-  test('reads text, then usage, then the reason it was held back for', () => {
+  test('reads text, then usage, then the reason, which waits for the usage', () => {
     expect(decode(fixture('text'))).toEqual([
       { type: 'text', delta: 'Grüße' },
       { type: 'text', delta: ' aus 🚢' },
@@ -77,7 +77,7 @@ describe('OpenAI decoder', () => {
     ])
   })
 
-  test('takes an empty name in a later piece for the same call', () => {
+  test('adds a piece with an empty name to the same call', () => {
     expect(decode(fixture('mistral-incremental-call'))).toEqual([
       { type: 'tool_call_start', id: 'tool-9f', name: 'search' },
       { type: 'tool_call_args', id: 'tool-9f', delta: '{"query": "x"}' },
@@ -86,7 +86,7 @@ describe('OpenAI decoder', () => {
     ])
   })
 
-  test('counts reasoning into the output where xAI counts it beside', () => {
+  test('includes the reasoning of xAI in the output', () => {
     expect(decode(fixture('xai-text'))).toEqual([
       { type: 'reasoning', delta: 'Hm' },
       { type: 'text', delta: 'Hi' },
@@ -95,7 +95,7 @@ describe('OpenAI decoder', () => {
     ])
   })
 
-  test('gives a call without an id one, and keeps pieces without id and index with the last call', () => {
+  test('makes an id for a call without one, and adds pieces without id and index to the last call', () => {
     const parts = decode([
       pieces({ function: { name: 'a', arguments: '{"x"' } }),
       pieces({ function: { arguments: ':1}' } }),
@@ -114,7 +114,7 @@ describe('OpenAI decoder', () => {
     ])
   })
 
-  test('keeps calls apart whose pieces are interleaved by index', () => {
+  test('keeps calls apart whose pieces alternate', () => {
     const parts = decode([
       pieces(
         { index: 0, id: 'a', function: { name: 'x', arguments: '' } },
@@ -151,7 +151,7 @@ describe('OpenAI decoder', () => {
     ])
   })
 
-  test('waits for the name of a call, and takes arguments that are an object', () => {
+  test('waits for the name of a call, and accepts arguments that are an object', () => {
     const parts = decode([
       pieces({ index: 0, id: 'a', function: { arguments: '{"x":' } }),
       pieces({ index: 0, function: { name: 'late', arguments: '1}' } }),
@@ -169,14 +169,14 @@ describe('OpenAI decoder', () => {
     ])
   })
 
-  test('takes [DONE] without a reason for a good end', () => {
+  test('accepts [DONE] without a reason', () => {
     expect(decode([chunk({ content: 'Hi' }), '[DONE]'])).toEqual([
       { type: 'text', delta: 'Hi' },
       { type: 'finish', reason: 'stop' },
     ])
   })
 
-  test('ignores what has no meaning: null, no choices, a null choice, unknown keys, anything behind [DONE]', () => {
+  test('ignores null, no choices, a null choice, unknown keys and anything after [DONE]', () => {
     const decoder = createOpenAiDecoder(target, createCounter())
     const parts: ModelPart[] = []
     const payloads = ['null', '{}', '{"choices":[null]}', '{"choices":[{"delta":null}],"odd":1}', chunk({}, 'length')]
@@ -200,7 +200,7 @@ describe('OpenAI decoder', () => {
     const before = process.threadCpuUsage()
     decoder.decode(pieces(...many), [])
 
-    // A second or less; with a search through all that came before, a minute.
+    // A second or less. Searching all earlier pieces would take a minute.
     expect(process.threadCpuUsage(before).user).toBeLessThan(20_000_000)
   })
 
@@ -213,7 +213,7 @@ describe('OpenAI decoder', () => {
     )
   })
 
-  test('reports a content filter and what it fired for', () => {
+  test('reports a content filter with its category', () => {
     expect(() => decode(fixture('azure-filtered'))).toThrow(
       expect.objectContaining({
         code: 'model_refused',
@@ -268,7 +268,7 @@ describe('OpenAI decoder', () => {
       expect(decode([...payloads, chunk({}, 'tool_calls'), '[DONE]'])).toEqual(both)
     })
 
-    test('that come in pieces, one in between the other, get their own', () => {
+    test('get their own pieces when these alternate', () => {
       const piece = (index: number, args: string) => ({ index, function: { arguments: args } })
       const payloads = [
         pieces(call(0, ''), call(1, '')),
@@ -282,7 +282,7 @@ describe('OpenAI decoder', () => {
       expect([argsOf('call_0').join(''), argsOf('new-1').join('')]).toEqual(['{"a":1}', '{"a":2}'])
     })
 
-    test('are one where the name and the id are said again with every piece', () => {
+    test('are one call when every piece repeats the name and the id', () => {
       const payloads = [pieces(call(0, '{"a"')), pieces(call(0, ':1}')), chunk({}, 'tool_calls'), '[DONE]']
       expect(decode(payloads).filter(({ type }) => type === 'tool_call_start').length).toBe(1)
     })

@@ -81,7 +81,7 @@ describe('OpenAI request', () => {
     })
   })
 
-  test('asks a compatible server without a key, with nothing it might not know', () => {
+  test('sends a compatible server no key and nothing that it might not know', () => {
     const local = at('http://127.0.0.1:9199/v1', { apiKey: 'none', maxTokens: 100 })
     expect(openAiRequest(emptyRequest, local)).toEqual({
       url: 'http://127.0.0.1:9199/v1/chat/completions',
@@ -113,7 +113,7 @@ describe('OpenAI request', () => {
     })
   })
 
-  test('sends what it thought back to DeepSeek, and the schema of the answer in words', () => {
+  test('sends reasoning back to DeepSeek, and the schema of the answer as text', () => {
     const { body } = openAiRequest(
       { ...conversation, responseFormat: { type: 'object' } },
       at('https://api.deepseek.com'),
@@ -136,7 +136,7 @@ describe('OpenAI request', () => {
     })
   })
 
-  test('asks for the schema strictly only where it follows the rules of strict', () => {
+  test('sets strict only for a schema that follows the rules of strict', () => {
     const closed = {
       type: 'object',
       properties: { list: { type: 'array', items: { $ref: '#/$defs/item' } } },
@@ -174,13 +174,13 @@ describe('OpenAI request', () => {
       'https://x.openai.azure.com/openai/deployments/mine/chat/completions?api-version=2024-10-21',
       'https://x.openai.azure.com/openai/deployments/mine/chat/completions?api-version=2024-10-21',
     ],
-  ])('finds the Azure route behind %s', (baseUrl, url) => {
+  ])('finds the path of Azure for %s', (baseUrl, url) => {
     const { body, ...rest } = openAiRequest(emptyRequest, at(baseUrl, { provider: 'azure', maxTokens: 5 }))
     expect(rest).toEqual({ url, headers: { 'api-key': 'sk-test' } })
     expect(body).toMatchObject({ model: 'gpt-test', max_completion_tokens: 5 })
   })
 
-  test('knows Azure by its host too', () => {
+  test('recognizes Azure by its host too', () => {
     const request = openAiRequest(emptyRequest, at('https://x.openai.azure.com/openai/v1'))
     expect(request.headers).toEqual({ 'api-key': 'sk-test' })
   })
@@ -195,7 +195,7 @@ describe('OpenAI request', () => {
     expect(openAiRequest(emptyRequest, { ...settings, provider, ...(baseUrl && { baseUrl }) }).url).toBe(url)
   })
 
-  test('refuses a base_url that is no http address, without repeating it', () => {
+  test('refuses a base_url that is not an http address, without repeating it', () => {
     for (const baseUrl of ['localhost:8080', 'ftp://user:secret@host', '']) {
       expect(() => openAiRequest(emptyRequest, at(baseUrl))).toThrow(
         expect.objectContaining({
@@ -206,7 +206,7 @@ describe('OpenAI request', () => {
     }
   })
 
-  test('probes the model where the server tells about it, otherwise the list', () => {
+  test('probes the model if the server can describe it, otherwise the list of models', () => {
     const headers = { authorization: 'Bearer sk-test' }
     expect(openAiProbe(settings)).toEqual({
       url: new URL('https://api.openai.com/v1/models/gpt-test'),
@@ -229,7 +229,7 @@ describe('files in an OpenAI request', () => {
   const messagesOf = (content: string) =>
     openAiRequest({ ...emptyRequest, messages: [{ role: 'user', content, attachments }] }, settings).body
 
-  test('stand behind the text, as parts', () => {
+  test('come after the text, as parts', () => {
     expect(messagesOf('Compare them.')).toMatchObject({
       messages: [
         {

@@ -4,7 +4,7 @@ import { createTextFrames } from './text-frames.ts'
 const chunk = (delta: object, choice: object = {}, around: object = {}): string =>
   JSON.stringify({ id: 'c1', choices: [{ index: 0, delta, finish_reason: null, ...choice }], usage: null, ...around })
 
-/** Frames that have learned from `payload`, which said `text`. */
+/** Frames that have learned from `payload`, which holds `text`. */
 function learned(payload: string, text: string) {
   const frames = createTextFrames()
   frames.learn(payload, text)
@@ -12,7 +12,7 @@ function learned(payload: string, text: string) {
 }
 
 describe('text frames', () => {
-  test('read the text of chunks that differ in nothing else', () => {
+  test('read the text of chunks that differ only in their text', () => {
     const frames = learned(chunk({ content: 'Hello' }), 'Hello')
 
     for (const text of [' world', '', 'ü ⚓ 𝕏', '{}[],:', '\u2028', ' '.repeat(1000)]) {
@@ -20,7 +20,7 @@ describe('text frames', () => {
     }
   })
 
-  test('read reasoning, whichever name a server has for it', () => {
+  test('read reasoning under any of its names', () => {
     for (const delta of [
       { reasoning_content: 'Hm' },
       { reasoning: 'Hm' },
@@ -36,7 +36,7 @@ describe('text frames', () => {
     }
   })
 
-  test('leave to the parser what they cannot be sure of', () => {
+  test('leave uncertain chunks to the parser', () => {
     const frames = learned(chunk({ content: 'Hello' }), 'Hello')
 
     for (const payload of [
@@ -56,7 +56,7 @@ describe('text frames', () => {
     }
   })
 
-  test('learn nothing from a chunk that says more than its text, or says it in a place that is not certain', () => {
+  test('learn nothing from a chunk with other content, or with the text in an uncertain place', () => {
     for (const [payload, text] of [
       [chunk({ content: 'a' }, { finish_reason: 'stop' }), 'a'],
       [chunk({ content: 'a' }, {}, { usage: { prompt_tokens: 1 } }), 'a'],
@@ -75,14 +75,14 @@ describe('text frames', () => {
     }
   })
 
-  test('give up on a server whose frames never come again', () => {
+  test('give up on a server whose frames are never repeated', () => {
     const frames = createTextFrames()
     for (let i = 0; i < 10; i += 1) frames.learn(chunk({ content: 'a' }, {}, { id: `c${i}` }), 'a')
 
     expect(frames.read(chunk({ content: 'b' }, {}, { id: 'c9' }))).toBeNull()
   })
 
-  test('are not put off by text that has to be parsed', () => {
+  test('keep working after text that has to be parsed', () => {
     const frames = learned(chunk({ content: 'a' }), 'a')
     for (let i = 0; i < 10; i += 1) frames.learn(chunk({ content: 'a\n' }), 'a\n')
 

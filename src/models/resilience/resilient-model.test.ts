@@ -23,7 +23,7 @@ const broken = (code: ErrorCode, retryable = true, after?: number): ScriptedAnsw
 interface Setup {
   clock: ManualClock
   model: Model
-  /** When, in ms since the start, the primary and the fallback were asked. */
+  /** Times, in ms since the start, when the primary and the fallback were asked. */
   asked: number[]
   askedFallback: number[]
   lines: LogLine[]
@@ -74,7 +74,7 @@ async function play({ clock, model }: Setup, signal = never): Promise<ModelPart[
 }
 
 describe('resilient model', () => {
-  test('passes a good answer on as it is', async () => {
+  test('passes a good answer on unchanged', async () => {
     const setup = setUp([hello])
     expect([setup.model.provider, setup.model.name]).toEqual(['scripted', 'first'])
     expect(await play(setup)).toEqual(answered)
@@ -90,7 +90,7 @@ describe('resilient model', () => {
     },
   )
 
-  test('leaves half of the wait to chance and waits eight seconds at most', async () => {
+  test('makes half of the wait random, and waits at most eight seconds', async () => {
     const answers = Array.from({ length: 6 }, () => broken('model_failed'))
     const lucky = setUp([...answers, hello], { retries: 6, random: 0 })
     await play(lucky)
@@ -111,7 +111,7 @@ describe('resilient model', () => {
     expect([helped.asked, helped.askedFallback]).toEqual([[0], [0]])
   })
 
-  test('a server that nobody could connect to is tried again, or replaced at once', async () => {
+  test('tries a server that could not be connected to again, or asks the fallback at once', async () => {
     const about = { provider: 'test', model: 'first' }
     const unconnected = () =>
       modelFailure('model_unreachable', 'No connection.', about, { retryable: true, connectTimeout: true })
@@ -136,7 +136,7 @@ describe('resilient model', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('a sign of life begins the wait anew: before the first part, and between two', async () => {
+  test('a sign of life restarts the wait, before the first part and between two parts', async () => {
     const clock = createManualClock()
     const silent = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve))
     const model = createResilientModel({
@@ -173,7 +173,7 @@ describe('resilient model', () => {
     expect(setup.asked).toHaveLength(3)
   })
 
-  test('does not ask again when it would not help, nor when it may not', async () => {
+  test('does not ask again when it would not help, nor when no retries are allowed', async () => {
     for (const answer of [broken('model_auth_failed', false), broken('model_rate_limited', false)]) {
       const setup = setUp([answer, hello])
       expect(await failureFrom(play(setup))).toBeInstanceOf(ServerError)
@@ -198,7 +198,7 @@ describe('resilient model', () => {
     },
   )
 
-  test('passes a failure in the middle of an answer on: neither another attempt nor the fallback', async () => {
+  test('passes on a failure in the middle of an answer, without another attempt or the fallback', async () => {
     const setup = setUp([{ parts: [{ text: 'Hel' }, { drop: true }] }, hello], { fallback: [hello] })
     const parts: ModelPart[] = []
     const reading = failureFrom(async () => {
@@ -219,12 +219,12 @@ describe('resilient model', () => {
     expect(await play(setup)).toEqual([{ type: 'usage', usage: { inputTokens: 2, outputTokens: 0 } }, ...answered])
   })
 
-  test('lets what is no failure of a model through', async () => {
+  test('passes on an error that is not a failure of a model', async () => {
     const bug = new TypeError('bug')
     const setup = setUp([hello], { fallback: [hello] })
     const primary: Model = {
       ...setup.model,
-      // biome-ignore lint/correctness/useYield: it fails before it has anything to say
+      // biome-ignore lint/correctness/useYield: it fails before its first part
       async *stream() {
         throw bug
       },
@@ -246,14 +246,14 @@ describe('resilient model', () => {
 describe('resilient model: log', () => {
   const about = { provider: 'scripted', model: 'first' }
 
-  test('a good answer is one line with its tokens, time and end, and nothing that was said', async () => {
+  test('a good answer is one line with its tokens, time and finish reason, and no text of it', async () => {
     const setup = setUp([{ parts: [{ usage: { input: 7, output: 2 } }, { text: 'Hello' }] }])
     await play(setup)
     const fields = { ...about, input_tokens: 7, output_tokens: 2, latency_ms: 0, outcome: 'completed', finish: 'stop' }
     expect(setup.lines).toEqual([{ level: 'info', message: 'model call', fields }])
   })
 
-  test('the lines have the ids of the request they are for', async () => {
+  test('the lines have the ids of their request', async () => {
     const { model, lines } = setUp([hello])
     const own: LogLine[] = []
     await collect(model.stream({ ...emptyRequest, log: recordingLogger(own, { run_id: 'r' }) }, never))
@@ -261,7 +261,7 @@ describe('resilient model: log', () => {
     expect(own).toMatchObject([{ message: 'model call', fields: { run_id: 'r', outcome: 'completed' } }])
   })
 
-  test('a failure is told with its reason, and so is each that is tried again', async () => {
+  test('a failure is logged with its reason, and so is each attempt before it', async () => {
     const setup = setUp([broken('model_failed'), broken('model_auth_failed', false)])
     await failureFrom(play(setup))
     const reason = expect.any(String)
@@ -273,7 +273,7 @@ describe('resilient model: log', () => {
     ])
   })
 
-  test('what a model says when it declines is not told', async () => {
+  test('the text of a refusal is not logged', async () => {
     const setup = setUp([{ parts: [{ error: { code: 'model_refused', message: 'It asked for a bomb.' } }] }])
     await failureFrom(play(setup))
     expect(setup.lines).toMatchObject([
@@ -281,7 +281,7 @@ describe('resilient model: log', () => {
     ])
   })
 
-  test('an answer that nobody wants any more is one line, too', async () => {
+  test('an answer that the caller left is one line, too', async () => {
     const setup = setUp([hello])
     for await (const _ of setup.model.stream(emptyRequest, never)) break
     expect(setup.lines).toMatchObject([{ level: 'info', message: 'model call', fields: { outcome: 'stopped' } }])
@@ -289,7 +289,7 @@ describe('resilient model: log', () => {
 })
 
 describe('resilient model: time', () => {
-  test('waits for the first part as long as it is told to, then asks the fallback without trying again', async () => {
+  test('waits for the first part up to the timeout, then asks the fallback without a retry', async () => {
     const late = (ms: number): ScriptedAnswer => ({ parts: [{ delay_ms: ms }, { text: 'Hello' }] })
     expect(await play(setUp([late(59_999)]))).toEqual(answered)
     const setup = setUp([{ parts: [{ hang: true }] }, hello], { fallback: [hello] })
@@ -311,7 +311,7 @@ describe('resilient model: time', () => {
     })
   })
 
-  test('bounds the silence between parts, not the length of the answer', async () => {
+  test('limits the silence between parts, not the length of the answer', async () => {
     const steady = setUp([{ parts: [{ text: 'x', repeat: 20, delay_ms: 9_999 }] }])
     expect(await play(steady)).toHaveLength(21)
     const setup = setUp([
@@ -399,7 +399,7 @@ describe('resilient model: check', () => {
     return clock.advance(5_000).then(() => result)
   }
 
-  test('passes when one of the two can answer, and else throws the failure of the first', async () => {
+  test('passes when one of the two models can answer, and otherwise throws the failure of the first', async () => {
     const up = () => Promise.resolve()
     expect(await checked(up, null)).toBeNull()
     expect(await checked(down, up)).toBeNull()

@@ -5,7 +5,7 @@ import { withoutQuotes } from './without-quotes.ts'
 
 const said = (content: string): ModelMessage => ({ role: 'user', content })
 
-test('what a provider repeats of the conversation is left out of its error', () => {
+test('quotes from the conversation are removed from the error of a provider', () => {
   const message = "The server refused it (400). It says: bad input_value='my password is hunter2, keep it' at /x"
   const error = new ServerError('model_bad_request', message, { details: { status: 400 } })
 
@@ -33,7 +33,7 @@ test.each([
   expect(safe.message).toBe("It says: bad value '[…]' here.")
 })
 
-test('an error that repeats nothing stays the same, also with words that were said', () => {
+test('an error without quotes stays the same, even if it shares words with the conversation', () => {
   const error = new ServerError('model_bad_request', 'The parameter temperature is not supported by this model.')
   expect(withoutQuotes(error, { messages: [said('What is the temperature in Rome?')] })).toBe(error)
 })

@@ -30,7 +30,7 @@ async function textOf(model: Model, request = emptyRequest): Promise<string> {
 const say = (text: string, more: Partial<ScriptedAnswer> = {}): ScriptedAnswer => ({ parts: [{ text }], ...more })
 
 describe('scripted model', () => {
-  test('plays every kind of part, each by itself', async () => {
+  test('plays every kind of part, each separately', async () => {
     const model = scripted([
       {
         parts: [
@@ -82,7 +82,7 @@ describe('scripted model', () => {
     expect([await textOf(loop), await textOf(loop), await textOf(loop)]).toEqual(['one', 'two', 'one'])
   })
 
-  test('prefers an answer that fits the newest message', async () => {
+  test('prefers an answer whose when matches the newest message', async () => {
     const model = scripted([
       say('next'),
       say('it is weather', { when: 'WEATHER' }),
@@ -96,12 +96,12 @@ describe('scripted model', () => {
     expect(await textOf(model, asking(user('Hello')))).toBe('next')
   })
 
-  test('takes an answer no more often than it may', async () => {
+  test('uses an answer no more often than its times', async () => {
     const model = scripted([say('once', { when: 'a', times: 1 }), say('then', { when: 'a' })])
     expect([await textOf(model, asking(user('a'))), await textOf(model, asking(user('a')))]).toEqual(['once', 'then'])
   })
 
-  test('fails, drops and finishes as it is told', async () => {
+  test('fails, drops and finishes as the script says', async () => {
     const model = scripted([
       { parts: [{ error: { code: 'model_rate_limited', retryable: true, after: 2, message: 'Slow.' } }] },
       { parts: [{ text: 'a' }, { drop: true }] },
@@ -134,7 +134,7 @@ describe('scripted model', () => {
     expect(parts).toHaveLength(3)
   })
 
-  test('shows its requests to who wants to see them', async () => {
+  test('passes its requests to onRequest', async () => {
     const seen: ModelRequest[] = []
     const model = createScriptedModel({ answers: [say('x')], clock, onRequest: (request) => seen.push(request) })
     await textOf(model)

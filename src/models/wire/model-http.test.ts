@@ -31,7 +31,7 @@ const never = new AbortController().signal
 async function read(pool: ModelHttp, url: string, signal = never): Promise<string[]> {
   const payloads: string[] = []
   for await (const batch of pool.stream({ url: new URL(url), headers: {}, body: {} }, signal)) payloads.push(...batch)
-  // A connection is free again a turn after the end of its answer.
+  // A connection is free one turn of the event loop after the end of its answer.
   await turns(3)
   return payloads
 }
@@ -45,7 +45,7 @@ async function unchanged(value: () => number): Promise<void> {
 }
 
 describe('model HTTP', () => {
-  test('sends no half characters, and leaves alone what only looks like one', async () => {
+  test('replaces half surrogate pairs, and leaves alone what only looks like one', async () => {
     const { server, pool } = await setUp((response) => sendStream(response, ['[DONE]']))
     const body = { text: 'a\ud83d 🚢 \\ud83d \\\ud83d \udc00', '\udfff': '"\n\u0001' }
     for await (const _ of pool.stream({ url: new URL(server.url), headers: {}, body }, never));
@@ -72,7 +72,7 @@ describe('model HTTP', () => {
     ])
   })
 
-  test('gives what one read of the socket completed at once, in one array', async () => {
+  test('gives what one read of the socket completed in one array, at once', async () => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['1', '2', '3']))
@@ -83,7 +83,7 @@ describe('model HTTP', () => {
     }
   })
 
-  test('a comment, and a piece of a long event, is a sign of life', async () => {
+  test('gives an empty array for a comment and for a piece of a long event', async () => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       next = () => response.write(pieces.shift() ?? '')
@@ -106,7 +106,7 @@ describe('model HTTP', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test('gives a connection back although the loop ended at the last word of the protocol', async () => {
+  test('returns a connection to the pool although the loop ended at the last event', async () => {
     const clock = createManualClock()
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -127,7 +127,7 @@ describe('model HTTP', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test('a release reads on where nobody had taken the payloads, so that the connection comes back', async () => {
+  test('a release reads payloads that nobody took, so that the connection can be used again', async () => {
     const clock = createManualClock()
     const { server, pool } = await setUp((response, _, count) => {
       sendStream(
@@ -171,7 +171,7 @@ describe('model HTTP', () => {
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
-  test('an abort closes the connection and ends the reading, in the middle of an answer', async () => {
+  test('an abort in the middle of an answer closes the connection and ends the reading', async () => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['x']))
@@ -186,7 +186,7 @@ describe('model HTTP', () => {
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
-  test('an abort before the answer closes the connection too; one before the request makes none', async () => {
+  test('an abort before the answer closes the connection too; one before the request opens none', async () => {
     const { server, pool } = await setUp(() => {})
     const controller = new AbortController()
     const reading = read(pool, server.url, controller.signal)
@@ -217,13 +217,13 @@ describe('model HTTP', () => {
     const iterator = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)[Symbol.asyncIterator]()
     let taken = (await iterator.next()).value?.length ?? 0
     await unchanged(() => written)
-    // 40 MB wait at the server; the buffers of both kernels hold a few of them at most.
+    // 40 MB wait at the server; the buffers of both sockets hold only a few of them.
     expect(written).toBeLessThan(events * 0.75)
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) taken += next.value.length
     expect(taken).toBe(events)
   })
 
-  test('asks once more when an idle connection was closed under its hands', async () => {
+  test('sends the request again when the server closes an idle connection at that moment', async () => {
     const { server, pool } = await setUp((response, request, count) => {
       if (count === 2) request.socket.resetAndDestroy()
       else sendStream(response, [String(count)])
@@ -258,7 +258,7 @@ describe('model HTTP', () => {
     expect(await failing).toMatchObject({ name: 'HttpStatusError', answer: { status: 500, body: 'half' } })
   })
 
-  test('an abort while the body of an error is read leaves nothing behind, of a stream and of a probe', async () => {
+  test('an abort while the body of an error is read leaves nothing behind, for a stream and a probe', async () => {
     const clock = createManualClock()
     const { server, pool } = await setUp((response) => {
       response.writeHead(500)
@@ -274,7 +274,7 @@ describe('model HTTP', () => {
     await until(() => server.sockets.every((socket) => socket.destroyed))
   })
 
-  test('throws the status also when the body of the error is cut off', async () => {
+  test('throws the status even when the body of the error is cut off', async () => {
     const clock = createManualClock()
     const { server, pool } = await setUp((response, request) => {
       response.writeHead(503, { 'content-length': '100' })
@@ -299,7 +299,7 @@ describe('model HTTP', () => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ])('reads an answer, and an error, that is compressed with %s', async (encoding, compress) => {
+  ])('reads an answer and an error that are compressed with %s', async (encoding, compress) => {
     const { server, pool } = await setUp((response, _, count) => {
       response.writeHead(count === 1 ? 200 : 400, { 'content-type': 'text/event-stream', 'content-encoding': encoding })
       response.end(compress(count === 1 ? sse(['x', 'ü']) : '{"error":"no"}'))
@@ -325,7 +325,7 @@ describe('model HTTP', () => {
     expect(got).toEqual(['1', '2'])
   })
 
-  test('a bomb is unpacked only as fast as it is read, and ends at the limit of an event', async () => {
+  test('unpacks a decompression bomb only as fast as it is read, up to the limit of an event', async () => {
     const bomb = gzipSync(Buffer.alloc(200_000_000, 'x'))
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
@@ -337,7 +337,7 @@ describe('model HTTP', () => {
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
-  test('an answer whose compression is cut off, or damaged, is a broken one', async () => {
+  test('throws for compressed data that is cut off or damaged', async () => {
     const whole = gzipSync(sse(['x'.repeat(1_000)]))
     const { server, pool } = await setUp((response, _, count) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
@@ -349,7 +349,7 @@ describe('model HTTP', () => {
   })
 
   test.each(['text/event-stream', 'application/json'])(
-    'throws for an answer of type %s that is compressed in another way',
+    'throws for an answer of type %s with an unknown compression',
     async (type) => {
       const { server, pool } = await setUp((response, _, count) => {
         response.writeHead(count === 1 ? 200 : 400, { 'content-type': type, 'content-encoding': 'zstd' })
@@ -388,7 +388,7 @@ describe('model HTTP', () => {
   test.each([
     ['text/html', '<!doctype html><title>Welcome</title>'],
     ['application/json', ' {"error":{"message":"no"}}'],
-  ])('throws for %s in the place of a stream', async (type, body) => {
+  ])('throws for %s instead of a stream', async (type, body) => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': type })
       response.end(body)
@@ -398,7 +398,7 @@ describe('model HTTP', () => {
     expect(error).toMatchObject({ answer: { status: 200, body } })
   })
 
-  test('reads a stream that is labelled wrongly', async () => {
+  test('reads a stream with a wrong content type', async () => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(': hello\n\ndata: {"a":1}\n\n')
@@ -418,13 +418,13 @@ describe('model HTTP', () => {
     expect(await failureFrom(read(pool, server.url))).toMatchObject({ name: 'HttpConnectionError', begun: true })
   })
 
-  test('throws when nobody listens', async () => {
+  test('throws when no server listens', async () => {
     const { server, pool } = await setUp(() => {})
     await server.close()
     expect(await failureFrom(read(pool, server.url))).toMatchObject({ begun: false, code: 'ECONNREFUSED' })
   })
 
-  test('throws for an answer that is no HTTP: before it began, and in the middle of it', async () => {
+  test('throws for an answer that is not HTTP, from the beginning or in the middle', async () => {
     const { server, pool } = await setUp((response, request, count) => {
       if (count === 1) return void request.socket.end('220 mail.test ESMTP\r\n')
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -435,7 +435,7 @@ describe('model HTTP', () => {
     expect(await failureFrom(read(pool, server.url))).toMatchObject({ ...framing, begun: true })
   })
 
-  test('throws for a key that cannot be sent, and forgets the signal', async () => {
+  test('throws for a key that cannot be sent, and removes its abort listener', async () => {
     const { server, pool } = await setUp(() => {})
     const { signal } = new AbortController()
     const request = { url: new URL(server.url), headers: { authorization: 'Bearer a\nb' }, body: {} }
@@ -479,7 +479,7 @@ describe('model HTTP', () => {
     }
   })
 
-  test('refuses an event that only its end makes too large', async () => {
+  test('refuses an event that becomes too large only at its end', async () => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.end(Buffer.concat([Buffer.alloc(MAX_EVENT_LENGTH, 'x'), Buffer.from([0xc3])]))
@@ -500,7 +500,7 @@ describe('model HTTP', () => {
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
-  test('a probe asks with GET, passes for any success and throws the rest', async () => {
+  test('a probe sends a GET, accepts any success and throws for other statuses', async () => {
     const { server, pool } = await setUp((response, request) => {
       response.writeHead(request.url === '/ok' ? 200 : 401).end('{"data":[]}')
     })

@@ -11,13 +11,13 @@ function parse(...chunks: (string | Buffer)[]): string[] {
 }
 
 describe('SSE parser', () => {
-  test('reads lines that end with LF, CRLF or CR alike', () => {
+  test('reads lines that end with LF, CRLF or CR', () => {
     for (const end of ['\n', '\r\n', '\r']) {
       expect(parse(`data: one${end}${end}data: two${end}${end}`)).toEqual(['one', 'two'])
     }
   })
 
-  test('takes a CRLF that is cut in two for one line end', () => {
+  test('reads a CRLF that is cut in two as one line end', () => {
     expect(parse('data: a\r', '\ndata: b\r', '\n\r', '\ndata: c\n\n')).toEqual(['a\nb', 'c'])
   })
 
@@ -25,11 +25,11 @@ describe('SSE parser', () => {
     expect(parse(': ping\nevent: delta\nid: 7\nretry: 10\ndatabase: no\ndata: yes\n\n: bye\n\n')).toEqual(['yes'])
   })
 
-  test('joins several data lines and takes off one space only', () => {
+  test('joins several data lines and removes only one space', () => {
     expect(parse('data:a\ndata:  b\ndata\ndata: c\n\n')).toEqual(['a\n b\n\nc'])
   })
 
-  test('an event without content is none', () => {
+  test('ignores an event without content', () => {
     expect(parse('data:\n\ndata: one\n\ndata\n\n: ping\n\ndata: \n\ndata: two\n\ndata:')).toEqual(['one', 'two'])
   })
 
@@ -37,7 +37,7 @@ describe('SSE parser', () => {
     expect(parse('data: {}\n\ndata: [DONE]\n\n')).toEqual(['{}', '[DONE]'])
   })
 
-  test('gives an event as soon as its blank line is there, not before', () => {
+  test('gives an event as soon as its blank line has come, not before', () => {
     const parser = createSseParser()
     const payloads: string[] = []
     parser.push(Buffer.from('data: one\n'), payloads)
@@ -55,7 +55,7 @@ describe('SSE parser', () => {
     expect(parse('\ufeffdata: one\n\n')).toEqual(['one'])
   })
 
-  test('gives the same payloads wherever the bytes are cut, also inside a character', () => {
+  test('gives the same payloads wherever the bytes are cut, even inside a character', () => {
     const line = fc
       .string({ unit: 'binary', maxLength: 20 })
       .map((text) => text.replaceAll(/[\r\n]/g, '').toWellFormed())
@@ -70,7 +70,7 @@ describe('SSE parser', () => {
     )
   })
 
-  test('takes an event up to the limit and refuses a longer one, wherever the bytes are cut', () => {
+  test('accepts an event up to the limit and refuses a longer one, wherever the bytes are cut', () => {
     const longest = 50
     const event = fc.array(fc.string({ unit: fc.constantFrom('x', 'ü'), maxLength: 60 }), {
       minLength: 1,

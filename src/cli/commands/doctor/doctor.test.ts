@@ -95,7 +95,7 @@ ok    Clock   N
     )
     const bad = await doctor(cwd, '--port', '0')
     expect(bad.out).toMatch(/^ok +Proxy +crow: through .*, as model\.proxy says$/m)
-    expect(bad.out).toMatch(/^fail +Model +.*wants a name and a password \(407\)/m)
+    expect(bad.out).toMatch(/^fail +Model +.*requires a name and a password \(407\)/m)
     expect(good.out + bad.out).not.toMatch(/secret|wrong/)
   })
 
