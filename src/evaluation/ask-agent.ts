@@ -1,4 +1,4 @@
-// One turn of a conversation with the agent under test: what was said and called until the run ended.
+// One turn of a conversation with the agent under test: sends a message, answers approvals, and collects the answer and the calls.
 
 import { type RunEvent, type RunEventOf, type RunEventType, type TokenUsage, typeOfEventText } from '../domain/event.ts'
 import type { FileRecord } from '../domain/file.ts'
@@ -9,22 +9,22 @@ import type { CaseApproval } from '../domain/test-case.ts'
 import type { Runs, SessionChoice } from '../engine/ports/runs.ts'
 import type { MadeCall } from './case-result.ts'
 
-/** What a test needs of the engine. */
+/** The part of the engine that a test needs. */
 export type TestedEngine = { runs: Pick<Runs, 'start' | 'follow' | 'cancel'> }
 
 export interface Turn {
   session: SessionRecord
-  /** What the agent itself said, message by message; a sub-agent speaks to the agent, not to the user. */
+  /** The messages of the agent itself. A sub-agent speaks to the agent, not to the user, so its messages are left out. */
   messages: string[]
   calls: MadeCall[]
   usage: TokenUsage[]
   end:
     | { type: 'answered' }
-    /** It waits for these: the names of tools. */
+    /** Names of the tools that the run waits for. */
     | { type: 'waiting'; approvals: string[]; clientTools: string[] }
     | { type: 'failed'; error: RunError }
     | { type: 'cancelled' }
-    /** The signal aborted before its end; it was asked to stop. */
+    /** The signal aborted before the end, and the run was asked to stop. */
     | { type: 'cut_off' }
 }
 
@@ -37,13 +37,13 @@ interface TurnRequest {
   answers: ApprovalAnswers
 }
 
-/** Says one thing to the agent, answers what a person is asked, and waits for the end. Throws as `Engine.start` does. */
+/** Sends one message to the agent, answers its approvals, and waits for the end. Throws like `Runs.start`. */
 export async function askAgent(engine: TestedEngine, request: TurnRequest, signal: AbortSignal): Promise<Turn> {
   const { agent, files } = request
   const say = (messages: RunInput['messages']) => ({
     owner: LOCAL_USER,
     agent,
-    // Nobody is there who could run a client's tool.
+    // There is no client that could run its tools.
     input: { messages, instructions: [], context: [], clientTools: [], clientAnswers: 'none' as const },
     origin: 'background' as const,
     onBusy: 'reject' as const,
@@ -75,11 +75,11 @@ export async function askAgent(engine: TestedEngine, request: TurnRequest, signa
   }
 }
 
-/** What the person of a test case says. */
+/** The answers to approvals that a test case has. */
 export interface ApprovalAnswers {
-  /** The next answer about this tool; null: the case has none. */
+  /** The next answer for this tool, or null when the case has none. */
   next(tool: string): CaseApproval | null
-  /** Those that nobody has asked for. */
+  /** Answers that no approval asked for. */
   unused(): CaseApproval[]
 }
 
@@ -96,7 +96,7 @@ export function createApprovalAnswers(given: readonly CaseApproval[]): ApprovalA
   }
 }
 
-/** An answer to each question; null where the case has none for one of them. */
+/** An answer to each question, or null when the case has no answer for one of them. */
 function decisionsOn(questions: readonly Question[], answers: ApprovalAnswers) {
   const decisions = questions.flatMap(({ id, tool }) => {
     const answer = answers.next(tool)
@@ -108,7 +108,7 @@ function decisionsOn(questions: readonly Question[], answers: ApprovalAnswers) {
 }
 
 interface Question {
-  /** Of the approval. */
+  /** Id of the approval. */
   id: string
   tool: string
 }
@@ -144,7 +144,7 @@ function createTurnFold() {
           said.set(event.messageId, (said.get(event.messageId) ?? '') + event.delta)
         break
       case 'TEXT_MESSAGE_END':
-        // What broke off is said again by the message after it.
+        // The next message repeats what broke off.
         if (isBrokenOff(event.metadata)) said.delete(event.messageId)
         break
       case 'TOOL_CALL_START': {
@@ -158,7 +158,7 @@ function createTurnFold() {
         break
       }
       case 'TOOL_CALL_END':
-        // Arguments that stopped half-way are no call.
+        // Incomplete arguments do not make a call.
         if (isBrokenOff(event.metadata)) calls.delete(event.toolCallId)
         break
       case 'RUN_FINISHED':
@@ -173,9 +173,9 @@ function createTurnFold() {
 
   return {
     add,
-    /** What a person is asked at its end. */
+    /** The approvals that the run waits for. */
     questions: () => questionsOf(terminal, toolOf),
-    /** It was answered, and another run takes the turn further. */
+    /** The approvals were answered, and another run continues the turn. */
     goOn() {
       terminal = null
     },

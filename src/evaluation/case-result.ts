@@ -9,22 +9,22 @@ export interface AgentCase {
 export interface CaseResult {
   agent: string
   name: string
-  /** `error`: it could not be tried to its end, so nothing is known about the agent. `stopped`: somebody asked to stop. */
+  /** `error`: the case could not be run to its end, so it says nothing about the agent. `stopped`: the user stopped it. */
   outcome: 'passed' | 'failed' | 'error' | 'stopped'
-  /** What was not as expected; empty when it passed. */
+  /** What differed from the expectations. Empty when the case passed. */
   findings: Finding[]
   durationMs: number
-  /** What the agent's models told of themselves; a judge's are not counted. */
+  /** As the agent's models reported them. The judge's tokens are not included. */
   tokens: { input: number; output: number }
-  /** All that the agent said in the last turn that was taken. */
+  /** Everything that the agent said in the last turn. */
   answer: string
-  /** Of all turns, in order. */
+  /** The calls of all turns, in order. */
   calls: MadeCall[]
 }
 
 /** One difference between what was expected and what was found. */
 export interface Finding {
-  /** What looked: the name of a check, `tools`, `run` or `time`. */
+  /** The name of a check, or `tools`, `approvals`, `run` or `time`. */
   check: string
   expected: string
   found: string
@@ -32,8 +32,8 @@ export interface Finding {
 
 export interface MadeCall {
   name: string
-  /** Null where the model wrote something that is no JSON object. */
+  /** Null when the model did not write a JSON object. */
   arguments: Record<string, unknown> | null
-  /** Made by a sub-agent inside the run. */
+  /** A sub-agent made the call. */
   bySubagent: boolean
 }

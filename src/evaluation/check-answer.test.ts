@@ -23,12 +23,12 @@ describe('checks of an answer', () => {
     expect(await check({ ...contains, check: 'not_contains' }, 'Rome')).toBeNull()
     expect(await check({ ...contains, check: 'not_contains', ignoreCase: true }, 'in paris')).toEqual({
       check: 'not_contains',
-      expected: 'an answer without "Paris" (in any case)',
+      expected: 'an answer without "Paris" (upper or lower case)',
       found: '"in paris"',
     })
   })
 
-  test('regex, from the start each time and not on endless text', async () => {
+  test('regex begins at the start each time, and is not tried on very long text', async () => {
     const regex = { check: 'regex', pattern: '^\\d+ km$', flags: 'gmi' } as const
     expect([await check(regex, '12 KM'), await check(regex, '12 KM')]).toEqual([null, null])
     expect(await check(regex, 'far')).toEqual({
@@ -41,15 +41,15 @@ describe('checks of an answer', () => {
     )
   })
 
-  test('json_schema looks at the last message, also between fences', async () => {
+  test('json_schema checks the last message, with or without code fences', async () => {
     const schema = { type: 'object', properties: { km: { type: 'number' } }, required: ['km'] }
     const json = { check: 'json_schema', schema } as const
     expect(await check(json, 'I measure it.', '{"km": 12}')).toBeNull()
     expect(await check(json, '```json\n{"km": 12}\n```')).toBeNull()
     expect(await check(json, 'far')).toEqual({
       check: 'json_schema',
-      expected: 'JSON of the schema',
-      found: 'no JSON: "far"',
+      expected: 'JSON that satisfies the schema',
+      found: 'not JSON: "far"',
     })
     expect((await check(json, '{"km": "12"}'))?.found).toMatch(/km/)
   })
@@ -64,7 +64,7 @@ describe('checks of an answer', () => {
     })
   })
 
-  test('judge: its reason is what was found, and without one the mistake is explained', async () => {
+  test('judge: its reason is the finding; without a judge the error says what to write', async () => {
     const judged = { check: 'judge', truth: null, criteria: 'Names one city.' } as const
     const answer = spoken('Paris or Rome')
     const verdict = (pass: boolean) => async () => ({ pass, reason: 'It names two.' })

@@ -8,26 +8,26 @@ import type { Judge } from './judge.ts'
 import { similarity } from './similarity.ts'
 
 /** What the checks of a case look at. */
-interface Spoken {
-  /** All that the agent said in the last turn. */
+interface CheckedConversation {
+  /** Everything that the agent said in the last turn. */
   answer: string
-  /** The last message of it: what came after the last tool. */
+  /** The last message of the answer, after the last tool call. */
   finalMessage: string
-  /** Turn by turn. */
+  /** All turns, in order. */
   conversation: readonly { user: string; agent: string }[]
 }
 
-/** A pattern can take time that grows with the square of the text or worse, and nothing can stop it. */
+/** The time of a pattern can grow with the square of the text or faster, and nothing can stop it. */
 const MAX_REGEX_CHARS = 100_000
 
-/** What is wrong with the answer, or null. Throws as the judge does, and `config_invalid` where one is needed and there is none. */
+/** What is wrong with the answer, or null. Throws like the judge, and `config_invalid` when there is no judge but the check needs one. */
 export async function checkAnswer(
   check: TestCheck,
-  spoken: Spoken,
+  checked: CheckedConversation,
   judge: Judge | null,
   signal: AbortSignal,
 ): Promise<Finding | null> {
-  const { answer } = spoken
+  const { answer } = checked
   const unless = (ok: boolean, expected: string, found = quoted(answer)): Finding | null =>
     ok ? null : { check: check.check, expected, found }
   switch (check.check) {
@@ -43,9 +43,9 @@ export async function checkAnswer(
       return unless(patternOf(check).test(answer), expected)
     }
     case 'json_schema': {
-      const expected = 'JSON of the schema'
-      const value = parseFencedJson(spoken.finalMessage)
-      if (value === null) return unless(false, expected, `no JSON: ${quoted(spoken.finalMessage)}`)
+      const expected = 'JSON that satisfies the schema'
+      const value = parseFencedJson(checked.finalMessage)
+      if (value === null) return unless(false, expected, `not JSON: ${quoted(checked.finalMessage)}`)
       const verdict = createJsonCheck(check.schema).check(value.json)
       return verdict.ok ? null : unless(false, expected, verdict.problems.join('; '))
     }
@@ -59,7 +59,7 @@ export async function checkAnswer(
     }
     case 'judge': {
       if (judge === null) throw noJudge()
-      const { pass, reason } = await judge({ conversation: spoken.conversation, ...check }, signal)
+      const { pass, reason } = await judge({ conversation: checked.conversation, ...check }, signal)
       const expected = check.criteria.trim() === '' ? `agreement with ${quoted(check.truth ?? '')}` : check.criteria
       return unless(pass, expected, `${reason} The answer: ${quoted(answer)}`)
     }
@@ -71,16 +71,16 @@ export async function checkAnswer(
 const noJudge = (): ServerError =>
   new ServerError(
     'config_invalid',
-    'The agent has no model that judges, and its own does not judge itself. Write at the top of its file e.g. judge: ' +
+    'The agent has no judge, and its own model does not judge itself. Write at the top of its file e.g. judge: ' +
       '{ provider: openai, name: gpt-5-mini }',
   )
 
 const holds = (answer: string, { text, ignoreCase }: { text: string; ignoreCase: boolean }): boolean =>
   ignoreCase ? answer.toLowerCase().includes(text.toLowerCase()) : answer.includes(text)
 
-const caseNote = ({ ignoreCase }: { ignoreCase: boolean }): string => (ignoreCase ? ' (in any case)' : '')
+const caseNote = ({ ignoreCase }: { ignoreCase: boolean }): string => (ignoreCase ? ' (upper or lower case)' : '')
 
-/** `g` and `y` make a pattern remember where it stopped; a check begins at the start. */
+/** `g` and `y` make a pattern continue where it stopped, but every check begins at the start. */
 const patternOf = ({ pattern, flags }: { pattern: string; flags: string }): RegExp =>
   new RegExp(pattern, flags.replaceAll(/[gy]/g, ''))
 

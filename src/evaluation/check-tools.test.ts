@@ -10,7 +10,7 @@ const made = (name: string, args: MadeCall['arguments'] = {}, bySubagent = false
 const wants = (name: string, args: Record<string, unknown> | null = null) => ({ name, arguments: args })
 
 describe('expected tools', () => {
-  test('must be called in their order; others may lie between', () => {
+  test('must be called in their order; other calls may come between them', () => {
     const calls = [made('search'), made('think'), made('read'), made('answer')]
 
     expect(checkTools({ tools: [wants('search'), wants('answer')], onlyTheseTools: false }, calls)).toEqual([])
@@ -19,7 +19,7 @@ describe('expected tools', () => {
     ])
   })
 
-  test('must be called with the arguments that are named; others may be there too', () => {
+  test('must be called with the named arguments; other arguments are allowed', () => {
     const calls = [made('weather', { city: 'Bergen', days: 3, where: { lat: 60, lon: 5 } })]
     const expecting = (args: Record<string, unknown>) =>
       checkTools({ tools: [wants('weather', args)], onlyTheseTools: false }, calls)
@@ -36,7 +36,7 @@ describe('expected tools', () => {
     expect(expecting({ toString: null })).toHaveLength(1)
   })
 
-  test('the same tool twice needs two calls, and one that is missing is one finding', () => {
+  test('the same tool twice needs two calls, and one missing call is one finding', () => {
     const tools = [wants('add'), wants('add'), wants('show')]
 
     expect(checkTools({ tools, onlyTheseTools: false }, [made('add'), made('add'), made('show')])).toEqual([])
@@ -45,24 +45,24 @@ describe('expected tools', () => {
     ])
   })
 
-  test('a call whose arguments are no JSON object is none with arguments', () => {
+  test('a call whose arguments are not a JSON object does not match expected arguments', () => {
     const calls = [made('add', null)]
 
     expect(checkTools({ tools: [wants('add')], onlyTheseTools: false }, calls)).toEqual([])
     expect(checkTools({ tools: [wants('add', {})], onlyTheseTools: false }, calls)).toHaveLength(1)
   })
 
-  test('`only these` refuses others, but not those that a sub-agent calls', () => {
+  test('`onlyTheseTools` refuses other tools, except those that a sub-agent calls', () => {
     const calls = [made('tutor'), made('search', {}, true), made('delete', { id: 1 })]
 
     expect(checkTools({ tools: [wants('tutor'), wants('search')], onlyTheseTools: true }, calls.slice(0, 2))).toEqual(
       [],
     )
     expect(checkTools({ tools: [wants('tutor')], onlyTheseTools: true }, calls)).toEqual([
-      { check: 'tools', expected: 'no tool but tutor is called', found: 'delete({"id":1})' },
+      { check: 'tools', expected: 'no tool calls except tutor', found: 'delete({"id":1})' },
     ])
     expect(checkTools({ tools: [], onlyTheseTools: true }, [made('delete')])).toEqual([
-      { check: 'tools', expected: 'no tool is called', found: 'delete({})' },
+      { check: 'tools', expected: 'no tool calls', found: 'delete({})' },
     ])
   })
 })

@@ -3,9 +3,8 @@ import type { TestCase } from '../domain/test-case.ts'
 import type { Finding, MadeCall } from './case-result.ts'
 
 /**
- * The expected calls must be made in their order; others may lie between. Arguments that a case names must be equal, those
- * that it does not name may be anything. A sub-agent's calls count as made; whether it called others is its own business, so
- * that `only these` looks at the agent's own.
+ * The expected calls must happen in this order; other calls may come between them. Arguments that the case names must be equal; the
+ * other arguments may be anything. Calls of a sub-agent count as expected calls, but `onlyTheseTools` checks only the agent's own calls.
  */
 export function checkTools(
   { tools, onlyTheseTools }: Pick<TestCase, 'tools' | 'onlyTheseTools'>,
@@ -19,7 +18,7 @@ export function checkTools(
       const before = tools[index - 1]
       const where = before === undefined ? '' : ` after ${describeCall(before)}`
       findings.push({ check: 'tools', expected: `${describeCall(expected)}${where}`, found: describeCalls(calls) })
-      // Those behind it are looked for from the same place: one missing call is one finding.
+      // The search for the next one starts at the same place, so that one missing call is one finding.
       continue
     }
     next = at + 1
@@ -29,7 +28,7 @@ export function checkTools(
     : []
   if (others.length > 0) {
     const names = [...new Set(tools.map(({ name }) => name))]
-    const expected = names.length === 0 ? 'no tool is called' : `no tool but ${names.join(', ')} is called`
+    const expected = names.length === 0 ? 'no tool calls' : `no tool calls except ${names.join(', ')}`
     findings.push({ check: 'tools', expected, found: describeCalls(others) })
   }
   return findings
@@ -45,7 +44,7 @@ function fits(expected: TestCase['tools'][number], call: MadeCall): boolean {
   )
 }
 
-/** YAML may give other prototypes and -0 than JSON does; what is compared is what JSON can say. */
+/** YAML may produce other prototypes, and -0. Only what JSON can express is compared. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null))
 
 function describeCall(call: { name: string; arguments: Record<string, unknown> | null }): string {

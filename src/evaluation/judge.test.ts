@@ -20,7 +20,7 @@ function judgeThatSays(...texts: string[]) {
 }
 
 describe('a judge', () => {
-  test('is given the material as data and answers with a verdict', async () => {
+  test('gets the conversation as data and answers with a verdict', async () => {
     const { judge, requests } = judgeThatSays('{"pass": false, "reason": "It is rude."}')
 
     expect(await judge(answered, never)).toEqual({ pass: false, reason: 'It is rude.' })
@@ -41,7 +41,7 @@ describe('a judge', () => {
     ])
   })
 
-  test('compares with the ground truth where there are no criteria', async () => {
+  test('compares with the ground truth when there are no criteria', async () => {
     const { judge, requests } = judgeThatSays('```json\n{"pass": true, "reason": "Same."}\n```')
 
     expect(await judge({ ...answered, criteria: ' ' }, never)).toEqual({ pass: true, reason: 'Same.' })
@@ -54,7 +54,7 @@ describe('a judge', () => {
     '{"pass": true}',
     'Here you are: {"pass": true, "reason": "ok"}',
     '',
-  ])('%j is no verdict', async (text) => {
+  ])('%j is not a verdict', async (text) => {
     const { judge } = judgeThatSays(text)
 
     await expect(judge(answered, never)).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe('a judge', () => {
     })
   })
 
-  test('stops when it is told to', async () => {
+  test('stops on an abort', async () => {
     const stop = new AbortController()
     const model = createScriptedModel({ answers: [{ parts: [{ hang: true }] }], clock: createSystemClock() })
     const judging = createJudge(model)(answered, stop.signal)

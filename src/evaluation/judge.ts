@@ -1,4 +1,4 @@
-// A model that reads what was asked and answered and says whether it is right.
+// A model that reads a conversation and decides whether the last answer is right.
 
 import { ServerError } from '../domain/errors.ts'
 import type { Model } from '../models/model.ts'
@@ -10,18 +10,18 @@ export interface Verdict {
 }
 
 interface JudgedAnswer {
-  /** Turn by turn, the answer that is judged last. */
+  /** All turns, in order. The last answer is judged. */
   conversation: readonly { user: string; agent: string }[]
-  /** Null: there is none, the criteria alone decide. */
+  /** The correct answer. Null: only the criteria decide. */
   truth: string | null
-  /** May be empty: then it is whether the answer agrees with the truth. */
+  /** May be empty: then the answer must agree with `truth`. */
   criteria: string
 }
 
-/** Throws `model_failed` when the model gives no verdict, and whatever the model throws. */
+/** Throws `model_failed` when the model gives no verdict, and what the model itself throws. */
 export type Judge = (answer: JudgedAnswer, signal: AbortSignal) => Promise<Verdict>
 
-/** A verdict is a sentence; a model that does not stop by then has lost its way. */
+/** A verdict is one sentence. A longer answer is cut off, and it is not a verdict. */
 const MAX_CHARS = 20_000
 
 const SYSTEM = `You judge the answer that an AI agent has given. You get one JSON object: the conversation, the criteria, and the \
@@ -62,7 +62,7 @@ export function createJudge(model: Model): Judge {
     if (verdict !== null) return verdict
     throw new ServerError(
       'model_failed',
-      `The judge (${model.provider}/${model.name}) gave no verdict. It was asked for {"pass": …, "reason": …} and said: ` +
+      `The judge (${model.provider}/${model.name}) gave no verdict. It should answer {"pass": …, "reason": …} but said: ` +
         JSON.stringify(text.slice(0, 200)),
     )
   }

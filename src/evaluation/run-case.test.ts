@@ -48,7 +48,7 @@ const depsOf = (engine: ScriptedEngine, given: Partial<CaseDeps> = {}): CaseDeps
 const contains = (text: string) => ({ check: 'contains', text, ignoreCase: false }) as const
 
 describe('a test case', () => {
-  test('takes its turns in one session of its own and checks the last answer and the calls of all', async () => {
+  test('runs its turns in its own session, and checks the last answer and the calls of all turns', async () => {
     const engine = createScriptedEngine((text) =>
       text === 'Hi'
         ? [...says('Hello'), ...calls('look', { at: 'sky' }), finished(10, 5)]
@@ -82,7 +82,7 @@ describe('a test case', () => {
     ])
   })
 
-  test('leaves out what a sub-agent says and what broke off', async () => {
+  test('leaves out messages of a sub-agent and messages that broke off', async () => {
     const attributed = (event: RunEvent): RunEvent => Object.assign(event, { subagentRunId: 'sub' })
     const brokenOff = { metadata: { quarterdeck: { brokenOff: true } } }
     const engine = createScriptedEngine(() => [
@@ -130,13 +130,13 @@ describe('a test case', () => {
         outcome: { type: 'interrupt', interrupts: [{ id: 'i', reason: 'tool_call', toolCallId: 'pay' }] },
       },
       'failed',
-      'the run waits for approval of pay, and approvals of this case has no answer for it',
+      'the run waits for approval of pay, and the case has no answer for it under approvals',
     ],
     [
       'a client tool',
       { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success', pendingToolCallIds: ['pay'] } },
       'failed',
-      'the run waits for pay to run at a client; a test has none',
+      'the run waits for a client to run pay, and a test has no client',
     ],
     [
       'an error',
@@ -150,7 +150,7 @@ describe('a test case', () => {
       'error',
       'the run was cancelled',
     ],
-  ])('that ends with %s says so and takes no further turn', async (_, end, outcome, found) => {
+  ])('that ends with %s says so and runs no further turn', async (_, end, outcome, found) => {
     const engine = createScriptedEngine(() => [...calls('pay', {}).slice(0, 4), end])
     const testCase = caseOf({ turns: ['Pay', 'Thanks'], checks: [contains('paid')] })
 
@@ -163,7 +163,7 @@ describe('a test case', () => {
     expect(engine.requests).toHaveLength(1)
   })
 
-  test('answers what a person is asked, of one tool in order, and says what nobody was asked', async () => {
+  test('answers approvals, those of one tool in order, and reports answers that no approval asked for', async () => {
     const asks = (...ids: string[]): RunEvent => ({
       type: 'RUN_FINISHED',
       threadId: 't',
@@ -208,11 +208,11 @@ describe('a test case', () => {
       'Done.',
       3,
       'failed',
-      [{ check: 'approvals', expected: 'a question about shred, to reject', found: 'nobody was asked' }],
+      [{ check: 'approvals', expected: 'an approval of shred to reject', found: 'no such approval' }],
     ])
   })
 
-  test('that takes too long fails and its run is stopped', async () => {
+  test('that takes too long fails, and its run is cancelled', async () => {
     const clock = createManualClock()
     const engine = createScriptedEngine(() => says('Wait'))
     const running = runCase({ agent: 'a', testCase: caseOf({ timeoutMs: 30_000 }) }, depsOf(engine, { clock }), never)
@@ -228,7 +228,7 @@ describe('a test case', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('that cannot be tried is an error, and a finding is bounded', async () => {
+  test('that cannot be run is an error, and a finding has a limited length', async () => {
     const engine = createScriptedEngine(() => [...says('x'.repeat(5_000)), finished()])
     const refused = depsOf(engine, {
       async attach() {
@@ -244,7 +244,7 @@ describe('a test case', () => {
     expect([long.answer.length, long.findings[0]?.found]).toEqual([5_000, `"${'x'.repeat(1_999)}… (5002 characters)`])
   })
 
-  test('a bug is no result', async () => {
+  test('a bug rejects and is not a result', async () => {
     const engine = createScriptedEngine(() => [...says('Hello'), finished()])
     const judge = () => {
       throw new TypeError('bug')
@@ -260,7 +260,7 @@ describe('several test cases', () => {
   const names = ['one', 'two', 'three', 'four', 'five']
   const cases = names.map((name) => ({ agent: 'a', testCase: caseOf({ name, turns: [name] }) }))
 
-  test('run side by side up to the limit, and their results are in order', async () => {
+  test('run in parallel up to the limit, and their results are in order', async () => {
     let active = 0
     let most = 0
     const engine = createScriptedEngine((text) => [...says(text), finished()])
@@ -284,7 +284,7 @@ describe('several test cases', () => {
     expect([most, order.toSorted()]).toEqual([2, names.toSorted()])
   })
 
-  test('stop: what has a result keeps it, what runs is stopped, the rest does not begin', async () => {
+  test('on stop keep their results; running ones are stopped, the rest do not begin', async () => {
     const stop = new AbortController()
     const engine = createScriptedEngine((text) => (text === 'one' ? [...says('done'), finished()] : says('never ends')))
     let begun = 0

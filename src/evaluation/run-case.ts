@@ -12,19 +12,19 @@ import type { Judge } from './judge.ts'
 
 export interface CaseDeps {
   engine: TestedEngine
-  /** The judge that is configured for this agent, or null. */
+  /** The agent's judge, or null when it has none. */
   judge(agent: string): Judge | null
-  /** Takes in a file that a case sends. Throws a `ServerError` that says what is wrong with it. */
+  /** Stores a file that a case sends. Throws a `ServerError` that says what is wrong with the file. */
   attach(path: string): Promise<FileRecord>
   clock: Clock
   ids: Ids
 }
 
-/** A finding repeats what the model said; the answer itself is in the result in full. */
+/** A finding quotes the model. The result holds the full answer, so a long quote can be cut. */
 const MAX_FINDING_CHARS = 2_000
 const BETWEEN_MESSAGES = '\n\n'
 
-/** Runs one case in a session of its own. Rejects only for a bug: whatever the agent does is a result. */
+/** Runs one case in its own session. Rejects only for a bug: everything that the agent does is a result. */
 export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, stop: AbortSignal): Promise<CaseResult> {
   const began = deps.clock.mono()
   const late = new AbortController()
@@ -40,14 +40,14 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
   } catch (error) {
     if (!signal.aborted) {
       if (!(error instanceof ServerError)) throw error
-      judged = failure('error', 'run', 'a case that can be run', `${error.code}: ${error.message}`)
+      judged = failure('error', 'run', 'a case that runs', `${error.code}: ${error.message}`)
     } else {
       judged = { outcome: 'failed', findings: [] }
     }
   } finally {
     cancelTimer()
   }
-  // What an aborted case came to says nothing: it may have failed because of the abort.
+  // The result of an aborted case means nothing, because the abort may have caused it.
   if (stop.aborted) judged = { outcome: 'stopped', findings: [] }
   else if (late.signal.aborted) {
     const judging = turns.at(-1)?.end.type === 'answered' && turns.length === testCase.turns.length
@@ -67,7 +67,7 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
   }
 }
 
-/** Turn after turn until all are taken or one does not end with an answer. */
+/** Runs the turns until all are done, or one does not end with an answer. */
 async function converse(
   agent: string,
   testCase: TestCase,
@@ -111,17 +111,17 @@ async function judgeCase(
   for (const { tool, decision } of answers.unused()) {
     findings.push({
       check: 'approvals',
-      expected: `a question about ${tool}, to ${decision}`,
-      found: 'nobody was asked',
+      expected: `an approval of ${tool} to ${decision}`,
+      found: 'no such approval',
     })
   }
-  const spoken = {
+  const checked = {
     answer: answerOf(last),
     finalMessage: last?.messages.at(-1) ?? '',
     conversation: turns.map((turn) => ({ user: turn.user, agent: answerOf(turn) })),
   }
   for (const check of testCase.checks) {
-    const finding = await checkAnswer(check, spoken, deps.judge(agent), signal)
+    const finding = await checkAnswer(check, checked, deps.judge(agent), signal)
     if (finding !== null) findings.push(finding)
   }
   return { outcome: findings.length === 0 ? 'passed' : 'failed', findings }
@@ -129,8 +129,8 @@ async function judgeCase(
 
 function waitText({ approvals, clientTools }: Extract<Turn['end'], { type: 'waiting' }>): string {
   return approvals.length > 0
-    ? `the run waits for approval of ${approvals.join(', ')}, and approvals of this case has no answer for it`
-    : `the run waits for ${clientTools.join(', ')} to run at a client; a test has none`
+    ? `the run waits for approval of ${approvals.join(', ')}, and the case has no answer for it under approvals`
+    : `the run waits for a client to run ${clientTools.join(', ')}, and a test has no client`
 }
 
 const failure = (outcome: 'failed' | 'error', check: string, expected: string, found: string) => ({

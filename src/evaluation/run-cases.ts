@@ -2,16 +2,17 @@ import type { AgentCase, CaseResult } from './case-result.ts'
 import { type CaseDeps, runCase } from './run-case.ts'
 
 interface CasesOptions {
-  /** At most this many at once. */
+  /** How many cases may run at once. */
   parallel: number
-  /** Those that have begun end soon as `stopped`, the others do not begin. */
+  /** Running cases end soon as `stopped`; the others do not begin. */
   stop: AbortSignal
-  /** Called when a case begins and when it has its result. */
+  /** Called when a case begins. */
   onBegin?(testCase: AgentCase): void
+  /** Called when a case has its result. */
   onResult?(result: CaseResult): void
 }
 
-/** The results of all cases, in their order whatever the order they ended in. */
+/** Runs all cases. The results are in the order of the cases. */
 export async function runCases(
   cases: readonly AgentCase[],
   deps: CaseDeps,
@@ -20,7 +21,7 @@ export async function runCases(
   const results = new Map<number, CaseResult>()
   const left = cases.entries()
   const work = async () => {
-    // One iterator for all: each takes the next that nobody has.
+    // All workers share one iterator, so that each takes the next free case.
     for (const [index, one] of left) {
       if (stop.aborted) break
       onBegin?.(one)

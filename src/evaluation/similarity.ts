@@ -1,14 +1,14 @@
-/** Beyond this many words of a text nobody compares by words any more, and the table below grows with the square. */
+/** The time below grows with the square of the words, so longer texts are cut. */
 const MAX_WORDS = 5_000
 
 /**
- * How alike two texts are, 0 to 1: ROUGE-L with equal weights. Of the longest common subsequence of their words
- * (the same words in the same order, others may lie between), with `a` and `b` as the numbers of words:
+ * How similar two texts are, from 0 to 1: ROUGE-L with equal weights. `lcs` is the length of the longest common subsequence of their
+ * words (the same words in the same order, with others between them); `a` and `b` are the numbers of words:
  *
  *   precision = lcs / a,  recall = lcs / b,  F1 = 2 · precision · recall / (precision + recall) = 2 · lcs / (a + b)
  *
- * Case, punctuation and spaces do not count. Words are those of Unicode (UAX 29), so that Chinese and Japanese have some too.
- * Two texts without any word are alike. Of each the first 5,000 words are looked at.
+ * Letter case, punctuation and spaces do not count. Words are split by Unicode's rules (UAX 29), which also work for Chinese and
+ * Japanese. Two texts without words are equal. Only the first 5,000 words of each text count.
  */
 export function similarity(one: string, other: string): number {
   const a = wordsOf(one)
@@ -27,9 +27,9 @@ function wordsOf(text: string): string[] {
   return words
 }
 
-/** Length of the longest common subsequence, in one row of memory. */
+/** Length of the longest common subsequence. Keeps only one row of the table. */
 function commonLength(a: readonly string[], b: readonly string[]): number {
-  // Numbers compare faster than texts, and there may be 25 million comparisons.
+  // Comparing numbers is faster than comparing texts, and there may be 25 million comparisons.
   const numbers = new Map<string, number>()
   const numberOf = (word: string): number => {
     const known = numbers.get(word) ?? numbers.size

@@ -5,13 +5,13 @@ import type { StartRequest } from '../../engine/ports/runs.ts'
 import type { TestedEngine } from '../ask-agent.ts'
 
 export interface ScriptedEngine extends TestedEngine {
-  /** What was asked for, in order. */
+  /** The requests so far, in order. */
   readonly requests: StartRequest[]
-  /** The ids of runs that were asked to stop. */
+  /** Ids of the runs that were cancelled. */
   readonly cancelled: string[]
 }
 
-/** An engine that does in each run what the test says. A run whose last event is not terminal never ends. */
+/** An engine whose runs have the events that the test gives. A run whose last event is not terminal never ends. */
 export function createScriptedEngine(
   answer: (text: string, request: StartRequest) => readonly RunEvent[],
 ): ScriptedEngine {

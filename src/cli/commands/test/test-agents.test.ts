@@ -142,7 +142,7 @@ greets  passed  N.N s       0
             {
               check: 'run',
               expected: 'an answer',
-              found: 'the run waits for approval of pay, and approvals of this case has no answer for it',
+              found: 'the run waits for approval of pay, and the case has no answer for it under approvals',
             },
           ],
         },
