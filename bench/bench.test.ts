@@ -72,13 +72,13 @@ const content = (...indexes: number[]): object => ({
 const finished = { type: 'RUN_FINISHED', threadId: 't', runId: 'r' }
 
 describe('floor, fake model and load client together', () => {
-  test('five runs at full speed arrive whole', async () => {
+  test('five runs at full speed arrive complete', async () => {
     const { seconds, cpuSeconds, ...report } = await load(await openFloor(), { runs: 5, parallel: 2, tokens: 200 })
 
     expect(report).toEqual({ runs: 5, failed: 0, failures: {}, tokens: 1000, contentEvents: 1000, delayMs: null })
   })
 
-  test('tokens that are paced tell how long they were on their way', async () => {
+  test('paced tokens show how long they took', async () => {
     const report = await load(await openFloor(), { message: 'paced:1000 tokens:20', tokens: 20 })
 
     expect({ failed: report.failed, tokens: report.tokens }).toEqual({ failed: 0, tokens: 20 })
@@ -86,7 +86,7 @@ describe('floor, fake model and load client together', () => {
     expect(report.delayMs?.p50).toBeLessThan(5000)
   })
 
-  test('an answer one token short of what was asked for is a failure', async () => {
+  test('an answer with one token too few is a failure', async () => {
     const report = await load(await openFloor(), { message: 'full tokens:199', tokens: 200 })
 
     expect(report.failures).toEqual({ '199 of 200 tokens': 1 })
@@ -131,7 +131,7 @@ describe('the load client at a door', () => {
     ['responses-whole', JSON.stringify({ output: [{ content: [{ text: tokens }] }] })],
   ]
 
-  test.each(answers)('reads a whole answer of %s, and misses what is missing', async (door, answer) => {
+  test.each(answers)('reads a whole answer of %s, and notices a missing token', async (door, answer) => {
     expect((await load(await openPlain(answer), { door })).failures).toEqual({})
     const short = answer.replaceAll(tokens, tokenText(0, 0))
     expect((await load(await openPlain(short), { door })).failures).toEqual({ '1 of 2 tokens': 1 })
@@ -212,7 +212,7 @@ describe('the load client', () => {
     expect(report.failures).toEqual({ 'HTTP 503: id: s.0\ndata: {"code":"not_ready"}\n\n': 1 })
   })
 
-  test('gives up a stream that has gone silent', async () => {
+  test('gives up a stream that sends nothing', async () => {
     const report = await load(await openScripted([started], { status: 200, end: false }), { stallMs: 50 })
 
     expect(report.failures).toEqual({ 'silent for 0.05 s': 1 })

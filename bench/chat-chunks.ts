@@ -1,4 +1,4 @@
-// The stream of an OpenAI-style chat completion as bytes, with the fields and the order of keys the real one has.
+// The bytes of a streamed OpenAI-style chat completion, with the same fields and order of keys as the real one.
 
 import { tokenText } from './token.ts'
 
@@ -10,13 +10,13 @@ export const FIRST_CHUNK = `${HEAD}[{"index":0,"delta":{"role":"assistant","cont
 export const tokenChunk = (index: number, sentAt: number): string =>
   `${HEAD}[{"index":0,"delta":{"content":"${tokenText(index, sentAt)}"},"logprobs":null,"finish_reason":null}],"usage":null}\n\n`
 
-/** What follows the last token: the reason, the usage, the end. */
+/** What follows the last token: finish reason, usage, end. */
 export const lastChunks = (tokens: number): string =>
   `${HEAD}[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}],"usage":null}\n\n` +
   `${HEAD}[],"usage":{"prompt_tokens":12,"completion_tokens":${tokens},"total_tokens":${tokens + 12}}}\n\n` +
   'data: [DONE]\n\n'
 
-/** The whole answer without times, cut into `pieces` writes of whole events. */
+/** The whole answer without times, as `pieces` writes of whole events. */
 export function answerPieces(tokens: number, pieces: number): Buffer[] {
   const events = [
     FIRST_CHUNK,

@@ -1,19 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A program under way. Its output is kept, so that a failure can be explained. */
+/** A running program. Its output is kept, so that a failure can be explained. */
 export interface Child {
   readonly name: string
   readonly pid: number
-  /** The first line it prints; rejects with its error output when it ends before that. */
+  /** The first line of its output. Rejects with its error output when it ends before that. */
   firstLine(): Promise<string>
-  /** All it printed, once it has ended; rejects with its error output when it failed. */
+  /** Its whole output, once it has ended. Rejects with its error output when it failed. */
   output(): Promise<string>
   /** False once it has ended. */
   running(): boolean
   /** The end of its error output. */
   errors(): string
-  /** SIGTERM, and SIGKILL when that is not obeyed in 10 s. */
+  /** Sends SIGTERM, and SIGKILL if the program still runs after 10 s. */
   stop(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ interface ChildOptions {
   name: string
   /** Arguments of Node: its own options, the script, the script's arguments. */
   args: readonly string[]
-  /** The only core it may use, or null for any. */
+  /** The only core it may use, or null for any core. */
   core: number | null
   env?: Record<string, string>
   cwd?: string

@@ -1,4 +1,4 @@
-// Reads V8's .cpuprofile files: where the time of a process went, by function.
+// Reads V8's .cpuprofile files: the time of a process by function.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -11,12 +11,12 @@ interface CpuProfile {
 }
 
 interface SelfTime {
-  /** `file:function`, the file relative to `root`; V8's own entries in parentheses. */
+  /** `file:function`, with the file relative to `root`. V8's own entries are in parentheses. */
   where: string
   ms: number
 }
 
-/** Self time summed over all profiles in the folder (one a thread), most first. Idle time is left out. */
+/** Sum of the self time over all profiles in the folder (one per thread), largest first. Idle time is left out. */
 export function selfTimes(folder: string, root: string): SelfTime[] {
   const total = new Map<string, number>()
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.cpuprofile'))) {

@@ -1,20 +1,20 @@
-// The doors as the load client knows them: what it sends, and what their answers are in the words of `stream-check.ts`.
+// How the load client talks to each door: the request it sends, and how the answer becomes events for `stream-check.ts`.
 
 import type { StreamEvent } from './stream-check.ts'
 
 export interface LoadDoor {
-  /** Behind the address of the server. */
+  /** Path after the address of the server. */
   readonly path: string
-  /** Whether the answer is a stream of events, or one object when all is said. */
+  /** True when the answer is a stream of events, false when it is one object at the end. */
   readonly streams: boolean
-  /** The family has no word for the beginning of a run. */
+  /** This protocol has no event for the beginning of a run. */
   readonly startless?: true
   body(ask: LoadAsk): object
-  /** One event of the stream, or the whole answer, as events of AG-UI. Only what the check looks at is told. */
+  /** One event of the stream, or the whole answer, as AG-UI events. Has only the fields that the check needs. */
   read(data: string): readonly StreamEvent[]
 }
 
-/** Names are new with every run, unless the load says otherwise. */
+/** Every run has new names, unless the options say otherwise. */
 export interface LoadAsk {
   thread: string
   run: string
@@ -43,7 +43,7 @@ const agUi: LoadDoor = {
   read: (data) => [JSON.parse(data)],
 }
 
-/** Its names are in the `event:` lines; its shapes tell them apart as well. */
+/** The event names are in the `event:` lines, but the shapes of the data are enough to tell the events apart. */
 const agent: LoadDoor = {
   path: 'agent/bench/chat/stream',
   streams: true,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createFakeModel, planOf } from './fake-model.ts'
 import { listen } from './listen.ts'
 
-test('the last user message says how to answer; the name of the model where it does not', () => {
+test('the last user message says how to answer, otherwise the name of the model', () => {
   const said = (content: string | { type: string; text: string }[]) =>
     planOf({ model: 'fake', messages: [{ role: 'user', content }] })
 
@@ -31,7 +31,7 @@ test('the last user message says how to answer; the name of the model where it d
   ])
 })
 
-/** The reads a client gets, as node:http hands them out: one for each chunk of the transfer coding. */
+/** The reads of a client, as node:http gives them: one per chunk of the transfer encoding. */
 async function post(body: string): Promise<{ status: number | undefined; reads: string[] }> {
   const server = createFakeModel()
   const port = await listen(server, 0)
@@ -43,7 +43,7 @@ async function post(body: string): Promise<{ status: number | undefined; reads: 
         response.on('end', () => resolve({ status: response.statusCode, reads }))
       })
       call.on('error', reject)
-      // Written and ended apart, the body is sent in chunks, as some clients do.
+      // A separate write and end send the body in chunks, as some clients do.
       call.write(body)
       call.end()
     })
@@ -52,7 +52,7 @@ async function post(body: string): Promise<{ status: number | undefined; reads: 
   }
 }
 
-test('an answer at full speed is a stream of OpenAI chunks in some sixteen writes', async () => {
+test('an answer at full speed is a stream of OpenAI chunks in about sixteen writes', async () => {
   const { status, reads } = await post(
     JSON.stringify({ model: 'fake', stream: true, messages: [{ role: 'user', content: 'full tokens:30' }] }),
   )
@@ -73,7 +73,7 @@ test('an answer at full speed is a stream of OpenAI chunks in some sixteen write
   expect(chunks.at(-1).usage).toEqual({ prompt_tokens: 12, completion_tokens: 30, total_tokens: 42 })
 })
 
-test('a client that wants no stream gets one object', async () => {
+test('a client that does not ask for a stream gets one object', async () => {
   const { reads } = await post(
     JSON.stringify({ model: 'fake', messages: [{ role: 'user', content: 'full tokens:2' }] }),
   )

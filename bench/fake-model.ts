@@ -1,9 +1,9 @@
-// An OpenAI-compatible model that costs next to nothing, so that what is measured is the server.
+// An OpenAI-compatible model that costs almost nothing, so that only the server is measured.
 //   node bench/fake-model.ts [--port 9199]
 // The last user message, or else the model's name, says how it answers:
-//   full           as fast as the socket takes it, in separate writes (default)
-//   paced:50       50 tokens a second; each token carries the time it was written
-//   tokens:200     how many (default 200); may follow either
+//   full           as fast as the socket allows, in separate writes (default)
+//   paced:50       50 tokens per second; each token carries the time of its write
+//   tokens:200     number of tokens (default 200); can follow either of the others
 
 import { STATUS_CODES } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -14,7 +14,7 @@ import { listen } from './listen.ts'
 import { createTimerWheel } from './timer-wheel.ts'
 import { monotonicMicros } from './token.ts'
 
-/** A fast model's answer comes in a handful of reads: neither one blob nor one packet a token. */
+/** A fast model's answer arrives in a few reads: not all at once, and not one packet per token. */
 const WRITES_AT_FULL_SPEED = 16
 const MAX_TOKENS = 100_000
 
@@ -26,7 +26,7 @@ const NOT_HERE = errorBody('The fake model answers POST /v1/chat/completions and
 const NOT_JSON = errorBody('The body is not a JSON object; send a chat completion request.')
 
 interface AnswerPlan {
-  /** Tokens a second, or null for full speed. */
+  /** Tokens per second, or null for full speed. */
   rate: number | null
   tokens: number
 }
@@ -119,12 +119,12 @@ export function createFakeModel(): Server {
         socket.destroy()
       }
     })
-    // A client that leaves in the middle of an answer is not worth a word.
+    // A client may leave in the middle of an answer.
     socket.on('error', () => socket.destroy())
   })
 }
 
-/** Writes one piece of every waiting answer per turn of the event loop, so that the pieces leave as separate writes. */
+/** Writes one piece of every waiting answer per turn of the event loop, so that the pieces are separate writes. */
 function createPump(): { add(socket: Socket, pieces: readonly Buffer[]): void } {
   let streams: { socket: Socket; pieces: readonly Buffer[]; next: number }[] = []
   function turn(): void {

@@ -11,7 +11,7 @@ const measured = {
   unit: '×',
 } as const
 
-test('a figure is met up to its limit, missed beyond it', () => {
+test('a figure is met up to its limit, and missed beyond it', () => {
   expect(figureOf({ ...measured, value: 2 }).outcome).toBe('met')
   expect(figureOf({ ...measured, value: 2.004 })).toEqual({
     scenario: 'full',
@@ -35,7 +35,7 @@ test('a figure is missed when runs failed or nothing was measured, whatever its 
   expect(figureOf({ ...measured, value: Number.NaN })).toMatchObject({ outcome: 'missed', value: '–' })
 })
 
-test('the tables show every figure and the reason of what was skipped', () => {
+test('the tables show every figure, and the reason when one was skipped', () => {
   const figures = [figureOf({ ...measured, value: 1.5, note: 'a | b' }), skipped('slow-disk', 'no cc')]
 
   expect(markdownTable(figures)).toBe(

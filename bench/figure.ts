@@ -1,16 +1,16 @@
-// What a scenario found out, and how it is shown: on the terminal and in RESULTS.md.
+// The result of a scenario, and how it is shown on the terminal and in RESULTS.md.
 
 export interface Figure {
   scenario: string
   what: string
-  /** What the floor, or the server in its first state, showed; empty where there is nothing to compare with. */
+  /** The value of the floor, or of the server before the load. Empty when there is nothing to compare with. */
   base: string
   server: string
-  /** The figure with its unit, as compared with the target. */
+  /** The value that is compared with the target, with its unit. */
   value: string
   target: string
   outcome: 'met' | 'missed' | 'skipped'
-  /** How it was measured, what else was seen, what went wrong. */
+  /** How it was measured, other observations, and what went wrong. */
   note: string
 }
 
@@ -23,7 +23,7 @@ interface Measured {
   limit: number
   unit: '×' | ' ms' | ' MB' | ' %' | ' failed'
   note?: string
-  /** Anything in here means that the figure cannot be trusted; it then is missed, whatever its value. */
+  /** Reasons why the figure cannot be trusted. With any of them the target counts as missed, whatever the value. */
   problems?: readonly string[]
 }
 
@@ -46,7 +46,7 @@ export function skipped(scenario: string, reason: string): Figure {
   return { scenario, what: '', base: '', server: '', value: '', target: '', outcome: 'skipped', note: reason }
 }
 
-/** About three digits that count: 0.12, 1.23, 12.3, 123; counts stay whole. */
+/** About three significant digits: 0.12, 1.23, 12.3, 123. Integers stay integers. */
 export function round(value: number): string {
   if (Number.isInteger(value)) return String(value)
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
@@ -67,7 +67,7 @@ export function markdownTable(figures: readonly Figure[]): string {
   )
 }
 
-/** Aligned columns; each note on its own line below. */
+/** Aligned columns, with each note on its own line below its row. */
 export function textTable(figures: readonly Figure[]): string {
   const rows = [COLUMNS, ...figures.map(cells)].map((row) => row.slice(0, -1))
   const widths = COLUMNS.slice(0, -1).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

@@ -1,5 +1,5 @@
-// The floor: what it costs to do nothing but translate. No sessions, no log, no checks; the obvious node:http program, with
-// one write for what came in one read. (One write an event would cost it a third more and make every ratio look better.)
+// The floor: the cost of only translating. No sessions, no log, no checks: the obvious node:http program, with one write per read.
+// (One write per event would cost it a third more and make every ratio look better.)
 //   node bench/floor.ts --model http://127.0.0.1:9199/v1 [--port 9198]
 
 import { randomUUID } from 'node:crypto'
@@ -52,6 +52,6 @@ export function createFloor(modelUrl: string): Server {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { port: { type: 'string', default: '9198' }, model: { type: 'string' } } })
-  if (values.model === undefined) throw new Error('say where the model is: --model http://127.0.0.1:9199/v1')
+  if (values.model === undefined) throw new Error('Name the model server: --model http://127.0.0.1:9199/v1')
   process.stdout.write(`${JSON.stringify({ port: await listen(createFloor(values.model), Number(values.port)) })}\n`)
 }

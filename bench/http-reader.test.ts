@@ -57,6 +57,6 @@ test('a connection that ends inside a chunk is noticed', () => {
   expect(read(Buffer.from(chunked.slice(0, -5)), () => 1000).whole).toBe(false)
 })
 
-test('what is not HTTP is refused', () => {
+test('bytes that are not HTTP are refused', () => {
   expect(() => read(Buffer.from('hello\r\n\r\n'), () => 100)).toThrow('not HTTP/1.x: "hello"')
 })

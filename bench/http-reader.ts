@@ -1,25 +1,25 @@
-// Just enough HTTP/1.1 to read what comes over one keep-alive connection. The load client and the fake model share a core
-// and must together cost less than what they measure; node:http calls back for every chunk and would not.
+// Just enough HTTP/1.1 to read one keep-alive connection. The load client and the fake model share a core and must together cost
+// less than what they measure. node:http calls back for every chunk and would cost too much.
 
 interface HttpHandlers {
-  /** The start line and the header fields, as they came. */
+  /** The start line and the headers, unchanged. */
   head(text: string): void
-  /** Bytes of the body as Latin-1 text: one character a byte, whatever their encoding. */
+  /** Bytes of the body as Latin-1 text: one character per byte, whatever their encoding. */
   body(text: string): void
   end(): void
 }
 
 interface HttpReader {
-  /** Throws on what is not HTTP. */
+  /** Throws when the bytes are not HTTP. */
   feed(bytes: Buffer): void
-  /** The connection has ended; false when that cut a message short. */
+  /** Call it when the connection has ended. Returns false when a message was cut short. */
   close(): boolean
 }
 
 const CHUNKED = -1
 const UNTIL_CLOSE = Number.POSITIVE_INFINITY
 
-/** `bodyless`: requests have no body unless they say so; responses go on until the connection ends. */
+/** `bodyless`: requests without a length have no body. Responses without a length go on until the connection ends. */
 export function createHttpReader(handlers: HttpHandlers, bodyless: boolean): HttpReader {
   let rest = ''
   let state: 'head' | 'body' | 'size' | 'chunk' | 'trailer' = 'head'
@@ -45,7 +45,7 @@ export function createHttpReader(handlers: HttpHandlers, bodyless: boolean): Htt
         missing = Number.parseInt(text.slice(at, end), 16)
         if (Number.isNaN(missing)) throw new Error(`not a chunk size: ${JSON.stringify(text.slice(at, end))}`)
         state = missing === 0 ? 'trailer' : 'chunk'
-        // The line end behind the chunk's data is skipped with it.
+        // Skips the line end after the chunk's data too.
         missing += 2
         return end + 2
       }
@@ -54,7 +54,7 @@ export function createHttpReader(handlers: HttpHandlers, bodyless: boolean): Htt
         const data = Math.min(size, missing - 2)
         if (data > 0) handlers.body(text.slice(at, at + data))
         missing -= size
-        // A cut inside the line end: what is left of it holds no data.
+        // The bytes were cut inside the line end. The rest of it holds no data.
         if (missing === 0) state = 'size'
         return at + size
       }

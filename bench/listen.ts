@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 
-/** Opens the server on loopback and tells the port it got; 0 asks for a free one. */
+/** Makes the server listen on loopback and returns its port. Port 0 asks for a free one. */
 export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface LiveMemory {
-  /** Heap and what hangs on it outside the heap (buffers), of the main thread. */
+  /** The main thread's heap and what it keeps alive outside the heap (buffers). */
   aliveMb: number
   rssMb: number
 }
@@ -10,7 +10,7 @@ export interface LiveMemory {
 /** The environment variable that names the file `memory-probe.ts` writes to. */
 export const PROBE_FILE = 'QUARTERDECK_BENCH_MEMORY'
 
-/** Asks a process that has the probe loaded to collect garbage and say what is alive. */
+/** Asks a process with the probe to collect garbage and report what is alive. */
 export async function liveMemory(pid: number, file: string): Promise<LiveMemory> {
   rmSync(file, { force: true })
   process.kill(pid, 'SIGUSR2')
@@ -18,5 +18,5 @@ export async function liveMemory(pid: number, file: string): Promise<LiveMemory>
     await delay(25)
     if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
   }
-  throw new Error('the server did not say how much memory is alive: was bench/memory-probe.ts loaded?')
+  throw new Error('The server did not report how much memory is alive. Was bench/memory-probe.ts loaded?')
 }

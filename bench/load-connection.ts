@@ -4,11 +4,11 @@ import { createHttpReader } from './http-reader.ts'
 import { createSseFrames } from './sse-frames.ts'
 import type { StreamCheck } from './stream-check.ts'
 
-/** One client that makes one run after the other over a connection it keeps. */
+/** One client that makes one run after the other over one kept connection. */
 export interface LoadConnection {
-  /** Sends the input and feeds the check to the end of the answer. Resolves with what was wrong, or null; never rejects. */
+  /** Sends the input and gives the whole answer to the check. Resolves with what was wrong, or null. Never rejects. */
   run(input: string, check: StreamCheck): Promise<string | null>
-  /** Ends a run that has heard nothing for `ms`. */
+  /** Ends a run that has received nothing for `ms`. */
   expire(ms: number): void
   close(): void
 }
@@ -21,7 +21,7 @@ interface Running {
   settle(problem: string | null): void
 }
 
-/** `readBuffer` may be shared by all connections: what was read is consumed before the next read. */
+/** All connections may share `readBuffer`, because a read is consumed before the next one. */
 export function createLoadConnection(url: string, door: LoadDoor, readBuffer: Uint8Array): LoadConnection {
   const { hostname, port, pathname, host } = new URL(door.path, url)
   const accept = door.streams ? 'text/event-stream' : 'application/json'
@@ -77,7 +77,7 @@ export function createLoadConnection(url: string, door: LoadDoor, readBuffer: Ui
       host: hostname,
       port: Number(port),
       noDelay: true,
-      // Straight from the kernel: a stream's own buffers and queues would cost the load more than the checks do.
+      // Reads directly into our buffer: a stream's buffers and queues would cost more than the checks.
       onread: {
         buffer: readBuffer,
         callback(size, buffer) {
@@ -91,7 +91,7 @@ export function createLoadConnection(url: string, door: LoadDoor, readBuffer: Ui
         },
       },
     })
-    // A socket that was given up says so late; by then another one is open.
+    // A socket that was given up may report an error when another one is already open.
     socket.on('error', (error) => open === socket && give(`the connection failed: ${error.message}`))
     socket.on('close', () => {
       if (open !== socket) return

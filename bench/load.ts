@@ -1,4 +1,4 @@
-// Clients of a door by the hundred in one process. Every stream is checked to its last event.
+// Hundreds of clients of a door in one process. Every stream is checked to its last event.
 //   node bench/load.ts --url http://127.0.0.1:8000/ --parallel 20 --runs 1000 | --seconds 5 [--message full] [--tokens 200]
 //                      [--threads 0] [--thread name] [--prefix name] [--ramp 0] [--stall 30] [--door ag-ui]
 // Prints one JSON object: a `LoadReport`.
@@ -14,47 +14,47 @@ import { monotonicMicros } from './token.ts'
 export interface LoadOptions {
   url: string
   door: LoadDoorName
-  /** Streams open at the same time. */
+  /** How many streams are open at the same time. */
   parallel: number
-  /** Stop after this many runs in all, or start none after `seconds`, whichever is set. */
+  /** Stop after this many runs in total, or start no new run after `seconds`. One of the two must be set. */
   runs?: number
   seconds?: number
-  /** What the user says; the fake model takes its orders from it. */
+  /** The user's message, which tells the fake model how to answer. */
   message: string
-  /** Tokens each answer must have. */
+  /** How many tokens each answer must have. */
   tokens: number
-  /** 0: every run in a thread of its own. Otherwise this many threads, used in turn, never twice at once. */
+  /** 0: every run has its own thread. Otherwise the runs use this many threads in turn, never one thread twice at once. */
   threads: number
-  /** The one thread of all runs, which then come one after the other; it may exist already. */
+  /** One thread for all runs, which then come one after the other. It may already exist. */
   thread?: string
-  /** Begins the names of threads and runs, so that two loads on one server do not meet. */
+  /** Prefix for the names of threads and runs, so that two loads on one server use different names. */
   prefix: string
-  /** The first streams start spread over this time, as real ones do, so that their tokens do not fall together. */
+  /** Spreads the start of the first streams over this time, so that their tokens do not all come at the same moment. */
   rampMs: number
-  /** A stream that is silent for longer has failed. */
+  /** A stream that sends nothing for longer than this has failed. */
   stallMs: number
 }
 
 export interface LoadReport {
   runs: number
   failed: number
-  /** What went wrong, and how often. */
+  /** How often each failure happened. */
   failures: Record<string, number>
   tokens: number
-  /** Events with text of the answer; fewer than tokens when the server merges. */
+  /** Events with text of the answer. Fewer than tokens when the server merges deltas. */
   contentEvents: number
   seconds: number
-  /** Model's write to client's read, of the tokens that carry a time. */
+  /** Time from the model's write to the client's read, for tokens that carry a time. */
   delayMs: Percentiles | null
-  /** Of the load process itself: near `seconds` it, not the server, was the bottleneck. */
+  /** CPU time of the load process itself. Near `seconds`, it was the bottleneck, not the server. */
   cpuSeconds: number
 }
 
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const { parallel, threads } = options
-  if (options.runs === undefined && options.seconds === undefined) throw new Error('say --runs or --seconds')
+  if (options.runs === undefined && options.seconds === undefined) throw new Error('Give --runs or --seconds.')
   if (threads % parallel !== 0) throw new Error(`--threads must be a multiple of --parallel ${parallel}`)
-  if (options.thread !== undefined && parallel !== 1) throw new Error('--thread goes with --parallel 1')
+  if (options.thread !== undefined && parallel !== 1) throw new Error('--thread needs --parallel 1')
 
   const door = loadDoors[options.door]
   const delays: number[] = []
@@ -124,8 +124,8 @@ if (import.meta.main) {
       door: { type: 'string', default: 'ag-ui' },
     },
   })
-  if (values.url === undefined) throw new Error('say what to load: --url http://127.0.0.1:8000/')
-  if (!isLoadDoor(values.door)) throw new Error(`--door is one of ${Object.keys(loadDoors).join(', ')}`)
+  if (values.url === undefined) throw new Error('Name the server: --url http://127.0.0.1:8000/')
+  if (!isLoadDoor(values.door)) throw new Error(`--door must be one of ${Object.keys(loadDoors).join(', ')}`)
   const report = await runLoad({
     url: values.url,
     door: values.door,

@@ -5,7 +5,7 @@ export interface Percentiles {
   max: number
 }
 
-/** Nearest-rank percentiles; null for no samples. */
+/** Nearest-rank percentiles, or null when there are no samples. */
 export function percentilesOf(samples: readonly number[]): Percentiles | null {
   const sorted = Float64Array.from(samples).sort()
   const at = (share: number): number => sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? Number.NaN

@@ -1,23 +1,23 @@
-// What a process and its children have used, from /proc. Linux only, like taskset and the disk shim.
+// CPU and memory of a process and its children, from /proc. Linux only, like taskset and the disk shim.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** /proc counts in USER_HZ, which is 100 on every Linux that Node runs on. */
 const MS_PER_TICK = 10
 
-/** User and system time of all threads, children included, living or reaped. */
+/** User and system time of all threads, including children, running or ended. */
 export function cpuMs(pid: number): number {
   let ticks = 0
   for (const each of processTree(pid)) {
     const stat = read(`/proc/${each}/stat`)
-    // The second field is the program's name in parentheses and may hold blanks; 14 to 17 are utime, stime, cutime, cstime.
+    // The second field is the program's name in parentheses and may contain spaces. Fields 14 to 17 are utime, stime, cutime, cstime.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     for (const field of fields.slice(11, 15)) ticks += Number(field)
   }
   return ticks * MS_PER_TICK
 }
 
-/** What all programs on all cores have used since the machine started, the hypervisor's theft included. */
+/** CPU time of all programs on all cores since the machine started, including time stolen by the hypervisor. */
 export function machineBusyMs(): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (
     read('/proc/stat').split('\n')[0] ?? ''
@@ -54,7 +54,7 @@ function readTasks(pid: number): string[] {
   }
 }
 
-/** Empty for a process that has just ended. */
+/** The content of a file; empty when the process has just ended. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -1,4 +1,4 @@
-// Where the server's time goes at full speed: the 30 functions with the most self time.
+// Shows where the server's time goes at full speed: the 30 functions with the most self time.
 //   node bench/profile.ts [--seconds 10] [--message full|paced:50] [--parallel 20] [--server bin/quarterdeck.js]
 //                         [--keep folder]
 
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
       message: { type: 'string', default: 'full' },
       parallel: { type: 'string', default: '20' },
       server: { type: 'string', default: join(root, 'bin', 'quarterdeck.js') },
-      /** A folder that keeps the .cpuprofile files, for Chrome's or an editor's viewer. */
+      /** Folder for the .cpuprofile files, which Chrome and editors can show. */
       keep: { type: 'string' },
     },
   })
@@ -33,11 +33,11 @@ async function main(): Promise<void> {
       message: values.message,
       tokens: 200,
     })
-    // The profiles are written when the process ends by itself.
+    // Node writes the profiles when the process ends by itself.
     await server.stop()
     const times = selfTimes(folder, root)
     if (values.keep !== undefined) cpSync(folder, values.keep, { recursive: true })
-    if (times.length === 0) throw new Error('the server left no profile: it must end by itself on SIGTERM')
+    if (times.length === 0) throw new Error('The server wrote no profile. It must end by itself on SIGTERM.')
     const sum = times.reduce((total, { ms }) => total + ms, 0)
     const lines = times
       .slice(0, TOP)

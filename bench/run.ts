@@ -1,7 +1,7 @@
-// Measures the figures the project promises, against a floor in the same run, and keeps them in RESULTS.md.
+// Measures the figures that the project promises, compares them with a floor in the same run, and writes them to RESULTS.md.
 //   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile] [--seconds 5] [--json out.json]
 //                    [--server bin/quarterdeck.js]
-// A partial run prints its table and leaves RESULTS.md alone. Exit code 1: a figure was missed; 2: nothing was measured.
+// A partial run prints its table and does not change RESULTS.md. Exit code 1: a target was missed; 2: nothing was measured.
 
 import { writeFileSync } from 'node:fs'
 import { arch, cpus, release } from 'node:os'
@@ -20,7 +20,7 @@ import { latency, slowDisk } from './scenarios/token-delay.ts'
 import { openStage, type Stage } from './stage.ts'
 
 const scenarios: readonly Scenario[] = [full, paced, latency, slowDisk, start, idle, streams, sessions, doors, hostile]
-/** Share of one core; what the system itself does for us (interrupts, writing back) stays below. */
+/** Share of one core. The work of the system for us (interrupts, writing back) stays below it. */
 const NOTABLE_NOISE = 0.15
 const root = join(import.meta.dirname, '..')
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -36,8 +36,8 @@ async function main(): Promise<void> {
   })
   const chosen = choose(values.only)
   const seconds = values.seconds === undefined ? null : Number(values.seconds)
-  if (seconds !== null && !(seconds >= 1)) throw new Error('--seconds takes a number from 1 up')
-  if (process.platform !== 'linux') throw new Error('the bench reads /proc: run it on Linux, or in a container')
+  if (seconds !== null && !(seconds >= 1)) throw new Error('--seconds must be a number of 1 or more')
+  if (process.platform !== 'linux') throw new Error('The bench reads /proc. Run it on Linux, or in a container.')
 
   const stage = await openStage({ serverScript: values.server })
   const stopOnSignal = (): void => void stage.close().then(() => process.exit(130))
@@ -64,14 +64,14 @@ function choose(only: string | undefined): readonly Scenario[] {
     const found = scenarios.find((scenario) => scenario.name === name.trim())
     if (found === undefined) {
       throw new Error(
-        `there is no scenario ${JSON.stringify(name)}; there are ${scenarios.map((s) => s.name).join(', ')}`,
+        `There is no scenario ${JSON.stringify(name)}. The scenarios are ${scenarios.map((s) => s.name).join(', ')}.`,
       )
     }
     return found
   })
 }
 
-/** A scenario that breaks is a missed figure; the others still run. */
+/** A scenario that throws counts as a missed figure, and the others still run. */
 async function runScenario(scenario: Scenario, stage: Stage, seconds: number | null): Promise<Figure[]> {
   const begun = performance.now()
   const foreign = foreignCpu()
@@ -95,7 +95,7 @@ async function runScenario(scenario: Scenario, stage: Stage, seconds: number | n
   return figures
 }
 
-/** CPU time of everything that is not part of this bench. */
+/** CPU time of all programs that are not part of this bench. */
 const foreignCpu = (): number => machineBusyMs() - cpuMs(process.pid)
 
 function conditionsOf(remarks: readonly string[], seconds: number | null): string[] {

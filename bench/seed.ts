@@ -1,6 +1,6 @@
 // Fills the store of a server that is not running, through the store's own port, as `sessions import` would.
 //   node bench/seed.ts --data-dir D [--sessions 100000] [--history 10000]
-// The directory must have been opened by a server once: that is how the database's name and format are known here.
+// A server must have opened the directory once, so that there is a database of the right name and format.
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import type { Store } from '../src/store/store.ts'
 export interface SeedPlan {
   /** Sessions of one exchange each, named `seed-0`, `seed-1`, … */
   sessions: number
-  /** Messages in the one session named `HISTORY_THREAD`; 0 for no such session. */
+  /** Messages in the session named `HISTORY_THREAD`. 0: there is no such session. */
   history: number
 }
 
@@ -28,7 +28,7 @@ const SESSIONS_PER_COMMIT = 200
 const QUESTION = 'What did we say about the harbour, the tide tables and the order of the watches? '.repeat(2)
 const ANSWER =
   'The tide turns at four, the second watch has the deck, and the pilot comes aboard off the mole. '.repeat(8)
-/** Within the sessions' time to live, so that no compaction of what was seeded runs into the measurement. */
+/** Younger than the sessions' time to live, so that the server does not compact them during the measurement. */
 const SPREAD_MS = 600_000
 
 export async function seed(store: Pick<Store, 'commit'>, plan: SeedPlan, now: number): Promise<void> {
@@ -122,20 +122,22 @@ function sessionOf(alias: string, number: number, exchanges: number, at: number)
   }
 }
 
-/** A UUIDv7 of 2025, so that nothing the server mints can meet it; the numbers make it unique. */
+/** A UUIDv7 from 2025, so that it differs from every id that the server makes. The numbers make it unique. */
 function uuid(kind: number, number: number): string {
   const low = (number + 1).toString(16).padStart(12, '0')
   return `0194${kind.toString(16).padStart(4, '0')}-0000-7000-8000-${low}`
 }
 
-/** The one SQLite database in the directory, whatever the server calls it. */
+/** The only SQLite database in the directory, whatever its name is. */
 function findDatabase(dataDir: string): string {
   const found = readdirSync(dataDir)
     .map((name) => join(dataDir, name))
     .filter(isDatabase)
   const [path] = found
   if (path === undefined || found.length > 1) {
-    throw new Error(`${dataDir} holds ${found.length} SQLite databases; start a server on it once, then seed it`)
+    throw new Error(
+      `${dataDir} holds ${found.length} SQLite databases, not one. Start a server on it once, then seed it.`,
+    )
   }
   return path
 }
@@ -161,7 +163,7 @@ if (import.meta.main) {
       history: { type: 'string', default: '0' },
     },
   })
-  if (values['data-dir'] === undefined) throw new Error('say which directory: --data-dir D')
+  if (values['data-dir'] === undefined) throw new Error('Name the data directory: --data-dir D')
   const store = createSqliteStore({
     path: findDatabase(values['data-dir']),
     fatal: (error) => {

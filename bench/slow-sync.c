@@ -1,4 +1,4 @@
-// A disk whose sync takes longer: LD_PRELOAD this, and every fsync and fdatasync waits SLOW_SYNC_MS more.
+// Simulates a slow disk. Load it with LD_PRELOAD: every fsync and fdatasync then takes SLOW_SYNC_MS longer.
 //   cc -shared -fPIC -O2 -o slow-sync.so slow-sync.c -ldl
 
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/** Feeds on text as it arrives; calls `take` with the data of each complete SSE event. Comments and ids are skipped. */
+/** Takes text as it arrives and calls `take` with the data of each complete SSE event. Skips comments and ids. */
 export function createSseFrames(take: (data: string) => void): (text: string) => void {
   let rest = ''
   return (text) => {

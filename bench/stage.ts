@@ -1,4 +1,4 @@
-// Puts the programs on the stage: the server or the floor on one core, the model and the load on the other.
+// Starts the programs: the server or the floor on one core, the model and the load on the other.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,12 +13,12 @@ import { listen } from './listen.ts'
 import type { LoadReport } from './load.ts'
 import { cpuMs } from './process-stat.ts'
 
-/** What is measured: the floor or a server. */
+/** The program that is measured: the floor or a server. */
 export interface Target {
   readonly name: string
   readonly url: string
   readonly child: Child
-  /** From the start of the process to its first 200 on /ready. */
+  /** Time from the start of the process to its first 200 on /ready. */
   readonly startMs: number
   stop(): Promise<void>
 }
@@ -27,46 +27,46 @@ export interface LoadPlan {
   parallel: number
   runs?: number
   seconds?: number
-  /** `full` or `paced:N`, as the fake model understands it. */
+  /** `full` or `paced:N`, for the fake model. */
   message: string
   tokens: number
   /** As in `LoadOptions`. */
   threads?: number
   thread?: string
   rampMs?: number
-  /** The AG-UI door unless it says otherwise. */
+  /** Default: the AG-UI door. */
   door?: LoadDoorName
 }
 
 export interface LoadResult extends LoadReport {
-  /** All threads of the target, per run. */
+  /** CPU of all threads of the target, per run. */
   cpuMsPerRun: number
-  /** Share of the other core that load and model used: near 1 they, not the target, were the limit. */
+  /** Share of the other core that load and model used. Near 1, they were the limit, not the target. */
   loadCore: number
-  /** Failed runs in words; empty when there were none. */
+  /** Descriptions of failed runs. Empty when no run failed. */
   problems: string[]
 }
 
 interface ServerOptions {
   name?: string
-  /** Another one than the stage's. */
+  /** Default: the script of the stage. */
   script?: string
-  /** Kept and used as it is; a fresh one otherwise. */
+  /** An existing directory. Default: a new one. */
   dataDir?: string
-  /** Options of Node, before the script. */
+  /** Options for Node, before the script. */
   nodeArgs?: readonly string[]
   env?: Record<string, string>
 }
 
 export interface Stage {
-  /** What the reader must know about the conditions: which core is whose, or that none could be given. */
+  /** What the reader must know about the conditions: which program runs on which core, or that nothing is pinned. */
   readonly remarks: readonly string[]
-  /** A new empty folder that goes with the stage. */
+  /** A new empty folder that is removed with the stage. */
   folder(name: string): string
   floor(): Promise<Target>
   server(options?: ServerOptions): Promise<Target>
   load(target: Target, plan: LoadPlan): Promise<LoadResult>
-  /** Ends what a broken scenario left running; the model stays. */
+  /** Ends the programs that a failed scenario left running, except the model. */
   clear(): Promise<void>
   /** Ends everything and removes the folders. */
   close(): Promise<void>
@@ -84,7 +84,7 @@ const here = (file: string): string => join(import.meta.dirname, file)
 
 export async function openStage(options: StageOptions): Promise<Stage> {
   if (!existsSync(options.serverScript)) {
-    throw new Error(`there is no server at ${options.serverScript}; name its script with --server`)
+    throw new Error(`There is no server at ${options.serverScript}. Name its script with --server.`)
   }
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-bench-'))
   const children = new Set<Child>()
@@ -185,7 +185,7 @@ function canPin(remarks: string[]): boolean {
   const found = spawnSync('taskset', ['--version']).status === 0
   const cores = availableParallelism()
   if (found && cores >= 2) {
-    // This process sleeps and reads /proc; it must not do so on the core that is measured.
+    // This process sleeps and reads /proc. It must not use the core that is measured.
     spawnSync('taskset', ['-cp', String(LOAD_CORE), String(process.pid)])
     remarks.push(`server or floor on core ${TARGET_CORE}, load and fake model on core ${LOAD_CORE}`)
     return true

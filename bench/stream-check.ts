@@ -1,4 +1,4 @@
-// Is this the whole stream of one run? Pure: events in, a verdict out.
+// Checks that a stream is the complete stream of one run. Pure: events in, a verdict out.
 
 import { eachToken } from './token.ts'
 
@@ -11,14 +11,14 @@ export interface StreamEvent {
 
 export interface StreamCheck {
   event(event: StreamEvent): void
-  /** After the last byte: the first thing that was wrong with the stream, or null. */
+  /** Call it after the last byte. The first thing that was wrong with the stream, or null. */
   end(): string | null
   readonly tokens: number
   /** Fewer than `tokens` when the server merges deltas. */
   readonly contentEvents: number
 }
 
-/** `onToken` gets the time the model wrote the token, for those that carry one. */
+/** `onToken` gets the time when the model wrote the token, if the token carries one. */
 export function createStreamCheck(expectedTokens: number, onToken: (sentAt: number) => void): StreamCheck {
   let problem: string | null = null
   let events = 0

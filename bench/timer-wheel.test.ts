@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTimerWheel } from './timer-wheel.ts'
 
-/** A clock that is moved by hand; moving it turns the wheel as a busy event loop would: late. */
+/** A clock that the test moves. It turns the wheel late, as a busy event loop would. */
 function createHandClock() {
   let now = 0.4
   let turn: (() => void) | null = null
@@ -25,7 +25,7 @@ function createHandClock() {
   }
 }
 
-test('fires at its rate until it is told to stop, and rests when nothing is left', () => {
+test('fires at its rate until it returns false, and stops ticking when nothing is left', () => {
   const clock = createHandClock()
   const times: number[] = []
   clock.wheel.every(2.5, () => times.push(clock.now()) < 5)
@@ -36,7 +36,7 @@ test('fires at its rate until it is told to stop, and rests when nothing is left
   expect(clock.ticking()).toBe(false)
 })
 
-test('makes up for turns that came late, also after more than a round of the wheel', () => {
+test('makes up for late turns, even after more than a round of the wheel', () => {
   const clock = createHandClock()
   let fired = 0
   clock.wheel.every(100, () => {
@@ -51,7 +51,7 @@ test('makes up for turns that came late, also after more than a round of the whe
   expect(fired).toBe(54)
 })
 
-test('refuses an interval it cannot hold', () => {
+test('refuses an interval that is too long', () => {
   expect(() => createHandClock().wheel.every(1500, () => true)).toThrow(
     'an interval of 1 to 1000 ms is possible, not 1500',
   )

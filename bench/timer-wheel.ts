@@ -1,6 +1,6 @@
-/** One timer for many streams: a thousand of Node's own would cost more than the tokens they send. */
+/** One timer for many streams. A thousand of Node's timers would cost more than the tokens they send. */
 interface TimerWheel {
-  /** Calls `fire` every `ms` (1 to 1000) on average, first after `ms`, until it returns false. Late calls are caught up. */
+  /** Calls `fire` every `ms` (1 to 1000) on average, first after `ms`, until it returns false. Makes up for late calls. */
   every(ms: number, fire: () => boolean): void
 }
 
@@ -12,7 +12,7 @@ interface Entry {
 
 const SLOTS = 1024
 
-/** `tick` starts calling back about every millisecond and returns what stops it; it runs only while something is due. */
+/** `tick` calls back about every millisecond and returns a function that stops it. It runs only while a timer is set. */
 export function createTimerWheel(now: () => number, tick: (turn: () => void) => () => void): TimerWheel {
   const slots: Entry[][] = Array.from({ length: SLOTS }, () => [])
   let entries = 0

@@ -1,10 +1,10 @@
-// A token of the fake model says which one it is and when it was written, so that the load client can prove that none
-// is missing, doubled or out of order, and how long each was on its way. Merged deltas stay readable.
+// Each token of the fake model holds its number and the time of its write. So the load client can check that no token is missing,
+// doubled or out of order, and measure how long each one took. It also works when deltas are merged.
 
-/** `sentAt` in microseconds of `monotonicMicros`; 0 where the text was made beforehand and carries no time. */
+/** `sentAt` in microseconds of `monotonicMicros`, or 0 for a text without a time that was made beforehand. */
 export const tokenText = (index: number, sentAt: number): string => ` ${index}@${sentAt}`
 
-/** Calls `take` for each token in the text of a delta; false when the text is not made of whole tokens. */
+/** Calls `take` for each token in the text of a delta. False when the text does not consist of whole tokens. */
 export function eachToken(delta: string, take: (index: number, sentAt: number) => void): boolean {
   let start = 0
   while (start < delta.length) {
@@ -22,7 +22,7 @@ export function eachToken(delta: string, take: (index: number, sentAt: number) =
   return true
 }
 
-/** CLOCK_MONOTONIC, which on Linux is one clock for all processes: their times may be subtracted from each other. */
+/** CLOCK_MONOTONIC, which on Linux is one clock for all processes, so their times can be compared. */
 export function monotonicMicros(): number {
   const [seconds, nanos] = process.hrtime()
   return seconds * 1_000_000 + Math.floor(nanos / 1000)

@@ -45,7 +45,7 @@ function createCpuScenario({ name, plan, rounds, limit }: CpuScenario): Scenario
   }
 }
 
-/** 20 streams, 200 tokens as fast as they come. */
+/** 20 streams of 200 tokens at full speed. */
 export const full: Scenario = createCpuScenario({
   name: 'full',
   plan: (seconds) => ({ parallel: 20, seconds: seconds ?? 5, message: 'full', tokens: 200 }),
@@ -53,7 +53,7 @@ export const full: Scenario = createCpuScenario({
   limit: 2,
 })
 
-/** 200 streams at 50 tokens a second; a run takes 4 s, so a round is a whole number of them. */
+/** 200 streams at 50 tokens per second. A run takes 4 s, so a round is a multiple of 4 s. */
 export const paced: Scenario = createCpuScenario({
   name: 'paced',
   plan: (seconds) => ({

@@ -15,7 +15,7 @@ export const doors: Scenario = {
     const server = await stage.server()
     for (const door of NAMES) await stage.load(server, { ...WARM_UP, seconds: 2, door })
     const results = new Map<LoadDoorName, LoadResult[]>(NAMES.map((door) => [door, []]))
-    // In turn, so that a noisy minute of the machine and a growing store hit all alike.
+    // In turn, so that a noisy minute of the machine and a growing store affect all doors equally.
     for (let count = 0; count < ROUNDS; count += 1) {
       for (const [door, found] of results) found.push(await stage.load(server, planOf(door, seconds)))
     }

@@ -23,7 +23,7 @@ const keys = (count: number): string => Array.from({ length: count }, (_, i) => 
 const agUi = (more: string): string => `{"threadId":"t","runId":"r","tools":[],"context":[],${more}}`
 const said = (content: string): string => `{"role":"user","content":${content}}`
 
-/** Each is as large, or as full, as its route takes it, or a little more. */
+/** Each body is as large as its route allows, or a little larger. */
 const attacks: readonly Attack[] = [
   { what: 'five million values', path: '/', body: listOf(BYTES / 2, '0'), status: 413 },
   { what: '10 MB of text', path: '/', body: agUi(`"messages":[${said(`"${'x'.repeat(9_900_000)}"`)}]`), status: 400 },
@@ -84,7 +84,7 @@ const attacks: readonly Attack[] = [
   },
 ]
 
-/** How long the loop of a server is ever held up by a body that is refused. */
+/** The longest time that a refused body blocks the server's event loop. */
 export const hostile: Scenario = {
   name: 'hostile',
   async run(stage) {
@@ -95,7 +95,7 @@ export const hostile: Scenario = {
     })
     const problems: string[] = []
     let worst = { ms: 0, name: '' }
-    // The first round compiles what the others run.
+    // The first round compiles the code for the others.
     for (let round_ = 0; round_ < ROUNDS; round_ += 1) {
       await longestTurn(server, file)
       for (const attack of attacks) {
@@ -123,7 +123,7 @@ export const hostile: Scenario = {
   },
 }
 
-/** Null: the server closed the connection before all was sent, and the answer got lost. */
+/** Null: the server closed the connection before everything was sent, and the answer was lost. */
 function send({ url }: Target, { path, body }: Attack): Promise<number | null> {
   return new Promise((resolve) => {
     const bytes = Buffer.from(body)
@@ -137,7 +137,7 @@ function send({ url }: Target, { path, body }: Attack): Promise<number | null> {
   })
 }
 
-/** Milliseconds of CPU since the last time it was asked. */
+/** Milliseconds of CPU since the last call. */
 async function longestTurn({ child }: Target, file: string): Promise<number> {
   const before = readIfThere(file)
   process.kill(child.pid, 'SIGUSR2')

@@ -8,18 +8,18 @@ export interface Scenario {
 }
 
 interface ScenarioOptions {
-  /** Length of one measured round; null for the scenario's own. */
+  /** Length of one measured round. Null: the scenario decides. */
   seconds: number | null
 }
 
-/** Compiled code and settled heaps: the first second of a process says nothing about its hours. */
+/** Lets code compile and heaps settle: the first second of a process does not show how it runs later. */
 export const WARM_UP: LoadPlan = { parallel: 20, seconds: 3, message: 'full', tokens: 200 }
 
 export async function warmUp(stage: Stage, targets: readonly Target[]): Promise<void> {
   for (const target of targets) await stage.load(target, WARM_UP)
 }
 
-/** Rounds of each in turn, so that a noisy minute of the machine hits all alike; one list of results per target. */
+/** Measures the targets in turn, so that a noisy minute of the machine affects all equally. Returns one list of results per target. */
 export async function alternate(
   stage: Stage,
   targets: readonly Target[],

@@ -10,12 +10,12 @@ const LIVE_SESSIONS = 100
 const MESSAGES_EACH = 50
 const SMALL_RUNS: LoadPlan = { parallel: 20, message: 'full', tokens: 50 }
 const ROUNDS = 5
-/** More than the context window takes, so that the model is sent as much as in the long session. */
+/** More than fits the context window, so that the model gets as much as in the long session. */
 const SHORT_HISTORY = 400
 const LONG_HISTORY = 10_000
 const STORED_SESSIONS = 100_000
 
-/** What live sessions cost in memory, and what stored ones and long ones cost the next run. */
+/** The memory of live sessions, and what many stored sessions and long sessions cost the next run. */
 export const sessions: Scenario = {
   name: 'sessions',
   async run(stage, { seconds }) {
@@ -29,7 +29,7 @@ async function liveSessions(stage: Stage): Promise<Figure> {
     nodeArgs: ['--expose-gc', '--import', join(import.meta.dirname, '..', 'memory-probe.ts')],
     env: { [PROBE_FILE]: file },
   })
-  // In a few sessions: had it many, a bounded cache could drop them for those that are measured.
+  // Warms up with few sessions: with many, a bounded cache could drop them in favour of those that are measured.
   await stage.load(server, { ...SMALL_RUNS, runs: 1000, threads: SMALL_RUNS.parallel })
   const before = await liveMemory(server.child.pid, file)
   const result = await stage.load(server, {
@@ -96,7 +96,7 @@ async function storedSessions(stage: Stage, seconds: number | null): Promise<Fig
   ]
 }
 
-/** A server on a data directory that was made by one, filled while none ran, and opened again. */
+/** Starts a server to make a data directory, fills the directory while no server runs, and starts a server on it again. */
 async function seededServer(stage: Stage, name: string, plan: SeedPlan): Promise<Target> {
   const dataDir = stage.folder('seeded')
   await (await stage.server({ dataDir })).stop()

@@ -12,8 +12,8 @@ const STARTS = 5
 const IDLE_MS = 5000
 
 /**
- * From the start of the launcher, on an empty data directory, to the first 200 on /ready: the program from source, and as it is
- * published. The first start of each fills the cache of compiled code and is not counted.
+ * Time from the start of the launcher, on an empty data directory, to the first 200 on /ready: from source, and as published. The
+ * first start of each fills the cache of compiled code and does not count.
  */
 export const start: Scenario = {
   name: 'start',
@@ -25,7 +25,7 @@ export const start: Scenario = {
   },
 }
 
-/** Built, and laid out as npm would: under `node_modules` the launcher takes the build. Returns the launcher. */
+/** Builds the program and puts it where npm would: under `node_modules` the launcher uses the build. Returns the launcher. */
 function published(folder: string): string {
   const root = join(import.meta.dirname, '../..')
   execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root })

@@ -6,24 +6,24 @@ import { type Scenario, warmUp } from './scenario.ts'
 
 const STREAMS = 1000
 const TOKENS_A_SECOND = 20
-/** One connection each 5 ms: a busy event loop accepts one a turn. */
+/** One connection every 5 ms: a busy event loop accepts one per turn. */
 const RAMP_MS = 5000
 const SETTLE_MS = 10_000
 const SAMPLE_MS = 250
-/** Behind the floor by more than this, the streams are open but not held. */
+/** When the delay exceeds the floor's by more than this, the streams are open, but the server does not keep up. */
 const HELD_WITHIN_MS = 1000
 
-/** 1,000 streams at 20 tokens a second on one core: none fails, memory stays bounded and comes back. */
+/** 1,000 streams at 20 tokens per second on one core: none fails, and memory stays bounded and is given back. */
 export const streams: Scenario = {
   name: 'streams',
   async run(stage, options) {
-    // Never less: what waits to be taken, or grows with the length of an answer, shows only after a while.
+    // Never less: slow accepts, and memory that grows with the length of an answer, show only after a while.
     const seconds = Math.max(options.seconds ?? 0, 30)
     const plan: LoadPlan = {
       parallel: STREAMS,
       runs: STREAMS,
       message: `paced:${TOKENS_A_SECOND}`,
-      // Long enough for all of them to be open together for the whole time.
+      // Long enough for all streams to be open together for the whole time.
       tokens: TOKENS_A_SECOND * (seconds + RAMP_MS / 1000),
       rampMs: RAMP_MS,
     }

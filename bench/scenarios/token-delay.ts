@@ -10,13 +10,13 @@ const ROUNDS = 3
 const SYNC_MS = 5
 const SHIM = 'slow-sync.so'
 
-/** Model's write to client's read with 50 streams at 50 tokens a second, less what the floor takes for it. */
+/** Time from the model's write to the client's read, with 50 streams at 50 tokens per second, minus the floor's time. */
 export const latency: Scenario = {
   name: 'latency',
   run: async (stage, { seconds }) => measure('latency', stage, await stage.server(), seconds, ''),
 }
 
-/** The same on a disk whose sync takes 5 ms. */
+/** The same on a disk whose sync takes 5 ms longer. */
 export const slowDisk: Scenario = {
   name: 'slow-disk',
   async run(stage, { seconds }) {
