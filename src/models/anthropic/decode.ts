@@ -48,7 +48,8 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
         return takeUsage(isObject(event.message) ? event.message.usage : undefined, into)
       case 'message_delta':
         takeUsage(event.usage, into)
-        return takeReason(event.delta)
+        reason = reasonOf(event.delta, called, target) ?? reason
+        return
       case 'message_stop':
         return finish(into)
       case 'error':
@@ -77,11 +78,6 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
       block.block.signature += proof
       kept += proof.length
     }
-  }
-
-  const addArguments = (block: OpenBlock & { type: 'tool_use' }, text: string, into: ModelPart[]) => {
-    block.hasArguments = true
-    into.push({ type: 'tool_call_args', id: block.id, delta: text })
   }
 
   const startBlock = (index: unknown, content: unknown, into: ModelPart[]) => {
@@ -142,17 +138,6 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
     into.push({ type: 'usage', usage })
   }
 
-  const takeReason = (delta: unknown) => {
-    const said = textAt(delta, 'stop_reason')
-    if (said === '') return
-    if (said === 'refusal') {
-      const details: unknown = isObject(delta) ? delta.stop_details : undefined
-      throw refusal(textAt(details, 'explanation'), target)
-    }
-    if (said === 'max_tokens' || said === 'model_context_window_exceeded') reason = 'length'
-    else reason = called ? 'tool_calls' : 'stop'
-  }
-
   const finish = (into: ModelPart[]) => {
     for (const index of [...open.keys()]) endBlock(index, into)
     into.push({ type: 'finish', reason: reason ?? (called ? 'tool_calls' : 'stop') })
@@ -173,6 +158,23 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
       return kept
     },
   }
+}
+
+function addArguments(block: OpenBlock & { type: 'tool_use' }, text: string, into: ModelPart[]): void {
+  block.hasArguments = true
+  into.push({ type: 'tool_call_args', id: block.id, delta: text })
+}
+
+/** Null when the delta has no reason. Throws for a refusal. */
+function reasonOf(delta: unknown, called: boolean, target: ModelTarget): FinishReason | null {
+  const said = textAt(delta, 'stop_reason')
+  if (said === '') return null
+  if (said === 'refusal') {
+    const details: unknown = isObject(delta) ? delta.stop_details : undefined
+    throw refusal(textAt(details, 'explanation'), target)
+  }
+  if (said === 'max_tokens' || said === 'model_context_window_exceeded') return 'length'
+  return called ? 'tool_calls' : 'stop'
 }
 
 /** Several events bring counts, each only some of them. Anthropic's input count does not include cached tokens. */

@@ -29,25 +29,9 @@ export function createPayloadStream(
   clock: Clock,
   signal: AbortSignal,
 ): PayloadStream {
-  const parser = createSseParser()
-  let exchange: Flow | null = null
+  const queue = new PayloadQueue()
   let taker: BodyTaker | null = null
   let cancelTimer = () => {}
-  let queuedBytes = 0
-  let paused = false
-  /** What one read of the socket brought: as many pieces as the server sent chunks. */
-  let pieces: Buffer[] = []
-  let reading = false
-
-  /** The consumer has come, so reading goes on. */
-  const readOn = () => {
-    queuedBytes = 0
-    if (!paused) return
-    paused = false
-    exchange?.resume()
-  }
-
-  const queue = new PayloadQueue(readOn)
 
   /** Ignores what arrives later. What is queued is still delivered. */
   const end = (error: Error | null) => {
@@ -60,61 +44,12 @@ export function createPayloadStream(
   const abort = () => {
     queue.payloads = []
     end(null)
-    exchange?.destroy()
+    queue.flow?.destroy()
   }
 
   const fail = (error: unknown) => {
     end(error instanceof Error ? error : new Error(String(error)))
-    exchange?.destroy()
-  }
-
-  const parseRead = () => {
-    if (pieces.length === 0 || queue.ended) return
-    const [only] = pieces
-    const read = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
-    pieces = []
-    queue.alive = true
-    try {
-      parser.push(read, queue.payloads)
-    } catch (error) {
-      fail(error)
-    }
-  }
-
-  const takeRead = () => {
-    reading = false
-    parseRead()
-    queue.settle()
-  }
-
-  const eventStream: BodyTaker = {
-    body(bytes) {
-      if (queue.ended) return
-      pieces.push(bytes)
-      queuedBytes += bytes.length
-      if (queuedBytes > MAX_QUEUED_BYTES && !paused) {
-        paused = true
-        exchange?.pause()
-      }
-      if (reading) return
-      // The microtask runs after all pieces of this read have come. Parsing them together is three times as cheap.
-      reading = true
-      queueMicrotask(takeRead)
-    },
-    end() {
-      parseRead()
-      if (queue.ended) return
-      try {
-        parser.end(queue.payloads)
-      } catch (error) {
-        return fail(error)
-      }
-      end(null)
-    },
-    lost(error) {
-      parseRead()
-      end(new HttpConnectionError(error, true))
-    },
+    queue.flow?.destroy()
   }
 
   const failWithBody = (failureOf: (body: string) => Error): BodyTaker => {
@@ -127,13 +62,14 @@ export function createPayloadStream(
 
   const takerFor = (head: AnswerHead): BodyTaker => {
     if (head.status < 200 || head.status >= 300) return failWithBody((body) => new HttpStatusError({ ...head, body }))
-    if (String(head.headers['content-type']).includes('event-stream')) return eventStream
+    const events = createEventTaker(queue, end, fail)
+    if (String(head.headers['content-type']).includes('event-stream')) return events
     return {
-      ...eventStream,
+      ...events,
       body(bytes) {
         // Some servers send a stream with a wrong content type, so the content decides: no event begins with these characters.
         const isOther = /^\s*[{[<]/.test(bytes.toString('latin1', 0, 64))
-        taker = isOther ? failWithBody((body) => new HttpContentError({ ...head, body })) : eventStream
+        taker = isOther ? failWithBody((body) => new HttpContentError({ ...head, body })) : events
         taker.body(bytes)
       },
     }
@@ -161,7 +97,7 @@ export function createPayloadStream(
     if (signal.aborted) return end(null)
     signal.addEventListener('abort', abort)
     try {
-      exchange = send(handlers)
+      queue.flow = send(handlers)
     } catch (error) {
       fail(error)
     }
@@ -170,7 +106,7 @@ export function createPayloadStream(
   return {
     [Symbol.asyncIterator]: () => ({
       next() {
-        if (exchange === null && !queue.ended) begin()
+        if (queue.flow === null && !queue.ended) begin()
         return queue.next()
       },
       return() {
@@ -182,26 +118,93 @@ export function createPayloadStream(
       if (queue.ended) return
       queue.payloads = []
       end(null)
-      if (exchange === null) return
+      const { flow } = queue
+      if (flow === null) return
       // The pool gets the connection back only when the response was read to its end.
-      exchange.resume()
-      cancelTimer = clock.after(RELEASE_MS, () => exchange?.destroy())
+      flow.resume()
+      cancelTimer = clock.after(RELEASE_MS, () => flow.destroy())
     },
   }
 }
 
-/** Payloads are pushed on one side and pulled in batches on the other: one promise per read of the socket, none while payloads wait. */
+/** Parses the body of an event stream into the queue. */
+function createEventTaker(
+  queue: PayloadQueue,
+  end: (error: Error | null) => void,
+  fail: (error: unknown) => void,
+): BodyTaker {
+  const parser = createSseParser()
+  /** What one read of the socket brought: as many pieces as the server sent chunks. */
+  let pieces: Buffer[] = []
+  let reading = false
+
+  const parseRead = () => {
+    if (pieces.length === 0 || queue.ended) return
+    const [only] = pieces
+    const read = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
+    pieces = []
+    queue.alive = true
+    try {
+      parser.push(read, queue.payloads)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  const takeRead = () => {
+    reading = false
+    parseRead()
+    queue.settle()
+  }
+
+  return {
+    body(bytes) {
+      if (queue.ended) return
+      pieces.push(bytes)
+      queue.received(bytes.length)
+      if (reading) return
+      // The microtask runs after all pieces of this read have come. Parsing them together is three times as cheap.
+      reading = true
+      queueMicrotask(takeRead)
+    },
+    end() {
+      parseRead()
+      if (queue.ended) return
+      try {
+        parser.end(queue.payloads)
+      } catch (error) {
+        return fail(error)
+      }
+      end(null)
+    },
+    lost(error) {
+      parseRead()
+      end(new HttpConnectionError(error, true))
+    },
+  }
+}
+
+/**
+ * Payloads are pushed on one side and pulled in batches on the other: one promise per read of the socket, none while payloads wait.
+ * Pauses the flow while too much waits.
+ */
 class PayloadQueue {
   payloads: string[] = []
   /** Bytes came since the last batch, even if they completed no event. */
   alive = false
   ended = false
+  /** Null until the request is sent. */
+  flow: Flow | null = null
+  #bytes = 0
+  #paused = false
   #failure: Error | null = null
   #waiting: { resolve: (batch: Batch) => void; reject: (error: Error) => void } | null = null
-  readonly #readOn: () => void
 
-  constructor(readOn: () => void) {
-    this.#readOn = readOn
+  received(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes <= MAX_QUEUED_BYTES || this.#paused) return
+    this.#paused = true
+    this.flow?.pause()
   }
 
   /** Whoever pulls gets what is queued first, then the failure or the end. */
@@ -247,6 +250,14 @@ class PayloadQueue {
     this.alive = false
     this.#readOn()
     return { done: false, value }
+  }
+
+  /** The consumer has come, so reading goes on. */
+  #readOn(): void {
+    this.#bytes = 0
+    if (!this.#paused) return
+    this.#paused = false
+    this.flow?.resume()
   }
 }
 
