@@ -5,7 +5,7 @@ import { isObject, parseObject, textAt } from '../wire/json.ts'
  * Puts the tool calls of a streamed answer together. Calls may lack an id or an index, repeat their name or leave it empty, and
  * come in pieces or whole.
  */
-export interface ToolCalls {
+interface ToolCalls {
   /** Adds the parts that one element of `delta.tool_calls` brings. */
   take(piece: unknown, into: ModelPart[]): void
   /** Ends all calls. */
