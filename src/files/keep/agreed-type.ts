@@ -25,7 +25,7 @@ export function declaredType(label: string | null, name: string): FileType | nul
   if (type === 'application/vnd.ms-excel' && /\.csv$/i.test(name)) return 'text/csv'
   throw new ServerError(
     'unsupported_media_type',
-    `The stated type of ${JSON.stringify(name)}, ${JSON.stringify(essence.trim().slice(0, 100))}, is not accepted. ${ACCEPTED}`,
+    `${JSON.stringify(name)} is sent as ${JSON.stringify(essence.trim().slice(0, 100))}, which is not accepted. ${ACCEPTED}`,
     { details: { name, declared: essence.trim().slice(0, 100) } },
   )
 }
@@ -40,7 +40,7 @@ export function agreedType(found: FileType, declared: FileType | null, name: str
 export const mismatch = (declared: FileType, found: string, name: string): ServerError =>
   new ServerError(
     'unsupported_media_type',
-    `The stated type of ${JSON.stringify(name)} is ${declared}, but its content is ${found}. Send it with its real type.`,
+    `${JSON.stringify(name)} is sent as ${declared}, but its content is ${found}. Send it with its real type.`,
     { details: { name, declared, found } },
   )
 

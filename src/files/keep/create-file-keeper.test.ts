@@ -230,10 +230,10 @@ describe('the type of a file', () => {
   })
 
   test.each<[label: string | null, content: string | Uint8Array, says: RegExp]>([
-    ['image/png', pdf, /is image\/png, but its content is application\/pdf\./],
-    ['application/pdf', Buffer.concat([png, pdf]), /is application\/pdf, but its content is image\/png\./],
-    ['text/plain', png, /is text\/plain, but its content is image\/png\./],
-    ['image/gif', 'GIF is a format', /is image\/gif, but its content is text or of an unknown type\./],
+    ['image/png', pdf, /is sent as image\/png, but its content is application\/pdf\./],
+    ['application/pdf', Buffer.concat([png, pdf]), /is sent as application\/pdf, but its content is image\/png\./],
+    ['text/plain', png, /is sent as text\/plain, but its content is image\/png\./],
+    ['image/gif', 'GIF is a format', /is sent as image\/gif, but its content is text or of an unknown type\./],
     ['application/pdf', 'x', /but its content is text or of an unknown type\./],
     [docx, xlsxOf(), /wordprocessingml.document, but its content is application\/.*spreadsheetml.sheet\./],
     [docx, zipOf({ a: 'b' }), /but its content is a ZIP archive that is not an Office document\./],
@@ -257,8 +257,8 @@ describe('the type of a file', () => {
       Buffer.concat([Buffer.alloc(99, 'x'), Buffer.alloc(2)]),
       /but its content is not of an accepted type/,
     ],
-    ['text/html', '<p>', /^The stated type of "x", "text\/html", is not accepted\. Send one of: /],
-    ['constructor', 'x', /^The stated type of "x", "constructor", is not accepted\./],
+    ['text/html', '<p>', /^"x" is sent as "text\/html", which is not accepted\. Send one of: /],
+    ['constructor', 'x', /^"x" is sent as "constructor", which is not accepted\./],
   ])(
     'a stated type %j that does not fit the content is refused, and the error names both',
     async (mimeType, content, says) => {

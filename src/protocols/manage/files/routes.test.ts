@@ -137,7 +137,7 @@ describe('POST /files', () => {
       code: 'too_many_uploads',
       max_bytes: 10,
       detail: expect.stringMatching(
-        /Send those with messages, or wait until they are removed, 24 h after they came\.$/,
+        /Send the earlier files in messages, or wait: they are removed 24 h after their upload\.$/,
       ),
     })
     expect(await opened.kept()).toEqual([sha256('12345')])
