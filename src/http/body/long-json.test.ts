@@ -15,7 +15,7 @@ import {
 } from '../testing/server-fixture.ts'
 import type { LongBodyLimits } from './long-json.ts'
 import { LONG_CHARS, LongText } from './long-text.ts'
-import { createSpoolFolder } from './spool.ts'
+import { createSpoolFolder } from './temp-file.ts'
 
 const BODY_BYTES = 100_000
 const GONE = { names: [], begun: 1, open: 0 }

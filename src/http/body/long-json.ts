@@ -9,7 +9,7 @@ import { JsonMeter } from './json-meter.ts'
 import { type Cut, type CutLimits, LongStringCutter } from './long-string-cutter.ts'
 import { LONG_CHARS, LongText } from './long-text.ts'
 import { malformed, parseJson } from './parse-json.ts'
-import type { Spool, SpoolFolder } from './spool.ts'
+import type { Spool, SpoolFolder } from './temp-file.ts'
 
 export interface LongBodyLimits extends Pick<CutLimits, 'maxTextChars' | 'textTooLong'> {
   /** Of the whole body, as it is announced. */

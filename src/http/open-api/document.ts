@@ -1,9 +1,9 @@
 // OpenAPI 3.1 from the route table. Pure: the same routes give the same document.
 
 import type { Route } from '../route.ts'
+import { createSchemaBook, type JsonSchema } from './component-schemas.ts'
 import { type DescribedErrors, errorResponses, sharedErrors } from './error-responses.ts'
 import { type Operation, operationOf, templateOf } from './operation.ts'
-import { createSchemaBook, type JsonSchema } from './schema-book.ts'
 
 export interface DocumentOptions {
   title: string

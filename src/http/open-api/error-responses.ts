@@ -5,7 +5,7 @@ import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import { type ErrorShape, problemOf, problemShape } from '../problem.ts'
 import type { Route } from '../route.ts'
 import { titleOf } from '../status.ts'
-import type { SchemaBook } from './schema-book.ts'
+import type { SchemaBook } from './component-schemas.ts'
 
 /** How a family of routes answers failures: its shape, and the schema of the body where that is no problem of RFC 9457. */
 export interface DescribedErrors {

@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import type { Route } from '../route.ts'
 import type { ResponseDescription, RouteDescription } from '../route-description.ts'
-import type { JsonSchema, SchemaBook } from './schema-book.ts'
+import type { JsonSchema, SchemaBook } from './component-schemas.ts'
 
 export interface Operation {
   operationId: string

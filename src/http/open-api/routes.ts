@@ -1,7 +1,7 @@
 // GET /openapi.json: the document of all routes. GET /docs: a page to try them on, which needs nothing from elsewhere.
 
 import { z } from 'zod'
-import { readOwnPage } from '../pages/own-page.ts'
+import { readOwnPage } from '../pages/built-in-page.ts'
 import type { Door, Reply, Request, Role, Route } from '../route.ts'
 import type { RouteDescription } from '../route-description.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'

@@ -9,9 +9,9 @@ import type { ByteStream, Reply } from '../route.ts'
 import { sseComment } from '../sse.ts'
 import { statusOf } from '../status.ts'
 import { headerUnder } from './base-path.ts'
-import { ResponseStream } from './byte-stream.ts'
-import { finishAfterRest, hasUnwantedBody } from './linger.ts'
-import { type StreamWatch, watchUntilSent } from './stream-watch.ts'
+import { type StreamWatch, watchUntilSent } from './open-streams.ts'
+import { ResponseStream } from './response-stream.ts'
+import { finishAfterRest, hasUnwantedBody } from './unread-body.ts'
 
 /** What all replies of a server share. */
 export interface ReplyServices {

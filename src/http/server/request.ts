@@ -4,7 +4,7 @@ import type { Logger } from '../../domain/logger.ts'
 import { declaredLength, readJson } from '../body/body.ts'
 import { type LongBody, type LongBodyLimits, type LongBodyReader, readLongJson } from '../body/long-json.ts'
 import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readMultipart } from '../body/multipart.ts'
-import type { Spool } from '../body/spool.ts'
+import type { Spool } from '../body/temp-file.ts'
 import type { Principal, Request } from '../route.ts'
 
 export interface RequestContext {

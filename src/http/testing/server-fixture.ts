@@ -10,13 +10,13 @@ import { createIds } from '../../domain/ids.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
 import { type AuthOptions, createAuth } from '../auth/auth.ts'
 import { digestOf, type Token } from '../auth/tokens/token.ts'
-import { createSpoolFolder, type SpoolFolder } from '../body/spool.ts'
+import { createSpoolFolder, type SpoolFolder } from '../body/temp-file.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 import type { Door, Reply, Request, Route } from '../route.ts'
 import { createGuard, type GuardOptions } from '../server/guard.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server/server.ts'
 import { createServerState, type ServerState } from '../server-state.ts'
-import { countSpools } from './count-spools.ts'
+import { countSpools } from './count-temp-files.ts'
 
 /** A token with the text that nobody keeps. */
 export const knownToken = (token: string, user: string, role: Token['role']): Token & { token: string } => ({

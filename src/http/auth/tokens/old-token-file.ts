@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
-import { readPrivateFile } from './private-file.ts'
+import { readPrivateFile } from '../config-folder/read-private-file.ts'
 import { checkTokens, checkTokenText, digestOf, type Token, tokenRoles } from './token.ts'
 
 const MAX_BYTES = 64 * 1024

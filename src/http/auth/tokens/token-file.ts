@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
-import { type ConfigFileOptions, createConfigFile } from './config-file.ts'
+import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
 import { checkTokens, type TokenRecord, tokenRoles } from './token.ts'
 
 export interface TokenFile {

@@ -10,7 +10,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
-import type { ConfigFileOptions } from './config-file.ts'
+import type { ConfigFileOptions } from '../config-folder/config-file.ts'
 import { readOldTokens } from './old-token-file.ts'
 import {
   checkTokens,

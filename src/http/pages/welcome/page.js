@@ -1,8 +1,8 @@
 // The page that GET / shows to a browser. It talks AG-UI to the server it came from, and shows what the session's log tells, so that
 // what is said or decided elsewhere is seen here too.
 
+import { createTalk } from './conversation.js'
 import { drawApproval, drawCall, drawMarkdown, make } from './draw.js'
-import { createTalk } from './talk.js'
 
 const element = (id) => document.getElementById(id)
 const log = element('log')

@@ -5,9 +5,9 @@ import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Route } from '../../route.ts'
 import type { RouteDescription } from '../../route-description.ts'
-import { readOwnPage } from '../own-page.ts'
+import { readOwnPage } from '../built-in-page.ts'
 
-const SCRIPTS = ['visible.js', 'markdown.js', 'talk.js', 'draw.js', 'page.js']
+const SCRIPTS = ['visible.js', 'markdown.js', 'conversation.js', 'draw.js', 'page.js']
 
 /** Reads the page, which lies beside this file as source and in the published package. */
 export function createWelcomeRoutes(): Route[] {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../../domain/logger.ts'
-import { createFileSecret } from './file-secret.ts'
+import { createFileSecret } from './file-key-secret.ts'
 
 function folders() {
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-secret-'))

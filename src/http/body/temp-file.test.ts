@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createSpoolFolder, type SpoolDisk } from './spool.ts'
+import { createSpoolFolder, type SpoolDisk } from './temp-file.ts'
 
 async function folder() {
   const root = await mkdtemp(join(tmpdir(), 'quarterdeck-spool-test-'))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTalk } from './talk.js'
+import { createTalk } from './conversation.js'
 
 function open() {
   const heard: string[] = []

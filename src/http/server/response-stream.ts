@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
 import { ClientGone, rejectAsGone } from '../client-gone.ts'
 import type { ByteStream } from '../route.ts'
-import { STALL_MS, type StreamWatch, TICK_MS, type Watched } from './stream-watch.ts'
+import { STALL_MS, type StreamWatch, TICK_MS, type Watched } from './open-streams.ts'
 
 export interface StreamOptions {
   response: ServerResponse

@@ -1,4 +1,4 @@
-import type { SpoolFolder } from '../body/spool.ts'
+import type { SpoolFolder } from '../body/temp-file.ts'
 
 /** The folder, and how many files in it were begun and are still open. */
 export function countSpools(folder: SpoolFolder): { folder: SpoolFolder; count: { begun: number; open: number } } {

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { ServerError } from '../../../domain/errors.ts'
 import { isWithin } from '../../../domain/is-within.ts'
 import { sha256 } from '../../../json/digest.ts'
-import { isForeign, isOpenToOthers, type PrivateFileOptions, readPrivateFile, reasonOf } from './private-file.ts'
+import { isForeign, isOpenToOthers, type PrivateFileOptions, readPrivateFile, reasonOf } from './read-private-file.ts'
 
 export interface ConfigFile {
   readonly path: string
