@@ -21,11 +21,11 @@ import type { FileKeeper } from './files/file-keeper.ts'
 import { createFileKeeper } from './files/keep/create-file-keeper.ts'
 import { createFileReader } from './files/reader/create-file-reader.ts'
 import { createAuth } from './http/auth/auth.ts'
-import { createFileSecret } from './http/auth/config-folder/file-key-secret.ts'
+import { createFileKeySecret } from './http/auth/config-folder/file-key-secret.ts'
 import { createServerAddress, localUrl } from './http/auth/config-folder/server-address.ts'
 import { createFileKeys } from './http/auth/file-keys.ts'
 import { type MadeTokens, noOperatorToken, readTokens, type Tokens } from './http/auth/tokens/tokens.ts'
-import { createSpoolFolder } from './http/body/temp-file.ts'
+import { createTempFolder } from './http/body/temp-file.ts'
 import { healthRoutes } from './http/health/health.ts'
 import { registerEngineMetrics } from './http/metrics/engine-metrics.ts'
 import { createMetrics } from './http/metrics/metrics.ts'
@@ -37,7 +37,7 @@ import { problemShape } from './http/problem.ts'
 import type { Door, Route } from './http/route.ts'
 import { readBasePath } from './http/server/base-path.ts'
 import { createGuard, type Guard } from './http/server/guard.ts'
-import type { Where } from './http/server/listen.ts'
+import type { ListenTarget } from './http/server/listen.ts'
 import { createHttpServer } from './http/server/server.ts'
 import { readTlsPair, type TlsPair } from './http/server/tls-pair.ts'
 import { createServerState } from './http/server-state.ts'
@@ -229,7 +229,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const ready: Prepared = { parts, answering, connections, tls, guard, strays, clock, ids, basePath }
   let started: Promise<Started> | null = null
   let closed: Promise<void> | null = null
-  function start(where: Where | 'mounted' | null): Promise<Started> {
+  function start(where: ListenTarget | 'mounted' | null): Promise<Started> {
     if (started !== null) throw new Error('an app is started once')
     // Nobody could end it any more.
     if (closed !== null) throw new Error('an app that was closed is not started')
@@ -290,7 +290,7 @@ interface Started {
 async function startApp(
   options: AppOptions,
   { parts, answering, connections, tls, guard, strays, clock, ids, basePath }: Prepared,
-  where: Where | 'mounted' | null,
+  where: ListenTarget | 'mounted' | null,
 ): Promise<Started> {
   const { settings, dataDir, version, log } = options
   const inMemory = settings.store === ':memory:'
@@ -359,7 +359,7 @@ async function startApp(
     metrics,
     doors: settings.protocols satisfies readonly Door[],
     state,
-    spool: createSpoolFolder(join(dataDir, 'spool')),
+    tempFolder: createTempFolder(join(dataDir, 'spool')),
     room,
     errorShapes: {
       v1: openAiErrorShape,
@@ -462,7 +462,10 @@ async function startApp(
     readable: async (file, signal) => void (await files.read(file, signal)),
     fetchFile: settings.files.urls ? await fileFetcher(connections, settings.tools.proxy) : null,
   })
-  const fileKeys = createFileKeys({ secret: createFileSecret(kept === null ? null : { ...kept, dataDir }, log), clock })
+  const fileKeys = createFileKeys({
+    secret: createFileKeySecret(kept === null ? null : { ...kept, dataDir }, log),
+    clock,
+  })
   const links = createFileLinks({ keys: fileKeys, basePath })
   const services = { engine, clock, version, attachments, links }
   const documented = [

@@ -65,7 +65,7 @@ export interface Request {
    */
   json(options?: { long?: LongBodyLimits }): Promise<unknown>
   /** The `LongText`s of the body will not be read any more. Done anyway when the handler is. */
-  letGo(): void
+  releaseBody(): void
   /**
    * The body as a form with files, part by part as it arrives; to be read once. Throws `unsupported_media_type`,
    * `invalid_request`, `too_many_files`, `file_too_large`, `body_too_large`, `request_timeout` while it is read.

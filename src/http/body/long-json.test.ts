@@ -15,7 +15,7 @@ import {
 } from '../testing/server-fixture.ts'
 import type { LongBodyLimits } from './long-json.ts'
 import { LONG_CHARS, LongText } from './long-text.ts'
-import { createSpoolFolder } from './temp-file.ts'
+import { createTempFolder } from './temp-file.ts'
 
 const BODY_BYTES = 100_000
 const GONE = { names: [], begun: 1, open: 0 }
@@ -81,7 +81,7 @@ describe('a large body', () => {
       content: { ...body, files: [{ content: shown }, { content: file.slice(0, 50_000) }] },
     })
     expect(seen[0]).toMatchObject({ files: [{ content: expect.any(LongText) }, { content: expect.any(String) }] })
-    expect(await server.spooled()).toEqual(GONE)
+    expect(await server.tempFiles()).toEqual(GONE)
   })
 
   test('may be one long text, and is too large where it holds none', async () => {
@@ -122,7 +122,7 @@ describe('a large body', () => {
       route('POST /echo', async (request, reply) => {
         const body = await request.json({ long })
         if (Array.isArray(body)) seen.push(body[0])
-        request.letGo()
+        request.releaseBody()
         await mayEnd
         reply.empty(204)
       }),
@@ -167,7 +167,7 @@ describe('refusals of a large body', () => {
     await using server = await start()
 
     expect(await post(server.url, body)).toMatchObject({ status: 400, content: { code: 'malformed_json', detail } })
-    expect((await server.spooled()).open).toBe(0)
+    expect((await server.tempFiles()).open).toBe(0)
   })
 
   test('a text that is base64 only at first is refused with what to do', async () => {
@@ -177,7 +177,7 @@ describe('refusals of a large body', () => {
       status: 400,
       content: { code: 'invalid_request', detail: expect.stringMatching(/base64 from end to end/) },
     })
-    expect(await server.spooled()).toEqual(GONE)
+    expect(await server.tempFiles()).toEqual(GONE)
   })
 
   test('nobody can name what stands for a file', async () => {
@@ -198,7 +198,7 @@ describe('refusals of a large body', () => {
     client.send(`${head(server.port, 1_999_999)}["${'A'.repeat(1_000_001)}`)
 
     expect(problemOfText(await client.closed())).toMatchObject({ status: 413, code: 'file_too_large' })
-    expect(await server.spooled()).toEqual(GONE)
+    expect(await server.tempFiles()).toEqual(GONE)
   })
 
   test('what is no file has the limit of other bodies, as soon as that is known', async () => {
@@ -213,7 +213,7 @@ describe('refusals of a large body', () => {
       max_bytes: BODY_BYTES,
       detail: expect.stringMatching(/without its files/),
     })
-    expect(await server.spooled()).toEqual(GONE)
+    expect(await server.tempFiles()).toEqual(GONE)
   })
 
   test('what is held in memory counts with all other bodies, what lies on disk does not', async () => {
@@ -228,7 +228,7 @@ describe('refusals of a large body', () => {
 
   test('a disk that is full is said', async () => {
     const full = Object.assign(new Error('full'), { code: 'ENOSPC' })
-    const spool = createSpoolFolder('/nowhere', {
+    const tempFolder = createTempFolder('/nowhere', {
       mkdir: async () => {
         throw full
       },
@@ -237,7 +237,7 @@ describe('refusals of a large body', () => {
         throw full
       },
     })
-    await using server = await start({ spool })
+    await using server = await start({ tempFolder })
 
     expect(await post(server.url, JSON.stringify([file]))).toMatchObject({
       status: 507,
@@ -252,12 +252,12 @@ describe('a large body that does not come', () => {
     const client = await openRaw(server.port)
     client.send(`${head(server.port, 1_999_999)}["${file.repeat(3)}`)
     await until(() => server.server.stats().inWork === 1)
-    await expect.poll(() => server.spooled()).toEqual({ names: [], begun: 1, open: 1 })
+    await expect.poll(() => server.tempFiles()).toEqual({ names: [], begun: 1, open: 1 })
 
     client.socket.destroy()
 
     await until(() => server.server.stats().inWork === 0)
-    expect(await server.spooled()).toEqual(GONE)
+    expect(await server.tempFiles()).toEqual(GONE)
     expect(server.lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
@@ -290,6 +290,6 @@ describe('a large body that does not come', () => {
     expect(problemOfText(await client.until(/\}$/))).toMatchObject({ status: 408, code: 'request_timeout' })
     clock.advance(500)
     await client.closed()
-    expect(await server.spooled()).toEqual(GONE)
+    expect(await server.tempFiles()).toEqual(GONE)
   })
 })

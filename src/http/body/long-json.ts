@@ -9,7 +9,7 @@ import { JsonMeter } from './json-meter.ts'
 import { type Cut, type CutLimits, LongStringCutter } from './long-string-cutter.ts'
 import { LONG_CHARS, LongText } from './long-text.ts'
 import { malformed, parseJson } from './parse-json.ts'
-import type { Spool, SpoolFolder } from './temp-file.ts'
+import type { TempFile, TempFolder } from './temp-file.ts'
 
 export interface LongBodyLimits extends Pick<CutLimits, 'maxTextChars' | 'textTooLong'> {
   /** Of the whole body, as it is announced. */
@@ -18,7 +18,7 @@ export interface LongBodyLimits extends Pick<CutLimits, 'maxTextChars' | 'textTo
 
 export interface LongBodyReader extends BodyReader {
   long: LongBodyLimits
-  spool: SpoolFolder
+  tempFolder: TempFolder
   /** Something new that nobody can guess: letters and digits. */
   secret: () => string
 }
@@ -26,7 +26,7 @@ export interface LongBodyReader extends BodyReader {
 export interface LongBody {
   value: unknown
   /** What the `LongText`s in it are read from; null: there are none. */
-  spool: Spool | null
+  tempFile: TempFile | null
 }
 
 /**
@@ -78,10 +78,10 @@ export async function readLongJson(
     const { cuts } = cutter
     const text = decodeUtf8(cutter.rest)
     const value = parseJson(text, (position) => sentPosition(position, text, cuts))
-    const { spool } = aside
-    return { value: spool === null ? value : withLongTexts(value, mark, cuts, spool), spool }
+    const { tempFile } = aside
+    return { value: tempFile === null ? value : withLongTexts(value, mark, cuts, tempFile), tempFile }
   } catch (error) {
-    await aside.spool?.close()
+    await aside.tempFile?.close()
     throw error
   } finally {
     count(0)
@@ -93,17 +93,17 @@ export async function readLongJson(
 const WRITE_BYTES = 256 * 1024
 
 /** Collects what is to be set aside, and writes it to a file of its own when there is enough of it. */
-function createAside({ spool: folder, secret }: Pick<LongBodyReader, 'spool' | 'secret'>) {
+function createAside({ tempFolder, secret }: Pick<LongBodyReader, 'tempFolder' | 'secret'>) {
   const held: Buffer[] = []
   let size = 0
-  let spool: Spool | null = null
+  let tempFile: TempFile | null = null
   return {
     /** Not written yet. */
     get size(): number {
       return size
     },
-    get spool(): Spool | null {
-      return spool
+    get tempFile(): TempFile | null {
+      return tempFile
     },
     add(bytes: Buffer): void {
       held.push(bytes)
@@ -113,8 +113,8 @@ function createAside({ spool: folder, secret }: Pick<LongBodyReader, 'spool' | '
       const bytes = Buffer.concat(held, size)
       held.length = 0
       size = 0
-      spool ??= await folder.begin(secret())
-      await spool.write(bytes)
+      tempFile ??= await tempFolder.create(secret())
+      await tempFile.write(bytes)
     },
   }
 }
@@ -132,8 +132,8 @@ function sentPosition(position: number, text: string, cuts: readonly Cut[]): num
 }
 
 /** The same value with the texts where their placeholders are. Throws `malformed_json` where one is a key. */
-function withLongTexts(root: unknown, mark: string, cuts: readonly Cut[], spool: Spool): unknown {
-  const texts = new Map(cuts.map((cut) => [cut.placeholder, longTextOf(cut, spool)]))
+function withLongTexts(root: unknown, mark: string, cuts: readonly Cut[], tempFile: TempFile): unknown {
+  const texts = new Map(cuts.map((cut) => [cut.placeholder, longTextOf(cut, tempFile)]))
   const textFor = (value: unknown): LongText | undefined =>
     typeof value === 'string' && value.startsWith(mark) ? texts.get(value) : undefined
   const open: object[] = []
@@ -163,11 +163,11 @@ function withLongTexts(root: unknown, mark: string, cuts: readonly Cut[], spool:
   return value
 }
 
-const longTextOf = ({ start, chars, head, ending, sha256 }: Cut, spool: Spool): LongText =>
+const longTextOf = ({ start, chars, head, ending, sha256 }: Cut, tempFile: TempFile): LongText =>
   new LongText({
     chars,
     head,
     ending,
     sha256,
-    fill: (position, bytes) => spool.fill(start + position, bytes),
+    fill: (position, bytes) => tempFile.fill(start + position, bytes),
   })

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createSpoolFolder, type SpoolDisk } from './temp-file.ts'
+import { createTempFolder, type TempDisk } from './temp-file.ts'
 
 async function folder() {
   const root = await mkdtemp(join(tmpdir(), 'quarterdeck-spool-test-'))
@@ -11,18 +11,18 @@ async function folder() {
 
 test('gives back what was written, from anywhere', async () => {
   await using at = await folder()
-  const spool = await createSpoolFolder(at.dir).begin('a')
-  await spool.write(Buffer.from('hello '))
-  await spool.write(Buffer.from('world'))
+  const file = await createTempFolder(at.dir).create('a')
+  await file.write(Buffer.from('hello '))
+  await file.write(Buffer.from('world'))
   const bytes = Buffer.alloc(5)
 
-  await spool.fill(6, bytes)
+  await file.fill(6, bytes)
 
   expect(bytes.toString()).toBe('world')
-  await expect(spool.fill(8, Buffer.alloc(5))).rejects.toMatchObject({ code: 'storage_failed' })
-  await spool.close()
-  await spool.close()
-  await expect(spool.fill(0, bytes)).rejects.toThrow('let go')
+  await expect(file.fill(8, Buffer.alloc(5))).rejects.toMatchObject({ code: 'storage_failed' })
+  await file.close()
+  await file.close()
+  await expect(file.fill(0, bytes)).rejects.toThrow('let go')
 })
 
 test.skipIf(process.platform === 'win32')(
@@ -32,14 +32,14 @@ test.skipIf(process.platform === 'win32')(
     await mkdir(at.dir)
     // As a process that was killed may have left it on Windows.
     await writeFile(join(at.dir, 'old'), 'left behind')
-    const spools = createSpoolFolder(at.dir)
+    const temp = createTempFolder(at.dir)
 
-    const [one, two] = await Promise.all([spools.begin('a'), spools.begin('b')])
+    const [one, two] = await Promise.all([temp.create('a'), temp.create('b')])
     await one.write(Buffer.from('1'))
 
     expect(await readdir(at.dir)).toEqual([])
     expect((await stat(at.dir)).mode & 0o777).toBe(0o700)
-    for (const spool of [one, two]) await spool.close()
+    for (const file of [one, two]) await file.close()
   },
 )
 
@@ -53,16 +53,16 @@ test.each([
   const fail = async () => {
     throw failure
   }
-  const unwritable: SpoolDisk = {
+  const unwritable: TempDisk = {
     mkdir,
     rm,
     open: async (path, flags, mode) => Object.assign(await open(path, flags, mode), { write: fail }),
   }
 
-  await expect(createSpoolFolder(at.dir, { mkdir: fail, rm, open }).begin('a')).rejects.toMatchObject({
+  await expect(createTempFolder(at.dir, { mkdir: fail, rm, open }).create('a')).rejects.toMatchObject({
     code: expected,
   })
-  const spool = await createSpoolFolder(at.dir, unwritable).begin('a')
-  await expect(spool.write(Buffer.from('x'))).rejects.toMatchObject({ code: expected })
-  await spool.close()
+  const file = await createTempFolder(at.dir, unwritable).create('a')
+  await expect(file.write(Buffer.from('x'))).rejects.toMatchObject({ code: expected })
+  await file.close()
 })

@@ -5,12 +5,12 @@ import * as fs from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 
-export interface SpoolFolder {
+export interface TempFolder {
   /** `id` must be new. Throws `storage_full` or `storage_failed`. */
-  begin(id: string): Promise<Spool>
+  create(id: string): Promise<TempFile>
 }
 
-export interface Spool {
+export interface TempFile {
   /** Behind what is there. Throws `storage_full` or `storage_failed`. */
   write(bytes: Uint8Array): Promise<void>
   /** Fills `bytes` with what is at `position`. Throws `storage_failed`. */
@@ -20,14 +20,14 @@ export interface Spool {
 }
 
 /** What is asked of the file system: for tests of a disk that fails. */
-export interface SpoolDisk {
+export interface TempDisk {
   mkdir(path: string, options: { mode: number }): Promise<unknown>
   open(path: string, flags: string, mode: number): Promise<fs.FileHandle>
   rm(path: string, options: { force: true; recursive?: true }): Promise<void>
 }
 
 /** The folder is this server's alone and made when it is needed; the one above it must be there. */
-export function createSpoolFolder(dir: string, disk: SpoolDisk = fs): SpoolFolder {
+export function createTempFolder(dir: string, disk: TempDisk = fs): TempFolder {
   // Windows has no files without a name: there a killed process leaves some behind.
   let emptied: Promise<void> | null = null
 
@@ -44,7 +44,7 @@ export function createSpoolFolder(dir: string, disk: SpoolDisk = fs): SpoolFolde
     }
   }
 
-  async function begin(id: string): Promise<Spool> {
+  async function create(id: string): Promise<TempFile> {
     await makeFolder()
     const path = join(dir, id)
     const handle = await disk.open(path, 'wx+', 0o600)
@@ -78,7 +78,7 @@ export function createSpoolFolder(dir: string, disk: SpoolDisk = fs): SpoolFolde
         await guarded(async () => {
           for (let read = 0; read < bytes.length; ) {
             const { bytesRead } = await handle.read(bytes, read, bytes.length - read, position + read)
-            if (bytesRead === 0) throw new Error('the spool ends early')
+            if (bytesRead === 0) throw new Error('the temporary file ends early')
             read += bytesRead
           }
         })
@@ -90,7 +90,7 @@ export function createSpoolFolder(dir: string, disk: SpoolDisk = fs): SpoolFolde
     }
   }
 
-  return { begin: (id) => guarded(() => begin(id)) }
+  return { create: (id) => guarded(() => create(id)) }
 }
 
 const codeOf = (error: unknown): string =>

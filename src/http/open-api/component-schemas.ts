@@ -6,8 +6,8 @@ export type JsonSchema = Record<string, unknown>
 export type Side = 'input' | 'output'
 
 /** Collects the schemas of a document: what has an id, or is long, stands once under `components` and is referred to. */
-export interface SchemaBook {
-  readonly components: Readonly<Record<string, JsonSchema>>
+export interface ComponentSchemas {
+  readonly schemas: Readonly<Record<string, JsonSchema>>
   /** The schema, or the reference to it. `name` is for a long one that has no id of its own. */
   add(schema: z.ZodType, side: Side, name: string): JsonSchema
 }
@@ -16,8 +16,8 @@ const REFERENCE = '#/components/schemas/'
 /** Longer ones get a place of their own. */
 const LONG_CHARS = 600
 
-export function createSchemaBook(): SchemaBook {
-  const components: Record<string, JsonSchema> = {}
+export function createComponentSchemas(): ComponentSchemas {
+  const schemas: Record<string, JsonSchema> = {}
   const nameOfText = new Map<string, string>()
 
   /** A free name for this text; the same text keeps the name it has. */
@@ -25,13 +25,13 @@ export function createSchemaBook(): SchemaBook {
     const known = nameOfText.get(text)
     if (known !== undefined) return known
     let name = wanted
-    for (let n = 2; components[name] !== undefined; n += 1) name = `${wanted}${n}`
+    for (let n = 2; schemas[name] !== undefined; n += 1) name = `${wanted}${n}`
     nameOfText.set(text, name)
     return name
   }
 
   return {
-    components,
+    schemas,
     add(schema, side, name) {
       const {
         $schema: _,
@@ -49,15 +49,15 @@ export function createSchemaBook(): SchemaBook {
         const wanted = id.startsWith('__schema') ? `${name}Part${id.slice('__schema'.length)}` : id
         names.set(id, place(textOf(definition, side), wanted))
         // Kept at once, so that the next one does not take the same name.
-        components[names.get(id) ?? id] ??= {}
+        schemas[names.get(id) ?? id] ??= {}
       }
       const referring = (value: unknown): JsonSchema => withReferences(value, names)
-      for (const [id, definition] of Object.entries($defs)) components[names.get(id) ?? id] = referring(definition)
+      for (const [id, definition] of Object.entries($defs)) schemas[names.get(id) ?? id] = referring(definition)
       const own = referring(root)
       const text = textOf(own, side)
       if (text.length <= LONG_CHARS || own.$ref !== undefined) return own
       const placed = place(text, name)
-      components[placed] = own
+      schemas[placed] = own
       return { $ref: `${REFERENCE}${placed}` }
     },
   }

@@ -1,7 +1,7 @@
 // OpenAPI 3.1 from the route table. Pure: the same routes give the same document.
 
 import type { Route } from '../route.ts'
-import { createSchemaBook, type JsonSchema } from './component-schemas.ts'
+import { createComponentSchemas, type JsonSchema } from './component-schemas.ts'
 import { type DescribedErrors, errorResponses, sharedErrors } from './error-responses.ts'
 import { type Operation, operationOf, templateOf } from './operation.ts'
 
@@ -34,7 +34,7 @@ export interface OpenApiDocument {
 /** Throws when a route has no description. */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): OpenApiDocument {
   const { title, version, description } = options
-  const book = createSchemaBook()
+  const components = createComponentSchemas()
   const examples: Record<string, unknown> = {}
   const shared = createSharedResponses()
   const tags = new Set<string>()
@@ -43,9 +43,9 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
     const { describe, method, path } = route
     if (describe === undefined) throw new Error(`${method} ${path} has no description`)
     tags.add(describe.tag)
-    const operation = operationOf(route, describe, book)
+    const operation = operationOf(route, describe, components)
     const codes = [...describe.errors, ...sharedErrors(route)]
-    const failures = errorResponses(codes, options.errors?.[describe.tag] ?? [], book, examples)
+    const failures = errorResponses(codes, options.errors?.[describe.tag] ?? [], components, examples)
     const template = templateOf(path)
     paths[template] = {
       ...paths[template],
@@ -60,7 +60,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
     tags: [...tags].map((name) => ({ name })),
     paths,
     components: {
-      schemas: book.components,
+      schemas: components.schemas,
       responses: shared.components,
       examples,
       parameters: { CorrelationId: correlationParameter },

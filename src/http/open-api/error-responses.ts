@@ -5,7 +5,7 @@ import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import { type ErrorShape, problemOf, problemShape } from '../problem.ts'
 import type { Route } from '../route.ts'
 import { titleOf } from '../status.ts'
-import type { SchemaBook } from './component-schemas.ts'
+import type { ComponentSchemas } from './component-schemas.ts'
 
 /** How a family of routes answers failures: its shape, and the schema of the body where that is no problem of RFC 9457. */
 export interface DescribedErrors {
@@ -67,7 +67,7 @@ const isStream = (describe: Route['describe']): boolean =>
 export function errorResponses(
   codes: readonly ErrorCode[],
   families: readonly DescribedErrors[],
-  book: SchemaBook,
+  components: ComponentSchemas,
   examples: Record<string, unknown>,
 ): Record<string, ErrorResponse> {
   const found = new Map<number, { codes: Set<ErrorCode>; types: Map<string, Entry> }>()
@@ -98,7 +98,7 @@ export function errorResponses(
           content: Object.fromEntries(
             [...types].map(([type, entry]) => [
               type,
-              { schema: schemaOf(entry, codes, book), examples: entry.examples },
+              { schema: schemaOf(entry, codes, components), examples: entry.examples },
             ]),
           ),
         },
@@ -111,11 +111,11 @@ interface Entry {
   examples: Record<string, unknown>
 }
 
-function schemaOf({ schemas }: Entry, codes: ReadonlySet<ErrorCode>, book: SchemaBook): unknown {
+function schemaOf({ schemas }: Entry, codes: ReadonlySet<ErrorCode>, components: ComponentSchemas): unknown {
   const all = [...schemas].map((schema) =>
     schema === ProblemSchema
-      ? { allOf: [book.add(schema, 'output', 'Problem'), { properties: { code: { enum: [...codes] } } }] }
-      : book.add(schema, 'output', 'ErrorBody'),
+      ? { allOf: [components.add(schema, 'output', 'Problem'), { properties: { code: { enum: [...codes] } } }] }
+      : components.add(schema, 'output', 'ErrorBody'),
   )
   return all.length === 1 ? all[0] : { anyOf: all }
 }

@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import type { Route } from '../route.ts'
 import type { ResponseDescription, RouteDescription } from '../route-description.ts'
-import type { JsonSchema, SchemaBook } from './component-schemas.ts'
+import type { ComponentSchemas, JsonSchema } from './component-schemas.ts'
 
 export interface Operation {
   operationId: string
@@ -23,7 +23,7 @@ export interface OperationResponse {
 }
 
 /** Without the failures. */
-export function operationOf(route: Route, describe: RouteDescription, book: SchemaBook): Operation {
+export function operationOf(route: Route, describe: RouteDescription, components: ComponentSchemas): Operation {
   const operationId = operationIdOf(route)
   const { description } = describe
   return {
@@ -32,24 +32,24 @@ export function operationOf(route: Route, describe: RouteDescription, book: Sche
     summary: route.summary,
     ...(description === undefined ? {} : { description }),
     ...(route.role === 'public' ? { security: [{}, { token: [] }] } : {}),
-    parameters: parametersOf(route, describe, book),
-    ...requestBodyOf(describe, operationId, book),
+    parameters: parametersOf(route, describe, components),
+    ...requestBodyOf(describe, operationId, components),
     responses: Object.fromEntries(
       Object.entries(describe.responses).map(([status, response]) => [
         status,
-        responseOf(response, `${pascal(operationId)}${status === '200' ? '' : status}`, book),
+        responseOf(response, `${pascal(operationId)}${status === '200' ? '' : status}`, components),
       ]),
     ),
   }
 }
 
-function requestBodyOf({ body, form }: RouteDescription, operationId: string, book: SchemaBook): object {
+function requestBodyOf({ body, form }: RouteDescription, operationId: string, components: ComponentSchemas): object {
   if (body === undefined && form === undefined) return {}
   const json = body && {
-    schema: book.add(body.schema, 'input', `${pascal(operationId)}Body`),
+    schema: components.add(body.schema, 'input', `${pascal(operationId)}Body`),
     examples: namedExamples(body.examples),
   }
-  const parts = form && { schema: book.add(form.schema, 'input', `${pascal(operationId)}Form`) }
+  const parts = form && { schema: components.add(form.schema, 'input', `${pascal(operationId)}Form`) }
   return {
     requestBody: {
       // An empty body is what the schema's `undefined` stands for.
@@ -78,10 +78,14 @@ export const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1
 
 const pascal = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
-function parametersOf({ path }: Route, { params, query, headers }: RouteDescription, book: SchemaBook): unknown[] {
+function parametersOf(
+  { path }: Route,
+  { params, query, headers }: RouteDescription,
+  components: ComponentSchemas,
+): unknown[] {
   const parameter = (place: string, name: string, schema: z.ZodType | undefined) => {
     const { description, ...rest }: JsonSchema =
-      schema === undefined ? { type: 'string' } : book.add(schema, 'input', name)
+      schema === undefined ? { type: 'string' } : components.add(schema, 'input', name)
     return {
       name,
       in: place,
@@ -103,12 +107,12 @@ function parametersOf({ path }: Route, { params, query, headers }: RouteDescript
 function responseOf(
   { description, content, headers }: ResponseDescription,
   name: string,
-  book: SchemaBook,
+  components: ComponentSchemas,
 ): OperationResponse {
   const described = Object.entries(content ?? {}).map(([type, one]) => {
     const { schema, example } = one
-    if (type === 'text/event-stream') return [type, eventStreamOf(one, name, book)]
-    const own = type === 'application/json' ? book.add(schema, 'output', `${name}Answer`) : { type: 'string' }
+    if (type === 'text/event-stream') return [type, eventStreamOf(one, name, components)]
+    const own = type === 'application/json' ? components.add(schema, 'output', `${name}Answer`) : { type: 'string' }
     return [type, { schema: own, ...(example === undefined ? {} : { example }) }]
   })
   const ownHeaders = Object.entries(headers ?? {}).map(([header, text]) => [
@@ -125,10 +129,10 @@ function responseOf(
 type Content = NonNullable<ResponseDescription['content']>[string]
 
 /** OpenAPI 3.1 has no word for a stream of events: `contentSchema` is that of one `data:`, `x-events` goes by `event:`. */
-function eventStreamOf({ schema, example, events }: Content, name: string, book: SchemaBook): unknown {
+function eventStreamOf({ schema, example, events }: Content, name: string, components: ComponentSchemas): unknown {
   const byName = Object.entries(events ?? {}).map(([event, one]) => [
     event,
-    book.add(one, 'output', `${name}${wordsOf(event)}`),
+    components.add(one, 'output', `${name}${wordsOf(event)}`),
   ])
   return {
     schema: {
@@ -137,7 +141,7 @@ function eventStreamOf({ schema, example, events }: Content, name: string, book:
       contentMediaType: 'text/event-stream',
       ...(byName.length > 0
         ? { contentSchema: { anyOf: byName.map(([, one]) => one) }, 'x-events': Object.fromEntries(byName) }
-        : { contentSchema: book.add(schema, 'output', `${name}Event`) }),
+        : { contentSchema: components.add(schema, 'output', `${name}Event`) }),
     },
     ...(example === undefined ? {} : { example: `data: ${JSON.stringify(example)}\n\n` }),
   }

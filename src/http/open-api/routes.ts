@@ -1,7 +1,7 @@
 // GET /openapi.json: the document of all routes. GET /docs: a page to try them on, which needs nothing from elsewhere.
 
 import { z } from 'zod'
-import { readOwnPage } from '../pages/built-in-page.ts'
+import { readBuiltInPage } from '../pages/built-in-page.ts'
 import type { Door, Reply, Request, Role, Route } from '../route.ts'
 import type { RouteDescription } from '../route-description.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'
@@ -36,7 +36,7 @@ const describePage: RouteDescription = {
 
 /** Reads the page, which lies beside this file as source and in the published package. */
 export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: OpenApiRoutesDeps): Route[] {
-  const { html, policy } = readOwnPage(import.meta.url)
+  const { html, policy } = readBuiltInPage(import.meta.url)
   const isOpen = (door: Door): boolean => doors === undefined || doors.includes(door)
   const role: Role = publicDocs ? 'public' : 'user'
   const shared = { method: 'GET', door: null, role, body: 'none' } as const

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /** A page of our own, in one piece, and the policy under which nothing else can run on it. */
-export interface OwnPage {
+export interface BuiltInPage {
   html: string
   /** For the header Content-Security-Policy. */
   policy: string
@@ -12,7 +12,7 @@ export interface OwnPage {
  * From the `page.html`, `page.css` and scripts beside the module whose `import.meta.url` this is. The scripts become one, in this
  * order: an import among them stands on one line, and no name is used at the top of two.
  */
-export function readOwnPage(module: string, scripts: readonly string[] = ['page.js']): OwnPage {
+export function readBuiltInPage(module: string, scripts: readonly string[] = ['page.js']): BuiltInPage {
   // A browser hashes what it has parsed, in which a line break is always LF.
   const read = (name: string) => readFileSync(new URL(name, module), 'utf8').replaceAll('\r\n', '\n')
   const style = read('page.css')

@@ -179,11 +179,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     try {
       begin()?.then(
         () => {
-          request?.letGo()
+          request?.releaseBody()
           reply.settle()
         },
         (error: unknown) => {
-          request?.letGo()
+          request?.releaseBody()
           fail(error)
         },
       )

@@ -16,7 +16,7 @@ export interface Listening {
  */
 const SOCKETS = process.platform === 'linux' ? 16 : 1
 
-export interface Where {
+export interface ListenTarget {
   /** All of them or none. Those behind the first are left out on a machine that does not have them. */
   hosts: readonly string[]
   /** 0: any that is free on all of them. */
@@ -29,7 +29,7 @@ export interface Where {
  */
 export async function listen(
   server: Server,
-  where: Where,
+  where: ListenTarget,
   failed: (error: Error) => void,
   sockets: number = SOCKETS,
 ): Promise<Listening> {
@@ -55,7 +55,7 @@ export async function listen(
 const PORT_TRIES = 20
 
 /** A free port may belong to somebody else a moment later, or on the other address: then another one is tried. */
-async function openAnywhere(server: Server, where: Where, sockets: number) {
+async function openAnywhere(server: Server, where: ListenTarget, sockets: number) {
   for (let i = 1; ; i += 1) {
     try {
       const places = await findPlaces(where)
@@ -113,7 +113,7 @@ async function takeTurn(): Promise<NetServer | null> {
 }
 
 /** Where the server can be, by sockets that share with nobody. */
-async function findPlaces({ hosts, port }: Where): Promise<Place[]> {
+async function findPlaces({ hosts, port }: ListenTarget): Promise<Place[]> {
   const probes: NetServer[] = []
   const places: Place[] = []
   try {
@@ -191,7 +191,7 @@ function listening(server: NetServer, options: ListenOptions): Promise<void> {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-function cannotListen(error: NodeJS.ErrnoException & { host?: string }, { hosts, port }: Where): ServerError {
+function cannotListen(error: NodeJS.ErrnoException & { host?: string }, { hosts, port }: ListenTarget): ServerError {
   const reason = error.code ?? 'unknown'
   const host = error.host ?? hosts.join(', ')
   const fail = (message: string) =>

@@ -3,16 +3,16 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
 
-export interface Watched {
+export interface OpenStream {
   /** Called about once a second with the clock's monotonic time. */
   tick(now: number): void
   /** Ends it in good order: the server stops. */
   end(): void
 }
 
-export interface StreamWatch {
-  add(stream: Watched): void
-  remove(stream: Watched): void
+export interface OpenStreams {
+  add(stream: OpenStream): void
+  remove(stream: OpenStream): void
   endAll(): void
   readonly size: number
 }
@@ -20,8 +20,8 @@ export interface StreamWatch {
 export const TICK_MS = 1_000
 export const STALL_MS = 30_000
 
-export function createStreamWatch(clock: Clock): StreamWatch {
-  const streams = new Set<Watched>()
+export function createOpenStreams(clock: Clock): OpenStreams {
+  const streams = new Set<OpenStream>()
   let cancel: (() => void) | null = null
 
   function tick(): void {
@@ -56,14 +56,14 @@ export function createStreamWatch(clock: Clock): StreamWatch {
 }
 
 /** Drops the connection when an answer that was handed over whole has not left after 30 s. */
-export function watchUntilSent(response: ServerResponse, watch: StreamWatch, clock: Clock): void {
+export function dropUnlessSent(response: ServerResponse, streams: OpenStreams, clock: Clock): void {
   const since = clock.mono()
-  const stuck: Watched = {
+  const stuck: OpenStream = {
     tick(now) {
       if (now - since >= STALL_MS) response.req.socket.destroy()
     },
     end() {},
   }
-  watch.add(stuck)
-  response.once('close', () => watch.remove(stuck))
+  streams.add(stuck)
+  response.once('close', () => streams.remove(stuck))
 }

@@ -9,14 +9,14 @@ import type { ByteStream, Reply } from '../route.ts'
 import { sseComment } from '../sse.ts'
 import { statusOf } from '../status.ts'
 import { headerUnder } from './base-path.ts'
-import { type StreamWatch, watchUntilSent } from './open-streams.ts'
+import { dropUnlessSent, type OpenStreams } from './open-streams.ts'
 import { ResponseStream } from './response-stream.ts'
-import { finishAfterRest, hasUnwantedBody } from './unread-body.ts'
+import { endAfterSkipping, hasUnreadBody } from './unread-body.ts'
 
 /** What all replies of a server share. */
 export interface ReplyServices {
   clock: Clock
-  watch: StreamWatch
+  streams: OpenStreams
   /** Error shapes of doors that have their own, by the first segment of their paths (`v1`). */
   errorShapes: ReadonlyMap<string, ErrorShape>
   /** What large answers hold in memory, all together. */
@@ -148,17 +148,17 @@ export class HttpReply implements Reply {
     const length = String(Buffer.byteLength(body))
     const own = ['Content-Type', contentType, 'Content-Length', length, 'Cache-Control', 'no-store']
     if (!this.#head(status, own, headers)) return
-    const { watch, clock } = this.#services
+    const { streams, clock } = this.#services
     if (body.length > LARGE_CHARS) {
       const stream = this.#open(null)
       stream.write(body)
       stream.end()
     } else if (this.#leavesBody()) {
       this.raw.write(body)
-      finishAfterRest(this.raw, clock)
+      endAfterSkipping(this.raw, clock)
     } else {
       this.raw.end(body)
-      if (this.raw.writableLength > 0) watchUntilSent(this.raw, watch, clock)
+      if (this.raw.writableLength > 0) dropUnlessSent(this.raw, streams, clock)
     }
   }
 
@@ -223,10 +223,10 @@ export class HttpReply implements Reply {
   }
 
   #open(keepAlive: string | null): ResponseStream {
-    const { watch, clock } = this.#services
+    const { streams, clock } = this.#services
     const { isMounted } = this.#context
     const isAllowed = () => this.isAllowed()
-    this.#opened = new ResponseStream({ response: this.raw, watch, clock, keepAlive, isAllowed, isMounted })
+    this.#opened = new ResponseStream({ response: this.raw, streams, clock, keepAlive, isAllowed, isMounted })
     return this.#opened
   }
 
@@ -253,7 +253,7 @@ export class HttpReply implements Reply {
   }
 
   #leavesBody(): boolean {
-    return this.#mustClose || hasUnwantedBody(this.raw.req)
+    return this.#mustClose || hasUnreadBody(this.raw.req)
   }
 
   #ownShape(): ErrorShape {

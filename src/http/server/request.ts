@@ -4,7 +4,7 @@ import type { Logger } from '../../domain/logger.ts'
 import { declaredLength, readJson } from '../body/body.ts'
 import { type LongBody, type LongBodyLimits, type LongBodyReader, readLongJson } from '../body/long-json.ts'
 import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readMultipart } from '../body/multipart.ts'
-import type { Spool } from '../body/temp-file.ts'
+import type { TempFile } from '../body/temp-file.ts'
 import type { Principal, Request } from '../route.ts'
 
 export interface RequestContext {
@@ -37,8 +37,8 @@ export class HttpRequest implements Request {
   #abort: AbortController | null = null
   #body: Promise<unknown> | null = null
   #gone = false
-  #spool: Spool | null = null
-  #isLetGo = false
+  #tempFile: TempFile | null = null
+  #isReleased = false
 
   constructor(context: RequestContext) {
     this.raw = context.raw
@@ -74,9 +74,9 @@ export class HttpRequest implements Request {
     return this.#body
   }
 
-  letGo(): void {
-    this.#isLetGo = true
-    void this.#spool?.close()
+  releaseBody(): void {
+    this.#isReleased = true
+    void this.#tempFile?.close()
   }
 
   multipart(limits: Partial<MultipartLimits> = {}): AsyncIterable<MultipartPart> {
@@ -106,7 +106,7 @@ export class HttpRequest implements Request {
     const declared = long === undefined ? null : declaredLength(raw)
     if (long === undefined || declared === null) return readJson(raw, reader)
     if (declared > body.limits.maxBytes) {
-      return readLongJson(raw, declared, { ...reader, long }).then((read) => this.#holdSpool(read))
+      return readLongJson(raw, declared, { ...reader, long }).then((read) => this.#holdTempFile(read))
     }
     // What may be large has as long as it needs, if it keeps coming.
     return readJson(raw, { ...reader, limits: { ...body.limits, totalMs: Number.POSITIVE_INFINITY } })
@@ -123,10 +123,10 @@ export class HttpRequest implements Request {
     this.#ifAllowed(null)
   }
 
-  #holdSpool({ value, spool }: LongBody): unknown {
-    this.#spool = spool
+  #holdTempFile({ value, tempFile }: LongBody): unknown {
+    this.#tempFile = tempFile
     // Whoever asked for the body did not wait for it.
-    if (this.#isLetGo) void spool?.close()
+    if (this.#isReleased) void tempFile?.close()
     return value
   }
 

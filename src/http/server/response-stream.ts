@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
 import { ClientGone, rejectAsGone } from '../client-gone.ts'
 import type { ByteStream } from '../route.ts'
-import { STALL_MS, type StreamWatch, TICK_MS, type Watched } from './open-streams.ts'
+import { type OpenStream, type OpenStreams, STALL_MS, TICK_MS } from './open-streams.ts'
 
 export interface StreamOptions {
   response: ServerResponse
-  watch: StreamWatch
+  streams: OpenStreams
   clock: Clock
   /** What to send after 15 s of silence; null where the format has no word for nothing. */
   keepAlive: string | null
@@ -22,9 +22,9 @@ const MAX_QUEUED_BYTES = 256 * 1024
 const KEEP_ALIVE_MS = 15_000
 
 /** The body of an answer whose headers have been given to node. The caller that waits for `write` holds at most one chunk in it. */
-export class ResponseStream implements ByteStream, Watched {
+export class ResponseStream implements ByteStream, OpenStream {
   readonly #response: ServerResponse
-  readonly #watch: StreamWatch
+  readonly #streams: OpenStreams
   readonly #clock: Clock
   readonly #keepAlive: string | null
   readonly #isAllowed: () => boolean
@@ -40,9 +40,9 @@ export class ResponseStream implements ByteStream, Watched {
   #ended = false
   #gone = false
 
-  constructor({ response, watch, clock, keepAlive, isAllowed, isMounted }: StreamOptions) {
+  constructor({ response, streams, clock, keepAlive, isAllowed, isMounted }: StreamOptions) {
     this.#response = response
-    this.#watch = watch
+    this.#streams = streams
     this.#clock = clock
     this.#keepAlive = keepAlive
     this.#isAllowed = isAllowed
@@ -53,7 +53,7 @@ export class ResponseStream implements ByteStream, Watched {
     response.on('drain', () => this.#onDrain())
     response.on('close', () => this.#onClose())
     if (response.destroyed) this.#gone = true
-    else watch.add(this)
+    else streams.add(this)
   }
 
   write(chunk: string | Uint8Array): Promise<void> | undefined {
@@ -158,7 +158,7 @@ export class ResponseStream implements ByteStream, Watched {
   #onClose(): void {
     if (this.#gone) return
     this.#gone = true
-    this.#watch.remove(this)
+    this.#streams.remove(this)
     this.#queue.length = 0
     this.#blocked?.reject(new ClientGone())
   }

@@ -11,7 +11,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { Auth } from '../auth/auth.ts'
 import { createUsageLimits } from '../auth/usage-limits.ts'
-import type { SpoolFolder } from '../body/temp-file.ts'
+import type { TempFolder } from '../body/temp-file.ts'
 import { registerHttpMetrics } from '../metrics/http-metrics.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { ErrorShape } from '../problem.ts'
@@ -20,11 +20,11 @@ import type { ServerState } from '../server-state.ts'
 import { answerRaw, refusalOf } from './client-error.ts'
 import { createDispatch, type Exchange, isOutside } from './dispatch.ts'
 import type { Guard } from './guard.ts'
-import { type Listening, listen, type Where } from './listen.ts'
-import { createStreamWatch } from './open-streams.ts'
+import { type Listening, type ListenTarget, listen } from './listen.ts'
+import { createOpenStreams } from './open-streams.ts'
 import { createRouter } from './router.ts'
 import type { TlsPair } from './tls-pair.ts'
-import { giveUpLater } from './unread-body.ts'
+import { dropUnlessReceived } from './unread-body.ts'
 
 // Not imported: as an ES module node:http brings all of undici along, 13 MB and 50 ms that nobody here uses.
 const { createServer } = process.getBuiltinModule('node:http')
@@ -46,7 +46,7 @@ export interface HttpServerOptions {
   /** Advanced by `close`; before `ready` only routes marked `anytime` answer. */
   state: ServerState
   /** For what bodies with files bring and memory cannot hold. */
-  spool: SpoolFolder
+  tempFolder: TempFolder
   /** What large answers hold in memory, all together. */
   room?: ByteBudget
   limits?: Partial<HttpLimits>
@@ -99,7 +99,7 @@ export interface HttpServer {
   /** From now on these routes answer. */
   serve(routes: readonly Route[]): void
   /** Resolves when connections are taken. Throws `config_invalid` when it cannot be: port in use, no such address. */
-  listen(where: Where): Promise<{ host: string; port: number }>
+  listen(where: ListenTarget): Promise<{ host: string; port: number }>
   /**
    * Refuses new work with 503, lets answers in work complete for `drainMs`, then ends the streams that are still open and
    * closes every connection. Idle connections go at once. May be called again.
@@ -123,7 +123,7 @@ export interface HttpStats {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock, ids, state, basePath = '' } = options
   const limits = { ...defaultHttpLimits, ...options.limits }
-  const watch = createStreamWatch(clock)
+  const streams = createOpenStreams(clock)
   const connections = new Map<Socket, Set<Exchange>>()
   /** As the kernel knows them. Under TLS the one a request comes on is another, and exists once hands have been shaken. */
   const accepted = new Set<Socket>()
@@ -134,7 +134,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let closing: Promise<void> | null = null
   let onIdle: (() => void) | null = null
 
-  const stats = (): HttpStats => ({ connections: connections.size, inWork, streams: watch.size })
+  const stats = (): HttpStats => ({ connections: connections.size, inWork, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
 
   const doors = new Set(options.doors)
@@ -156,12 +156,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       budget: { used: 0, max: limits.allBodiesBytes },
       pace: { windowMs: limits.uploadWindowMs, minBytesPerSecond: limits.minUploadBytesPerSecond },
       clock,
-      spool: options.spool,
+      tempFolder: options.tempFolder,
       secret: () => randomBytes(16).toString('hex'),
     },
     reply: {
       clock,
-      watch,
+      streams,
       room: options.room ?? createByteBudget(READERS_BYTES, clock),
       errorShapes: new Map(Object.entries(options.errorShapes ?? {})),
       isClosing: () => isClosing,
@@ -181,7 +181,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Later, because node reads on when it has parsed the request at hand.
     if (open.size >= limits.pipelined) clock.soon(() => open.size >= limits.pipelined && socket.pause())
     exchange.onClosed = () => {
-      if (!request.complete) giveUpLater(request, clock, limits.requestMs)
+      if (!request.complete) dropUnlessReceived(request, clock, limits.requestMs)
       open.delete(exchange)
       inWork -= 1
       if (open.size === limits.pipelined - 1) socket.resume()
@@ -198,7 +198,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     mounted.add(exchange)
     inWork += 1
     exchange.onClosed = () => {
-      if (!request.complete) giveUpLater(request, clock, limits.requestMs)
+      if (!request.complete) dropUnlessReceived(request, clock, limits.requestMs)
       mounted.delete(exchange)
       inWork -= 1
       if (inWork === 0) onIdle?.()
@@ -281,7 +281,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     server.closeIdleConnections()
     await whenIdle(drainMs)
     for (const open of [...connections.values(), mounted]) for (const exchange of open) exchange.abort()
-    watch.endAll()
+    streams.endAll()
     await whenIdle(FLUSH_MS)
     await new Promise<void>((resolve) => {
       listening?.close()

@@ -10,14 +10,14 @@ const LINGER_BYTES = 1024 * 1024
 const LINGER_MS = 500
 
 /** True when a body is still to come that nobody will read: the connection has to go. */
-export function hasUnwantedBody(request: IncomingMessage): boolean {
+export function hasUnreadBody(request: IncomingMessage): boolean {
   if (request.complete) return false
   const { 'content-length': length, 'transfer-encoding': encoding, expect } = request.headers
   return encoding !== undefined || expect !== undefined || Number(length ?? 0) > SMALL_BYTES
 }
 
 /** For an answer whose bytes are all written: ends it when the rest has come, or after 1 MiB or half a second of it. */
-export function finishAfterRest(response: ServerResponse, clock: Clock): void {
+export function endAfterSkipping(response: ServerResponse, clock: Clock): void {
   const request = response.req
   let skipped = 0
 
@@ -38,7 +38,7 @@ export function finishAfterRest(response: ServerResponse, clock: Clock): void {
 }
 
 /** For a request that has been answered while its body is on its way: node skips the rest, but would wait for it for ever. */
-export function giveUpLater(request: IncomingMessage, clock: Clock, ms: number): void {
+export function dropUnlessReceived(request: IncomingMessage, clock: Clock, ms: number): void {
   if (request.destroyed) return
   const cancel = clock.after(ms, () => request.socket.destroy())
   request.once('end', cancel).once('close', cancel)

@@ -10,13 +10,13 @@ import { createIds } from '../../domain/ids.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
 import { type AuthOptions, createAuth } from '../auth/auth.ts'
 import { digestOf, type Token } from '../auth/tokens/token.ts'
-import { createSpoolFolder, type SpoolFolder } from '../body/temp-file.ts'
+import { createTempFolder, type TempFolder } from '../body/temp-file.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 import type { Door, Reply, Request, Route } from '../route.ts'
 import { createGuard, type GuardOptions } from '../server/guard.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server/server.ts'
 import { createServerState, type ServerState } from '../server-state.ts'
-import { countSpools } from './count-temp-files.ts'
+import { countTempFiles } from './count-temp-files.ts'
 
 /** A token with the text that nobody keeps. */
 export const knownToken = (token: string, user: string, role: Token['role']): Token & { token: string } => ({
@@ -40,7 +40,7 @@ export interface TestServer extends AsyncDisposable {
   url: string
   lines: LogLine[]
   /** What lies in the folder for large bodies, and how many files in it were begun and are open. */
-  spooled(): Promise<{ names: string[]; begun: number; open: number }>
+  tempFiles(): Promise<{ names: string[]; begun: number; open: number }>
 }
 
 export interface LogLine extends LogFields {
@@ -56,7 +56,7 @@ export interface TestServerOptions
   guard?: Partial<GuardOptions>
   /** False leaves it `initializing`. */
   ready?: boolean
-  spool?: SpoolFolder
+  tempFolder?: TempFolder
 }
 
 const ALL_DOORS: Door[] = ['ag-ui', 'rest', 'threads', 'openai', 'mcp']
@@ -68,8 +68,8 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   const log = collectLines(lines)
   const state = createServerState(log)
   const metrics = options.metrics ?? createMetrics()
-  const spoolDir = join(tmpdir(), `quarterdeck-spool-${randomUUID()}`)
-  const spools = countSpools(options.spool ?? createSpoolFolder(spoolDir))
+  const tempDir = join(tmpdir(), `quarterdeck-spool-${randomUUID()}`)
+  const counted = countTempFiles(options.tempFolder ?? createTempFolder(tempDir))
   const tokenRequired = options.auth?.tokenRequired ?? false
   const server = createHttpServer({
     routes: options.routes,
@@ -88,7 +88,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     metrics,
     doors: options.doors ?? ALL_DOORS,
     state,
-    spool: spools.folder,
+    tempFolder: counted.folder,
     ...(options.limits ? { limits: options.limits } : {}),
     ...(options.errorShapes ? { errorShapes: options.errorShapes } : {}),
     ...(options.tls ? { tls: options.tls } : {}),
@@ -98,11 +98,11 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   if (options.ready !== false) state.advance('ready')
   const stop = async () => {
     await server.close({ drainMs: 0 })
-    await rm(spoolDir, { recursive: true, force: true })
+    await rm(tempDir, { recursive: true, force: true })
   }
-  const spooled = async () => ({ names: await readdir(spoolDir).catch(() => []), ...spools.count })
+  const tempFiles = async () => ({ names: await readdir(tempDir).catch(() => []), ...counted.count })
   const url = `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`
-  return { server, state, metrics, port, url, lines, spooled, [Symbol.asyncDispose]: stop }
+  return { server, state, metrics, port, url, lines, tempFiles, [Symbol.asyncDispose]: stop }
 }
 
 const TOKENS = [userToken, localToken, operatorToken]

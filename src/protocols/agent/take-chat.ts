@@ -15,7 +15,7 @@ import { beforeFirst } from '../shared/events/stream-run.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles } from '../shared/request/json-with-files.ts'
 import { knownSession } from '../shared/request/known-session.ts'
-import { letGo } from '../shared/request/release-body.ts'
+import { releaseBody } from '../shared/request/release-body.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import { decodeChatRequest } from './decode.ts'
 import { readChatForm } from './read-chat-form.ts'
@@ -59,7 +59,7 @@ export async function takeChat(
   }
 
   const files = [...uploaded, ...(await attachments.take(owner, sent))]
-  letGo(request, [asked])
+  releaseBody(request, [asked])
   await attachments.check(files, agent.model.input, request.signal)
   const { run, session } = await engine.runs.start({
     correlationId: request.correlationId,

@@ -19,7 +19,7 @@ import { streamAnswer } from '../shared/answer/stream-answer.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-run.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles } from '../shared/request/json-with-files.ts'
-import { letGo } from '../shared/request/release-body.ts'
+import { releaseBody } from '../shared/request/release-body.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import type { CallerTools } from './caller-tools.ts'
@@ -101,7 +101,7 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
     )
     const files = await attachments.take(owner, [...taken.files.values()].flat())
     const messages = withFiles(taken, files)
-    letGo(request, [await jsonWithFiles(request), ...ask.turns])
+    releaseBody(request, [await jsonWithFiles(request), ...ask.turns])
     await attachments.check(files, agent.model.input, request.signal)
     const { run } = await engine.runs.start({
       correlationId: request.correlationId,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../../domain/logger.ts'
-import { createFileSecret } from './file-key-secret.ts'
+import { createFileKeySecret } from './file-key-secret.ts'
 
 function folders() {
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-secret-'))
@@ -19,32 +19,32 @@ function folders() {
 
 test('the secret outlives a restart, in a file of the server alone', () => {
   const options = folders()
-  const secret = createFileSecret(options, silentLogger)()
+  const secret = createFileKeySecret(options, silentLogger)()
 
   expect(secret).toHaveLength(32)
-  expect(Buffer.from(createFileSecret(options, silentLogger)())).toEqual(secret)
+  expect(Buffer.from(createFileKeySecret(options, silentLogger)())).toEqual(secret)
   const [name = ''] = readdirSync(options.configDir)
   expect(statSync(join(options.configDir, name)).mode & 0o777).toBe(0o600)
   const other = join(options.dataDir, 'other')
   mkdirSync(other)
-  expect(createFileSecret({ ...options, dataDir: other }, silentLogger)()).not.toEqual(secret)
+  expect(createFileKeySecret({ ...options, dataDir: other }, silentLogger)()).not.toEqual(secret)
 })
 
 test('what is damaged or open to others is not used', () => {
   const options = folders()
-  const secret = createFileSecret(options, silentLogger)()
+  const secret = createFileKeySecret(options, silentLogger)()
   const path = join(options.configDir, readdirSync(options.configDir)[0] ?? '')
 
   chmodSync(path, 0o644)
-  const second = createFileSecret(options, silentLogger)()
+  const second = createFileKeySecret(options, silentLogger)()
   writeFileSync(path, '{')
-  const third = createFileSecret(options, silentLogger)()
+  const third = createFileKeySecret(options, silentLogger)()
 
   expect(new Set([secret, second, third].map((one) => Buffer.from(one).toString('hex'))).size).toBe(3)
 })
 
 test('without a folder to keep it in it lives in memory', () => {
-  const secret = createFileSecret(null, silentLogger)
+  const secret = createFileKeySecret(null, silentLogger)
 
   expect(secret()).toBe(secret())
 })

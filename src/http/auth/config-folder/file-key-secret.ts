@@ -9,7 +9,7 @@ import { type ConfigFileOptions, createConfigFile } from './config-file.ts'
 const ContentSchema = z.object({ files: z.string().regex(/^[\w-]{43}$/) })
 
 /** Null for `options`: nothing is kept, and links end with the process. */
-export function createFileSecret(options: ConfigFileOptions | null, log: Logger): () => Uint8Array {
+export function createFileKeySecret(options: ConfigFileOptions | null, log: Logger): () => Uint8Array {
   let secret: Uint8Array | null = null
   return () => {
     secret ??= (options === null ? null : read(options)) ?? make(options, log)

@@ -12,7 +12,7 @@
  * begins anew, `moved` when a run begins or ends.
  * @param {Listener} listener
  */
-export function createTalk({ changed, dropped, cleared, moved }) {
+export function createConversation({ changed, dropped, cleared, moved }) {
   /** @type {Map<string, Item>} */
   const items = new Map()
   let run = null

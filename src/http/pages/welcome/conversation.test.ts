@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { createTalk } from './conversation.js'
+import { createConversation } from './conversation.js'
 
 function open() {
   const heard: string[] = []
-  const talk = createTalk({
+  const conversation = createConversation({
     changed: ({ id }) => void heard.push(`changed ${id}`),
     dropped: ({ id }) => void heard.push(`dropped ${id}`),
     cleared: () => void heard.push('cleared'),
-    moved: () => void heard.push(`moved ${talk.run} ${talk.waiting}`),
+    moved: () => void heard.push(`moved ${conversation.run} ${conversation.waiting}`),
   })
   const take = (...events: { type: string }[]) => {
-    for (const event of events) talk.take(event)
+    for (const event of events) conversation.take(event)
   }
   return {
-    talk,
+    conversation,
     heard,
     take,
-    told: () => [...talk.items.values()].map(({ kind, text, result }) => [kind, text, result]),
+    told: () => [...conversation.items.values()].map(({ kind, text, result }) => [kind, text, result]),
   }
 }
 
@@ -25,7 +25,7 @@ const user = (id: string, content: unknown) => ({ id, role: 'user', content })
 
 describe('a conversation', () => {
   test('is what its events tell, in order', () => {
-    const { talk, take, told } = open()
+    const { conversation, take, told } = open()
 
     take(
       started('r1', user('u1', [{ type: 'text', text: 'Look' }, { type: 'image' }])),
@@ -46,7 +46,7 @@ describe('a conversation', () => {
       ['tool', 'look {}', 'a ship'],
       ['assistant', 'A ship.', null],
     ])
-    expect(talk.run).toBe('r1')
+    expect(conversation.run).toBe('r1')
   })
 
   test('waits after an interrupt, until a run goes on', () => {
@@ -75,7 +75,7 @@ describe('a conversation', () => {
   })
 
   test('begins anew with a snapshot, and when it is forgotten', () => {
-    const { talk, heard, take, told } = open()
+    const { conversation, heard, take, told } = open()
     take(started('r1', user('u1', 'Hello')))
     const call = { id: 'c1', function: { name: 'look', arguments: '{"a":1}' } }
 
@@ -94,9 +94,9 @@ describe('a conversation', () => {
       ['tool', 'look {"a":1}', 'a ship'],
     ])
     expect(heard).toContain('cleared')
-    expect([talk.hasLeft('u1'), talk.hasLeft('c1')]).toEqual([true, false])
-    talk.forget()
-    expect([told(), talk.run, talk.hasLeft('u1')]).toEqual([[], null, false])
+    expect([conversation.hasLeft('u1'), conversation.hasLeft('c1')]).toEqual([true, false])
+    conversation.forget()
+    expect([told(), conversation.run, conversation.hasLeft('u1')]).toEqual([[], null, false])
   })
 
   describe('of which a branch was left', () => {
@@ -108,56 +108,56 @@ describe('a conversation', () => {
       role: 'assistant',
       toolCalls: calls.map((call) => ({ id: call })),
     })
-    const ids = (talk: ReturnType<typeof open>['talk']) => [...talk.items.keys()]
+    const ids = (conversation: ReturnType<typeof open>['conversation']) => [...conversation.items.keys()]
 
     test('drops what an edit left, with its calls and how its runs ended', () => {
-      const { talk, take, heard } = open()
+      const { conversation, take, heard } = open()
       take(started('r1', user('u1', 'one')), said('aside'), said('a1'), failed('first'))
       take(started('r2', user('u2', 'two')), called('c2'), said('a2'), failed('second'), started('r3'), failed('third'))
       take(started('r4', user('u3', 'edited')), said('a3'))
 
-      talk.keepShown({ messages: [user('u1', ''), assistant('a1'), user('u3', '')] }, talk.runs)
+      conversation.keepShown({ messages: [user('u1', ''), assistant('a1'), user('u3', '')] }, conversation.runs)
 
       // What the session does not keep stays where something that it shows follows in the same run.
-      expect(ids(talk)).toEqual(['u1', 'aside', 'a1', 'error 1', 'u3', 'a3'])
+      expect(ids(conversation)).toEqual(['u1', 'aside', 'a1', 'error 1', 'u3', 'a3'])
       expect(heard.filter((one) => one.startsWith('dropped'))).toEqual(
         ['u2', 'c2', 'a2', 'error 2', 'error 3'].map((id) => `dropped ${id}`),
       )
-      expect([talk.hasLeft('c2'), talk.hasLeft('u1')]).toEqual([true, false])
+      expect([conversation.hasLeft('c2'), conversation.hasLeft('u1')]).toEqual([true, false])
     })
 
     test('drops an answer that was replaced, and keeps calls and what the runs since then said', () => {
-      const { talk, take } = open()
+      const { conversation, take } = open()
       take(started('r1', user('u1', 'one')), called('c1'), said('a1'), started('r2'), called('c2'))
-      const begun = talk.runs
+      const begun = conversation.runs
       take(started('r3'), said('a3'))
 
-      talk.keepShown({ messages: [user('u1', '')] }, begun)
-      expect(ids(talk)).toEqual(['u1', 'c2', 'a3'])
-      talk.keepShown({ messages: [user('u1', ''), assistant('m2', 'c2')] }, talk.runs)
-      expect(ids(talk)).toEqual(['u1', 'c2', 'a3'])
+      conversation.keepShown({ messages: [user('u1', '')] }, begun)
+      expect(ids(conversation)).toEqual(['u1', 'c2', 'a3'])
+      conversation.keepShown({ messages: [user('u1', ''), assistant('m2', 'c2')] }, conversation.runs)
+      expect(ids(conversation)).toEqual(['u1', 'c2', 'a3'])
     })
 
     test('keeps a call that broke off with its run, which no session keeps', () => {
-      const { talk, take } = open()
+      const { conversation, take } = open()
       take(started('r1', user('u1', 'one')), called('c1'), failed('broken'), started('r2', user('u2', 'two')))
 
-      talk.keepShown({ messages: [user('u1', ''), user('u2', '')] }, talk.runs)
-      expect(ids(talk)).toEqual(['u1', 'c1', 'error 1', 'u2'])
+      conversation.keepShown({ messages: [user('u1', ''), user('u2', '')] }, conversation.runs)
+      expect(ids(conversation)).toEqual(['u1', 'c1', 'error 1', 'u2'])
       take(started('r3', user('u3', 'edited')))
-      talk.keepShown({ messages: [user('u3', '')] }, talk.runs)
-      expect(ids(talk)).toEqual(['u3'])
+      conversation.keepShown({ messages: [user('u3', '')] }, conversation.runs)
+      expect(ids(conversation)).toEqual(['u3'])
     })
 
     test('keeps what is older than a session shows', () => {
-      const { talk, take } = open()
+      const { conversation, take } = open()
       const metadata = { quarterdeck: { truncated: 2 } }
       take(started('r1', user('u1', 'one')), said('a1'), started('r2', user('u2', 'two')), said('a2'), started('r3'))
 
-      talk.keepShown({ messages: [user('u9', '')], metadata }, talk.runs)
-      expect(ids(talk)).toEqual(['u1', 'a1', 'u2', 'a2'])
-      talk.keepShown({ messages: [user('u2', '')], metadata }, talk.runs)
-      expect(ids(talk)).toEqual(['u1', 'a1', 'u2'])
+      conversation.keepShown({ messages: [user('u9', '')], metadata }, conversation.runs)
+      expect(ids(conversation)).toEqual(['u1', 'a1', 'u2', 'a2'])
+      conversation.keepShown({ messages: [user('u2', '')], metadata }, conversation.runs)
+      expect(ids(conversation)).toEqual(['u1', 'a1', 'u2'])
     })
   })
 })

@@ -1,7 +1,7 @@
 // The page that GET / shows to a browser. It talks AG-UI to the server it came from, and shows what the session's log tells, so that
 // what is said or decided elsewhere is seen here too.
 
-import { createTalk } from './conversation.js'
+import { createConversation } from './conversation.js'
 import { drawApproval, drawCall, drawMarkdown, make } from './draw.js'
 
 const element = (id) => document.getElementById(id)
@@ -77,7 +77,7 @@ function drawSoon(item) {
   due.add(item)
 }
 
-const talk = createTalk({
+const conversation = createConversation({
   changed: drawSoon,
   dropped(item) {
     due.delete(item)
@@ -92,8 +92,8 @@ const talk = createTalk({
   },
   moved() {
     // What is written here is new. Another client can also edit, or ask for another answer.
-    if (talk.run !== null && talk.run !== awaited && talk.runs > 1) mayHaveBranched = true
-    if (talk.run === awaited) awaited = null
+    if (conversation.run !== null && conversation.run !== awaited && conversation.runs > 1) mayHaveBranched = true
+    if (conversation.run === awaited) awaited = null
     showState()
     refreshSoon()
   },
@@ -107,12 +107,12 @@ let mayHaveBranched = false
 
 function showState() {
   const waits = log.querySelector('.approval.open') !== null
-  element('stop').disabled = talk.run === null && !waits
+  element('stop').disabled = conversation.run === null && !waits
   element('send').disabled = isSending
   // An answer is read out when it is complete, not word by word.
-  log.ariaBusy = String(talk.run !== null)
+  log.ariaBusy = String(conversation.run !== null)
   const running = awaited === null ? 'Answering …' : 'Answering …, then comes your message.'
-  const status = problem || (talk.run !== null ? running : waits ? 'Waits for a decision.' : '')
+  const status = problem || (conversation.run !== null ? running : waits ? 'Waits for a decision.' : '')
   if (element('status').textContent !== status) element('status').textContent = status
   document.title = waits ? `(!) ${element('agent').textContent}` : element('agent').textContent
 }
@@ -152,7 +152,7 @@ async function refresh() {
   drawDue()
   let asked
   keepPlace(() => {
-    const isLeft = ({ status, tool_call_id: call }) => status !== 'pending' && talk.hasLeft(call)
+    const isLeft = ({ status, tool_call_id: call }) => status !== 'pending' && conversation.hasLeft(call)
     for (const approval of approvals.filter(isLeft)) {
       boxes.get(idOf(approval))?.box.remove()
       boxes.delete(idOf(approval))
@@ -167,11 +167,11 @@ async function refresh() {
 }
 
 async function leaveBranches() {
-  const begun = talk.runs
+  const begun = conversation.runs
   mayHaveBranched = false
   try {
     const snapshot = await readShown()
-    keepPlace(() => talk.keepShown(snapshot, begun))
+    keepPlace(() => conversation.keepShown(snapshot, begun))
   } catch (error) {
     mayHaveBranched = true
     throw error
@@ -310,7 +310,7 @@ async function follow() {
       timer = setTimeout(() => controller.abort(), SILENCE_MS)
     }
     // A browser has six connections to a server: a tab that nobody sees and that nothing happens in gives its own back.
-    const onHidden = () => document.hidden && talk.run === null && controller.abort()
+    const onHidden = () => document.hidden && conversation.run === null && controller.abort()
     document.addEventListener('visibilitychange', onHidden)
     try {
       alive()
@@ -324,18 +324,18 @@ async function follow() {
         if (id === null) continue
         attempt = 0
         lastId = id
-        talk.take(event)
+        conversation.take(event)
       }
     } catch (error) {
       if (error.status === 401) throw error
       if (error.status === 410) {
-        talk.forget()
+        conversation.forget()
         lastId = null
         continue
       }
       if (error.status === 400 || error.status === 404) {
         // There is no such session yet, or any more.
-        if (lastId !== null) talk.forget()
+        if (lastId !== null) conversation.forget()
         lastId = null
         await woken()
         attempt = -1
@@ -371,7 +371,7 @@ async function begin() {
     const isOld = kept.token !== undefined
     delete kept.token
     // What it had shown is not for whoever comes next.
-    talk.forget()
+    conversation.forget()
     if (isOld && !isTyped) return begin()
     isTyped = false
     const why = isOld ? 'This token is not valid here. Another one?' : 'This server asks for a token.'
@@ -428,7 +428,7 @@ text.addEventListener('keydown', (event) => {
   element('ask').requestSubmit()
 })
 element('stop').addEventListener('click', () => {
-  const run = talk.run ?? talk.waiting
+  const run = conversation.run ?? conversation.waiting
   if (run === null) return
   const stopped = call(`runs/${encodeURIComponent(run)}/cancel`, { body: {} })
   // A run that waits has said its last word: the log does not tell that it is given up.

@@ -5,13 +5,13 @@ import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Route } from '../../route.ts'
 import type { RouteDescription } from '../../route-description.ts'
-import { readOwnPage } from '../built-in-page.ts'
+import { readBuiltInPage } from '../built-in-page.ts'
 
 const SCRIPTS = ['visible.js', 'markdown.js', 'conversation.js', 'draw.js', 'page.js']
 
 /** Reads the page, which lies beside this file as source and in the published package. */
 export function createWelcomeRoutes(): Route[] {
-  const { html, policy } = readOwnPage(import.meta.url, SCRIPTS)
+  const { html, policy } = readBuiltInPage(import.meta.url, SCRIPTS)
   return [
     {
       method: 'GET',

@@ -61,7 +61,7 @@ export function withThread(request: Request, session: string): Request {
     },
     header: (name) => request.header(name),
     json: async (options) => named(await request.json(options), session),
-    letGo: () => request.letGo(),
+    releaseBody: () => request.releaseBody(),
     multipart: (limits) => request.multipart(limits),
   }
 }

@@ -24,7 +24,7 @@ export function enclosedRequest(outer: Request, { path, params, body }: Enclosed
     },
     header: (name) => outer.header(name),
     json: async () => body,
-    letGo: () => outer.letGo(),
+    releaseBody: () => outer.releaseBody(),
     multipart: (limits) => outer.multipart(limits),
   }
 }

@@ -13,7 +13,7 @@ import { beforeFirst, isEndOf, isOver, streamRun } from '../../shared/events/str
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
 import { jsonWithFiles } from '../../shared/request/json-with-files.ts'
-import { letGo } from '../../shared/request/release-body.ts'
+import { releaseBody } from '../../shared/request/release-body.ts'
 import { standingOf } from '../../shared/request/standing.ts'
 import { idempotencyOf, onBusyOf } from '../../shared/request/start-headers.ts'
 import { type AgUiInput, decodeRunAgentInput } from './decode-input.ts'
@@ -108,7 +108,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const isAnswer = answers.length > 0 || (input.answers.length > 0 && talks(taken))
     // With a key the engine is asked all the same: it compares what was sent under that key before.
     if (existing !== null && !isAnswer && idempotency === undefined) {
-      letGo(request, [body, input])
+      releaseBody(request, [body, input])
       return show(call, existing, beforeFirst(existing), unanswered)
     }
     if (existing === null && taken.kind === 'hydrate' && answers.length === 0) return hydrate(call, session, unanswered)
@@ -116,7 +116,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const asked = taken.kind === 'run' ? taken.input : nothingNew(input)
     const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
     leftOut(warnings)
-    letGo(request, [body, input, asked])
+    releaseBody(request, [body, input, asked])
     const starting = engine.runs.start({
       correlationId: request.correlationId,
       owner,

@@ -43,7 +43,7 @@ async function openAll(options: TestEngineOptions = {}) {
   })
   return {
     ...opened,
-    spooled: server.spooled,
+    tempFiles: server.tempFiles,
     lines: server.lines,
     /** What was kept, by the hash of its bytes. */
     kept: () => Promise.all(taken.map(async (file) => sha256(await readFile(opened.keeper.pathOf(file))))),
@@ -155,7 +155,7 @@ describe('files in a large body', () => {
 
     expect(response.status).toBeLessThan(300)
     expect(await all.kept()).toEqual(files.map(sha256))
-    expect(await all.spooled()).toEqual({ names: [], begun: 1, open: 0 })
+    expect(await all.tempFiles()).toEqual({ names: [], begun: 1, open: 0 })
   })
 
   test('are not waited for by a stream that goes on', async () => {
@@ -165,7 +165,7 @@ describe('files in a large body', () => {
     const reader = readSse(response)
     await until(() => model.requests.length === 1)
 
-    expect(await all.spooled()).toEqual({ names: [], begun: 1, open: 0 })
+    expect(await all.tempFiles()).toEqual({ names: [], begun: 1, open: 0 })
 
     model.say(text('Done.'), stop)
     expect(await reader.rest()).not.toEqual([])
@@ -182,9 +182,9 @@ describe('files in a large body', () => {
     }
 
     const small = await ask(body)
-    expect((await all.spooled()).begun).toBe(0)
+    expect((await all.tempFiles()).begun).toBe(0)
     const large = await ask(body.padEnd(BODY_BYTES + 1))
-    expect(await all.spooled()).toEqual({ names: [], begun: 1, open: 0 })
+    expect(await all.tempFiles()).toEqual({ names: [], begun: 1, open: 0 })
 
     expect(small.status).toBe(202)
     expect(large).toEqual(small)
@@ -208,7 +208,7 @@ describe('files in a large body', () => {
       status: 400,
       body: { code: 'invalid_request', errors: [{ pointer: '/files/0/content' }] },
     })
-    expect(await all.spooled()).toEqual({ names: [], begun: 1, open: 0 })
+    expect(await all.tempFiles()).toEqual({ names: [], begun: 1, open: 0 })
   })
 })
 
@@ -232,7 +232,7 @@ describe('a history that comes along', () => {
 
     expect(await response.text()).toContain('RUN_FINISHED')
     expect(await all.kept()).toHaveLength(1)
-    expect((await all.spooled()).open).toBe(0)
+    expect((await all.tempFiles()).open).toBe(0)
   })
 })
 
@@ -275,7 +275,7 @@ describe('a text as long as a file', () => {
         ]),
       },
     })
-    expect((await all.spooled()).open).toBe(0)
+    expect((await all.tempFiles()).open).toBe(0)
     expect(all.lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 

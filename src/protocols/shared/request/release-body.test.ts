@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { letGo } from './release-body.ts'
+import { releaseBody } from './release-body.ts'
 
 function requestOf() {
   const calls: string[] = []
-  return { letGo: () => void calls.push('letGo'), calls }
+  return { releaseBody: () => void calls.push('releaseBody'), calls }
 }
 
 test('empties what can hold files, leaves the rest, and what lies on disk goes', () => {
@@ -12,17 +12,17 @@ test('empties what can hold files, leaves the rest, and what lies on disk goes',
   const body = { message: 'Hi', files: [1], messages: [message], input: [2], state: { files: [3] } }
   const turn = { files: [4] }
 
-  letGo(request, [body, turn])
+  releaseBody(request, [body, turn])
 
   expect(body).toEqual({ message: 'Hi', files: [], messages: [], input: [], state: { files: [3] } })
   expect(turn).toEqual({ files: [] })
   expect(message).toEqual({ content: ['a'] })
-  expect(request.calls).toEqual(['letGo'])
+  expect(request.calls).toEqual(['releaseBody'])
 })
 
 test('has nothing to do with what is no such body', () => {
   const body = { input: 'text', files: null }
-  letGo(requestOf(), [null, 'text', [1], body])
+  releaseBody(requestOf(), [null, 'text', [1], body])
 
   expect(body).toEqual({ input: 'text', files: null })
 })

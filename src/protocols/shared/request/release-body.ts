@@ -8,8 +8,8 @@ const LISTS = ['files', 'messages', 'input'] as const
  * an answer can take minutes: a hundred megabytes of base64 must not wait for it, neither in memory nor on disk. What was decoded
  * from it before stays as it is.
  */
-export function letGo(request: Pick<Request, 'letGo'>, bodies: readonly unknown[]): void {
-  request.letGo()
+export function releaseBody(request: Pick<Request, 'releaseBody'>, bodies: readonly unknown[]): void {
+  request.releaseBody()
   for (const body of bodies) empty(body)
 }
 
