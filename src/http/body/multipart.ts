@@ -7,7 +7,6 @@ import { ServerError } from '../../domain/errors.ts'
 import { fileLimits } from '../../domain/file.ts'
 import { declaredLength, refuseEncoding } from './body.ts'
 import { type Pace, readChunks } from './body-chunks.ts'
-import { parseHeader } from './header-parameters.ts'
 import { malformed, type RawPart, splitMultipart } from './multipart-split.ts'
 
 export type MultipartPart = MultipartField | MultipartFile
@@ -212,3 +211,24 @@ const tooManyFiles = (max: number): ServerError =>
   new ServerError('too_many_files', `These are more than ${max} files; send them with several requests.`, {
     details: { max_files: max },
   })
+
+interface HeaderValue {
+  /** In lower case. */
+  value: string
+  /** Keyed by name in lower case. A Map, not an object: clients choose the names. */
+  parameters: ReadonlyMap<string, string>
+}
+
+const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;"]*))/g
+
+/** Reads a header such as `form-data; name="file"; filename="a.txt"`. Skips what is not a parameter. If a name comes twice, the first one counts. */
+export function parseHeader(text: string): HeaderValue {
+  const [value = ''] = text.split(';', 1)
+  const parameters = new Map<string, string>()
+  for (const [, name = '', quoted, plain = ''] of text.slice(value.length).matchAll(PARAMETER)) {
+    const key = name.toLowerCase()
+    // Only these two are unescaped: old browsers send whole paths with plain backslashes.
+    if (!parameters.has(key)) parameters.set(key, quoted?.replaceAll(/\\(["\\])/g, '$1') ?? plain.trim())
+  }
+  return { value: value.trim().toLowerCase(), parameters }
+}

@@ -73,9 +73,3 @@ export const describeReady: RouteDescription = {
   },
   errors: [],
 }
-
-export const describeMetrics = (contentType: string): RouteDescription => ({
-  tag,
-  responses: { 200: { description: 'All metrics.', content: { [contentType]: { schema: z.string() } } } },
-  errors: [],
-})

@@ -1,8 +1,8 @@
-import { describeMetrics } from '../health/health-description.ts'
+import { z } from 'zod'
 import type { Role, Route } from '../route.ts'
 import { type Metrics, metricsContentType } from './metrics.ts'
 
-/** `role`: the operator's beyond loopback; on loopback a user's is enough. */
+/** `role` is `operator` when the server can be reached from other machines, and `user` on loopback. */
 export function metricsRoutes(metrics: Metrics, role: Exclude<Role, 'public'>): Route[] {
   return [
     {
@@ -13,7 +13,11 @@ export function metricsRoutes(metrics: Metrics, role: Exclude<Role, 'public'>): 
       role,
       anytime: true,
       summary: 'Metrics of the server in the text format of Prometheus.',
-      describe: describeMetrics(metricsContentType),
+      describe: {
+        tag: 'Operations',
+        responses: { 200: { description: 'All metrics.', content: { [metricsContentType]: { schema: z.string() } } } },
+        errors: [],
+      },
       async handle(_request, reply) {
         reply.text(200, metrics.text(), metricsContentType)
       },

@@ -16,7 +16,6 @@ import type { Door, Reply, Request, Route } from '../route.ts'
 import { createGuard, type GuardOptions } from '../server/guard.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server/server.ts'
 import { createServerState, type ServerState } from '../server-state.ts'
-import { countTempFiles } from './count-temp-files.ts'
 
 /** A token with the text that nobody keeps. */
 export const knownToken = (token: string, user: string, role: Token['role']): Token & { token: string } => ({
@@ -103,6 +102,30 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   const tempFiles = async () => ({ names: await readdir(tempDir).catch(() => []), ...counted.count })
   const url = `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`
   return { server, state, metrics, port, url, lines, tempFiles, [Symbol.asyncDispose]: stop }
+}
+
+/** The folder, and how many files in it were begun and are still open. */
+function countTempFiles(folder: TempFolder): { folder: TempFolder; count: { begun: number; open: number } } {
+  const count = { begun: 0, open: 0 }
+  return {
+    count,
+    folder: {
+      async create(id) {
+        const file = await folder.create(id)
+        count.begun += 1
+        count.open += 1
+        let isOpen = true
+        return {
+          ...file,
+          async close() {
+            if (isOpen) count.open -= 1
+            isOpen = false
+            await file.close()
+          },
+        }
+      },
+    },
+  }
 }
 
 const TOKENS = [userToken, localToken, operatorToken]
