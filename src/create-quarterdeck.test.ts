@@ -86,7 +86,7 @@ describe('mounted', () => {
     const response = await fetch(`${url}/health`)
     expect([response.status, await response.json()]).toMatchObject([
       404,
-      { detail: 'There is no route /health: all begin with /agent.', instance: '/health' },
+      { detail: 'There is no route /health: all routes begin with /agent.', instance: '/health' },
     ])
   })
 

@@ -1,5 +1,5 @@
-// One request, from its headers to its line in the log: guard, route, state, credential, limits, handler. In that order,
-// so that what is refused costs little and nothing runs before the caller is known.
+// One request, from its headers to its line in the log. The steps are guard, route, state, credential, limits, handler. Cheap
+// checks come first, and nothing runs before the caller is known.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
@@ -13,16 +13,15 @@ import { RequestLog } from '../logging/request-log.ts'
 import { type BodyClass, bodyClassBytes, type Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import { pathUnder } from './base-path.ts'
-import { correlationOf } from './correlation.ts'
 import { type Guard, isLoopback } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
 import type { Match, Router } from './router.ts'
-import { parseTarget, type Target } from './target.ts'
+import { originalUrl, parseTarget, pathOf, type Target } from './target.ts'
 
-export interface DispatchOptions {
+interface DispatchOptions {
   router: () => Router
-  /** In front of every path; see `readBasePath`. */
+  /** Comes before every path; see `readBasePath`. */
   basePath: string
   guard: Guard
   auth: Auth
@@ -36,162 +35,211 @@ export interface DispatchOptions {
   onAnswer: (answer: Answer) => void
 }
 
-/** What is counted of an answered request. `route` is a pattern of the table, or `-`: nothing a client can invent. */
+/** What is counted for an answered request. `route` is a pattern from the route table, or `-`, so clients cannot invent labels. */
 export interface Answer {
   method: string
   route: string
   status: number
-  /** Until the answer began. */
+  /** Time until the answer began. */
   seconds: number
 }
 
-export interface Exchange {
-  readonly reply: HttpReply
-  /** Tells the handler that its work is wanted no longer. */
-  abort(): void
-  /** Called when the answer has left or the client has gone. */
-  onClosed: () => void
-}
-
-// nginx's word for "the client closed before we answered"; only in logs and metrics.
+// nginx's status for "the client closed before we answered". It appears only in logs and metrics.
 const CLIENT_CLOSED = 499
 
-/** `isMounted`: the request comes from the server of another program. */
-export type Dispatch = (raw: IncomingMessage, response: ServerResponse, isMounted?: boolean) => Exchange
+/** `isMounted`: another program's server received the request and handed it over. */
+type Dispatch = (raw: IncomingMessage, response: ServerResponse, isMounted?: boolean) => Exchange
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { router, basePath, guard, auth, state, usage, clock, ids } = options
-  const readers = bodyReaders(options.body)
-
+  const bodies = bodyReaders(options.body)
   return (raw, response, isMounted = false) => {
-    const startedAt = clock.mono()
+    const exchange = new Exchange(raw, response, isMounted, options, bodies)
+    exchange.start()
+    return exchange
+  }
+}
+
+/** One request and its answer. */
+export class Exchange {
+  readonly reply: HttpReply
+  /** Called when the answer has been sent or the client has gone. */
+  onClosed: () => void = () => {}
+  readonly #raw: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #isMounted: boolean
+  readonly #options: DispatchOptions
+  readonly #bodies: BodyReaders
+  readonly #method: string
+  readonly #url: string
+  readonly #correlationId: string
+  readonly #log: Logger
+  readonly #startedAt: number
+  #answeredAt: number | null = null
+  #route: Route | null = null
+  #request: HttpRequest | null = null
+
+  constructor(
+    raw: IncomingMessage,
+    response: ServerResponse,
+    isMounted: boolean,
+    options: DispatchOptions,
+    bodies: BodyReaders,
+  ) {
+    const { basePath, clock, ids } = options
+    this.#startedAt = clock.mono()
+    this.#raw = raw
+    this.#response = response
+    this.#isMounted = isMounted
+    this.#options = options
+    this.#bodies = bodies
+    this.#method = raw.method ?? ''
+    this.#url = isMounted ? originalUrl(raw) : (raw.url ?? '')
     const correlationId = correlationOf(raw.headers['x-correlation-id'], ids)
     const notes = { correlation_id: correlationId }
     const log = new RequestLog(options.log, notes)
-    const method = raw.method ?? ''
-    const url = isMounted ? askedUrl(raw) : (raw.url ?? '')
-    const asked = pathOf(url)
-    const path = pathUnder(basePath, asked) ?? asked
-    const reply = new HttpReply(
-      { response, path, instance: asked, basePath, isMounted, correlationId, log, notes },
+    this.#correlationId = correlationId
+    this.#log = log
+    const instance = pathOf(this.#url)
+    const path = pathUnder(basePath, instance) ?? instance
+    this.reply = new HttpReply(
+      { response, path, instance, basePath, isMounted, correlationId, log, notes },
       options.reply,
     )
-    const exchange: Exchange = { reply, abort: () => request?.abort(), onClosed() {} }
-    let route: Route | null = null
-    let request: HttpRequest | null = null
-    let answeredAt: number | null = null
-    reply.onHead = () => {
-      answeredAt = clock.mono()
+    this.reply.onHead = () => {
+      this.#answeredAt = clock.mono()
     }
-
     response.on('error', (error) => log.error('unexpected error', { error }))
-    response.on('close', () => {
-      const isCut = !response.writableFinished
-      // Who asked for the head of a stream will not read it.
-      if (isCut || method === 'HEAD') request?.abort()
-      const status = response.headersSent ? response.statusCode : CLIENT_CLOSED
-      const pattern = route?.path ?? '-'
-      const now = clock.mono()
-      options.onAnswer({ method, route: pattern, status, seconds: ((answeredAt ?? now) - startedAt) / 1000 })
-      log.info('request', {
-        method,
-        route: pattern,
-        status,
-        latency_ms: Math.round((now - startedAt) * 10) / 10,
-        ...(isCut && response.headersSent ? { cut: true } : {}),
-      })
-      exchange.onClosed()
-    })
+    response.on('close', () => this.#close())
+  }
 
-    function begin(): Promise<void> | undefined {
-      const whole = parseTarget(url)
-      reply.cors = guard.check(raw, whole.authority)
-      const inside = pathUnder(basePath, whole.path)
-      if (inside === null) throw outside(whole.path, basePath)
-      const target = { ...whole, path: inside }
-      if (method === 'OPTIONS') {
-        answerOptions(target)
-        return
-      }
-      const match = find(target)
-      route = match.route
-      if (!route.anytime && !state.takesWork) throw notNow(state)
-      const access =
-        signedAccess(match, raw, target) ??
-        auth.authenticate(raw.headers.authorization, raw.socket.remoteAddress ?? '', route.role, {
-          isLocal: !isMounted || isFromHere(raw),
-        })
-      const { principal } = access
-      reply.isAllowed = access.isValid
-      reply.owner = principal.owner
-      if (method === 'POST') usage.takePost(principal)
-      const body = readers[route.body]
-      if (route.body in bodyClassBytes) refuseLarge(raw, body.limits.maxBytes)
-      reply.onStream = () => usage.takeStream(principal, response)
-      request = new HttpRequest({
-        raw,
-        response,
-        path: target.path,
-        query: target.query,
-        params: match.params,
-        principal,
-        correlationId,
-        log,
-        body,
-        isAllowed: access.isValid,
-        isMounted,
-      })
-      return route.handle(request, reply)
-    }
-
-    function find(target: Target): Match {
-      try {
-        return router().find(method, target.path)
-      } catch (error) {
-        // Most routes come when the server has started.
-        throw state.current === 'initializing' ? notNow(state) : error
-      }
-    }
-
-    function answerOptions(target: Target): void {
-      const granted = guard.preflight(raw)
-      if (granted !== null) {
-        reply.cors = [...reply.cors, ...granted]
-        reply.empty(204)
-        return
-      }
-      const allow = router().methods(target.path)
-      // Says that there is no such route, with a hint.
-      if (allow.length === 0) find(target)
-      reply.empty(204, { Allow: allow.join(', ') })
-    }
-
-    function fail(error: unknown): void {
-      try {
-        reply.fail(error)
-      } catch (bug) {
-        // A shape or details that cannot be written. One caller is left without an answer, the others are not.
-        log.error('unexpected error', { error: bug })
-        raw.socket.destroy()
-      }
-    }
-
+  start(): void {
     try {
-      begin()?.then(
+      this.#handle()?.then(
         () => {
-          request?.releaseBody()
-          reply.settle()
+          this.#request?.releaseBody()
+          this.reply.settle()
         },
-        (error: unknown) => {
-          request?.releaseBody()
-          fail(error)
-        },
+        (error: unknown) => this.#fail(error),
       )
     } catch (error) {
-      fail(error)
+      this.#fail(error)
     }
-    return exchange
   }
+
+  /** Tells the handler that nobody needs its work any more. */
+  abort(): void {
+    this.#request?.abort()
+  }
+
+  #handle(): Promise<void> | undefined {
+    const { basePath, guard, state, usage } = this.#options
+    const sent = parseTarget(this.#url)
+    this.reply.cors = guard.check(this.#raw, sent.authority)
+    const path = pathUnder(basePath, sent.path)
+    if (path === null) throw outsideBasePath(sent.path, basePath)
+    if (this.#method === 'OPTIONS') {
+      this.#answerOptions(path)
+      return
+    }
+    const match = this.#findRoute(path)
+    const { route } = match
+    this.#route = route
+    if (!route.anytime && !state.takesWork) throw unavailable(state)
+    const { principal, isValid } = this.#authenticate(match, sent)
+    this.reply.isAllowed = isValid
+    this.reply.owner = principal.owner
+    if (this.#method === 'POST') usage.takePost(principal)
+    const body = this.#bodies[route.body]
+    if (route.body in bodyClassBytes) refuseLarge(this.#raw, body.limits.maxBytes)
+    this.reply.onStream = () => usage.takeStream(principal, this.#response)
+    this.#request = new HttpRequest({
+      raw: this.#raw,
+      response: this.#response,
+      path,
+      query: sent.query,
+      params: match.params,
+      principal,
+      correlationId: this.#correlationId,
+      log: this.#log,
+      body,
+      isAllowed: isValid,
+      isMounted: this.#isMounted,
+    })
+    return route.handle(this.#request, this.reply)
+  }
+
+  #findRoute(path: string): Match {
+    const { router, state } = this.#options
+    try {
+      return router().find(this.#method, path)
+    } catch (error) {
+      // Most routes are added only when the server has started.
+      throw state.current === 'initializing' ? unavailable(state) : error
+    }
+  }
+
+  #authenticate(match: Match, target: Target): Access {
+    const { headers, socket } = this.#raw
+    return (
+      signedAccess(match, this.#raw, target) ??
+      this.#options.auth.authenticate(headers.authorization, socket.remoteAddress ?? '', match.route.role, {
+        isLocal: !this.#isMounted || isFromThisMachine(this.#raw),
+      })
+    )
+  }
+
+  #answerOptions(path: string): void {
+    const { guard, router } = this.#options
+    const granted = guard.preflight(this.#raw)
+    if (granted !== null) {
+      this.reply.cors = [...this.reply.cors, ...granted]
+      this.reply.empty(204)
+      return
+    }
+    const allow = router().methods(path)
+    // Throws that there is no such route, with a hint.
+    if (allow.length === 0) this.#findRoute(path)
+    this.reply.empty(204, { Allow: allow.join(', ') })
+  }
+
+  #fail(error: unknown): void {
+    this.#request?.releaseBody()
+    try {
+      this.reply.fail(error)
+    } catch (bug) {
+      // The error's shape or details cannot be written. This caller gets no answer; the others are not affected.
+      this.#log.error('unexpected error', { error: bug })
+      this.#raw.socket.destroy()
+    }
+  }
+
+  #close(): void {
+    const response = this.#response
+    const isCut = !response.writableFinished
+    // A client that sent HEAD does not read the stream.
+    if (isCut || this.#method === 'HEAD') this.abort()
+    const status = response.headersSent ? response.statusCode : CLIENT_CLOSED
+    const route = this.#route?.path ?? '-'
+    const now = this.#options.clock.mono()
+    const seconds = ((this.#answeredAt ?? now) - this.#startedAt) / 1000
+    this.#options.onAnswer({ method: this.#method, route, status, seconds })
+    this.#log.info('request', {
+      method: this.#method,
+      route,
+      status,
+      latency_ms: Math.round((now - this.#startedAt) * 10) / 10,
+      ...(isCut && response.headersSent ? { cut: true } : {}),
+    })
+    this.onClosed()
+  }
+}
+
+// The id goes into headers, log lines and problems, so it may have only characters that mean nothing in any of them.
+const SAFE_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
+
+/** The id that the caller chose for its request, or a new one if it chose none or an unsafe one. */
+export function correlationOf(header: string | string[] | undefined, ids: Ids): string {
+  return typeof header === 'string' && SAFE_ID.test(header) ? header : ids.uuid()
 }
 
 function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }: Target): Access | null {
@@ -200,8 +248,10 @@ function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }:
   return owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true }
 }
 
-/** By the class of the route; each has the same budget. */
-function bodyReaders(body: RequestContext['body']): Record<BodyClass, RequestContext['body']> {
+type BodyReaders = Record<BodyClass, RequestContext['body']>
+
+/** One reader for each body class. All of them share one budget. */
+function bodyReaders(body: RequestContext['body']): BodyReaders {
   const reader = (name: BodyClass) => {
     const maxBytes = Math.min(body.limits.maxBytes, bodyClassBytes[name] ?? Number.POSITIVE_INFINITY)
     return { ...body, limits: { ...body.limits, maxBytes } }
@@ -209,27 +259,15 @@ function bodyReaders(body: RequestContext['body']): Record<BodyClass, RequestCon
   return { none: reader('none'), control: reader('control'), message: reader('message'), files: reader('files') }
 }
 
-/** What says that it is too large is refused before its route does anything. What says nothing is counted while it is read. */
+/** Refuses a body whose declared length is too large before its route does anything. Other bodies are counted while they are read. */
 function refuseLarge(raw: IncomingMessage, maxBytes: number): void {
   if ((declaredLength(raw) ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** Express takes the path it has mounted us under away from `url`, and keeps the whole. */
-export function askedUrl(raw: IncomingMessage): string {
-  const { url = '', originalUrl } = raw as IncomingMessage & { originalUrl?: unknown }
-  return typeof originalUrl === 'string' ? originalUrl : url
-}
-
-/** True for what is the other program's to answer. An absolute target (`GET http://host/path`) is ours by its path, too. */
-export function isOutside(basePath: string, raw: IncomingMessage): boolean {
-  const path = pathOf(askedUrl(raw).replace(/^https?:\/\/[^/?#]*/i, ''))
-  return pathUnder(basePath, path) === null
-}
-
-/** Our own server listens where the settings say. Another program's may listen anywhere, or behind a proxy on this machine. */
-function isFromHere({ socket, headers }: IncomingMessage): boolean {
+/** For mounted requests: another program may listen on any address, or behind a proxy on this machine. */
+function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
   if (headers.forwarded !== undefined || headers.via !== undefined) return false
-  // Next writes the first of them itself, with the address of its own caller.
+  // Next itself sets X-Forwarded-For, to the address of its caller.
   const forwarded = [headers['x-forwarded-for'] ?? [], headers['x-real-ip'] ?? []]
     .flat()
     .flatMap((list) => list.split(','))
@@ -238,15 +276,10 @@ function isFromHere({ socket, headers }: IncomingMessage): boolean {
   )
 }
 
-const outside = (path: string, basePath: string): ServerError =>
-  new ServerError('route_not_found', `There is no route ${path.slice(0, 255)}: all begin with ${basePath}.`)
+const outsideBasePath = (path: string, basePath: string): ServerError =>
+  new ServerError('route_not_found', `There is no route ${path.slice(0, 255)}: all routes begin with ${basePath}.`)
 
-export function pathOf(url: string): string {
-  const mark = url.indexOf('?')
-  return mark < 0 ? url : url.slice(0, mark)
-}
-
-function notNow(state: ServerState): ServerError {
+function unavailable(state: ServerState): ServerError {
   return state.current === 'initializing'
     ? new ServerError('not_ready', 'The server is starting; try again in a moment.')
     : new ServerError('shutting_down', 'The server is stopping; try again when it is back.', {

@@ -1,4 +1,4 @@
-// The HTTP server: node's, with our limits, our answers to what node refuses by itself, and an orderly end.
+// Node's HTTP server with our limits, our own answers to what node refuses, and an orderly stop.
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -18,22 +18,25 @@ import type { ErrorShape } from '../problem.ts'
 import type { Door, Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import { answerRaw, refusalOf } from './client-error.ts'
-import { createDispatch, type Exchange, isOutside } from './dispatch.ts'
+import { createDispatch, type Exchange } from './dispatch.ts'
 import type { Guard } from './guard.ts'
+import { defaultHttpLimits, type HttpLimits } from './limits.ts'
 import { type Listening, type ListenTarget, listen } from './listen.ts'
 import { createOpenStreams } from './open-streams.ts'
+import type { RequestContext } from './request.ts'
 import { createRouter } from './router.ts'
+import { isOutside } from './target.ts'
 import type { TlsPair } from './tls-pair.ts'
 import { dropUnlessReceived } from './unread-body.ts'
 
-// Not imported: as an ES module node:http brings all of undici along, 13 MB and 50 ms that nobody here uses.
+// Not imported: as an ES module node:http loads all of undici, 13 MB and 50 ms for nothing.
 const { createServer } = process.getBuiltinModule('node:http')
 const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
 
 export interface HttpServerOptions {
-  /** What answers until `serve`. */
+  /** These routes answer until `serve` is called. */
   routes: readonly Route[]
-  /** In front of every path; see `readBasePath`. */
+  /** Comes before every path; see `readBasePath`. */
   basePath?: string
   auth: Auth
   guard: Guard
@@ -43,79 +46,37 @@ export interface HttpServerOptions {
   metrics: Metrics
   /** The open doors. */
   doors: readonly Door[]
-  /** Advanced by `close`; before `ready` only routes marked `anytime` answer. */
+  /** `close` advances it. Before `ready`, only routes marked `anytime` answer. */
   state: ServerState
-  /** For what bodies with files bring and memory cannot hold. */
+  /** For uploads in JSON bodies that are too large for memory. */
   tempFolder: TempFolder
-  /** What large answers hold in memory, all together. */
+  /** Memory that all large answers together may hold. */
   room?: ByteBudget
   limits?: Partial<HttpLimits>
-  /** With it the server speaks https, and nothing else. */
+  /** If set, the server speaks https only. */
   tls?: TlsPair
-  /** By the first segment of the path: how doors with an error format of their own answer failures. */
+  /** Error formats of doors that have their own, keyed by the first segment of their paths. */
   errorShapes?: Readonly<Record<string, ErrorShape>>
 }
 
-export interface HttpLimits {
-  connections: number
-  headerBytes: number
-  headersMs: number
-  requestMs: number
-  keepAliveMs: number
-  /** Of a JSON body; where it may bring files, of what it is without them. */
-  bodyBytes: number
-  /** Of all bodies that are being read. */
-  allBodiesBytes: number
-  bodyGraceMs: number
-  minBodyBytesPerSecond: number
-  /** What brings files has no total time, but in each of these windows it must come this fast on average. */
-  uploadWindowMs: number
-  minUploadBytesPerSecond: number
-  /** Per user; null = none. */
-  postsPerMinute: number | null
-  streamsPerUser: number | null
-  /** Requests that one connection may have in work (pipelining). */
-  pipelined: number
-}
-
-export const defaultHttpLimits: HttpLimits = {
-  connections: 5_000,
-  headerBytes: 16 * 1024,
-  headersMs: 10_000,
-  requestMs: 30_000,
-  keepAliveMs: 5_000,
-  bodyBytes: 10 * 1024 * 1024,
-  allBodiesBytes: 256 * 1024 * 1024,
-  bodyGraceMs: 10_000,
-  minBodyBytesPerSecond: 500,
-  uploadWindowMs: 30_000,
-  minUploadBytesPerSecond: 8_000,
-  postsPerMinute: null,
-  streamsPerUser: null,
-  pipelined: 32,
-}
-
 export interface HttpServer {
-  /** From now on these routes answer. */
+  /** Replaces the routes. */
   serve(routes: readonly Route[]): void
-  /** Resolves when connections are taken. Throws `config_invalid` when it cannot be: port in use, no such address. */
-  listen(where: ListenTarget): Promise<{ host: string; port: number }>
+  /** Resolves when the server accepts connections. Throws `config_invalid` when it cannot: port in use, no such address. */
+  listen(target: ListenTarget): Promise<{ host: string; port: number }>
   /**
-   * Refuses new work with 503, lets answers in work complete for `drainMs`, then ends the streams that are still open and
-   * closes every connection. Idle connections go at once. May be called again.
+   * Refuses new work with 503 and gives answers in work `drainMs` to complete. Then it ends the streams that are still open and
+   * closes every connection. Idle connections close at once. Safe to call again.
    */
   close(options: { drainMs: number }): Promise<void>
-  /**
-   * Answers a request that the server of another program has taken. What lies outside of the base path is left to `next`, where
-   * there is one.
-   */
+  /** Answers a request that another program's server received. Calls `next`, if given, for paths outside the base path. */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void
   stats(): HttpStats
 }
 
 export interface HttpStats {
   connections: number
-  /** Requests that are not answered completely, streams included. */
+  /** Requests that are not completely answered, including streams. */
   inWork: number
   streams: number
 }
@@ -124,19 +85,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock, ids, state, basePath = '' } = options
   const limits = { ...defaultHttpLimits, ...options.limits }
   const streams = createOpenStreams(clock)
-  const connections = new Map<Socket, Set<Exchange>>()
-  /** As the kernel knows them. Under TLS the one a request comes on is another, and exists once hands have been shaken. */
-  const accepted = new Set<Socket>()
-  /** On connections of another program's server. */
+  const work = createWorkCounter(clock)
+  const server = createNodeServer(limits, options.tls)
+  const { accepted, connections } = trackConnections(server, options.tls !== undefined, limits, log)
+  /** Exchanges on connections of another program's server. */
   const mounted = new Set<Exchange>()
-  let inWork = 0
-  let isClosing = false
+  let listening: Listening | null = null
   let closing: Promise<void> | null = null
-  let onIdle: (() => void) | null = null
 
-  const stats = (): HttpStats => ({ connections: connections.size, inWork, streams: streams.size })
+  const stats = (): HttpStats => ({ connections: connections.size, inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
-
   const doors = new Set(options.doors)
   let router = createRouter(options.routes, doors)
   const dispatch = createDispatch({
@@ -146,25 +104,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     auth: options.auth,
     state,
     usage: createUsageLimits({ postsPerMinute: limits.postsPerMinute, streams: limits.streamsPerUser, clock }),
-    body: {
-      limits: {
-        maxBytes: limits.bodyBytes,
-        totalMs: limits.requestMs,
-        graceMs: limits.bodyGraceMs,
-        minBytesPerSecond: limits.minBodyBytesPerSecond,
-      },
-      budget: { used: 0, max: limits.allBodiesBytes },
-      pace: { windowMs: limits.uploadWindowMs, minBytesPerSecond: limits.minUploadBytesPerSecond },
-      clock,
-      tempFolder: options.tempFolder,
-      secret: () => randomBytes(16).toString('hex'),
-    },
+    body: bodyReader(limits, options),
     reply: {
       clock,
       streams,
       room: options.room ?? createByteBudget(READERS_BYTES, clock),
       errorShapes: new Map(Object.entries(options.errorShapes ?? {})),
-      isClosing: () => isClosing,
+      isClosing: () => closing !== null,
     },
     log,
     clock,
@@ -172,40 +118,33 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     onAnswer,
   })
 
-  function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request
-    const open = connections.get(socket) ?? new Set()
-    const exchange = dispatch(request, response)
+  function track(exchange: Exchange, open: Set<Exchange>, request: IncomingMessage, onClosed?: () => void): void {
     open.add(exchange)
-    inWork += 1
-    // Later, because node reads on when it has parsed the request at hand.
-    if (open.size >= limits.pipelined) clock.soon(() => open.size >= limits.pipelined && socket.pause())
+    work.begin()
     exchange.onClosed = () => {
       if (!request.complete) dropUnlessReceived(request, clock, limits.requestMs)
       open.delete(exchange)
-      inWork -= 1
-      if (open.size === limits.pipelined - 1) socket.resume()
-      if (inWork === 0) onIdle?.()
+      onClosed?.()
+      work.end()
     }
+  }
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request
+    const open = connections.get(socket) ?? new Set()
+    track(dispatch(request, response), open, request, () => {
+      if (open.size === limits.pipelined - 1) socket.resume()
+    })
+    // Later, because node reads on after it has parsed the current request.
+    if (open.size >= limits.pipelined) clock.soon(() => open.size >= limits.pipelined && socket.pause())
   }
 
   function handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
-    if (next !== undefined && isOutside(basePath, request)) {
-      next()
-      return
-    }
-    const exchange = dispatch(request, response, true)
-    mounted.add(exchange)
-    inWork += 1
-    exchange.onClosed = () => {
-      if (!request.complete) dropUnlessReceived(request, clock, limits.requestMs)
-      mounted.delete(exchange)
-      inWork -= 1
-      if (inWork === 0) onIdle?.()
-    }
+    if (next !== undefined && isOutside(basePath, request)) next()
+    else track(dispatch(request, response, true), mounted, request)
   }
 
-  /** What node's parser or its timers refuse. It is answered where the answer can only be meant for this very request. */
+  /** Node's parser or timers refused something. It is answered only if the answer can be meant for no other request. */
   function onClientError(error: Error, socket: Socket): void {
     const failure = refusalOf(error)
     const open = [...(connections.get(socket) ?? [])]
@@ -224,37 +163,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     log.info('request', { correlation_id: correlationId, ...fields })
   }
 
-  const nodeOptions = {
-    maxHeaderSize: limits.headerBytes,
-    headersTimeout: limits.headersMs,
-    // The whole body is for its reader to time: a large upload may take longer than any other request.
-    requestTimeout: 0,
-    keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
-    // The guard looks at Host itself, so that the refusal has a body.
-    requireHostHeader: false,
-  }
-  const { tls } = options
-  const server: Server =
-    tls === undefined
-      ? createServer(nodeOptions)
-      : createTlsServer({ ...nodeOptions, ...tls, handshakeTimeout: limits.headersMs })
-  // Before node's own listener: it counts only what it has taken itself.
-  server.prependListener('connection', (socket: Socket) => {
-    if (accepted.size >= limits.connections) {
-      log.warn('connection refused: too many are open', { limit: limits.connections })
-      socket.destroy()
-      return
-    }
-    accepted.add(socket)
-    socket.once('close', () => accepted.delete(socket))
-  })
-  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
-    connections.set(socket, new Set())
-    socket.once('close', () => connections.delete(socket))
-  })
   server.on('request', onRequest)
-  // The body is asked for when a handler wants it, and not at all when the request is refused.
+  // A handler asks for the body when it wants it. A refused request is never asked for its body.
   server.on('checkContinue', onRequest)
   server.on('checkExpectation', onRequest)
   server.on('clientError', (error, socket) => {
@@ -262,27 +172,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   server.on('connect', (_request, socket) => refuse(socket, noTunnels()))
 
-  function whenIdle(ms: number): Promise<void> {
-    if (inWork === 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      onIdle = () => {
-        cancel()
-        onIdle = null
-        resolve()
-      }
-      const cancel = clock.after(ms, () => onIdle?.())
-    })
-  }
-
-  let listening: Listening | null = null
-
   async function shutDown(drainMs: number): Promise<void> {
     state.advance('shutting_down')
     server.closeIdleConnections()
-    await whenIdle(drainMs)
+    await work.whenIdle(drainMs)
     for (const open of [...connections.values(), mounted]) for (const exchange of open) exchange.abort()
     streams.endAll()
-    await whenIdle(FLUSH_MS)
+    await work.whenIdle(FLUSH_MS)
     await new Promise<void>((resolve) => {
       listening?.close()
       server.close(() => resolve())
@@ -296,13 +192,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     serve(routes) {
       router = createRouter(routes, doors)
     },
-    async listen(where) {
-      // It goes on with what it has.
-      listening = await listen(server, where, (error) => log.error('a connection could not be taken', { error }))
+    async listen(target) {
+      // The server goes on with the connections it has.
+      listening = await listen(server, target, (error) => log.error('a connection could not be accepted', { error }))
       return { host: listening.host, port: listening.port }
     },
     close({ drainMs }) {
-      isClosing = true
       closing ??= shutDown(drainMs)
       return closing
     },
@@ -311,11 +206,105 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 }
 
-/** Streams that are ended when the server stops have this long to reach their readers. */
+/** How long streams that the server ends have to reach their readers. */
 const FLUSH_MS = 500
 
+function createNodeServer(limits: HttpLimits, tls: TlsPair | undefined): Server {
+  const nodeOptions = {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    // The reader of the body has its own timeout: a large upload may take longer than any other request.
+    requestTimeout: 0,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
+    // The guard checks Host, so that the refusal has a body.
+    requireHostHeader: false,
+  }
+  if (tls === undefined) return createServer(nodeOptions)
+  return createTlsServer({ ...nodeOptions, ...tls, handshakeTimeout: limits.headersMs })
+}
+
+interface Connections {
+  /** Sockets as the kernel knows them. */
+  accepted: ReadonlySet<Socket>
+  /** The exchanges of each connection. Under TLS its socket is another one, which exists only after the handshake. */
+  connections: ReadonlyMap<Socket, Set<Exchange>>
+}
+
+function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, log: Logger): Connections {
+  const accepted = new Set<Socket>()
+  const connections = new Map<Socket, Set<Exchange>>()
+  // Runs before node's own listener. Node's own limit counts only the connections that it accepted itself.
+  server.prependListener('connection', (socket: Socket) => {
+    if (accepted.size >= limits.connections) {
+      log.warn('connection refused: too many are open', { limit: limits.connections })
+      socket.destroy()
+      return
+    }
+    accepted.add(socket)
+    socket.once('close', () => accepted.delete(socket))
+  })
+  server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    connections.set(socket, new Set())
+    socket.once('close', () => connections.delete(socket))
+  })
+  return { accepted, connections }
+}
+
+interface WorkCounter {
+  readonly count: number
+  begin(): void
+  end(): void
+  /** Resolves when nothing is in work, or after `ms`. */
+  whenIdle(ms: number): Promise<void>
+}
+
+function createWorkCounter(clock: Clock): WorkCounter {
+  let count = 0
+  let onIdle: (() => void) | null = null
+  return {
+    get count() {
+      return count
+    },
+    begin() {
+      count += 1
+    },
+    end() {
+      count -= 1
+      if (count === 0) onIdle?.()
+    },
+    whenIdle(ms) {
+      if (count === 0) return Promise.resolve()
+      return new Promise((resolve) => {
+        onIdle = () => {
+          cancel()
+          onIdle = null
+          resolve()
+        }
+        const cancel = clock.after(ms, () => onIdle?.())
+      })
+    },
+  }
+}
+
+function bodyReader(limits: HttpLimits, { clock, tempFolder }: HttpServerOptions): RequestContext['body'] {
+  return {
+    limits: {
+      maxBytes: limits.bodyBytes,
+      totalMs: limits.requestMs,
+      graceMs: limits.bodyGraceMs,
+      minBytesPerSecond: limits.minBodyBytesPerSecond,
+    },
+    budget: { used: 0, max: limits.allBodiesBytes },
+    pace: { windowMs: limits.uploadWindowMs, minBytesPerSecond: limits.minUploadBytesPerSecond },
+    clock,
+    tempFolder,
+    secret: () => randomBytes(16).toString('hex'),
+  }
+}
+
 function noTunnels(): ServerError {
-  return new ServerError('method_not_allowed', 'This server is no proxy; it does not answer CONNECT.', {
+  return new ServerError('method_not_allowed', 'This server is not a proxy; it does not answer CONNECT.', {
     details: { allow: ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'] },
   })
 }

@@ -1,12 +1,15 @@
-import { ServerError } from '../../domain/errors.ts'
+// What a request asks for: the path and query of its request line.
 
-/** What the request line asks for. */
+import type { IncomingMessage } from 'node:http'
+import { ServerError } from '../../domain/errors.ts'
+import { pathUnder } from './base-path.ts'
+
 export interface Target {
-  /** As sent: not decoded, dots and empty segments not resolved. */
+  /** As the client sent it: not decoded, with its dots and empty segments. */
   path: string
-  /** Without its `?`. */
+  /** Without the `?`. */
   query: string
-  /** Of an absolute target (`GET http://host/path`); it then counts as a Host, too. */
+  /** The host of an absolute target (`GET http://host/path`). It is checked like a Host header. */
   authority: string | null
 }
 
@@ -27,4 +30,21 @@ function split(text: string, authority: string | null): Target {
   return mark < 0
     ? { path: text, query: '', authority }
     : { path: text.slice(0, mark), query: text.slice(mark + 1), authority }
+}
+
+export function pathOf(url: string): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? url : url.slice(0, mark)
+}
+
+/** Express removes the path that we are mounted under from `url`, and keeps the whole one in `originalUrl`. */
+export function originalUrl(raw: IncomingMessage): string {
+  const { url = '', originalUrl: whole } = raw as IncomingMessage & { originalUrl?: unknown }
+  return typeof whole === 'string' ? whole : url
+}
+
+/** True when another program must answer the request. The path decides, also for an absolute target (`GET http://host/path`). */
+export function isOutside(basePath: string, raw: IncomingMessage): boolean {
+  const path = pathOf(originalUrl(raw).replace(/^https?:\/\/[^/?#]*/i, ''))
+  return pathUnder(basePath, path) === null
 }

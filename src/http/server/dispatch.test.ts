@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { correlationOf } from './correlation.ts'
+import { correlationOf } from './dispatch.ts'
 
-const ids = { uuid: () => 'minted' }
+const ids = { uuid: () => 'new-id' }
 
 describe('correlation ids', () => {
   test.each(['a', 'req-1.2:3', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', 'x'.repeat(128)])(
@@ -12,9 +12,9 @@ describe('correlation ids', () => {
   )
 
   test.each([undefined, '', 'x'.repeat(129), 'a b', 'a"b', '<script>', 'é', 'a\tb', ['a', 'b']])(
-    'mints one instead of %j',
+    'replaces %j with a new id',
     (id) => {
-      expect(correlationOf(id, ids)).toBe('minted')
+      expect(correlationOf(id, ids)).toBe('new-id')
     },
   )
 })
