@@ -65,7 +65,7 @@ describe('a start that fails', () => {
     await expect(open(dataDir, {}, [keyless])).rejects.toMatchObject({ code: 'config_invalid' })
     await expect(open(dataDir, { 'tls.cert': certificate, 'tls.key': '/nowhere/key.pem' })).rejects.toMatchObject({
       code: 'config_invalid',
-      message: 'tls.key: /nowhere/key.pem cannot be read (ENOENT). Name a PEM file.',
+      message: 'tls.key: /nowhere/key.pem cannot be read (ENOENT). Give the path of a PEM file.',
     })
 
     expect(existsSync(dataDir)).toBe(false)

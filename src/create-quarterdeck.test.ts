@@ -102,7 +102,7 @@ describe('mounted', () => {
       expect([response.status, await response.text()]).toEqual([
         500,
         expect.stringContaining(
-          'The body of this request was read before Quarterdeck got it. Mount Quarterdeck before express.json() and whatever else reads bodies.',
+          'The body of this request was read before Quarterdeck got it. Mount Quarterdeck before express.json() and everything else that reads bodies.',
         ),
       ])
     },

@@ -1,4 +1,4 @@
-/** The client closed its connection, or was dropped. There is nobody to answer, so it is neither reported nor a bug. */
+/** The client closed its connection, or we dropped it. Nobody is left to answer, so this is not reported and is not a bug. */
 export class ClientGone extends Error {
   constructor() {
     super('the client has gone')
@@ -6,7 +6,7 @@ export class ClientGone extends Error {
   }
 }
 
-/** For writers that need not wait: one that does not must not turn a reader that left into an unhandled rejection. */
+/** Rejects without an unhandled rejection, because a writer does not have to wait for its write. */
 export function rejectAsGone(): Promise<never> {
   const rejected = Promise.reject(new ClientGone())
   rejected.catch(() => {})

@@ -50,7 +50,7 @@ describe('problems', () => {
 
     expect({ code, message, details }).toEqual({
       code: 'internal_error',
-      message: 'The server failed to answer. Its log has the reason under the correlation id.',
+      message: 'The server could not answer. Look for the correlation id in its log to find the reason.',
       details: {},
     })
     expect(lines).toEqual([{ level: 'error', message: 'unexpected error', error: bug }])

@@ -1,4 +1,4 @@
-// Failures on the wire: RFC 9457 problem details, and the seam for doors that speak another shape.
+// Failures on the wire: RFC 9457 problem details. Doors with another error format bring an `ErrorShape`.
 
 import { type InputProblem, MAX_PROBLEMS, ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
@@ -9,16 +9,16 @@ export interface Problem {
   title: string
   status: number
   detail: string
-  /** The path that was asked for; absent where the request could not be read. */
+  /** The requested path. Missing if the request could not be read. */
   instance?: string
   code: string
   correlation_id: string
   errors?: readonly InputProblem[]
-  /** The error's details. They never replace a member above. */
+  /** Details of the error. They never replace a member above. */
   [detail: string]: unknown
 }
 
-/** How a door with an error format of its own answers a problem. */
+/** Turns a problem into the error format of a door. */
 export type ErrorShape = (problem: Problem) => ShapedError
 
 export interface ShapedError {
@@ -34,7 +34,7 @@ export const problemShape: ErrorShape = (problem) => ({
 })
 
 const MAX_INSTANCE = 2_048
-/** A name in a body can have a megabyte. */
+/** A key in a body can be a megabyte long. */
 const MAX_POINTER = 500
 
 export function problemOf(error: ServerError, request: { path: string | null; correlationId: string }): Problem {
@@ -56,13 +56,13 @@ const shortened = ({ pointer, detail }: InputProblem): InputProblem => ({
   detail,
 })
 
-/** What a client may be told of anything that was thrown. An unexpected error is logged; its own text stays here. */
+/** Makes an error that is safe to show. An unexpected error is logged, and its text never reaches the client. */
 export function asServerError(error: unknown, log: Logger): ServerError {
   if (error instanceof ServerError) return error
   log.error('unexpected error', { error })
   return new ServerError(
     'internal_error',
-    'The server failed to answer. Its log has the reason under the correlation id.',
+    'The server could not answer. Look for the correlation id in its log to find the reason.',
   )
 }
 

@@ -1,15 +1,15 @@
 import type { Logger } from '../domain/logger.ts'
 
-/** Only ever forwards, in this order; steps may be skipped. */
+/** The state only moves forward, in this order. It may skip steps. */
 export const serverStates = ['initializing', 'ready', 'running', 'shutting_down', 'stopped'] as const
 
 export type ServerStateName = (typeof serverStates)[number]
 
 export interface ServerState {
   readonly current: ServerStateName
-  /** `ready` and `running`: work is taken. */
+  /** True in `ready` and `running`. */
   readonly takesWork: boolean
-  /** A step back is ignored: a late "ready" must not reopen a server that stops. */
+  /** Ignores a step back: a late "ready" must not reopen a server that is stopping. */
   advance(to: ServerStateName): void
 }
 

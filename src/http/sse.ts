@@ -1,4 +1,4 @@
-// The one place that writes server-sent events.
+// The only place that writes server-sent events.
 
 export interface SseEvent {
   id?: string
@@ -6,7 +6,7 @@ export interface SseEvent {
   data: string
 }
 
-/** LF only. Data with line breaks becomes several `data:` lines, which a reader joins again with LF. */
+/** Uses LF only. Data with line breaks becomes several `data:` lines, and the reader joins them with LF. */
 export function sseFrame({ id, event, data }: SseEvent): string {
   let head = ''
   if (id !== undefined) head = `id: ${oneLine(id)}\n`
@@ -18,8 +18,8 @@ export const sseComment = (text: string): string => `: ${oneLine(text)}\n\n`
 
 const dataLines = (data: string): string => data.split(/\r\n|\r|\n/).join('\ndata: ')
 
-// A line break here would let whoever chose the text write fields of its own; a NUL makes readers ignore an id.
+// A line break would let the author of the text add fields. A NUL makes readers ignore the id.
 function oneLine(text: string): string {
-  if (/[\r\n\0]/.test(text)) throw new Error('an SSE field holds a line break or NUL')
+  if (/[\r\n\0]/.test(text)) throw new Error('an SSE field contains a line break or NUL')
   return text
 }

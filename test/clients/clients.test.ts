@@ -17,7 +17,7 @@ import { startChatServer } from './chat-server.ts'
 /** Generous: a busy machine must not fail a test. */
 const soon = { timeout: 20_000 }
 
-const WRONG_TOKEN = 'Send the token of this server, or no Authorization at all.'
+const WRONG_TOKEN = 'Send a token of this server, or no Authorization header.'
 
 interface Client {
   name: string

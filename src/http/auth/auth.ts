@@ -1,4 +1,5 @@
-// Who asks, and may they? The only reader of credentials: `Authorization: Bearer`, never a query, a cookie or a body.
+// Decides who the caller is and whether they may use a route. Credentials come only from `Authorization: Bearer`, never from a query, a
+// cookie or a body.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
@@ -10,24 +11,24 @@ import { createWindowCounter } from './window-counter.ts'
 
 export interface Auth {
   /**
-   * Throws `unauthorized`, `forbidden` or `rate_limited`. On a public route a bad credential counts as none. `isLocal: false`: the
-   * caller may be on another machine, and then only `insecure` lets it in without a token.
+   * Throws `unauthorized`, `forbidden` or `rate_limited`. On a public route a wrong credential counts as none. With `isLocal: false` the
+   * caller may be on another machine and needs a token, unless `insecure` is set.
    */
   authenticate(authorization: string | undefined, address: string, role: Role, from?: { isLocal: boolean }): Access
 }
 
 export interface Access {
   principal: Principal
-  /** False once the credential has been revoked or its role changed. */
+  /** False once the credential is revoked or its role has changed. */
   isValid(): boolean
 }
 
 export interface AuthOptions {
-  /** The current table; a new array when it has changed, the same one otherwise. */
+  /** The current tokens. Returns a new array only after a change. */
   tokens: () => readonly Token[]
-  /** True beyond loopback. False: talking needs no token. Deciding needs one in any case. */
+  /** True if other machines can reach the server. False: talking needs no token. Deciding always needs one. */
   tokenRequired: boolean
-  /** Everybody may talk without one, from wherever. */
+  /** Everybody may talk without a token, from any machine. */
   insecure?: boolean
   clock: Clock
   failuresPerMinute?: number
@@ -50,14 +51,14 @@ export function createAuth({
     const presented = /^bearer +(\S+)$/i.exec(authorization)?.[1]
     const token = presented === undefined ? undefined : find(presented)
     const wait = failures.waitFor(address)
-    // Behind a proxy all callers share one address. A token that nobody can guess therefore passes while others wait.
+    // Behind a proxy all callers share one address. So a valid token that nobody can guess passes while others wait.
     if (wait !== null && !(token !== undefined && isUnguessable(presented))) throw tooManyFailures(wait)
     if (token === undefined) {
       failures.hit(address)
       throw wrongToken(tokenRequired || role === 'operator')
     }
     if (role === 'operator' && token.role !== 'operator') {
-      throw new ServerError('forbidden', "This route needs the operator's token; the one sent is a user's.")
+      throw new ServerError('forbidden', "This route needs the operator's token; the token you sent is a user's.")
     }
     return {
       principal: { owner: token.user, role: token.role, hasToken: true },
@@ -68,7 +69,7 @@ export function createAuth({
   return {
     authenticate(given, address, role, { isLocal } = { isLocal: true }) {
       const asksForToken = tokenRequired || !(isLocal || insecure)
-      // OpenAI's clients cannot leave the key out; `none` is how people write that there is none.
+      // OpenAI's clients must send a key, so people without one write `none`.
       const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
       if (authorization === undefined) {
         if (role !== 'operator' && !asksForToken) return LOCAL
@@ -85,7 +86,7 @@ export function createAuth({
   }
 }
 
-/** Compares digests, all of them, in constant time: neither length nor position of a match can be measured. */
+/** Compares with all digests in constant time, so that neither length nor position of a match can be measured. */
 function createTokenFinder(tokens: () => readonly Token[]): (presented: string) => Token | undefined {
   let table: readonly Token[] = []
   let digests: Buffer[] = []
@@ -114,10 +115,8 @@ function missingToken(role: Role): ServerError {
 }
 
 function wrongToken(needed: boolean): ServerError {
-  const advice = needed
-    ? 'Send the token of this server.'
-    : 'Send the token of this server, or no Authorization at all.'
-  return new ServerError('unauthorized', `The Authorization header holds no valid bearer token. ${advice}`)
+  const advice = needed ? 'Send a token of this server.' : 'Send a token of this server, or no Authorization header.'
+  return new ServerError('unauthorized', `The Authorization header has no valid bearer token. ${advice}`)
 }
 
 function tooManyFailures(seconds: number): ServerError {

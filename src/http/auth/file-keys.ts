@@ -1,5 +1,5 @@
-// Keys in the address of a file, for what cannot send a header: `<img src>`. A key is a signature over the file, its owner and
-// a time; it opens that file alone, to read, until then.
+// Keys in the URL of a file, for readers that cannot send a header, such as `<img src>`. A key is a signature over the file, its owner and
+// an expiry time. Until then it lets the holder read this one file.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
@@ -7,12 +7,12 @@ import type { Clock } from '../../domain/clock.ts'
 export interface FileKeys {
   /** Valid for an hour. */
   sign(fileId: string, owner: string): string
-  /** The owner that the key names; null when it was not made for this file, was changed or has expired. */
+  /** The owner that the key names. Null if the key is for another file, was changed or has expired. */
   ownerOf(fileId: string, key: string): string | null
 }
 
 export interface FileKeysOptions {
-  /** Asked for when the first key is made or judged. */
+  /** Called when the first key is made or checked. */
   secret: () => Uint8Array
   clock: Pick<Clock, 'now'>
 }

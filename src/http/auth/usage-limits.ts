@@ -4,14 +4,14 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Principal } from '../route.ts'
 import { createWindowCounter } from './window-counter.ts'
 
-/** How much one user may ask for. Both methods throw `rate_limited`. */
+/** Limits for one user. Both methods throw `rate_limited`. */
 export interface UsageLimits {
   takePost(principal: Principal): void
-  /** Taken until the response closes. */
+  /** Counts the stream until the response closes. */
   takeStream(principal: Principal, response: ServerResponse): void
 }
 
-/** Null is no limit. */
+/** Null: no limit. */
 export function createUsageLimits(options: {
   postsPerMinute: number | null
   streams: number | null
@@ -43,7 +43,7 @@ export function createUsageLimits(options: {
 }
 
 function limited(what: string, seconds: number): ServerError {
-  return new ServerError('rate_limited', `This user has asked for ${what}; try again in ${seconds} s.`, {
+  return new ServerError('rate_limited', `This user sent or opened ${what}; try again in ${seconds} s.`, {
     details: { retry_after_seconds: seconds },
   })
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../domain/clock.ts'
 
-/** Counts per key in windows of fixed length, for limits of the kind "10 a minute". Holds a bounded number of keys. */
+/** Counts events per key in windows of fixed length, for limits such as "10 per minute". Keeps a bounded number of keys. */
 export interface WindowCounter {
   hit(key: string): void
-  /** Seconds until the key may go on, or null while it is within the limit. */
+  /** Seconds until the key may continue, or null while it is within the limit. */
   waitFor(key: string): number | null
 }
 
@@ -14,7 +14,7 @@ export function createWindowCounter(options: {
   maxKeys?: number
 }): WindowCounter {
   const { limit, windowMs, clock, maxKeys = 10_000 } = options
-  // Keys come from clients. In order of their windows' begin, so the first one is the oldest.
+  // A Map, because keys come from clients. It keeps the order in which windows began, so the first one is the oldest.
   const windows = new Map<string, { count: number; endsAt: number }>()
 
   function current(key: string) {

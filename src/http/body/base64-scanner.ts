@@ -6,32 +6,32 @@ const LETTER_U = 0x75
 const BASE64 = new Uint8Array(256)
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=') BASE64[char.charCodeAt(0)] = 1
 
-/** Of a `data:` URL, its comma included. */
+/** Characters of the head of a `data:` URL, including its comma. */
 const MAX_HEAD = 500
 const SCHEME = 'data:'
 const DATA_HEAD = /^data:[^;,]*(?:;[^;,]*)*;base64,$/
 
 /**
- * Reads the inside of a JSON string as it arrives: is it base64 so far, alone or in a `data:` URL? Many libraries escape what need
- * not be escaped (PHP `\/`, .NET `\u002B`, Gson `\u003d`), so escapes are undone. Where the padding stands is not looked at.
+ * Reads a JSON string as it arrives and checks that it is base64 so far, alone or in a `data:` URL. Many libraries escape characters
+ * that need no escape (PHP `\/`, .NET `\u002B`, Gson `\u003d`), so escapes are undone. The position of the padding is not checked.
  */
 export class Base64Scanner {
-  /** Of the text, escapes undone; where it is base64 no more, of what came before. */
+  /** Characters of the text, with escapes undone, up to the first one that is not base64. */
   chars = 0
-  /** Of the head of a `data:` URL. */
+  /** Characters of the head of a `data:` URL. */
   headChars = 0
-  /** What may be one so far; null: there is none, or it is over. */
+  /** What may be a head so far. Null: there is no head, or it has ended. */
   #head: string | null = ''
-  /** Characters of an escape that have come: 0 where none is open, 1 the backslash, 2 to 5 with `u` and digits. */
+  /** How many characters of an escape have arrived: 0 outside an escape, 1 after the backslash, 2 to 5 with `u` and digits. */
   #escape = 0
   #code = 0
 
-  /** The string may end here: no escape is open, and a head is over. */
+  /** True if the string may end here: not inside an escape or a head. */
   get mayEnd(): boolean {
     return this.#escape === 0 && this.#head === null
   }
 
-  /** Takes the next bytes and gives back the text: it is written over them. Null: it is no base64. */
+  /** Takes the next bytes and returns the text, which overwrites them. Null: it is not base64. */
   take(bytes: Buffer): Buffer | null {
     let at = 0
     let to = 0
@@ -62,7 +62,7 @@ export class Base64Scanner {
     return bytes.subarray(0, to)
   }
 
-  /** What a byte completes; `MORE` where an escape goes on. */
+  /** The character that this byte completes, or `MORE` inside an escape. */
   #next(byte: number): number {
     if (this.#escape === 0) {
       if (byte !== BACKSLASH) return byte
@@ -110,7 +110,7 @@ function hexDigit(byte: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** From here on the native way is the quicker one. */
+/** From this size on, native code is faster. */
 const MANY_BYTES = 1024
 
 function endOfBase64(bytes: Buffer, from: number, to: number): number {
@@ -118,7 +118,7 @@ function endOfBase64(bytes: Buffer, from: number, to: number): number {
   if (to - from >= MANY_BYTES) {
     const end = to - ((to - from) % 4)
     const text = bytes.toString('latin1', from, end)
-    // Only base64 comes back as it was.
+    // Only valid base64 survives the round trip.
     if (Buffer.from(text, 'base64').toString('base64') === text) at = end
   }
   while (at < to && BASE64[bytes[at] ?? 0] === 1) at += 1

@@ -3,26 +3,26 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { ClientGone } from '../client-gone.ts'
 
-/** How fast a long body must come. Only time in which we wait for the client counts. */
+/** How fast a long body must arrive. Only the time that we wait for the client counts. */
 export interface Pace {
   windowMs: number
-  /** In each window, on average. */
+  /** Average in each window. */
   minBytesPerSecond: number
 }
 
 export interface ChunkLimits {
   maxBytes: number
-  /** Says that it is more. */
+  /** Makes the error for a body that is too large. */
   tooLarge: () => ServerError
   pace: Pace
   clock: Clock
 }
 
-/** A body as it arrives, read no faster than it is asked for. */
+/** The chunks of a body, read no faster than they are requested. */
 export interface Chunks {
-  /** Null at the end. Throws what `tooLarge` says, `request_timeout` when it comes too slowly, `ClientGone`. */
+  /** Null at the end. Throws the error of `tooLarge`, `request_timeout` if the body arrives too slowly, or `ClientGone`. */
   next(): Promise<Buffer | null>
-  /** No more is wanted: the rest is not read, and whoever waits for `next` is told that it is over. */
+  /** Stops reading. A pending `next` gets null. */
   stop(): void
 }
 
@@ -73,14 +73,17 @@ export function readChunks(request: IncomingMessage, { maxBytes, tooLarge, pace,
 
   function endWindow(): void {
     if (!isOver && sizeInWindow < (pace.minBytesPerSecond * pace.windowMs) / 1000) {
-      failure ??= new ServerError('request_timeout', 'The body came too slowly; send it again on a faster connection.')
+      failure ??= new ServerError(
+        'request_timeout',
+        'The body arrived too slowly; send it again on a faster connection.',
+      )
     }
     waitedInWindow = 0
     sizeInWindow = 0
   }
 
   request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
-  // Listening for data lets it flow.
+  // Adding a data listener starts the flow.
   request.pause()
 
   return {

@@ -1,4 +1,4 @@
-// A request's body, held to its limits while it arrives. An ordinary body is one chunk: one Buffer, one string, one parse.
+// Reads the body of a request and checks its limits while it arrives. An ordinary body is one chunk: one Buffer, one string, one parse.
 
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
@@ -10,14 +10,14 @@ import { parseJson } from './parse-json.ts'
 
 export interface BodyLimits {
   maxBytes: number
-  /** A body must be complete by then. */
+  /** The body must be complete after this time. */
   totalMs: number
-  /** After `graceMs` it must have come at least this fast on average. */
+  /** After `graceMs`, the average speed must be at least `minBytesPerSecond`. */
   graceMs: number
   minBytesPerSecond: number
 }
 
-/** Bytes of all bodies that are being read right now; shared by all requests of a server. */
+/** Bytes of all bodies that are being read right now. All requests of a server share it. */
 export interface BodyBudget {
   used: number
   readonly max: number
@@ -26,10 +26,10 @@ export interface BodyBudget {
 export interface BodyReader {
   limits: BodyLimits
   budget: BodyBudget
-  /** Of what brings files, which has no total time. */
+  /** The speed limit for uploads, which have no total time limit. */
   pace: Pace
   clock: Clock
-  /** Called when the headers are acceptable and the body is wanted: the moment for `100 Continue`. */
+  /** Called when the headers are accepted and the body is wanted. This is the moment to send `100 Continue`. */
   onBegin?: () => void
 }
 
@@ -43,7 +43,7 @@ export async function readJson(request: IncomingMessage, reader: BodyReader): Pr
   return parseJson(decodeUtf8(bytes))
 }
 
-/** The length the client announced, or null when it sends chunks. */
+/** The Content-Length, or null if the client sends chunks. */
 export function declaredLength(request: IncomingMessage): number | null {
   const header = request.headers['content-length']
   return header === undefined ? null : Number(header)
@@ -51,12 +51,12 @@ export function declaredLength(request: IncomingMessage): number | null {
 
 const JSON_TYPE = /^application\/json(?: ?; ?charset=(?:utf-8|"utf-8"))?$/i
 
-/** Throws `unsupported_media_type` for what is no JSON, or compressed. */
+/** Throws `unsupported_media_type` for a body that is not JSON, or is compressed. */
 export function checkMediaType(request: IncomingMessage): void {
   const type = request.headers['content-type']
   if (type === undefined) throw unsupported('The request has no Content-Type; send application/json.')
   if (type !== 'application/json' && !JSON_TYPE.test(type)) {
-    throw unsupported(`Content-Type ${JSON.stringify(type)} is not read here; send application/json.`)
+    throw unsupported(`Content-Type ${JSON.stringify(type)} is not supported here; send application/json.`)
   }
   refuseEncoding(request)
 }
@@ -65,7 +65,7 @@ export function checkMediaType(request: IncomingMessage): void {
 export function refuseEncoding(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw unsupported('Compressed bodies are not read; send the body without Content-Encoding.')
+    throw unsupported('Compressed bodies are not supported; send the body without Content-Encoding.')
   }
 }
 
@@ -100,7 +100,7 @@ function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyRead
     function checkPace(): void {
       const elapsed = clock.mono() - startedAt
       if (elapsed >= limits.totalMs || size < (limits.minBytesPerSecond * elapsed) / 1000) {
-        stop(new ServerError('request_timeout', 'The body came too slowly; send it again on a faster connection.'))
+        stop(new ServerError('request_timeout', 'The body arrived too slowly; send it again on a faster connection.'))
       } else {
         cancelCheck = clock.after(Math.min(1_000, limits.totalMs - elapsed), checkPace)
       }

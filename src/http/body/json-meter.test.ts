@@ -15,7 +15,7 @@ function refusal(text: string, size = 1_000): string {
   }
 }
 
-const TOO_MANY = 'body_too_large: The body holds more than 100,000 JSON values. Send less at once.'
+const TOO_MANY = 'body_too_large: The body contains more than 100,000 JSON values. Send less at once.'
 const TOO_DEEP = 'malformed_json: The body is nested deeper than 100 levels.'
 
 function countValues(value: unknown): number {

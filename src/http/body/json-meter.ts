@@ -1,18 +1,18 @@
-// Measures JSON as it arrives, so that a body is refused before it is held, decoded or parsed. It knows where strings begin and
-// end, and what separates values. Whether it is JSON at all is for the parser to say.
+// Measures JSON as it arrives, so that a body that is too large is refused before it is stored, decoded or parsed. It knows only where
+// strings begin and end and what separates values. The parser decides whether it is valid JSON.
 
 import { ServerError } from '../../domain/errors.ts'
 
-/** A body of 10 MB can hold five million values, and everything that looks at each of them would hold the loop for seconds. */
+/** A body of 10 MB can contain five million values, and looking at each of them would block the event loop for seconds. */
 export const MAX_VALUES = 100_000
-/** Whatever walks a value may do so recursively. */
+/** Code that walks a value may be recursive. */
 export const MAX_DEPTH = 100
 
 const SPACE = 0x20
 const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
-/** `{` and `[` without the bit that tells them apart. `}` and `]` likewise. */
+/** `{` and `[` without the bit in which they differ. `}` and `]` likewise. */
 const OPEN = 0x5b
 const CLOSE = 0x5d
 const SAME_BRACKET = 0xff ^ 0x20
@@ -22,12 +22,12 @@ export class JsonMeter {
   #depth = 0
   #inString = false
   #isEscaped = false
-  /** A bracket was opened, and nothing has been seen in it. */
+  /** A bracket was opened, and nothing has followed yet. */
   #isEmpty = false
 
-  /** Throws `body_too_large` for too many values and `malformed_json` for too many levels, as soon as there is one too many. */
+  /** Throws at the first value or level that is too many: `body_too_large` for values, `malformed_json` for levels. */
   take(chunk: Uint8Array): void {
-    // Every byte of every body passes here, and a local costs less than a field.
+    // Every byte of every body passes here, and a local variable is faster than a field.
     let [inString, isEscaped, isEmpty] = [this.#inString, this.#isEscaped, this.#isEmpty]
     let [values, depth] = [this.#values, this.#depth]
     for (let i = 0; i < chunk.length; i += 1) {
@@ -67,6 +67,6 @@ const tooDeep = (): ServerError =>
 const tooManyValues = (): ServerError =>
   new ServerError(
     'body_too_large',
-    `The body holds more than ${MAX_VALUES.toLocaleString('en')} JSON values. Send less at once.`,
+    `The body contains more than ${MAX_VALUES.toLocaleString('en')} JSON values. Send less at once.`,
     { details: { max_values: MAX_VALUES } },
   )

@@ -1,5 +1,5 @@
-// A JSON body with files in it that is too large to be held. Its long texts go to disk while it arrives; the rest is read as every
-// body is.
+// Reads a JSON body whose files are too large for memory. Its long base64 strings go to disk while it arrives. The rest is read like
+// any other body.
 
 import type { IncomingMessage } from 'node:http'
 import { ServerError } from '../../domain/errors.ts'
@@ -12,26 +12,26 @@ import { malformed, parseJson } from './parse-json.ts'
 import type { TempFile, TempFolder } from './temp-file.ts'
 
 export interface LongBodyLimits extends Pick<CutLimits, 'maxTextChars' | 'textTooLong'> {
-  /** Of the whole body, as it is announced. */
+  /** Largest Content-Length of the whole body. */
   maxBytes: number
 }
 
 export interface LongBodyReader extends BodyReader {
   long: LongBodyLimits
   tempFolder: TempFolder
-  /** Something new that nobody can guess: letters and digits. */
+  /** Returns new letters and digits that nobody can guess. */
   secret: () => string
 }
 
 export interface LongBody {
   value: unknown
-  /** What the `LongText`s in it are read from; null: there are none. */
+  /** The file that its `LongText`s are read from. Null: it has none. */
   tempFile: TempFile | null
 }
 
 /**
- * Throws what `readJson` throws; `file_too_large` as soon as a text is, `invalid_request` for a long text that is base64 only at
- * first, `storage_full`, `storage_failed`. The limits of an ordinary body hold for all but its long texts.
+ * Throws what `readJson` throws, `file_too_large` as soon as a text is too long, `invalid_request` for a long text that starts as base64
+ * and then is not, `storage_full`, `storage_failed`. The limits of an ordinary body apply to everything except its long texts.
  */
 export async function readLongJson(
   request: IncomingMessage,
@@ -74,7 +74,7 @@ export async function readLongJson(
     }
     if (aside.size > 0) await aside.write()
     count(0)
-    if (cutter.isCutting) throw malformed('The body is not valid JSON: it ends inside of a text.')
+    if (cutter.isCutting) throw malformed('The body is not valid JSON: it ends inside a string.')
     const { cuts } = cutter
     const text = decodeUtf8(cutter.rest)
     const value = parseJson(text, (position) => sentPosition(position, text, cuts))
@@ -89,16 +89,16 @@ export async function readLongJson(
   }
 }
 
-/** What goes to disk at once. */
+/** Bytes that are written to disk at once. */
 const WRITE_BYTES = 256 * 1024
 
-/** Collects what is to be set aside, and writes it to a file of its own when there is enough of it. */
+/** Collects the long texts and writes them to a temporary file when there is enough. */
 function createAside({ tempFolder, secret }: Pick<LongBodyReader, 'tempFolder' | 'secret'>) {
   const held: Buffer[] = []
   let size = 0
   let tempFile: TempFile | null = null
   return {
-    /** Not written yet. */
+    /** Bytes that are not written yet. */
     get size(): number {
       return size
     },
@@ -119,7 +119,7 @@ function createAside({ tempFolder, secret }: Pick<LongBodyReader, 'tempFolder' |
   }
 }
 
-/** Where in the body it was. */
+/** Converts a position in the rest of the body into a position in the body as it was sent. */
 function sentPosition(position: number, text: string, cuts: readonly Cut[]): number {
   let sent = position
   let at = 0
@@ -131,7 +131,7 @@ function sentPosition(position: number, text: string, cuts: readonly Cut[]): num
   return sent
 }
 
-/** The same value with the texts where their placeholders are. Throws `malformed_json` where one is a key. */
+/** Puts the long texts in place of their placeholders. Throws `malformed_json` if a placeholder is a key. */
 function withLongTexts(root: unknown, mark: string, cuts: readonly Cut[], tempFile: TempFile): unknown {
   const texts = new Map(cuts.map((cut) => [cut.placeholder, longTextOf(cut, tempFile)]))
   const textFor = (value: unknown): LongText | undefined =>
@@ -139,7 +139,7 @@ function withLongTexts(root: unknown, mark: string, cuts: readonly Cut[], tempFi
   const open: object[] = []
   let missing = cuts.length
 
-  /** What is to stand where `value` stands. */
+  /** Returns the long text if `value` is its placeholder, otherwise `value`. */
   function placed(value: unknown): unknown {
     if (typeof value === 'object' && value !== null) open.push(value)
     const text = textFor(value)
@@ -149,7 +149,7 @@ function withLongTexts(root: unknown, mark: string, cuts: readonly Cut[], tempFi
   }
 
   const value = placed(root)
-  // Of two members of one name the parser has dropped one, so that some may stay missing.
+  // The parser keeps only one of two members with the same name, so some texts may stay missing.
   for (let next = open.pop(); next !== undefined && missing > 0; next = open.pop()) {
     if (Array.isArray(next)) for (let i = 0; i < next.length; i += 1) next[i] = placed(next[i])
     else {

@@ -1,40 +1,40 @@
-// JSON as it arrives, cut in two: strings that are long and read like base64, and all the rest. It knows one thing about JSON: where
-// strings begin and end. Whether it is JSON at all is for the parser to say, who gets the rest.
+// Cuts arriving JSON in two: long base64 strings, and the rest. It knows only one thing about JSON: where strings begin and end. The
+// parser gets the rest and decides whether it is valid JSON.
 
 import { createHash, type Hash } from 'node:crypto'
 import { ServerError } from '../../domain/errors.ts'
 import { Base64Scanner } from './base64-scanner.ts'
 
 export interface CutLimits {
-  /** Of the rest. */
+  /** Largest size of the rest. */
   maxBytes: number
-  /** Of one text, without the head of a `data:` URL. */
+  /** Most characters of one text, without the head of a `data:` URL. */
   maxTextChars: number
-  /** Says that it is more. */
+  /** Makes the error for a text that is longer. */
   textTooLong: () => ServerError
 }
 
 export interface CutterOptions extends CutLimits {
-  /** A text must have more to be cut out. It is more than the head of a `data:` URL can have. */
+  /** Only longer texts are cut out. Must be longer than the head of a `data:` URL. */
   longChars: number
-  /** What stands for the texts in the rest, with their numbers. Nobody outside may be able to guess it. */
+  /** The placeholder of a text is this mark and a number. Clients must not be able to guess it. */
   mark: string
-  /** Takes the texts, one behind the other. The bytes are its own. */
+  /** Receives the texts, one after the other. It may keep the bytes. */
   aside: (bytes: Buffer) => void
 }
 
 /** A text that was cut out. */
 export interface Cut {
   placeholder: string
-  /** Where it begins in what was set aside. */
+  /** Position in the bytes that `aside` received. */
   start: number
   chars: number
   /** The first 500 characters. */
   head: string
-  /** The last two. */
+  /** The last two characters. */
   ending: string
   sha256: string
-  /** How long it was in the body, escapes included. */
+  /** Length in the body, including escapes. */
   sentChars: number
 }
 
@@ -44,10 +44,10 @@ const HEAD_CHARS = 500
 
 type State = 'outside' | 'inside' | 'cutting'
 
-/** A string that may be one of those that are cut out; so far it is kept. */
+/** A string that may have to be cut out. So far it is part of the rest. */
 interface Candidate {
   scanner: Base64Scanner
-  /** Sent characters that the scanner has seen: each is looked at once, in however small pieces they come. */
+  /** Characters that the scanner has seen. Each one is scanned once, even if they arrive in tiny pieces. */
   seen: number
   texts: Buffer[]
 }
@@ -68,40 +68,40 @@ export class LongStringCutter {
   #rest = Buffer.allocUnsafe(64 * 1024)
   #size = 0
   #asideBytes = 0
-  /** Where in the rest the inside of the open string begins. */
+  /** Position in the rest where the content of the open string begins. */
   #stringAt = 0
-  /** Sent characters of the open string from which on it is worth a look; never again, where it is no base64. */
+  /** The open string is scanned when it has more characters than this. Infinite if it is not base64. */
   #lookAt = 0
   #candidate: Candidate | null = null
   #cutting: Cutting | null = null
-  /** Of the open string: the next byte belongs to a backslash. */
+  /** The last byte of the open string was a backslash. */
   #isEscaped = false
-  /** The next one in this chunk; looked for once, however many strings come before it. */
+  /** Position of the next backslash in this chunk. Searched once, even if many strings come before it. */
   #backslash = -1
 
   constructor(options: CutterOptions) {
     this.#options = options
   }
 
-  /** All but the long texts, which are placeholders in it. */
+  /** Everything except the long texts, with placeholders in their place. */
   get rest(): Buffer {
     return this.#rest.subarray(0, this.#size)
   }
 
-  /** How much of the rest stays: an open string may still be taken out of it. */
+  /** How many bytes of the rest are final. An open string may still be cut out. */
   get settled(): number {
     return this.#state === 'outside' ? this.#size : this.#stringAt
   }
 
-  /** A long text has begun and not ended. */
+  /** True inside a long text. */
   get isCutting(): boolean {
     return this.#state === 'cutting'
   }
 
-  /** Writes into the chunk. Throws `body_too_large`, what `textTooLong` says, and `invalid_request` for a text that goes on as no base64. */
+  /** Overwrites the chunk. Throws `body_too_large`, the error of `textTooLong`, and `invalid_request` for a text that stops being base64. */
   take(chunk: Buffer): void {
     let at = 0
-    /** What comes before it is kept or was set aside. */
+    /** Everything before it was kept or set aside. */
     let from = 0
     this.#backslash = -1
     while (at < chunk.length) {
@@ -136,7 +136,7 @@ export class LongStringCutter {
     this.#isEscaped = false
   }
 
-  /** The quote that ends the open string, or -1. */
+  /** Position of the quote that ends the open string, or -1. */
   #endOfString(chunk: Buffer, start: number): number {
     let at = this.#isEscaped ? start + 1 : start
     this.#isEscaped = false
@@ -153,19 +153,19 @@ export class LongStringCutter {
     }
   }
 
-  /** The open string has become long enough to be one of those that are cut out. */
+  /** The open string is long enough now to be cut out. */
   #look(): void {
     const { longChars } = this.#options
     this.#candidate ??= { scanner: new Base64Scanner(), seen: 0, texts: [] }
     const { scanner, seen, texts } = this.#candidate
-    // The scanner writes into what it sees.
+    // A copy, because the scanner overwrites its input.
     const sent = Buffer.from(this.#rest.subarray(this.#stringAt + seen, this.#size))
     const text = scanner.take(sent)
     const sentChars = seen + sent.length
     if (scanner.chars <= longChars) {
       if (text !== null) texts.push(text)
       this.#candidate.seen = sentChars
-      // It has at least as many to come as it lacks.
+      // At least as many characters as are missing must still arrive.
       this.#lookAt = text === null ? Number.POSITIVE_INFINITY : sentChars + longChars - scanner.chars
       return
     }
@@ -231,12 +231,12 @@ const placeOf = (chunk: Buffer, byte: number, from: number): number => {
 const goesOnOtherwise = (longChars: number): ServerError =>
   new ServerError(
     'invalid_request',
-    `A text of more than ${longChars} characters begins as base64 and goes on as something else. Send files as base64 from end to end (letters, digits, + and /, padded with =, without line breaks), or upload them to /files in a form.`,
+    `A string of more than ${longChars} characters begins as base64 and then is something else. Send the whole file as base64 (letters, digits, + and /, padded with =, without line breaks), or upload it to /files as a form.`,
   )
 
 const restTooLarge = (maxBytes: number): ServerError =>
   new ServerError(
     'body_too_large',
-    `The body is larger than ${maxBytes} bytes without its files. Files count as such when they are base64 without line breaks.`,
+    `The body is larger than ${maxBytes} bytes without its files. Only base64 without line breaks counts as a file.`,
     { details: { max_bytes: maxBytes } },
   )

@@ -1,9 +1,9 @@
-/** A text that is too long to be held: base64, but for the place of its padding. It lies on disk as long as its request needs it. */
+/** A base64 text that is too long for memory. It is on disk while its request needs it. The position of its padding is not checked. */
 export interface LongTail {
   readonly chars: number
   /** Its last two characters. */
   readonly ending: string
-  /** In order; each has `size` characters, but for the last. */
+  /** In order. Each piece has `size` characters, except the last one. */
   pieces(size: number): AsyncIterable<string>
 }
 
@@ -12,16 +12,16 @@ export interface LongTextParts {
   head: string
   ending: string
   sha256: string
-  /** Fills `bytes` with what is at `position` of the text: one byte is one character. */
+  /** Fills `bytes` with the text from `position` on. One byte is one character. */
   fill(position: number, bytes: Buffer): Promise<void>
 }
 
-/** Where a string is longer than this and reads like base64 from its first character on, it may be a `LongText`. */
+/** A base64 string that is longer than this may become a `LongText`. */
 export const LONG_CHARS = 64 * 1024
 
 /**
- * Stands in a parsed body where the string was. Its members are no properties that a schema or `JSON.stringify` could see: where
- * nobody expects one, it is an object with nothing in it.
+ * Replaces the string in a parsed body. Schemas and `JSON.stringify` cannot see its members: to code that does not expect it, it is an
+ * empty object.
  */
 export class LongText implements LongTail {
   readonly #parts: LongTextParts
@@ -43,7 +43,7 @@ export class LongText implements LongTail {
     return this.#parts.ending
   }
 
-  /** Of the whole text. */
+  /** Hash of the whole text. */
   get sha256(): string {
     return this.#parts.sha256
   }
@@ -52,7 +52,7 @@ export class LongText implements LongTail {
     return this.after(0).pieces(size)
   }
 
-  /** What follows the first `start` characters. */
+  /** The text after the first `start` characters. */
   after(start: number): LongTail {
     const { chars, ending, fill } = this.#parts
     return {

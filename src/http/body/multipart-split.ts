@@ -1,28 +1,28 @@
-// A multipart body cut into its parts. The cutting is busboy's; here its streams and events become a sequence that is read part
-// by part, and every way in which a body can be broken becomes one refusal.
+// Splits a multipart body into its parts. Busboy does the splitting. This file turns its streams and events into a sequence that is read
+// part by part, and turns every kind of broken body into one error.
 
 import type { Dicer } from '@fastify/busboy'
 import { ServerError } from '../../domain/errors.ts'
 import type { Chunks } from './body-chunks.ts'
 
 export interface RawPart {
-  /** By name in lower case, one character for each byte; of two of one name the first. */
+  /** Keyed by name in lower case. One character for each byte. If a name comes twice, the first one counts. */
   headers: ReadonlyMap<string, string>
-  /** What is not read of it is skipped when the next part is asked for. */
+  /** The unread rest is skipped when the next part is requested. */
   content: AsyncIterable<Buffer>
 }
 
-/** Of one part; more is refused. Busboy would cut it off, and read on for as long as it comes. */
+/** Limits for the headers of one part. Busboy would cut them off and keep reading. */
 const HEADER_BYTES = 8 * 1024
 const HEADERS = 32
-/** What busboy is to show of them, so that it can be seen that there is more. */
+/** Busboy shows a bit more than the limits, so that we notice when there is more. */
 const SHOWN = { maxHeaderPairs: HEADERS + 1, maxHeaderSize: 2 * HEADER_BYTES }
-/** Of a part's content, held while nobody reads it. */
+/** Bytes of a part that are buffered while nobody reads it. */
 const PART_BYTES = 64 * 1024
 
-/** Throws `invalid_request` for a broken body and for long headers, and what reading it throws. It may be left early; then no more is read. */
+/** Throws `invalid_request` for a broken body or long headers, and what reading the body throws. Leaving the loop early stops the reading. */
 export async function* splitMultipart(body: Chunks, boundary: string): AsyncGenerator<RawPart> {
-  // Only who sends files pays for it.
+  // Loaded only for requests with forms.
   const busboy = await import('@fastify/busboy')
   const options = { boundary, ...SHOWN, partHwm: PART_BYTES }
   const dicer = new busboy.Dicer(options)
@@ -30,7 +30,7 @@ export async function* splitMultipart(body: Chunks, boundary: string): AsyncGene
   let current: Dicer.PartStream | null = null
   let failure: unknown = null
   let isInHeaders = false
-  /** Of the headers that have not ended, without the chunk they began in. */
+  /** Bytes of the current headers, without the chunk in which they began. */
   let headerBytes = 0
   let hasEnded = false
   let isAllRead = false
@@ -43,7 +43,7 @@ export async function* splitMultipart(body: Chunks, boundary: string): AsyncGene
   }
 
   dicer.on('part', (part) => {
-    // A broken body is told to the part as well. It is nothing new, and without a listener it would end the process.
+    // A broken body also emits an error on the part. We know it already, but without a listener it would end the process.
     part.on('error', () => {})
     if (isInHeaders) fail(malformed('A part has no headers.'))
     isInHeaders = true
@@ -62,7 +62,7 @@ export async function* splitMultipart(body: Chunks, boundary: string): AsyncGene
     accept()
   })
 
-  // A part that is full when the last boundary comes waits to be read, and then busboy forgets to say that it took the chunk.
+  // If a part is full when the last boundary arrives, busboy waits for its reader and then never reports that it took the chunk.
   const written = (chunk: Buffer) =>
     new Promise<void>((resolve) => {
       if (hasEnded) return resolve()
@@ -107,7 +107,7 @@ export async function* splitMultipart(body: Chunks, boundary: string): AsyncGene
         await skipRest(current)
         current = null
       } else if (isAllRead) {
-        // Busboy says in the next turn how the body has ended.
+        // Busboy reports in the next turn how the body ended.
         await new Promise<void>((resolve) => setImmediate(resolve))
         if (isInHeaders || !hasEnded) fail(malformed('A part has no headers.'))
         if (failure === null) return
@@ -124,7 +124,7 @@ export async function* splitMultipart(body: Chunks, boundary: string): AsyncGene
   }
 }
 
-/** Resolves when there is no more to come of it. */
+/** Resolves when the part has ended. */
 function skipRest(part: Dicer.PartStream): Promise<void> {
   return new Promise((resolve) => {
     if (part.readableEnded || part.destroyed) return resolve()
@@ -145,7 +145,7 @@ function isTooLong(header: object): boolean {
 }
 
 const headersTooLong = (): ServerError =>
-  malformed(`The headers of a part have at most ${HEADER_BYTES / 1024} KB and ${HEADERS} lines.`)
+  malformed(`The headers of a part may have at most ${HEADER_BYTES / 1024} KB and ${HEADERS} lines.`)
 
 export const malformed = (detail: string): ServerError =>
   new ServerError('invalid_request', `The multipart body is malformed. ${detail}`)

@@ -1,5 +1,5 @@
-// Forms with files (`multipart/form-data`, RFC 7578), part by part as they arrive: nothing of a file is held but what is on its
-// way to whoever reads it.
+// Reads forms with files (`multipart/form-data`, RFC 7578) part by part as they arrive. Only the bytes that the reader has not taken yet
+// are in memory.
 
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
@@ -20,20 +20,20 @@ export interface MultipartField {
 export interface MultipartFile {
   kind: 'file'
   name: string
-  /** As the client wrote it; null: it gave none. */
+  /** As the client sent it. Null: it sent none. */
   filename: string | null
-  /** Without parameters; null: the client did not say. */
+  /** Without parameters. Null: the client sent none. */
   mimeType: string | null
-  /** To be read before the next part is asked for; what is left of it then is skipped. */
+  /** Read it before you request the next part; the unread rest is skipped then. */
   content: AsyncIterable<Uint8Array>
 }
 
 export interface MultipartLimits {
   files: number
-  /** Of all files together. */
+  /** Size of all files together. */
   totalBytes: number
   fields: number
-  /** Of one field. */
+  /** Size of one field. */
   fieldBytes: number
 }
 
@@ -48,22 +48,22 @@ export interface MultipartReader {
   limits: MultipartLimits
   pace: Pace
   clock: Clock
-  /** As in `BodyReader`. */
+  /** See `BodyReader`. */
   onBegin?: () => void
 }
 
-/** What the body may have besides the contents of its files: boundaries, headers, fields. */
+/** Bytes that the body may have besides its files: boundaries, headers, fields. */
 const OVERHEAD_BYTES = 1_000_000
 
-/** Of any kind: file fields that were left empty count neither as files nor as fields. */
+/** Parts of any kind. An empty file field counts neither as a file nor as a field. */
 const MAX_PARTS = 200
 
 export const isMultipart = (contentType: string | undefined): boolean =>
   contentType !== undefined && parseHeader(contentType).value === 'multipart/form-data'
 
 /**
- * Throws `unsupported_media_type`, `invalid_request` for what is no form, `too_many_files`, `file_too_large` for all files
- * together, `body_too_large` for a field, `request_timeout`, `ClientGone`: each as soon as it is known, without reading on.
+ * Throws `unsupported_media_type`, `invalid_request` for an invalid form, `too_many_files`, `file_too_large` for all files together,
+ * `body_too_large` for a field, `request_timeout`, `ClientGone`. It throws as soon as it can and does not read on.
  */
 export async function* readMultipart(request: IncomingMessage, reader: MultipartReader): AsyncGenerator<MultipartPart> {
   const { limits, pace, clock } = reader
@@ -113,27 +113,27 @@ function boundaryOf({ headers }: IncomingMessage): string {
       'unsupported_media_type',
       type === ''
         ? 'The request has no Content-Type; send multipart/form-data.'
-        : `Content-Type ${JSON.stringify(type)} is not read here; send multipart/form-data.`,
+        : `Content-Type ${JSON.stringify(type)} is not supported here; send multipart/form-data.`,
     )
   }
   const boundary = parameters.get('boundary') ?? ''
-  // RFC 2046 says 70; some send more.
+  // RFC 2046 allows 70 characters. Some clients send more.
   if (!/^[ -~]{1,200}$/.test(boundary)) {
-    throw malformed('Its Content-Type must name a boundary of 1 to 200 characters; leave that to your HTTP library.')
+    throw malformed('Its Content-Type must have a boundary of 1 to 200 characters. Let your HTTP library set it.')
   }
   return boundary
 }
 
-/** `filename` is undefined where the part is no file. */
+/** `filename` is undefined if the part is not a file. */
 function dispositionOf({ headers }: RawPart): { name: string; filename: string | undefined } {
   const { value, parameters } = parseHeader(headers.get('content-disposition') ?? '')
   const name = parameters.get('name')
   if (value !== 'form-data' || name === undefined) {
-    throw malformed('A part has no Content-Disposition that names it: form-data; name="…".')
+    throw malformed('A part needs a Content-Disposition with a name: form-data; name="…".')
   }
   const encoding = headers.get('content-transfer-encoding')?.trim().toLowerCase() ?? 'binary'
   if (!['binary', '7bit', '8bit'].includes(encoding)) {
-    throw malformed(`A part is encoded as ${JSON.stringify(encoding.slice(0, 40))}; send it as it is.`)
+    throw malformed(`A part has the encoding ${JSON.stringify(encoding.slice(0, 40))}; send it without one.`)
   }
   const filename = parameters.get('filename')
   return {
@@ -144,7 +144,7 @@ function dispositionOf({ headers }: RawPart): { name: string; filename: string |
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A name as browsers write it: in UTF-8, with quotes and line breaks, and nothing else, percent-encoded. */
+/** Decodes a name as browsers send it: UTF-8 in which only quotes and line breaks are percent-encoded. */
 function fromBytes(text: string): string {
   const bytes = text.replaceAll(/%(22|0D|0A)/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
   try {
@@ -154,7 +154,7 @@ function fromBytes(text: string): string {
   }
 }
 
-/** `UTF-8''na%C3%AFve.txt`: not allowed in forms, and sent all the same. */
+/** `UTF-8''na%C3%AFve.txt`: forms must not use it, but some clients do. */
 function extendedName(text: string | undefined): string | undefined {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(text ?? '')?.[1]
   if (encoded === undefined) return undefined
@@ -170,7 +170,7 @@ function mimeTypeOf({ headers }: RawPart): string | null {
   return type === undefined ? null : parseHeader(type).value || null
 }
 
-/** Null for what browsers send for a file field that was left empty: no name and no content. */
+/** Null for an empty file field. Browsers send it without a name and content. */
 async function filledContent(content: AsyncIterable<Buffer>, filename: string): Promise<AsyncIterable<Buffer> | null> {
   if (filename !== '') return content
   const iterator = content[Symbol.asyncIterator]()
@@ -208,7 +208,7 @@ const filesTooLarge = (maxBytes: number): ServerError =>
   })
 
 const tooManyFiles = (max: number): ServerError =>
-  new ServerError('too_many_files', `These are more than ${max} files; send them with several requests.`, {
+  new ServerError('too_many_files', `The request has more than ${max} files; send them in several requests.`, {
     details: { max_files: max },
   })
 

@@ -24,7 +24,7 @@ describe('JSON from strangers', () => {
   test.each(['"\\ud800"', '"\\uD83D"', '["a",{"b":"\\uDE00x"}]', '{"\\udfff":1}'])(
     'refuses half a character: %s',
     (text) => {
-      expect(refusal(text)).toBe('A string of the body holds half a character (a lone surrogate).')
+      expect(refusal(text)).toBe('A string in the body contains half a character (a lone surrogate).')
     },
   )
 
@@ -39,7 +39,7 @@ describe('JSON from strangers', () => {
     ['{"constructor":{"prototype":{}}}', 'constructor'],
     ['{"\\u0063onstructor":{"prototyp\\u0065":1}}', 'constructor'],
   ])('refuses the key in %s', (text, key) => {
-    expect(refusal(text)).toBe(`The body holds the key "${key}", which is not allowed.`)
+    expect(refusal(text)).toBe(`The body has the key "${key}", which is not allowed.`)
   })
 
   test('those words are fine in text, and "constructor" is fine as a key', () => {

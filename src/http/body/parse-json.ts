@@ -1,10 +1,9 @@
-// JSON from strangers. What JSON.parse accepts but the rest of the server must never meet is refused here. The checks are
-// ordered by cost: an ordinary body pays for a few native searches of its text. How large and how deep it is was measured while it
-// was read (`json-meter.ts`).
+// Parses JSON from strangers. It refuses what JSON.parse accepts but the rest of the server must never see. Cheap checks come first: for
+// an ordinary body, they are a few native searches of its text. `json-meter.ts` has already checked size and depth.
 
 import { ServerError } from '../../domain/errors.ts'
 
-/** Throws `malformed_json`. `placeOf` says where in the body a character of the text is, should something be wrong with it. */
+/** Throws `malformed_json`. `placeOf` turns a position in the text into a position in the body, for the error message. */
 export function parseJson(text: string, placeOf: (position: number) => number = (position) => position): unknown {
   let value: unknown
   try {
@@ -18,14 +17,14 @@ export function parseJson(text: string, placeOf: (position: number) => number = 
 
 export const malformed = (detail: string): ServerError => new ServerError('malformed_json', detail)
 
-// V8 quotes the text around the fault in its message; only the position goes back.
+// V8's message quotes the text around the error. Only the position is sent back.
 function positionOf(error: unknown, placeOf: (position: number) => number): string {
   const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
   return position === undefined ? '' : ` (character ${placeOf(Number(position))})`
 }
 
-// The decoded body is well-formed, so a lone surrogate can only come from an escape (`\ud…`); any character of a
-// forbidden key can be escaped, too (`\u00…`).
+// The decoded body is well-formed, so a lone surrogate can only come from an escape (`\ud…`). Characters of a forbidden key can be
+// escaped, too (`\u00…`).
 function isSuspicious(text: string): boolean {
   return (
     text.includes('__proto__') ||
@@ -46,7 +45,7 @@ function checkTree(root: unknown): void {
       for (const [key, member] of Object.entries(value)) {
         checkString(key)
         if (key === '__proto__' || (key === 'constructor' && hasPrototype(member))) {
-          throw malformed(`The body holds the key ${JSON.stringify(key)}, which is not allowed.`)
+          throw malformed(`The body has the key ${JSON.stringify(key)}, which is not allowed.`)
         }
         open.push(member)
       }
@@ -59,5 +58,5 @@ function hasPrototype(value: unknown): boolean {
 }
 
 function checkString(text: string): void {
-  if (!text.isWellFormed()) throw malformed('A string of the body holds half a character (a lone surrogate).')
+  if (!text.isWellFormed()) throw malformed('A string in the body contains half a character (a lone surrogate).')
 }

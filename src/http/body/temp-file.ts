@@ -1,5 +1,5 @@
-// What a request brings and memory cannot hold: one file for each request, without a name, so that nothing is left of it whatever
-// happens to the process.
+// Temporary files for what a request sends and memory cannot hold. Each request has one. The file has no name, so nothing is left of it
+// when the process dies.
 
 import * as fs from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,24 +11,24 @@ export interface TempFolder {
 }
 
 export interface TempFile {
-  /** Behind what is there. Throws `storage_full` or `storage_failed`. */
+  /** Appends. Throws `storage_full` or `storage_failed`. */
   write(bytes: Uint8Array): Promise<void>
-  /** Fills `bytes` with what is at `position`. Throws `storage_failed`. */
+  /** Fills `bytes` from `position` on. Throws `storage_failed`. */
   fill(position: number, bytes: Buffer): Promise<void>
-  /** May be called again. What is on its way is waited for; afterwards there is nothing to be read. */
+  /** Waits for pending reads and writes. Nothing can be read afterwards. Safe to call again. */
   close(): Promise<void>
 }
 
-/** What is asked of the file system: for tests of a disk that fails. */
+/** The file system calls, so that tests can let the disk fail. */
 export interface TempDisk {
   mkdir(path: string, options: { mode: number }): Promise<unknown>
   open(path: string, flags: string, mode: number): Promise<fs.FileHandle>
   rm(path: string, options: { force: true; recursive?: true }): Promise<void>
 }
 
-/** The folder is this server's alone and made when it is needed; the one above it must be there. */
+/** The folder belongs to this server alone. It is created when it is needed; its parent must exist. */
 export function createTempFolder(dir: string, disk: TempDisk = fs): TempFolder {
-  // Windows has no files without a name: there a killed process leaves some behind.
+  // Windows has no files without a name, so there a killed process leaves files behind.
   let emptied: Promise<void> | null = null
 
   async function makeFolder(): Promise<void> {
@@ -59,7 +59,7 @@ export function createTempFolder(dir: string, disk: TempDisk = fs): TempFolder {
     let closing: Promise<void> | null = null
 
     async function close(): Promise<void> {
-      // Nothing of it is wanted any more, so that nothing can be lost.
+      // Nobody needs the content any more, so an error does not matter.
       await handle.close().catch(() => {})
       if (isNamed) await disk.rm(path, { force: true }).catch(() => {})
     }
@@ -74,7 +74,7 @@ export function createTempFolder(dir: string, disk: TempDisk = fs): TempFolder {
           }
         }),
       async fill(position, bytes) {
-        if (closing !== null) throw new Error('what a request has let go is read no more')
+        if (closing !== null) throw new Error('the body of this request was already released')
         await guarded(async () => {
           for (let read = 0; read < bytes.length; ) {
             const { bytesRead } = await handle.read(bytes, read, bytes.length - read, position + read)
@@ -102,9 +102,9 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const code = codeOf(cause)
     if (code === 'ENOSPC' || code === 'EDQUOT') {
-      const detail = 'The disk is full: the request was not taken. Free some space and try again.'
+      const detail = 'The disk is full, so the request was not accepted. Free some space and try again.'
       throw new ServerError('storage_full', detail, { cause })
     }
-    throw new ServerError('storage_failed', 'The disk failed: the request was not taken.', { cause })
+    throw new ServerError('storage_failed', 'The disk failed, so the request was not accepted.', { cause })
   }
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../domain/clock.ts'
 
 export interface Cached<T> {
-  /** The value, loaded anew when it is too old. Waits at most `waitMs` for that, then gives the last one, if there is any. */
+  /** Loads the value again if it is too old, but waits at most `waitMs` for it. Then returns the last value, if there is one. */
   read(waitMs: number): Promise<T | undefined>
 }
 
-/** Never loads twice at once. A load that fails leaves the last value in place. */
+/** Never runs two loads at once. After a failed load, the last value stays. */
 export function createCached<T>(load: () => Promise<T>, options: { clock: Clock; maxAgeMs: number }): Cached<T> {
   const { clock, maxAgeMs } = options
   let value: T | undefined

@@ -1,4 +1,4 @@
-// What the health routes and the metrics answer, for the document.
+// Describes the answers of the health routes for OpenAPI.
 
 import { z } from 'zod'
 import type { RouteDescription } from '../route-description.ts'
@@ -44,13 +44,14 @@ const healthContent = {
 
 export const describeHealth: RouteDescription = {
   tag,
-  description: 'Without a token, where one is needed elsewhere, only `status`. `Accept: text/plain` gets one word.',
+  description:
+    'If the server needs a token and the caller has none, the answer has only `status`. `Accept: text/plain` returns one word.',
   responses: {
     200: {
-      description: 'It works; `degraded` when the model or an MCP server cannot be reached.',
+      description: 'The server works; `degraded` if the model or an MCP server cannot be reached.',
       content: healthContent,
     },
-    503: { description: 'Nothing can be stored.', content: healthContent },
+    503: { description: 'The server cannot store anything.', content: healthContent },
   },
   errors: [],
 }
@@ -68,8 +69,8 @@ const readyContent = (ready: boolean) => ({
 export const describeReady: RouteDescription = {
   tag,
   responses: {
-    200: { description: 'It takes work.', content: readyContent(true) },
-    503: { description: 'It does not: it starts, stops, or cannot store.', content: readyContent(false) },
+    200: { description: 'The server accepts work.', content: readyContent(true) },
+    503: { description: 'The server is starting, stopping, or cannot store anything.', content: readyContent(false) },
   },
   errors: [],
 }

@@ -7,21 +7,21 @@ import type { ServerState } from '../server-state.ts'
 import { createCached } from './cached.ts'
 import { describeHealth, describeReady } from './health-description.ts'
 
-/** Resolves when the part works. A `ServerError` says why it does not; any other error is logged and called a failure. */
+/** Resolves if the part works. A `ServerError` says why it does not. Any other error is logged and reported as a failure. */
 export type HealthCheck = (signal: AbortSignal) => Promise<void>
 
 export interface HealthOptions {
   version: string
   agentName: string
-  /** Of the agent's model. */
+  /** Provider of the agent's model. */
   provider: string
-  /** Without storage the server is unhealthy; without any other part it is degraded. */
+  /** Without storage the server is unhealthy. Without any other part it is degraded. */
   checks: { storage: HealthCheck; model: HealthCheck } & Record<string, HealthCheck>
-  /** What else the agents need, as it is now; `trouble` is null where it works. The server is degraded without one of them. */
+  /** Other servers that the agents need. `trouble` is null if the server works. If one does not, the health is degraded. */
   servers: () => readonly { name: string; trouble: string | null }[]
-  /** Sessions within their TTL. */
+  /** Number of sessions within their TTL. */
   activeSessions: () => Promise<number>
-  /** The server takes anybody's requests from anywhere. */
+  /** The server accepts requests from anybody, anywhere. */
   insecure: boolean
   state: ServerState
   clock: Clock
@@ -36,9 +36,9 @@ interface CheckResult {
 
 const MAX_AGE_MS = 5_000
 const CHECK_TIMEOUT_MS = 3_000
-/** How long an answer waits for results that are due; then it gives the last ones. */
+/** How long an answer waits for new results. After that it uses the last ones. */
 const WAIT_MS = 20
-/** What a server says of itself may repeat the key that it was given. */
+/** A server's error message may contain the key that it was given. */
 const masked = createMask([])
 
 export function healthRoutes(options: HealthOptions): Route[] {
@@ -60,11 +60,11 @@ export function healthRoutes(options: HealthOptions): Route[] {
     }
   }
 
-  /** As every other answer has it while the server starts. */
+  /** While the server starts, all answers have this header. */
   const headers = () => (state.current === 'initializing' ? { 'Retry-After': '1' } : undefined)
 
   async function results(): Promise<Record<string, CheckResult>> {
-    // Until it has started there is nothing to check, and what would be found out counts for seconds.
+    // Before the start is done there is nothing to check, and the result would be cached for seconds.
     const isStarting = state.current === 'initializing'
     const read = checks.map(async ({ name, result }): Promise<[string, CheckResult]> => {
       const known = isStarting ? undefined : await result.read(WAIT_MS)
@@ -86,7 +86,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
       reply.text(code, status === 'unhealthy' ? status : 'ok', 'text/plain; charset=utf-8', headers())
       return
     }
-    // Strangers learn no more than a load balancer needs.
+    // Callers without a token learn only what a load balancer needs.
     if (request.principal.role === 'public') return reply.json(code, { status }, headers())
     const body = {
       status,
@@ -112,12 +112,12 @@ export function healthRoutes(options: HealthOptions): Route[] {
   const shared = { method: 'GET', door: null, role: 'public', body: 'none', anytime: true } as const
   const health = { ...shared, describe: describeHealth, handle: answerHealth }
   return [
-    { ...health, path: '/health', summary: 'Whether the server and what it depends on work.' },
-    { ...health, path: '/health/agent', summary: 'Whether the agent can answer.' },
+    { ...health, path: '/health', summary: 'Says whether the server and its dependencies work.' },
+    { ...health, path: '/health/agent', summary: 'Says whether the agent can answer.' },
     {
       ...shared,
       path: '/ready',
-      summary: 'Whether the server takes work.',
+      summary: 'Says whether the server accepts work.',
       describe: describeReady,
       handle: answerReady,
     },
@@ -149,7 +149,7 @@ function statusOfAll(checks: Record<string, CheckResult>): 'healthy' | 'degraded
   return Object.values(checks).some(({ status }) => status === 'down') ? 'degraded' : 'healthy'
 }
 
-/** `curl` and browsers get JSON; who names text first gets text. */
+/** `curl` and browsers get JSON. A client whose Accept names text first gets text. */
 function prefersText(accept: string | undefined): boolean {
   if (accept === undefined) return false
   const types = accept.split(',').map((type) => type.split(';', 1)[0]?.trim().toLowerCase())

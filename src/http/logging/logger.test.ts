@@ -110,7 +110,7 @@ describe('logger', () => {
     log.info('many', { list: Array.from({ length: 20_000 }, () => 'item') })
 
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { message: 'circle', correlation_id: 'c-1', log_error: 'fields are no JSON' },
+      { message: 'circle', correlation_id: 'c-1', log_error: 'fields are not JSON' },
       { message: 'big', text: `${'x'.repeat(4_096)}… (10000 characters)`, number: '10' },
       { message: 'many', log_error: '140076 characters' },
     ])

@@ -1,5 +1,5 @@
-// One line for each call, JSON for machines or text for a terminal. Nothing that goes in can forge a second line, paint the
-// terminal, or carry a secret out.
+// Writes one line for each call: JSON for machines, text for a terminal. No input can add a second line, control the terminal or leak a
+// secret.
 
 import type { LogFields, Logger } from '../../domain/logger.ts'
 import { visibleJson } from '../../domain/visible-text.ts'
@@ -12,16 +12,16 @@ export type LogLevel = keyof typeof LEVELS
 export interface LoggerOptions {
   level: LogLevel
   format: 'json' | 'text'
-  /** In the place of `format`: a line for people, or null where they need none. Of fields it gets what may be told. */
+  /** Replaces `format`. Returns a line for people, or null for no line. The fields it gets are already masked. */
   render?: (record: LogRecord) => string | null
-  /** Takes one line with its LF. */
+  /** Gets one line, including its LF. */
   write: (line: string) => void
   now: () => number
-  /** Also log what people and models said (the fields named `content`). */
+  /** Also log what people and models said (fields named `content`). */
   content: boolean
   /** Masked wherever they appear. */
   secrets: readonly string[]
-  /** Of text lines. */
+  /** Color text lines. */
   colors?: boolean
 }
 
@@ -44,7 +44,7 @@ export function createLogger(options: LoggerOptions): Logger {
     function log(level: LogLevel, message: string, fields: LogFields | undefined): void {
       if (LEVELS[level] < threshold) return
       const head = { time: new Date(options.now()).toISOString(), level, message }
-      // First for their place in the line, last because no field may replace them.
+      // First, so that they come first in the line. Last, so that no field can replace them.
       const line = toLine({ ...head, ...bound, ...fields, ...head })
       if (line !== null) options.write(`${line}\n`)
     }
@@ -83,12 +83,12 @@ function createLineWriter({ level, content, secrets }: LoggerOptions): (record: 
     try {
       line = JSON.stringify(record, safe)
     } catch {
-      line = JSON.stringify({ time, level, message, correlation_id, log_error: 'fields are no JSON' }, safe)
+      line = JSON.stringify({ time, level, message, correlation_id, log_error: 'fields are not JSON' }, safe)
     }
     if (line.length > MAX_LINE) {
       line = JSON.stringify({ time, level, message, correlation_id, log_error: `${line.length} characters` }, safe)
     }
-    // JSON leaves as they are what a terminal obeys, and what nobody sees.
+    // JSON does not escape invisible characters and some that control a terminal.
     return visibleJson(line)
   }
 }

@@ -1,11 +1,11 @@
-/** Replaces secrets in text that leaves the process: those it was told, and whatever looks like a key. */
+/** Replaces secrets in text that leaves the process: the given ones, and everything that looks like a key. */
 export type Mask = (text: string) => string
 
 export const MASKED = '[masked]'
 
-/** Shorter ones would blank out ordinary words. */
+/** Masking shorter secrets would hide ordinary words. */
 const MIN_SECRET = 6
-// Every branch is a fixed beginning and then one class of characters, so the search is linear.
+// Every branch is a fixed prefix and one class of characters, so the search is linear.
 const KEY =
   /\b(?:[spr]k-[\w-]{8,}|qd_[\w-]{8,}|AIza[\w-]{20,}|AKIA[A-Z0-9]{12,}|xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|gh[a-z]_\w{16,}|github_pat_\w{16,}|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)/g
 const CREDENTIAL = /\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi
@@ -21,7 +21,7 @@ export function createMask(secrets: readonly string[]): Mask {
     spellings.add(JSON.stringify(secret).slice(1, -1))
     spellings.add(Buffer.from(secret).toString('base64'))
   }
-  // The longest first, so that a secret within a secret leaves nothing behind.
+  // Longest first, so that a secret that contains another one is masked completely.
   const known = [...spellings].sort((a, b) => b.length - a.length)
   return (text) => {
     let masked = text

@@ -1,11 +1,11 @@
 import type { LogFields, Logger } from '../../domain/logger.ts'
 
-/** The log of one request: each of its lines has what is known of the request by then. */
+/** The log of one request. Each line has all fields that are known at that time. */
 export class RequestLog implements Logger {
   readonly #log: Logger
   readonly #known: LogFields
 
-  /** `known` may grow. */
+  /** `known` may get more fields later. */
   constructor(log: Logger, known: LogFields) {
     this.#log = log
     this.#known = known

@@ -52,8 +52,8 @@ describe('metrics', () => {
     const metrics = createMetrics()
     metrics.gauge('open', 'Open.', () => 0)
 
-    expect(() => metrics.gauge('open', 'Open.', () => 0)).toThrow('exists already')
-    expect(() => metrics.gauge('no-name', 'No.', () => 0)).toThrow('is no name')
+    expect(() => metrics.gauge('open', 'Open.', () => 0)).toThrow('already exists')
+    expect(() => metrics.gauge('no-name', 'No.', () => 0)).toThrow('is not a valid metric name')
   })
 })
 

@@ -1,11 +1,11 @@
-// Numbers for Prometheus, in its text format 0.0.4.
+// Metrics in the Prometheus text format 0.0.4.
 
 export interface Metrics {
-  /** Each call of the returned function adds one for these label values. */
+  /** The returned function adds one for the given label values. */
   counter(name: string, help: string, labels?: readonly string[]): (...values: string[]) => void
-  /** Read when asked for. */
+  /** `read` is called for every scrape. */
   gauge(name: string, help: string, read: () => number | readonly Sample[]): void
-  /** A counter that is kept elsewhere and read when asked for. */
+  /** A counter that lives elsewhere. `read` is called for every scrape. */
   total(name: string, help: string, read: () => number | readonly Sample[]): void
   histogram(name: string, help: string, options: HistogramOptions): (value: number, ...values: string[]) => void
   text(): string
@@ -17,7 +17,7 @@ export interface Sample {
 }
 
 export interface HistogramOptions {
-  /** Upper bounds, ascending, without infinity. */
+  /** Upper bounds in ascending order, without infinity. */
   buckets: readonly number[]
   labels?: readonly string[]
 }
@@ -33,8 +33,8 @@ export function createMetrics(): Metrics {
   const families = new Map<string, () => string[]>()
 
   function add(name: string, type: 'counter' | 'gauge' | 'histogram', help: string, lines: () => string[]): void {
-    if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${name} is no name for a metric`)
-    if (families.has(name)) throw new Error(`the metric ${name} exists already`)
+    if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${name} is not a valid metric name`)
+    if (families.has(name)) throw new Error(`the metric ${name} already exists`)
     const head = [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`]
     families.set(name, () => [...head, ...lines()])
   }
@@ -49,7 +49,7 @@ export function createMetrics(): Metrics {
 
   return {
     counter(name, help, labels = []) {
-      // Label values may hold what clients sent: a Map, not an object.
+      // A Map, not an object: label values may come from clients.
       const series = new Map<string, Series>()
       add(name, 'counter', help, () => [...series.values()].map((one) => `${name}${one.labels} ${one.value}`))
       return (...values) => {

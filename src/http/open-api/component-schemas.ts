@@ -2,25 +2,25 @@ import { z } from 'zod'
 
 export type JsonSchema = Record<string, unknown>
 
-/** Which side of a schema is meant: what a client may send, or what it gets. */
+/** The side of a schema: what a client may send, or what it gets. */
 export type Side = 'input' | 'output'
 
-/** Collects the schemas of a document: what has an id, or is long, stands once under `components` and is referred to. */
+/** Collects the schemas of a document. A schema with an id, and a long one, is stored once under `components` and referenced. */
 export interface ComponentSchemas {
   readonly schemas: Readonly<Record<string, JsonSchema>>
-  /** The schema, or the reference to it. `name` is for a long one that has no id of its own. */
+  /** Returns the schema or a reference to it. `name` is used for a long schema without an id. */
   add(schema: z.ZodType, side: Side, name: string): JsonSchema
 }
 
 const REFERENCE = '#/components/schemas/'
-/** Longer ones get a place of their own. */
+/** Longer schemas become components. */
 const LONG_CHARS = 600
 
 export function createComponentSchemas(): ComponentSchemas {
   const schemas: Record<string, JsonSchema> = {}
   const nameOfText = new Map<string, string>()
 
-  /** A free name for this text; the same text keeps the name it has. */
+  /** Returns a free name for this text. The same text always gets the same name. */
   function place(text: string, wanted: string): string {
     const known = nameOfText.get(text)
     if (known !== undefined) return known
@@ -40,7 +40,7 @@ export function createComponentSchemas(): ComponentSchemas {
       } = z.toJSONSchema(schema, {
         io: side,
         unrepresentable: 'any',
-        // A mark of AG-UI's for its own tools; no keyword of JSON Schema.
+        // AG-UI uses it for its own tools. It is not a JSON Schema keyword.
         override: ({ jsonSchema }) => delete jsonSchema.specOpen,
       })
       const names = new Map<string, string>()
@@ -48,7 +48,7 @@ export function createComponentSchemas(): ComponentSchemas {
         // Zod numbers the parts of a recursive schema that have no id.
         const wanted = id.startsWith('__schema') ? `${name}Part${id.slice('__schema'.length)}` : id
         names.set(id, place(textOf(definition, side), wanted))
-        // Kept at once, so that the next one does not take the same name.
+        // Reserved at once, so that the next one does not take the same name.
         schemas[names.get(id) ?? id] ??= {}
       }
       const referring = (value: unknown): JsonSchema => withReferences(value, names)
@@ -63,13 +63,13 @@ export function createComponentSchemas(): ComponentSchemas {
   }
 }
 
-/** What makes two schemas the same. A reference may mean another thing on the other side. */
+/** Two schemas are the same if their texts are. References may differ between input and output, so the side is part of the text. */
 function textOf(schema: unknown, side: Side): string {
   const text = JSON.stringify(schema)
   return text.includes('"$ref"') ? `${side} ${text}` : text
 }
 
-/** A copy whose references lead into `components`. */
+/** A copy whose references point to `components`. */
 function withReferences(value: unknown, names: ReadonlyMap<string, string>): JsonSchema {
   const copy: unknown = JSON.parse(JSON.stringify(value), (key, part: unknown) => {
     if (key !== '$ref' || typeof part !== 'string') return part

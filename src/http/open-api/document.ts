@@ -1,4 +1,4 @@
-// OpenAPI 3.1 from the route table. Pure: the same routes give the same document.
+// Makes an OpenAPI 3.1 document from the route table. Pure: the same routes give the same document.
 
 import type { Route } from '../route.ts'
 import { createComponentSchemas, type JsonSchema } from './component-schemas.ts'
@@ -9,11 +9,11 @@ export interface DocumentOptions {
   title: string
   version: string
   description?: string
-  /** In front of every path. */
+  /** Comes before every path. */
   basePath?: string
   /**
-   * The families, by the tag of their routes, that do not answer failures as problems with the common statuses. A family has
-   * several where its failures come in several shapes.
+   * Route families that have their own error format or statuses, keyed by the tag of their routes. A family has several entries if its
+   * failures come in several formats.
    */
   errors?: Readonly<Record<string, readonly DescribedErrors[]>>
 }
@@ -55,7 +55,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
   return {
     openapi: '3.1.1',
     info: { title, version, ...(description === undefined ? {} : { description }), license },
-    servers: [{ url: options.basePath || '/', description: 'The server that this document came from.' }],
+    servers: [{ url: options.basePath || '/', description: 'The server that sent this document.' }],
     security: [{ token: [] }, {}],
     tags: [...tags].map((name) => ({ name })),
     paths,
@@ -76,27 +76,27 @@ const correlationParameter = {
   name: 'X-Correlation-ID',
   in: 'header',
   required: false,
-  description: 'Is found again in the answer and in the log of the server. One that is no plain word is replaced.',
+  description:
+    'Your own id for this request. The answer and the server log repeat it. The server replaces an id with unusual characters.',
   schema: { type: 'string' },
 }
 
 const correlationHeader = {
-  description: 'The id of this request in the log of the server.',
+  description: 'The id of this request in the server log.',
   schema: { type: 'string' },
 }
 
 const tokenScheme = {
   type: 'http',
   scheme: 'bearer',
-  description:
-    'The token of the data directory, or of `auth.token`. On loopback a server asks for none, unless it was told to.',
+  description: 'A token of this server. A server on loopback needs none, unless it is configured to.',
 }
 
 type Failures = ReturnType<typeof errorResponses>
 
 interface SharedResponses {
   readonly components: Record<string, unknown>
-  /** The reference to it; the same response stands in the document once. */
+  /** Returns a reference to the response. Equal responses are stored once. */
   refer(status: string, response: unknown): { $ref: string }
 }
 
@@ -119,7 +119,7 @@ function createSharedResponses(): SharedResponses {
   }
 }
 
-/** A status that a route describes itself and that also stands for failures says both. */
+/** If a status is in both, the response describes both. */
 function withFailures(
   described: Operation['responses'],
   failures: Failures,

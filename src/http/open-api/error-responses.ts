@@ -1,4 +1,4 @@
-// The failures of an operation, by status. The statuses and shapes are those of the very functions that answer.
+// The failures of an operation, by status. Statuses and formats come from the same functions that answer requests.
 
 import { z } from 'zod'
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
@@ -7,13 +7,13 @@ import type { Route } from '../route.ts'
 import { titleOf } from '../status.ts'
 import type { ComponentSchemas } from './component-schemas.ts'
 
-/** How a family of routes answers failures: its shape, and the schema of the body where that is no problem of RFC 9457. */
+/** The error format of a route family, and the schema of its body if it is not an RFC 9457 problem. */
 export interface DescribedErrors {
   shape: ErrorShape
   schema?: z.ZodType
 }
 
-export const ProblemSchema = z
+const ProblemSchema = z
   .looseObject({
     type: z.string(),
     title: z.string(),
@@ -24,7 +24,10 @@ export const ProblemSchema = z
     correlation_id: z.string(),
     errors: z.array(z.strictObject({ pointer: z.string(), detail: z.string() })).optional(),
   })
-  .meta({ id: 'Problem', description: 'A failure, as RFC 9457 has it. `code` is for programs, `detail` for people.' })
+  .meta({
+    id: 'Problem',
+    description: 'A failure in the format of RFC 9457. `code` is for programs, `detail` for people.',
+  })
 
 const plain: DescribedErrors = { shape: problemShape }
 
@@ -33,7 +36,7 @@ interface ErrorResponse {
   content: Record<string, { schema: unknown; examples: Record<string, unknown> }>
 }
 
-/** What every route of its kind can answer, besides what its description names. */
+/** Errors that every route of this kind can answer with, besides those in its description. */
 export function sharedErrors({ role, door, anytime, method, path, body, describe }: Route): ErrorCode[] {
   return [
     ...(role === 'public' ? [] : (['unauthorized'] as const)),
@@ -72,7 +75,7 @@ export function errorResponses(
 ): Record<string, ErrorResponse> {
   const found = new Map<number, { codes: Set<ErrorCode>; types: Map<string, Entry> }>()
   for (const code of new Set(codes)) {
-    // What fails before the route's own code runs has the common status, unless the family has a shape for all.
+    // A failure before the route's own code runs has the common status, unless the family has its own format.
     for (const { shape, schema } of families.length === 0 ? [plain] : families) {
       const { status, contentType, body } = shape(sampleOf(code))
       const at = found.get(status) ?? { codes: new Set(), types: new Map<string, Entry>() }
@@ -125,7 +128,7 @@ function sampleOf(code: ErrorCode) {
   return problemOf(error, { path: '/', correlationId: '0192f3a1-7b2c-7def-8abc-0123456789ab' })
 }
 
-/** One example for all families that say the same of a code. */
+/** Families with the same answer for a code share one example. */
 function exampleName(code: ErrorCode, body: unknown, examples: Record<string, unknown>): string {
   const text = JSON.stringify({ summary: titleOf(code), value: body })
   let name: string = code

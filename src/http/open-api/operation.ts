@@ -1,4 +1,4 @@
-// One route as an OpenAPI operation.
+// Describes one route as an OpenAPI operation.
 
 import type { z } from 'zod'
 import type { Route } from '../route.ts'
@@ -22,7 +22,7 @@ export interface OperationResponse {
   content?: Record<string, unknown>
 }
 
-/** Without the failures. */
+/** The operation without its failures. */
 export function operationOf(route: Route, describe: RouteDescription, components: ComponentSchemas): Operation {
   const operationId = operationIdOf(route)
   const { description } = describe
@@ -52,7 +52,7 @@ function requestBodyOf({ body, form }: RouteDescription, operationId: string, co
   const parts = form && { schema: components.add(form.schema, 'input', `${pascal(operationId)}Form`) }
   return {
     requestBody: {
-      // An empty body is what the schema's `undefined` stands for.
+      // If the schema accepts `undefined`, the body may be empty.
       required: body?.schema.safeParse(undefined).success !== true,
       content: {
         ...(json === undefined ? {} : { 'application/json': json }),
@@ -63,7 +63,7 @@ function requestBodyOf({ body, form }: RouteDescription, operationId: string, co
 }
 
 /** `POST /sessions/:id/messages` → `postSessionsIdMessages`. */
-export function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return [
     method.toLowerCase(),
     ...path
@@ -89,7 +89,7 @@ function parametersOf(
     return {
       name,
       in: place,
-      // A path has no optional part.
+      // Path parameters are never optional.
       required: place === 'path' || (schema !== undefined && !schema.safeParse(undefined).success),
       ...(description === undefined ? {} : { description }),
       schema: rest,
@@ -128,7 +128,7 @@ function responseOf(
 
 type Content = NonNullable<ResponseDescription['content']>[string]
 
-/** OpenAPI 3.1 has no word for a stream of events: `contentSchema` is that of one `data:`, `x-events` goes by `event:`. */
+/** OpenAPI 3.1 cannot describe event streams. `contentSchema` describes one `data:`, and `x-events` has a schema for each `event:`. */
 function eventStreamOf({ schema, example, events }: Content, name: string, components: ComponentSchemas): unknown {
   const byName = Object.entries(events ?? {}).map(([event, one]) => [
     event,
@@ -137,7 +137,7 @@ function eventStreamOf({ schema, example, events }: Content, name: string, compo
   return {
     schema: {
       type: 'string',
-      description: 'Server-sent events. `contentSchema` is the schema of what stands behind one `data:`.',
+      description: 'Server-sent events. `contentSchema` is the schema of one `data:`.',
       contentMediaType: 'text/event-stream',
       ...(byName.length > 0
         ? { contentSchema: { anyOf: byName.map(([, one]) => one) }, 'x-events': Object.fromEntries(byName) }
@@ -157,6 +157,6 @@ const namedExamples = (
   examples: Readonly<Record<string, unknown>>,
 ): Record<string, { value: unknown; summary?: string }> =>
   Object.fromEntries(
-    // A key of `examples` must be a name; what people read goes into the summary.
+    // A key of `examples` must be a plain name. The summary has the text for people.
     Object.entries(examples).map(([name, value]) => [name.replace(/[^A-Za-z0-9._-]+/g, '-'), { summary: name, value }]),
   )

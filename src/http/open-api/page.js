@@ -1,7 +1,7 @@
-// The page of GET /docs. It reads the document of the server it came from. What it shows is only ever set as text.
+// The page of GET /docs. It reads the document of its own server. Everything it shows is set as text.
 
 const element = (id) => document.getElementById(id)
-/** This tab's alone. */
+/** Only for this tab. */
 const kept = sessionStorage
 
 function make(name, { text, ...attributes } = {}, ...children) {
@@ -14,7 +14,7 @@ function make(name, { text, ...attributes } = {}, ...children) {
 
 const authorization = () => (kept.token ? { authorization: `Bearer ${kept.token}` } : {})
 
-/** What a reference leads to; anything else is itself. */
+/** Follows a reference. Returns any other value unchanged. */
 function resolve(api, value) {
   if (value?.$ref === undefined) return value
   const keys = value.$ref.slice(2).split('/')
@@ -22,7 +22,7 @@ function resolve(api, value) {
   return resolve(api, found)
 }
 
-/** The request that a filled-in form stands for. */
+/** Makes the request of a completed form. */
 function requestOf({ method, path, parameters }, form) {
   const values = new FormData(form)
   const headers = authorization()
@@ -38,7 +38,7 @@ function requestOf({ method, path, parameters }, form) {
   if (accept) headers.accept = accept
   const body = values.get('body') || undefined
   if (body !== undefined) headers['content-type'] = 'application/json'
-  // Relative, so that the page also works behind a proxy that gives the server a path of its own.
+  // Relative, so that the page also works behind a proxy that adds a path.
   const search = query.size === 0 ? '' : `?${query}`
   return { url: `.${target}${search}`, options: { method, headers, ...(body === undefined ? {} : { body }) } }
 }
@@ -72,7 +72,7 @@ function fieldOf({ in: place, name, required, description, schema }) {
   return make('label', { text: `${name} (${place}) ${description ?? ''}` }, input)
 }
 
-/** What a value may be, in a few words. */
+/** The type of a value in a few words. */
 function kindOf(api, given) {
   const schema = resolve(api, given) ?? {}
   if (schema.const !== undefined) return JSON.stringify(schema.const)
@@ -85,7 +85,7 @@ function kindOf(api, given) {
 
 const MOST_LEVELS = 4
 
-/** The keys of a value and of what is in it, each once. */
+/** All keys of a value and of the values in it, each once. */
 function keysOf(api, given, above = '', level = 0, known = new Map()) {
   const schema = resolve(api, given) ?? {}
   if (level === MOST_LEVELS) return known
@@ -142,7 +142,7 @@ function bodyFields(api, content, isRequired) {
   return [
     ...(examples.length === 0 ? [] : [make('label', { text: 'Example' }, choice)]),
     make('label', { text: 'Body' }, text),
-    make('details', {}, make('summary', { text: 'What the body has' }), tableOf(api, content.schema)),
+    make('details', {}, make('summary', { text: 'Keys of the body' }), tableOf(api, content.schema)),
   ]
 }
 
@@ -186,7 +186,7 @@ function formOf(api, operation) {
   return form
 }
 
-/** Each answer with what it has and what it looks like. */
+/** Each answer with its keys and examples. */
 function answersOf(api, responses) {
   const answers = Object.entries(responses).map(([status, given]) => {
     const { description, content = {} } = resolve(api, given)
@@ -222,7 +222,7 @@ function show(api) {
           { id: found.operationId },
           make('summary', {}, make('code', { text: `${operation.method} ${path}` }), ` ${found.summary}`),
         )
-        // The form is made when it is looked at: there are many.
+        // There are many forms, so each one is made when it is opened.
         box.addEventListener(
           'toggle',
           () =>
@@ -251,7 +251,7 @@ async function load() {
   element('status').textContent = response.ok
     ? ''
     : isStranger
-      ? 'This server asks for its token.'
+      ? 'This server needs a token.'
       : `The server answered ${response.status}.`
 }
 

@@ -1,4 +1,4 @@
-// GET /openapi.json: the document of all routes. GET /docs: a page to try them on, which needs nothing from elsewhere.
+// GET /openapi.json describes all routes. GET /docs is a page to try them. The page loads nothing from other servers.
 
 import { z } from 'zod'
 import { readBuiltInPage } from '../pages/built-in-page.ts'
@@ -7,11 +7,11 @@ import type { RouteDescription } from '../route-description.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'
 
 export interface OpenApiRoutesDeps extends DocumentOptions {
-  /** All others of the server. */
+  /** All other routes of the server. */
   routes: readonly Route[]
-  /** Who may read the document needs no token. */
+  /** True: the document needs no token. */
   publicDocs: boolean
-  /** The open ones: the document lists their routes and those that have no door. Left out, all are open. */
+  /** The open doors. The document lists their routes and routes without a door. Default: all doors are open. */
   doors?: readonly Door[]
 }
 
@@ -34,13 +34,13 @@ const describePage: RouteDescription = {
   errors: [],
 }
 
-/** Reads the page, which lies beside this file as source and in the published package. */
+/** Reads the page, which is next to this file in the source and in the published package. */
 export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: OpenApiRoutesDeps): Route[] {
   const { html, policy } = readBuiltInPage(import.meta.url)
   const isOpen = (door: Door): boolean => doors === undefined || doors.includes(door)
   const role: Role = publicDocs ? 'public' : 'user'
   const shared = { method: 'GET', door: null, role, body: 'none' } as const
-  // Made when somebody asks for it: a start should not wait for it, and most servers are never asked.
+  // Made on the first request: a start should not wait for it, and most servers are never asked.
   let text: string | null = null
 
   async function showDocument(_request: Request, reply: Reply): Promise<void> {
@@ -64,12 +64,12 @@ export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: O
     {
       ...shared,
       path: '/docs',
-      summary: 'For a browser: a page to try this API on',
+      summary: 'For a browser: a page to try this API',
       describe: describePage,
       handle: showPage,
     },
-    // The page that talks to the agent goes with the door it talks through. Also this one says nothing about the server: what it
-    // shows it asks for, with the token that is typed there.
+    // The chat page is closed together with its door. This page is public, because it contains nothing about the server: it requests
+    // what it shows with the token that the person types.
     ...(isOpen('ag-ui')
       ? []
       : [

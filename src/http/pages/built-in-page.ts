@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** A page of our own, in one piece, and the policy under which nothing else can run on it. */
+/** One of our own pages as a single document, and a policy that lets nothing else run on it. */
 export interface BuiltInPage {
   html: string
-  /** For the header Content-Security-Policy. */
+  /** Value of the Content-Security-Policy header. */
   policy: string
 }
 
 /**
- * From the `page.html`, `page.css` and scripts beside the module whose `import.meta.url` this is. The scripts become one, in this
- * order: an import among them stands on one line, and no name is used at the top of two.
+ * Joins `page.html`, `page.css` and the scripts next to the module. `module` is its `import.meta.url`. The scripts become one script, in
+ * the given order. So an import between them must be on one line, and no two may share a top-level name.
  */
 export function readBuiltInPage(module: string, scripts: readonly string[] = ['page.js']): BuiltInPage {
-  // A browser hashes what it has parsed, in which a line break is always LF.
+  // A browser hashes the parsed text, in which a line break is always LF.
   const read = (name: string) => readFileSync(new URL(name, module), 'utf8').replaceAll('\r\n', '\n')
   const style = read('page.css')
   const script = scripts.map((name) => withoutModules(read(name))).join('\n')

@@ -1,10 +1,10 @@
-// Where the routes live when they are part of another program's: `/agent` in front of each.
+// The base path of a mounted server, for example `/agent`. It comes before every route.
 
 import { ServerError } from '../../domain/errors.ts'
 
 const SEGMENTS = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/
 
-/** As it is used: `/agent`, or nothing for `/`. Throws `config_invalid`. */
+/** Checks the path and removes its last slash: `/agent`, or an empty string for `/`. Throws `config_invalid`. */
 export function readBasePath(given: string): string {
   const path = given.replace(/\/+$/, '')
   const hasDots = path.split('/').some((segment) => segment === '.' || segment === '..')
@@ -12,7 +12,7 @@ export function readBasePath(given: string): string {
   throw new ServerError('config_invalid', `basePath: ${JSON.stringify(given)} is not a path. Write one like /agent.`)
 }
 
-/** The path without its base, `/` for the base itself; null when it lies outside. */
+/** The path without its base, and `/` for the base itself. Null if the path is outside the base. */
 export function pathUnder(base: string, path: string): string | null {
   // `OPTIONS *` asks about the server as a whole.
   if (base === '' || path === '*') return path
@@ -20,7 +20,7 @@ export function pathUnder(base: string, path: string): string | null {
   return path.startsWith(`${base}/`) ? path.slice(base.length) : null
 }
 
-/** A header's value as clients see it: `Location` and `Link` name routes, and those begin with the base. */
+/** Adds the base to header values that contain paths: `Location` and `Link`. */
 export function headerUnder(base: string, name: string, value: string): string {
   if (name === 'Location' && value.startsWith('/')) return base + value
   return name === 'Link' ? value.replaceAll(/<(?=\/)/g, `<${base}`) : value

@@ -1,17 +1,17 @@
-// What node refuses before there is a request: unreadable HTTP, oversized headers, timeouts. Its own answers have no body.
+// Answers to what node refuses before there is a request: invalid HTTP, oversized headers, timeouts. Node's own answers have no body.
 
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { type Problem, problemHeaders, problemOf } from '../problem.ts'
 
-// Not imported: as an ES module node:http brings all of undici along (see server.ts).
+// Not imported: as an ES module node:http loads all of undici (see server.ts).
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const TLS_HANDSHAKE = 0x16
-const LINGER_MS = 500
+const CLOSE_AFTER_MS = 500
 
-/** How to answer node's `clientError`; null when there is nobody left to answer. */
+/** The error to answer node's `clientError` with. Null if nobody is left to answer. */
 export function refusalOf(error: Error & { code?: string; rawPacket?: Buffer }): ServerError | null {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -44,12 +44,12 @@ export function answerRaw(socket: Duplex, error: ServerError, correlationId: str
     ...problemHeaders(problem),
     Connection: 'close',
   }
-  // Node takes its own listener away from a connection it hands over; without one a reset would end the process.
+  // Node removes its own error listener from a connection that it hands over. Without a listener a reset would end the process.
   socket.on('error', () => {})
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
-  // Not at once: a reset would overtake the answer while the client is still sending.
-  const cancel = clock.after(LINGER_MS, () => socket.destroy())
+  // Not at once: while the client is still sending, a reset would overtake the answer.
+  const cancel = clock.after(CLOSE_AFTER_MS, () => socket.destroy())
   socket.once('close', cancel)
   return problem
 }

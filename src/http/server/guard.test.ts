@@ -104,7 +104,7 @@ describe('Host', () => {
   })
 
   test('"*" needs a token', async () => {
-    await expect(ask({ guard: { allowedHosts: ['*'] } }, () => [])).rejects.toThrow('only where every request needs')
+    await expect(ask({ guard: { allowedHosts: ['*'] } }, () => [])).rejects.toThrow('only if every request needs')
   })
 })
 
@@ -172,8 +172,8 @@ describe('Origin', () => {
     const auth = { tokenRequired: true }
 
     expect(await ask({ auth, guard: { origins: '*' } }, token)).toMatchObject({ status: 200, cors: granted('*') })
-    await expect(ask({ guard: { origins: '*' } }, token)).rejects.toThrow('only where every request needs a token')
-    await expect(ask({ guard: { origins: ['*'] } }, token)).rejects.toThrow('only where every request needs a token')
+    await expect(ask({ guard: { origins: '*' } }, token)).rejects.toThrow('only if every request needs a token')
+    await expect(ask({ guard: { origins: ['*'] } }, token)).rejects.toThrow('only if every request needs a token')
   })
 
   test('a refusal for another reason still tells an allowed page why', async () => {

@@ -1,5 +1,5 @@
-// Which pages may talk to this server. A browser tells the name it asked for (Host) and the page that asks (Origin); a
-// name that is not ours is DNS rebinding, an origin that is not allowed is somebody else's page.
+// Decides which web pages may use this server. A browser sends the name it connected to (Host) and the page that sends the request
+// (Origin). A Host that is not ours means DNS rebinding. An Origin that is not allowed is a page of somebody else.
 
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
@@ -8,24 +8,24 @@ import { ServerError } from '../../domain/errors.ts'
 export interface GuardOptions {
   /** The address or name the server was told to listen on. */
   host: string
-  /** True when `host` is reached from this machine only. */
+  /** True when only this machine can reach `host`. */
   loopbackOnly: boolean
   tokenRequired: boolean
-  /** Further names, `name` (any port) or `name:port`; `*` for any, only where a token is required. */
+  /** More names: `name` (any port) or `name:port`. `*` allows any name, but only if a token is required. */
   allowedHosts: readonly string[]
-  /** `local`, also within a list: pages of this machine, any port. `*` only where a token is required. */
+  /** `local`, alone or in a list, allows pages of this machine on any port. `*` allows any page, but only if a token is required. */
   origins: 'local' | '*' | readonly string[]
 }
 
 export interface Guard {
-  /** Headers for the answer, as a flat list of names and values. Throws `host_not_allowed`, `origin_not_allowed` or `invalid_request`. */
+  /** Returns headers for the answer as a flat list of names and values. Throws `host_not_allowed`, `origin_not_allowed` or `invalid_request`. */
   check(request: IncomingMessage, authority: string | null): readonly string[]
-  /** Further headers that answer a preflight; null when the request is none. */
+  /** Returns more headers if the request is a preflight, otherwise null. */
   preflight(request: IncomingMessage): readonly string[] | null
 }
 
 const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]'])
-// Browsers take these for this machine, so a page could ask for them although nobody serves pages there.
+// Browsers connect these addresses to this machine, so a page could use them as a Host.
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 const LOCAL_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/
 const EXPOSED = ['Access-Control-Expose-Headers', 'X-Correlation-ID, Location, Link, Retry-After']
@@ -40,7 +40,7 @@ const REQUEST_HEADERS = [
   'x-correlation-id',
   'x-session-id',
 ]
-/** A name as RFC 9110 writes it; what is written otherwise must not get into a header of ours. */
+/** A header name as RFC 9110 defines it. Nothing else may get into our headers. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/
 const MAX_ASKED = 64
 
@@ -55,7 +55,7 @@ export function createGuard(options: GuardOptions): Guard {
   const allowedOrigins = new Set(
     (typeof origins === 'string' ? [origins] : origins).map((origin) => origin.toLowerCase()),
   )
-  // Without a token the guard is all that stands between a web page and the agent.
+  // Without a token, only the guard protects the agent from web pages.
   if (!tokenRequired && allowedOrigins.has('*')) throw needsToken('cors.origins')
   if (!tokenRequired && allowedHosts.has('*')) throw needsToken('allowed hosts')
   const ownName = bareAddress(options.host.toLowerCase())
@@ -69,7 +69,7 @@ export function createGuard(options: GuardOptions): Guard {
     if (port !== localPort) return false
     const address = bareAddress(name)
     if (LOOPBACK_NAMES.has(name) || (address === ownName && !ANY_ADDRESS.has(address))) return true
-    // Only names can be rebound: a page that asks for the very address it reached was loaded from there.
+    // Only names can be rebound. A page that uses the same address that it connected to was loaded from there.
     return !loopbackOnly && address === bareAddress(localAddress)
   }
 
@@ -78,7 +78,7 @@ export function createGuard(options: GuardOptions): Guard {
     const host = request.headers.host
     if (count > 1) throw new ServerError('invalid_request', 'The request has more than one Host header.')
     if (host === undefined) {
-      // Old health checkers; a browser always sends one.
+      // Old health checkers send none. A browser always does.
       if (request.httpVersion === '1.0') return
       throw new ServerError('invalid_request', 'The request has no Host header.')
     }
@@ -89,7 +89,7 @@ export function createGuard(options: GuardOptions): Guard {
   function isAllowedOrigin(origin: string, host: string | undefined): boolean {
     if (anyOrigin || (origin !== 'local' && allowedOrigins.has(origin))) return true
     if (allowedOrigins.has('local') && LOCAL_ORIGIN.test(origin)) return true
-    // A page of this very server. Behind a proxy the scheme is the proxy's, so only the host is compared.
+    // A page of this server. Behind a proxy the scheme may differ, so only the host is compared.
     return host !== undefined && /^https?:\/\/(.+)$/.exec(origin)?.[1] === host.toLowerCase()
   }
 
@@ -119,7 +119,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-/** Pages and their clients send headers of their own (traces, tenants). A page that may talk at all may send them. */
+/** Clients send their own headers (traces, tenants). An allowed page may send any header. */
 function askedHeaders(request: IncomingMessage): string[] {
   const asked = request.headers['access-control-request-headers'] ?? ''
   const names = asked.toLowerCase().split(',', MAX_ASKED)
@@ -133,7 +133,7 @@ function splitHost(host: string, defaultPort: number): { name: string; port: num
 
 const bareAddress = (address: string): string => address.replace(/^\[|\]$/g, '').replace(/^::ffff:/, '')
 
-// Node keeps the first of several and says nothing; whoever sits in front of us may have looked at the last.
+// Node silently keeps the first of several headers. A proxy in front of us may have checked the last one.
 function countHeader(request: IncomingMessage, name: string): number {
   let count = 0
   const { rawHeaders } = request
@@ -159,5 +159,5 @@ function originNotAllowed(origin: string): ServerError {
 }
 
 function needsToken(setting: string): ServerError {
-  return new ServerError('config_invalid', `"*" in ${setting} is possible only where every request needs a token.`)
+  return new ServerError('config_invalid', `"*" in ${setting} is allowed only if every request needs a token.`)
 }

@@ -6,38 +6,38 @@ import { ServerError } from '../../domain/errors.ts'
 export interface Listening {
   host: string
   port: number
-  /** No more connections are taken; those of `server` itself are for it to close. */
+  /** Stops accepting connections on the extra sockets. The server closes its own. */
   close(): void
 }
 
 /**
- * libuv takes one connection a turn of the event loop from each socket that listens, and with a thousand streams a turn takes 50 ms:
- * whoever came then waited for half a minute. So there are several, and the kernel deals the connections out to them.
+ * libuv accepts one connection per turn of the event loop from each listening socket. With a thousand streams a turn takes 50 ms, and
+ * new clients waited half a minute. So there are several sockets, and the kernel spreads the connections over them.
  */
 const SOCKETS = process.platform === 'linux' ? 16 : 1
 
 export interface ListenTarget {
-  /** All of them or none. Those behind the first are left out on a machine that does not have them. */
+  /** The server listens on all of them or fails. Addresses after the first are skipped if this machine does not have them. */
   hosts: readonly string[]
-  /** 0: any that is free on all of them. */
+  /** 0: any port that is free on all hosts. */
   port: number
 }
 
 /**
- * Throws `config_invalid` with what to do. `failed` hears of later trouble, such as a process without file descriptors. `sockets` is
- * how many there are at most on each address: where ports cannot be shared one has to do.
+ * Throws `config_invalid` and says what to do. `failed` is called for later errors, such as no file descriptors left. `sockets` is the
+ * largest number of sockets on each address. Where ports cannot be shared, there is one.
  */
 export async function listen(
   server: Server,
-  where: ListenTarget,
+  target: ListenTarget,
   failed: (error: Error) => void,
   sockets: number = SOCKETS,
 ): Promise<Listening> {
-  const turn = sockets === 1 ? null : await takeTurn()
+  const lock = sockets === 1 ? null : await lockListening()
   try {
-    const { opened, places } = await openAnywhere(server, where, turn === null ? 1 : sockets)
+    const { opened, addresses } = await openOnFreePort(server, target, lock === null ? 1 : sockets)
     for (const one of opened) one.on('error', failed)
-    const [{ host, port } = { host: '', port: 0 }] = places
+    const [{ host, port } = { host: '', port: 0 }] = addresses
     return {
       host,
       port,
@@ -46,36 +46,36 @@ export async function listen(
       },
     }
   } catch (error) {
-    throw error instanceof Error ? cannotListen(error, where) : error
+    throw error instanceof Error ? cannotListen(error, target) : error
   } finally {
-    turn?.close()
+    lock?.close()
   }
 }
 
 const PORT_TRIES = 20
 
-/** A free port may belong to somebody else a moment later, or on the other address: then another one is tried. */
-async function openAnywhere(server: Server, where: ListenTarget, sockets: number) {
+/** Tries again with another port: a free port can be taken a moment later, or be in use on the other address. */
+async function openOnFreePort(server: Server, target: ListenTarget, sockets: number) {
   for (let i = 1; ; i += 1) {
     try {
-      const places = await findPlaces(where)
-      return { places, opened: await openAll(server, places, sockets) }
+      const addresses = await findFreeAddresses(target)
+      return { addresses, opened: await openAll(server, addresses, sockets) }
     } catch (error) {
-      if (where.port !== 0 || codeOf(error) !== 'EADDRINUSE' || i === PORT_TRIES) throw error
+      if (target.port !== 0 || codeOf(error) !== 'EADDRINUSE' || i === PORT_TRIES) throw error
     }
   }
 }
 
-/** All of them, or none. `sockets`: 1 where the port must not be shared, since two servers of one user could come to share it. */
-async function openAll(server: Server, places: readonly Place[], sockets: number): Promise<NetServer[]> {
+/** Opens all sockets or none. With `sockets` 1 the port is not shared, because two servers of one user could end up sharing it. */
+async function openAll(server: Server, addresses: readonly Address[], sockets: number): Promise<NetServer[]> {
   const opened: NetServer[] = []
   try {
-    for (const place of places) {
-      const first = opened.length === 0 ? server : createFeeder(server)
-      const isShared = sockets > 1 && (await openShared(first, place))
-      if (!isShared) await open(first, place)
+    for (const at of addresses) {
+      const first = opened.length === 0 ? server : createExtraListener(server)
+      const isShared = sockets > 1 && (await openShared(first, at))
+      if (!isShared) await open(first, at)
       opened.push(first)
-      if (isShared) opened.push(...(await openMore(server, place, sockets - 1)))
+      if (isShared) opened.push(...(await openMore(server, at, sockets - 1)))
     }
     return opened
   } catch (error) {
@@ -84,49 +84,49 @@ async function openAll(server: Server, places: readonly Place[], sockets: number
   }
 }
 
-interface Place {
+interface Address {
   host: string
   port: number
 }
 
-const TURN_TRIES = 200
-const TURN_PAUSE_MS = 5
+const LOCK_TRIES = 200
+const LOCK_PAUSE_MS = 5
 
 /**
- * Sockets that share a port do not mind others of the same user who do so, too. A look at the port before finds those that are there; of two
- * servers that look at the same moment, the second waits here until the first has its port. The name is in no folder, and the kernel frees it
- * with the process. Null where there are no such names, or somebody keeps this one.
+ * A shared port can also be opened by another process of the same user. A check before finds servers that are already there. Of two
+ * servers that check at the same moment, the second waits for this lock until the first has its port. The lock is a socket whose name is
+ * in no folder, and the kernel frees it when the process ends. Null if such names do not exist here, or if somebody keeps the lock.
  */
-async function takeTurn(): Promise<NetServer | null> {
+async function lockListening(): Promise<NetServer | null> {
   const path = `\0quarterdeck-listen-${process.geteuid?.() ?? 0}`
-  for (let i = 0; i < TURN_TRIES; i += 1) {
-    const turn = createServer((socket) => socket.destroy())
+  for (let i = 0; i < LOCK_TRIES; i += 1) {
+    const lock = createServer((socket) => socket.destroy())
     try {
-      await listening(turn, { path })
-      return turn
+      await listening(lock, { path })
+      return lock
     } catch (error) {
       if (codeOf(error) !== 'EADDRINUSE') return null
     }
-    await setTimeout(TURN_PAUSE_MS)
+    await setTimeout(LOCK_PAUSE_MS)
   }
   return null
 }
 
-/** Where the server can be, by sockets that share with nobody. */
-async function findPlaces({ hosts, port }: ListenTarget): Promise<Place[]> {
+/** Finds addresses with a free port, using sockets that do not share. */
+async function findFreeAddresses({ hosts, port }: ListenTarget): Promise<Address[]> {
   const probes: NetServer[] = []
-  const places: Place[] = []
+  const addresses: Address[] = []
   try {
     for (const host of hosts) {
       const probe = createServer()
       try {
-        places.push(await open(probe, { host, port: places[0]?.port ?? port }))
+        addresses.push(await open(probe, { host, port: addresses[0]?.port ?? port }))
         probes.push(probe)
       } catch (error) {
-        if (places.length === 0 || !isNoAddress(error)) throw error
+        if (addresses.length === 0 || !isNoAddress(error)) throw error
       }
     }
-    return places
+    return addresses
   } finally {
     await closed(probes)
   }
@@ -135,13 +135,13 @@ async function findPlaces({ hosts, port }: ListenTarget): Promise<Place[]> {
 const closed = (servers: readonly NetServer[]) =>
   Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))))
 
-/** Whether this machine has no such address, as `::1` where IPv6 is off. */
+/** True if this machine has no such address, for example `::1` when IPv6 is off. */
 export const isNoAddress = (error: unknown): boolean => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))
 
-/** False where the kernel cannot: not every one that calls itself Linux can share a port. */
-async function openShared(server: NetServer, place: Place): Promise<boolean> {
+/** False if the kernel cannot share ports. Not every kernel that calls itself Linux can. */
+async function openShared(server: NetServer, at: Address): Promise<boolean> {
   try {
-    await open(server, { ...place, reusePort: true })
+    await open(server, { ...at, reusePort: true })
     return true
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE') throw error
@@ -149,13 +149,13 @@ async function openShared(server: NetServer, place: Place): Promise<boolean> {
   }
 }
 
-/** As many as there can be: the first one is enough to serve. */
-async function openMore(server: Server, place: Place, count: number): Promise<NetServer[]> {
+/** Opens as many as possible. The first socket is enough to serve. */
+async function openMore(server: Server, at: Address, count: number): Promise<NetServer[]> {
   const others: NetServer[] = []
   for (let i = 0; i < count; i += 1) {
-    const other = createFeeder(server)
+    const other = createExtraListener(server)
     try {
-      await open(other, { ...place, reusePort: true })
+      await open(other, { ...at, reusePort: true })
     } catch {
       break
     }
@@ -164,14 +164,14 @@ async function openMore(server: Server, place: Place, count: number): Promise<Ne
   return others
 }
 
-/** Its connections are `server`'s. As node:http makes its own. */
-const createFeeder = (server: Server): NetServer =>
+/** A listening socket that hands its connections to `server`, with the same options as node:http. */
+const createExtraListener = (server: Server): NetServer =>
   createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
     server.emit('connection', socket)
   })
 
-async function open(server: NetServer, place: Place & { reusePort?: boolean }): Promise<Place> {
-  await listening(server, place)
+async function open(server: NetServer, at: Address & { reusePort?: boolean }): Promise<Address> {
+  await listening(server, at)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server has no TCP address')
   return { host: address.address, port: address.port }

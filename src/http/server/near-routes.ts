@@ -3,15 +3,15 @@ import type { Route } from '../route.ts'
 const MAX_PATH = 64
 const MAX_HINTS = 3
 
-/** Up to three routes, as `METHOD /path`, that someone who asked for this may have meant. */
+/** Up to three routes, as `METHOD /path`, that the caller may have meant. */
 export function nearRoutes(method: string, path: string, routes: readonly Route[]): string[] {
-  // The path comes from anyone, and the comparison below takes the product of both lengths.
+  // Anyone can send a path, and the comparison below takes time proportional to the product of both lengths.
   if (path.length > MAX_PATH) return []
   const asked = path.toLowerCase().split('/').filter(Boolean)
   return routes
     .map((route) => {
       const pattern = route.path.toLowerCase().split('/').filter(Boolean)
-      // `/api/chat`: many servers put something in front.
+      // `/api/chat`: many servers have a prefix.
       return { route, distance: Math.min(distanceOf(asked, pattern), distanceOf(asked.slice(1), pattern) + 1) }
     })
     .filter(({ distance }) => distance <= 2)
@@ -22,7 +22,7 @@ export function nearRoutes(method: string, path: string, routes: readonly Route[
 
 const rank = (route: Route, method: string): number => (route.method === method ? 0 : 1)
 
-/** Typing errors between two paths of the same length; a parameter fits anything. Infinite when a word is another word. */
+/** Counts typing errors between two paths with the same number of segments. A parameter matches anything. Infinite if a segment is a different word. */
 function distanceOf(asked: readonly string[], pattern: readonly string[]): number {
   if (asked.length === 0 || asked.length !== pattern.length) return Number.POSITIVE_INFINITY
   const edits = pattern.map((word, i) => (word.startsWith(':') ? 0 : editDistance(asked[i] ?? '', word)))

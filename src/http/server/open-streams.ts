@@ -1,4 +1,4 @@
-// One timer for all open streams, whatever their number. It runs only while there are any.
+// All open streams of a server. One timer checks them; it runs only while there are any.
 
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
@@ -6,7 +6,7 @@ import type { Clock } from '../../domain/clock.ts'
 export interface OpenStream {
   /** Called about once a second with the clock's monotonic time. */
   tick(now: number): void
-  /** Ends it in good order: the server stops. */
+  /** Ends the stream properly, because the server stops. */
   end(): void
 }
 
@@ -55,7 +55,7 @@ export function createOpenStreams(clock: Clock): OpenStreams {
   }
 }
 
-/** Drops the connection when an answer that was handed over whole has not left after 30 s. */
+/** Drops the connection if an answer that was written in one piece has not been sent after 30 s. */
 export function dropUnlessSent(response: ServerResponse, streams: OpenStreams, clock: Clock): void {
   const since = clock.mono()
   const stuck: OpenStream = {

@@ -224,7 +224,7 @@ describe('failures', () => {
       status: 500,
       body: {
         code: 'internal_error',
-        detail: 'The server failed to answer. Its log has the reason under the correlation id.',
+        detail: 'The server could not answer. Look for the correlation id in its log to find the reason.',
       },
     })
     expect(body).not.toContain('secret')

@@ -17,44 +17,44 @@ import { endAfterSkipping, hasUnreadBody } from './unread-body.ts'
 export interface ReplyServices {
   clock: Clock
   streams: OpenStreams
-  /** Error shapes of doors that have their own, by the first segment of their paths (`v1`). */
+  /** Error formats of doors that have their own, keyed by the first segment of their paths (`v1`). */
   errorShapes: ReadonlyMap<string, ErrorShape>
-  /** What large answers hold in memory, all together. */
+  /** Memory that all large answers together may hold. */
   room: ByteBudget
-  /** True while the server stops: connections are then not kept. */
+  /** True while the server stops. Then connections are not kept alive. */
   isClosing: () => boolean
 }
 
 export interface ReplyContext {
   response: ServerResponse
-  /** As the routes know it. */
+  /** The path without the base path, as routes see it. */
   path: string
-  /** As it was asked for. */
+  /** The path as the client sent it. */
   instance: string
   basePath: string
-  /** Another program's server has taken the request. */
+  /** Another program's server received the request. */
   isMounted: boolean
   correlationId: string
   log: Logger
-  /** What each line of the log says of the request. */
+  /** Fields for every log line of the request. */
   notes: Record<string, string>
 }
 
 const COMMON_HEADERS = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer']
 const POLICY = 'Content-Security-Policy'
-/** Of every answer that does not say otherwise: none of them is a page. */
+/** The policy of every answer that does not set its own. Such an answer is not a page. */
 const NOTHING_LOADS = "default-src 'none'"
 const STREAM_HEADERS = ['Cache-Control', 'no-cache', 'X-Accel-Buffering', 'no']
-/** A compression in front of us would hold events back until it has enough of them. */
+/** Without `no-transform`, a compression in front of us would hold events back until it has enough of them. */
 const MOUNTED_STREAM_HEADERS = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no']
 const LARGE_CHARS = 64 * 1024
 const OPENING_COMMENT = sseComment('ok')
 const KEEP_ALIVE_COMMENT = sseComment('keep-alive')
 
-/** A HEAD request has asked for the headers of a stream; there is nobody to read it. */
+/** For HEAD requests: they get the headers of a stream, and nobody reads it. */
 const UNREAD_STREAM: ByteStream = { write: rejectAsGone, end() {}, drop() {} }
 
-/** An object as JSON, cut between the items of its lists. */
+/** The JSON of an object, cut between the items of its lists. */
 function* piecesOf(body: object): Generator<string, undefined> {
   let text = '{'
   for (const [n, [key, value]] of Object.entries(body).entries()) {
@@ -75,7 +75,7 @@ function* piecesOf(body: object): Generator<string, undefined> {
   yield `${text}}`
 }
 
-/** One by one: Next takes a flat list in `writeHead` for pairs, and sends the letters of its names. */
+/** One by one: Next's `writeHead` misreads a flat list as pairs and sends the letters of the names. */
 function setHeaders(response: ServerResponse, list: readonly string[]): ServerResponse {
   for (let i = 0; i < list.length; i += 2) response.removeHeader(list[i] ?? '')
   for (let i = 0; i < list.length; i += 2) response.appendHeader(list[i] ?? '', list[i + 1] ?? '')
@@ -84,22 +84,22 @@ function setHeaders(response: ServerResponse, list: readonly string[]): ServerRe
 
 export class HttpReply implements Reply {
   readonly raw: ServerResponse
-  /** Headers the guard grants this caller; none until it has looked. */
+  /** CORS headers from the guard. Empty until it has checked the request. */
   cors: readonly string[] = []
   /** False once the caller's credential has been revoked. */
   isAllowed: () => boolean = () => true
   /** The caller, once it is known. */
   owner = ''
-  /** Called before a stream opens; throws when the caller has too many. */
+  /** Called before a stream opens. Throws when the caller has too many. */
   onStream: () => void = () => {}
-  /** Called when the headers of the answer leave. */
+  /** Called when the headers of the answer are sent. */
   onHead: () => void = () => {}
   readonly #context: ReplyContext
   readonly #services: ReplyServices
   #opened: ResponseStream | null = null
-  /** The rest of the request will not come, so nothing can follow on this connection. */
+  /** The rest of the request will not arrive, so this connection cannot be used again. */
   #mustClose = false
-  /** A problem has been sent. It may come from the connection while the handler is at work, whose answer is then dropped. */
+  /** A problem has been sent. The connection can fail while the handler still works; then the handler's answer is ignored. */
   #hasFailed = false
 
   constructor(context: ReplyContext, services: ReplyServices) {
@@ -173,13 +173,13 @@ export class HttpReply implements Reply {
     const failure = asServerError(error, log)
     if (this.#hasFailed) return
     if (failure.code === 'request_timeout') this.#mustClose = true
-    // What the caller cannot mend is for whoever runs the server.
+    // Failures that the caller cannot fix are logged for whoever runs the server.
     if (error instanceof ServerError && (statusOf[error.code] >= 500 || this.raw.headersSent)) {
       log.warn('request failed', { error })
     }
     this.note({ code: failure.code })
     if (this.raw.headersSent) {
-      // A stream that cannot be ended in good order must not look complete.
+      // A stream that failed must not look complete.
       if (!this.raw.writableEnded) this.raw.req.socket.destroy()
       return
     }
@@ -197,7 +197,7 @@ export class HttpReply implements Reply {
     return this.#start(contentType, null, null, headers)
   }
 
-  /** The handler is done: ends what it left open, and answers where it forgot to. */
+  /** Called when the handler is done. Ends a stream that it left open, and answers with an error if it did not answer. */
   settle(): void {
     if (this.#opened !== null) this.#opened.end()
     else if (!this.raw.headersSent && !this.raw.destroyed) this.fail(new Error('the handler gave no answer'))
@@ -230,7 +230,7 @@ export class HttpReply implements Reply {
     return this.#opened
   }
 
-  /** False when the client has gone and nothing more is to be sent. */
+  /** Returns false when the client has gone and nothing more should be sent. */
   #head(status: number, own: readonly string[], headers: Record<string, string> | undefined): boolean {
     if (this.raw.destroyed || this.#hasFailed) return false
     if (this.raw.headersSent) throw new Error('a request was answered twice')
@@ -240,7 +240,7 @@ export class HttpReply implements Reply {
     list.push('X-Correlation-ID', this.#context.correlationId, ...this.cors)
     for (const name in headers) {
       const value = headerUnder(basePath, name, headers[name] ?? '')
-      // In place of the usual one: of two policies a browser follows both.
+      // Replaces the usual value: a browser would obey both of two policies.
       const at = list.indexOf(name)
       if (at >= 0 && at < usual) list[at + 1] = value
       else list.push(name, value)

@@ -19,11 +19,11 @@ export interface RequestContext {
   body: Omit<LongBodyReader, 'long' | 'onBegin'>
   /** False once the caller's credential has been revoked. */
   isAllowed: () => boolean
-  /** It comes from the server of another program. */
+  /** Another program's server received the request. */
   isMounted: boolean
 }
 
-/** What few handlers ask for (query, signal, body) is made when it is first asked for. */
+/** Query, signal and body are made on first use, because few handlers need them. */
 export class HttpRequest implements Request {
   readonly raw: IncomingMessage
   readonly method: string
@@ -108,11 +108,11 @@ export class HttpRequest implements Request {
     if (declared > body.limits.maxBytes) {
       return readLongJson(raw, declared, { ...reader, long }).then((read) => this.#holdTempFile(read))
     }
-    // What may be large has as long as it needs, if it keeps coming.
+    // A body that may be large has no total time limit, as long as it keeps arriving.
     return readJson(raw, { ...reader, limits: { ...body.limits, totalMs: Number.POSITIVE_INFINITY } })
   }
 
-  /** A body may take its time, and a token be revoked meanwhile: what it still sends must not count. */
+  /** Reading a body can take long. If the token is revoked meanwhile, the body must not count. */
   #ifAllowed<T>(body: T): T {
     if (this.#context.isAllowed()) return body
     throw new ServerError('unauthorized', 'The token was revoked while the request was being sent.')
@@ -125,25 +125,25 @@ export class HttpRequest implements Request {
 
   #holdTempFile({ value, tempFile }: LongBody): unknown {
     this.#tempFile = tempFile
-    // Whoever asked for the body did not wait for it.
+    // The handler asked for the body and did not wait for it.
     if (this.#isReleased) void tempFile?.close()
     return value
   }
 
-  /** What to do when the body is wanted: some clients wait to be told. */
+  /** Sends `100 Continue` when a handler wants the body, if the client waits for it. */
   #onBegin(): (() => void) | null {
     const { raw, response, isMounted } = this.#context
-    // Another program's server has told it already.
+    // Another program's server has already sent it.
     const waitsForUs = !isMounted && raw.httpVersion === '1.1' && raw.headers.expect?.toLowerCase() === '100-continue'
     return waitsForUs ? () => response.writeContinue() : null
   }
 }
 
-/** Only another program can have done that: its handlers run before ours. */
+/** Only another program can have read the body: its handlers run before ours. */
 function refuseRead(raw: IncomingMessage): void {
   if (!raw.readableDidRead) return
   throw new ServerError(
     'config_invalid',
-    'The body of this request was read before Quarterdeck got it. Mount Quarterdeck before express.json() and whatever else reads bodies.',
+    'The body of this request was read before Quarterdeck got it. Mount Quarterdeck before express.json() and everything else that reads bodies.',
   )
 }

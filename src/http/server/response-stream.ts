@@ -8,20 +8,20 @@ export interface StreamOptions {
   response: ServerResponse
   streams: OpenStreams
   clock: Clock
-  /** What to send after 15 s of silence; null where the format has no word for nothing. */
+  /** Sent after 15 s of silence. Null if the format has nothing for that. */
   keepAlive: string | null
   /** False once the reader's credential has been revoked. */
   isAllowed: () => boolean
-  /** Another program's server has taken the request. */
+  /** Another program's server received the request. */
   isMounted: boolean
 }
 
-/** Larger chunks are handed to the kernel in slices, so that progress shows while a slow reader takes a large one. */
+/** Larger chunks go to the kernel in slices, so that a slow reader of a large chunk still shows progress. */
 const SLICE_BYTES = 64 * 1024
 const MAX_QUEUED_BYTES = 256 * 1024
 const KEEP_ALIVE_MS = 15_000
 
-/** The body of an answer whose headers have been given to node. The caller that waits for `write` holds at most one chunk in it. */
+/** The body of an answer whose headers node already has. A caller that waits for `write` never has more than one chunk in it. */
 export class ResponseStream implements ByteStream, OpenStream {
   readonly #response: ServerResponse
   readonly #streams: OpenStreams
@@ -33,7 +33,7 @@ export class ResponseStream implements ByteStream, OpenStream {
   readonly #queue: Buffer[] = []
   #queuedBytes = 0
   #blocked: PromiseWithResolvers<void> | null = null
-  /** When the kernel last took something while we wait for it to take more. */
+  /** When the kernel last took something. Null unless we wait for it to take more. */
   #blockedAt: number | null = null
   #wroteSinceTick = true
   #quietSince = 0
@@ -47,7 +47,7 @@ export class ResponseStream implements ByteStream, OpenStream {
     this.#keepAlive = keepAlive
     this.#isAllowed = isAllowed
     // Node sends a chunk as four writes. One string with the same bytes costs a third less CPU for each event.
-    // Not in another program's server, where what we write may pass through a compression first.
+    // Not in another program's server, where a compression may process what we write.
     this.#framed = !isMounted && response.chunkedEncoding
     if (this.#framed) response.chunkedEncoding = false
     response.on('drain', () => this.#onDrain())
@@ -94,7 +94,7 @@ export class ResponseStream implements ByteStream, OpenStream {
     }
     if (this.#wroteSinceTick) {
       this.#wroteSinceTick = false
-      // The write was at any moment since the last tick; count from there, so that silence is never longer than promised.
+      // The write happened at some moment since the last tick. Count from that tick, so that silence is never longer than promised.
       this.#quietSince = now - TICK_MS
     } else if (this.#keepAlive !== null && now - this.#quietSince + TICK_MS > KEEP_ALIVE_MS) {
       this.#quietSince = now
@@ -107,7 +107,7 @@ export class ResponseStream implements ByteStream, OpenStream {
     const size = typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length
     const head = `${size.toString(16)}\r\n`
     if (typeof chunk === 'string') return this.#response.write(`${head}${chunk}\r\n`)
-    // Not joined: a copy for each slice that a stalled reader leaves lying would be small enough for malloc to keep its place.
+    // Not joined: copies of the slices of stalled readers would be so small that malloc keeps their memory.
     this.#response.cork()
     this.#response.write(head)
     this.#response.write(chunk)
@@ -149,7 +149,7 @@ export class ResponseStream implements ByteStream, OpenStream {
   }
 
   #finish(): void {
-    // Until node reports the close the last bytes can still be stuck.
+    // Until node reports the close, the last bytes can still be stuck.
     this.#blockedAt = this.#clock.mono()
     if (this.#framed) this.#response.end('0\r\n\r\n')
     else this.#response.end()

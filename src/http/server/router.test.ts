@@ -86,7 +86,7 @@ describe('router', () => {
 
   test.each([
     ['two routes answer', [route('GET /a/:x', nothing), route('GET /a/:x', nothing)]],
-    ['names its parameters otherwise', [route('GET /a/:x', nothing), route('POST /a/:y', nothing)]],
+    ['names its parameters differently', [route('GET /a/:x', nothing), route('POST /a/:y', nothing)]],
     ['must begin with "/"', [route('GET a', nothing)]],
   ])('refuses a table in which %s', (message, routes) => {
     expect(() => createRouter(routes, new Set())).toThrow(message)

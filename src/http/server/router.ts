@@ -1,4 +1,4 @@
-// The route table, compiled once. Paths without parameters are found by a Map, the others by their segments.
+// The route table, compiled once. Paths without parameters are looked up in a Map, the others by their segments.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Door, Route } from '../route.ts'
@@ -7,7 +7,7 @@ import { nearRoutes } from './near-routes.ts'
 export interface Router {
   /** Throws `route_not_found`, `method_not_allowed`, `door_closed`, or `invalid_request` for a path that cannot be decoded. */
   find(method: string, path: string): Match
-  /** The methods a path answers, or none. `*` is the server as a whole. */
+  /** The methods that a path answers, or an empty list. `*` is the server as a whole. */
   methods(path: string): string[]
 }
 
@@ -17,7 +17,7 @@ export interface Match {
 }
 
 interface Place {
-  /** Null takes any one segment. */
+  /** Null matches any one segment. */
   segments: readonly (string | null)[]
   names: readonly string[]
   routes: Map<string, Route>
@@ -29,7 +29,7 @@ export function createRouter(routes: readonly Route[], openDoors: ReadonlySet<Do
   const places = new Map<string, Place>()
   for (const route of routes) addRoute(places, route)
   const fixed = new Map([...places].filter(([, place]) => place.names.length === 0))
-  // Fixed segments before parameters, so that `/agents/info` is not taken for the agent "info" of `/agents/:name`.
+  // Fixed segments come before parameters, so that `/agents/info` is not read as the agent "info" of `/agents/:name`.
   const open = [...places.values()].filter((place) => place.names.length > 0).sort(byFixedSegments)
   const isOpen = (route: Route) => route.door === null || openDoors.has(route.door)
   const openRoutes = routes.filter(isOpen)
@@ -37,7 +37,7 @@ export function createRouter(routes: readonly Route[], openDoors: ReadonlySet<Do
   function locate(path: string): { place: Place; segments: readonly string[] } | undefined {
     const exact = fixed.get(path)
     if (exact !== undefined) return { place: exact, segments: [] }
-    // One trailing slash is forgiven: clients build paths from a base URL, and a redirect would lose bodies.
+    // One trailing slash is ignored: clients build paths from a base URL, and a redirect would lose the body.
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
     const forgiven = fixed.get(plain)
     if (forgiven !== undefined) return { place: forgiven, segments: [] }
@@ -50,7 +50,7 @@ export function createRouter(routes: readonly Route[], openDoors: ReadonlySet<Do
     find(method, path) {
       const found = locate(path)
       if (found === undefined) throw routeNotFound(method, path, openRoutes)
-      // HEAD is GET without the body, which node leaves out by itself.
+      // HEAD is GET without the body. Node leaves the body out.
       const route = found.place.routes.get(method === 'HEAD' ? 'GET' : method)
       if (route !== undefined && isOpen(route)) return { route, params: paramsOf(found.place, found.segments) }
       const allow = methodsOf(found.place, isOpen)
@@ -74,7 +74,8 @@ function addRoute(places: Map<string, Place>, route: Route): void {
   const key = segments.map((segment) => segment ?? ':').join('/')
   const place = places.get(key) ?? { segments, names, routes: new Map<string, Route>() }
   if (place.routes.has(route.method)) throw new Error(`two routes answer ${route.method} ${route.path}`)
-  if (place.names.join() !== names.join()) throw new Error(`${route.path} names its parameters otherwise elsewhere`)
+  if (place.names.join() !== names.join())
+    throw new Error(`${route.path} names its parameters differently from another route`)
   place.routes.set(route.method, route)
   places.set(key, place)
 }
@@ -84,7 +85,7 @@ function byFixedSegments(a: Place, b: Place): number {
   return index < 0 ? 0 : a.segments[index] === null ? 1 : -1
 }
 
-// A parameter takes a segment that is not empty, so `//` fits no route.
+// A parameter never matches an empty segment, so `//` matches no route.
 function fits(pattern: readonly (string | null)[], segments: readonly string[]): boolean {
   return (
     pattern.length === segments.length &&
@@ -107,7 +108,7 @@ function decodeSegment(segment: string): string {
     throw new ServerError('invalid_request', 'The path is not valid percent-encoded UTF-8.')
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (/[\0-\x1f\x7f]/.test(text)) throw new ServerError('invalid_request', 'The path holds a control character.')
+  if (/[\0-\x1f\x7f]/.test(text)) throw new ServerError('invalid_request', 'The path contains a control character.')
   return text
 }
 
@@ -120,7 +121,7 @@ function methodsOf(place: Place, isOpen: (route: Route) => boolean): string[] {
 
 function routeNotFound(method: string, path: string, routes: readonly Route[]): ServerError {
   const near = nearRoutes(method, path, routes)
-  const hint = near.length === 0 ? 'docs/http.md lists what there is.' : `Did you mean ${near.join(' or ')}?`
+  const hint = near.length === 0 ? 'docs/http.md lists all routes.' : `Did you mean ${near.join(' or ')}?`
   return new ServerError(
     'route_not_found',
     `There is no route ${method} ${JSON.stringify(path.slice(0, 200))}. ${hint}`,
@@ -136,10 +137,10 @@ function methodNotAllowed(method: string, path: string, allow: string[]): Server
   })
 }
 
-function doorClosed(door: Door): ServerError {
+export function doorClosed(door: Door): ServerError {
   return new ServerError(
     'door_closed',
-    `The protocol "${door}" is closed on this server. Start it with --protocol ${door}, or with none to open all.`,
+    `The protocol "${door}" is closed on this server. Start it with --protocol ${door}, or without --protocol to open all.`,
     { details: { door } },
   )
 }

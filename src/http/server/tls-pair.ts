@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { ServerError } from '../../domain/errors.ts'
 
-/** A certificate, with those between it and its root behind it, and its private key. Both are PEM text. */
+/** A certificate, followed by its intermediate certificates, and its private key. Both are PEM text. */
 export interface TlsPair {
   cert: string
   key: string
 }
 
-/** Reads the two files. Throws `config_invalid` when one cannot be read or they are no pair. */
+/** Reads the two files. Throws `config_invalid` if one cannot be read or they do not belong together. */
 export function readTlsPair(paths: TlsPair): TlsPair {
   const pair = { cert: read('tls.cert', paths.cert), key: read('tls.key', paths.key) }
   try {
@@ -18,7 +18,7 @@ export function readTlsPair(paths: TlsPair): TlsPair {
     throw new ServerError(
       'config_invalid',
       `tls.cert ${paths.cert} and tls.key ${paths.key} cannot be used together: ${reason}. ` +
-        'Both must be PEM files, and the key must be the one the certificate was made for.',
+        'Both must be PEM files, and the key must belong to the certificate.',
       { details: { ...paths }, cause },
     )
   }
@@ -30,9 +30,13 @@ function read(setting: string, path: string): string {
     return readFileSync(path, 'utf8')
   } catch (cause) {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
-    throw new ServerError('config_invalid', `${setting}: ${path} cannot be read (${reason}). Name a PEM file.`, {
-      details: { setting, path, reason },
-      cause,
-    })
+    throw new ServerError(
+      'config_invalid',
+      `${setting}: ${path} cannot be read (${reason}). Give the path of a PEM file.`,
+      {
+        details: { setting, path, reason },
+        cause,
+      },
+    )
   }
 }

@@ -124,7 +124,7 @@ describe('the files of a certificate', () => {
     expect(() => readTlsPair({ ...paths, key: '/nowhere/key.pem' })).toThrow(
       expect.objectContaining({
         code: 'config_invalid',
-        message: 'tls.key: /nowhere/key.pem cannot be read (ENOENT). Name a PEM file.',
+        message: 'tls.key: /nowhere/key.pem cannot be read (ENOENT). Give the path of a PEM file.',
       }),
     )
   })

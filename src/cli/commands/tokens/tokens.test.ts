@@ -87,7 +87,7 @@ describe('a start', () => {
       await status(second.url, 'planted-by-the-agent'),
       await status(second.url, 'planted-by-the-agent-too'),
     ]).toEqual([401, 401])
-    expect(second.io.complained()).toContain('tokens.json in the data directory is not read any more')
+    expect(second.io.complained()).toContain('tokens.json in the data directory is no longer read')
   })
 
   test('elsewhere makes none, and prints no link', async () => {

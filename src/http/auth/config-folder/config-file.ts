@@ -1,4 +1,4 @@
-// What is kept about one data directory in the config folder of the server's user: outside every folder that a tool is given.
+// A file about one data directory in the config folder of the user that runs the server. No tool gets access to that folder.
 
 import {
   closeSync,
@@ -21,25 +21,25 @@ export interface ConfigFile {
   readonly path: string
   /** The real path of the data directory. */
   readonly dataDir: string
-  /** Null when there is none. Throws `config_invalid` when the folder cannot be trusted, or what `refuse` makes. */
+  /** Null if the file does not exist. Throws `config_invalid` if the folder cannot be trusted, or the error of `refuse`. */
   read(options: PrivateFileOptions): string | null
-  /** On disk when it returns; a crash leaves the old file or the new one. Throws `config_invalid` or `storage_full`. */
+  /** The text is on disk when it returns. A crash leaves the old file or the new one. Throws `config_invalid` or `storage_full`. */
   write(text: string): void
   remove(): void
 }
 
 export interface ConfigFileOptions {
   configDir: string
-  /** It must exist: the file is named after its real path. */
+  /** Must exist, because the file is named after its real path. */
   dataDir: string
-  /** Makes the config folder with this mode, and those above it that are missing. */
+  /** Creates the config folder with this mode, and its missing parents. */
   makeFolder: (path: string, mode: number) => void
 }
 
 export function createConfigFile(kind: string, { configDir, dataDir, makeFolder }: ConfigFileOptions): ConfigFile {
   const realDir = realpathSync(dataDir)
   if (isBelow(configDir, realDir)) {
-    throw folderProblem(configDir, `it lies in the data directory ${realDir}, where tools may get at it`)
+    throw folderProblem(configDir, `it is inside the data directory ${realDir}, where tools may reach it`)
   }
   const path = join(configDir, `${kind}-${sha256(realDir).slice(0, 32)}.json`)
 
@@ -51,7 +51,7 @@ export function createConfigFile(kind: string, { configDir, dataDir, makeFolder 
       try {
         makeFolder(configDir, 0o700)
       } catch (error) {
-        throw folderProblem(configDir, `it cannot be made (${reasonOf(error)})`, error)
+        throw folderProblem(configDir, `it cannot be created (${reasonOf(error)})`, error)
       }
       checkFolder(configDir)
       const draft = `${path}.new`
@@ -73,7 +73,7 @@ export function createConfigFile(kind: string, { configDir, dataDir, makeFolder 
   }
 }
 
-/** `path` need not be there yet. */
+/** `path` does not have to exist yet. */
 function isBelow(path: string, folder: string): boolean {
   try {
     return isWithin(realpathSync(path), folder)
@@ -82,13 +82,13 @@ function isBelow(path: string, folder: string): boolean {
   }
 }
 
-/** False when there is none. A folder that others can change is theirs. */
+/** False if the folder does not exist. Throws if other users can change it. */
 function checkFolder(path: string): boolean {
   let stat: Stats
   try {
     stat = lstatSync(path)
   } catch (error) {
-    // Below what may not be looked into there is nothing for us: a service without a home is served all the same.
+    // A folder that we may not look into has nothing for us. A service without a home directory must still start.
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(reasonOf(error))) return false
     throw folderProblem(path, `it cannot be read (${reasonOf(error)})`, error)
   }
@@ -109,7 +109,7 @@ function writeDurably(path: string, text: string): void {
   }
 }
 
-/** Without it a power cut may bring the old file back. */
+/** Without this, a power cut may bring the old file back. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
@@ -123,7 +123,7 @@ function syncFolder(path: string): void {
 function folderProblem(path: string, why: string, cause?: unknown): ServerError {
   return new ServerError(
     'config_invalid',
-    `The config folder ${path} cannot be used for tokens: ${why}. QUARTERDECK_CONFIG_DIR can name another one.`,
+    `The config folder ${path} cannot be used for tokens: ${why}. You can choose another one with QUARTERDECK_CONFIG_DIR.`,
     { details: { path }, cause },
   )
 }

@@ -1,5 +1,5 @@
-// The secret behind the keys of files. It lies beside the tokens, outside every folder that a tool is given, so that links
-// outlive a restart. Only whoever holds the lock of the data directory reads or writes it.
+// The secret that signs file keys. It is stored beside the tokens, where no tool can reach it, so that links still work after a restart.
+// Only the holder of the lock of the data directory reads or writes it.
 
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import { type ConfigFileOptions, createConfigFile } from './config-file.ts'
 
 const ContentSchema = z.object({ files: z.string().regex(/^[\w-]{43}$/) })
 
-/** Null for `options`: nothing is kept, and links end with the process. */
+/** Without `options` nothing is stored, and links stop working when the process ends. */
 export function createFileKeySecret(options: ConfigFileOptions | null, log: Logger): () => Uint8Array {
   let secret: Uint8Array | null = null
   return () => {
@@ -23,7 +23,7 @@ function read(options: ConfigFileOptions): Uint8Array | null {
     const text = file.read({ maxBytes: 10_000, refuse: (why, cause) => new Error(why, { cause }) })
     return text === null ? null : Buffer.from(ContentSchema.parse(JSON.parse(text)).files, 'base64url')
   } catch {
-    // What cannot be trusted is not used. Links that were made with it end now and not within the hour.
+    // A file that cannot be trusted is not used. Links made with it stop working now instead of within the hour.
     return null
   }
 }
@@ -35,7 +35,7 @@ function make(options: ConfigFileOptions | null, log: Logger): Uint8Array {
     const file = createConfigFile('keys', options)
     file.write(`${JSON.stringify({ data_dir: file.dataDir, files: secret.toString('base64url') })}\n`)
   } catch (error) {
-    log.debug('the config folder cannot be written: links to files end with this process', { error })
+    log.debug('the config folder cannot be written: links to files stop working when this process ends', { error })
   }
   return secret
 }

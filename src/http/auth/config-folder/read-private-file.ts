@@ -2,17 +2,17 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } f
 
 export interface PrivateFileOptions {
   maxBytes: number
-  /** Makes the error that says why. */
+  /** Makes the error to throw. */
   refuse: (why: string, cause?: unknown) => Error
 }
 
 const windows = process.platform === 'win32'
 
-/** The text of a file that only this user can read and write; null when there is none. */
+/** Reads a file that only this user can read and write. Null if it does not exist. */
 export function readPrivateFile(path: string, { maxBytes, refuse }: PrivateFileOptions): string | null {
   let file: number
   try {
-    // A pipe that somebody has put there would otherwise hold the start until it is written to.
+    // Without O_NONBLOCK, a pipe that somebody put there would block the start until it is written to.
     file = openSync(path, constants.O_RDONLY | (windows ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK))
   } catch (error) {
     const reason = reasonOf(error)
@@ -32,7 +32,7 @@ export function readPrivateFile(path: string, { maxBytes, refuse }: PrivateFileO
 
 export const isForeign = ({ uid }: Stats): boolean => process.getuid !== undefined && uid !== process.getuid()
 
-/** On Windows the folder's own rights decide. */
+/** On Windows the permissions of the folder decide. */
 export const isOpenToOthers = ({ mode }: Stats): boolean => !windows && (mode & 0o077) !== 0
 
 export const reasonOf = (error: unknown): string =>

@@ -1,14 +1,14 @@
-// Where the server of a data directory listens, for the commands of its user that send it the operator's token. It lies beside the
-// tokens: whoever could change it would be sent the token. A port that is only guessed may be somebody else's.
+// The address of the server of a data directory, for commands that send it the operator's token. It is stored beside the tokens, because
+// whoever can change it would receive the token. A guessed port could belong to somebody else.
 
 import { z } from 'zod'
 import type { Logger } from '../../../domain/logger.ts'
 import { type ConfigFileOptions, createConfigFile } from './config-file.ts'
 
 export interface ServerAddress {
-  /** Null when no server has told, or what is there cannot be trusted. It says nothing while nobody holds the lock of the data directory. */
+  /** Null if no server wrote its address, or if the file cannot be trusted. Means nothing while nobody holds the lock of the data directory. */
   read(): string | null
-  /** Only for whoever holds the lock, as is `forget`. Where it cannot be kept, people have to name the address themselves. */
+  /** Only the holder of the lock may call it, and `forget`. If it cannot be stored, people have to give the address themselves. */
   tell(url: string, log: Logger): void
   forget(): void
 }
@@ -23,7 +23,7 @@ export function createServerAddress(options: ConfigFileOptions): ServerAddress {
         const text = file.read({ maxBytes: 10_000, refuse: (why, cause) => new Error(why, { cause }) })
         return text === null ? null : ContentSchema.parse(JSON.parse(text)).url
       } catch {
-        // What cannot be trusted says nothing.
+        // A file that cannot be trusted counts as missing.
         return null
       }
     },
@@ -38,13 +38,13 @@ export function createServerAddress(options: ConfigFileOptions): ServerAddress {
       try {
         file.remove()
       } catch {
-        // A folder that this user may not change holds nothing of ours.
+        // A folder that this user may not change has nothing of ours.
       }
     },
   }
 }
 
-/** The address on this machine of a server that listens on `host`. */
+/** The URL that reaches a server on `host` from this machine. */
 export function localUrl(scheme: 'http' | 'https', host: string, port: number): string {
   const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
   const name = anywhere[host] ?? host

@@ -1,4 +1,4 @@
-// `tokens.json`: where older versions kept tokens in plain text, in the data directory. It is read once, to take its tokens over.
+// `tokens.json`: older versions stored tokens there in plain text, in the data directory. It is read once, to import its tokens.
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
@@ -17,8 +17,8 @@ const ContentSchema = z.strictObject({
 })
 
 /**
- * The tokens that were valid, or null when there is no such file. `replaced` are the roles whose first token a setting
- * replaced: that one was not valid and must not become so. Throws `config_invalid` when the file cannot be used.
+ * The valid tokens of the file, or null if there is no such file. `replaced` are the roles whose first token was replaced by a setting:
+ * that token was not valid and must not become valid. Throws `config_invalid` if the file cannot be used.
  */
 export function readOldTokens(
   path: string,
@@ -58,13 +58,13 @@ function parse(path: string, text: string): z.infer<typeof ContentSchema> {
   const parsed = ContentSchema.safeParse(content)
   if (parsed.success) return parsed.data
   const where = parsed.error.issues[0]?.path.join('.') ?? ''
-  throw unusable(path, `${where === '' ? 'it' : where} is not what a token file holds`)
+  throw unusable(path, where === '' ? 'it is not a token file' : `${where} is not valid`)
 }
 
 function unusable(path: string, why: string, cause?: unknown): ServerError {
   return new ServerError(
     'config_invalid',
-    `The tokens in ${path} cannot be taken over: ${why}. Correct the file, or remove it and make new tokens: quarterdeck tokens create`,
+    `The tokens in ${path} cannot be imported: ${why}. Fix the file, or remove it and create new tokens: quarterdeck tokens create`,
     { details: { path }, cause },
   )
 }

@@ -1,4 +1,4 @@
-// The tokens of one data directory, as hashes. Only whoever holds the lock of the data directory reads or writes them.
+// The tokens of one data directory, stored as hashes. Only the holder of the lock of the data directory reads or writes them.
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
@@ -7,9 +7,9 @@ import { checkTokens, type TokenRecord, tokenRoles } from './token.ts'
 
 export interface TokenFile {
   readonly path: string
-  /** Null when there is none yet. Throws `config_invalid` when it cannot be trusted or read. */
+  /** Null if the file does not exist yet. Throws `config_invalid` if it cannot be trusted or read. */
   read(): readonly TokenRecord[] | null
-  /** On disk when it returns; a crash leaves the old file or the new one. Throws `config_invalid` or `storage_full`. */
+  /** The tokens are on disk when it returns. A crash leaves the old file or the new one. Throws `config_invalid` or `storage_full`. */
   write(records: readonly TokenRecord[]): void
 }
 
@@ -44,7 +44,7 @@ export function createTokenFile(options: ConfigFileOptions): TokenFile {
 }
 
 function parse(path: string, text: string): readonly TokenRecord[] {
-  const repair = 'Restore it, or remove it and make new tokens: quarterdeck tokens create'
+  const repair = 'Restore it, or remove it and create new tokens: quarterdeck tokens create'
   let content: unknown
   try {
     content = JSON.parse(text)

@@ -1,4 +1,4 @@
-// A token is shown to its person once. From then on there is its SHA-256 and nothing else, here and on disk.
+// A token is shown once, when it is created. After that only its SHA-256 exists, in memory and on disk.
 
 import { hash } from 'node:crypto'
 import { ServerError } from '../../../domain/errors.ts'
@@ -6,9 +6,9 @@ import { ServerError } from '../../../domain/errors.ts'
 export const tokenRoles = ['user', 'operator'] as const
 export type TokenRole = (typeof tokenRoles)[number]
 
-/** What a token stands for comes from this table alone; nothing in a request can add to it. */
+/** User and role of a token come only from here. Nothing in a request can change them. */
 export interface Token {
-  /** Of its record; null where a setting gives it or it lives in memory alone. */
+  /** Id of its record. Null for a token from a setting, or one that exists only in memory. */
   id: string | null
   user: string
   role: TokenRole
@@ -16,10 +16,10 @@ export interface Token {
   sha256: string
 }
 
-/** As it stands in the token file. */
+/** A token in the token file. */
 export interface TokenRecord extends Token {
   id: string
-  /** For people, to tell one from another. */
+  /** Helps people to tell tokens apart. */
   name: string
   /** ISO 8601. */
   created_at: string
@@ -27,11 +27,11 @@ export interface TokenRecord extends Token {
 
 export const digestOf = (token: string): string => hash('sha256', token, 'hex')
 
-/** 256 bits. Our own tokens are recognisable, so that logs can mask them without knowing them. */
+/** 256 random bits. The prefix lets logs mask our tokens without knowing them. */
 export const newToken = (random: (size: number) => Uint8Array): string =>
   `qd_${Buffer.from(random(32)).toString('base64url')}`
 
-/** Throws `config_invalid` for a token that people wrote and that cannot be one. */
+/** Throws `config_invalid` if the text cannot be a token. People may write their own. */
 export function checkTokenText(token: string, user: string): void {
   if (/^[\x21-\x7e]{16,512}$/.test(token)) return
   throw new ServerError(
@@ -40,7 +40,7 @@ export function checkTokenText(token: string, user: string): void {
   )
 }
 
-/** Throws `config_invalid` for a table in which a user could decide: one token must not stand for two things. */
+/** Throws `config_invalid` if one token stands for two users or roles: a user could decide with it. */
 export function checkTokens<T extends Token>(tokens: readonly T[]): readonly T[] {
   const seen = new Map<string, Token>()
   for (const token of tokens) {
@@ -48,7 +48,7 @@ export function checkTokens<T extends Token>(tokens: readonly T[]): readonly T[]
     if (same !== undefined && (same.role !== token.role || same.user !== token.user)) {
       throw new ServerError(
         'config_invalid',
-        `Two tokens are the same; user and operator need one each (${JSON.stringify(token.user)}).`,
+        `Two tokens are the same (${JSON.stringify(token.user)}). Give the user and the operator different tokens.`,
       )
     }
     seen.set(token.sha256, token)

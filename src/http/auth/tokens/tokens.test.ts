@@ -226,7 +226,7 @@ describe('tokens.json of an older version', () => {
     expect(lines).toEqual([
       {
         level: 'info',
-        message: 'the tokens of tokens.json were taken over and the file was removed; they stay valid',
+        message: 'the tokens of tokens.json were imported and the file was removed; they stay valid',
         tokens: 3,
         token_file: tokens.path,
       },
@@ -284,7 +284,7 @@ describe('tokens.json of an older version', () => {
       {
         level: 'warn',
         message:
-          'tokens.json in the data directory is not read any more: remove it. `quarterdeck tokens` makes new tokens',
+          'tokens.json in the data directory is no longer read: remove it. `quarterdeck tokens create` makes new tokens',
         path: oldPath,
         token_file: tokens.path,
       },
@@ -318,10 +318,10 @@ describe('tokens.json of an older version', () => {
 
   test.each([
     ['no JSON', 'it is not valid JSON'],
-    ['{"tokn": "secret-secret-secret"}', 'it is not what a token file holds'],
-    ['{"token": 7}', 'token is not what a token file holds'],
+    ['{"tokn": "secret-secret-secret"}', 'it is not a token file'],
+    ['{"token": 7}', 'token is not valid'],
     ['{"token": "short"}', 'must be 16 to 512 printable ASCII'],
-    ['{"tokens": [{"token": "token-of-somebody", "user": "x", "role": "admin"}]}', 'tokens.0.role is not what'],
+    ['{"tokens": [{"token": "token-of-somebody", "user": "x", "role": "admin"}]}', 'tokens.0.role is not valid'],
   ])('%s stops the start without repeating what is in it', (text, message) => {
     const { read, oldPath } = setUp()
     writeFileSync(oldPath, text, { mode: 0o600 })
@@ -357,7 +357,7 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
   }
 
   test('says what is wrong and what helps', async () => {
-    const helps = 'QUARTERDECK_CONFIG_DIR can name another one.'
+    const helps = 'You can choose another one with QUARTERDECK_CONFIG_DIR.'
     expect(await refused(({ path }) => chmodSync(path, 0o640))).toBe(
       'The token file FILE cannot be used: other users can read or write it; run: chmod 600 FILE.',
     )
@@ -388,7 +388,7 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     symlinkSync(dataDir, join(folder, 'link'))
 
     for (const path of [dataDir, join(dataDir, 'a', 'b'), join(folder, 'link', 'config')]) {
-      expect(() => at(path)).toThrow(`it lies in the data directory ${dataDir}`)
+      expect(() => at(path)).toThrow(`it is inside the data directory ${dataDir}`)
     }
     expect(at(join(folder, 'data2')).current()).toEqual([])
   })
@@ -406,6 +406,6 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     })
 
     expect(tokens.current().length).toBe(2)
-    await expect(tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')).rejects.toThrow('it cannot be made')
+    await expect(tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')).rejects.toThrow('it cannot be created')
   })
 })

@@ -1,5 +1,5 @@
-// The table of tokens of one server: what the settings give, what is kept as hashes in the token file, or one of the operator's that
-// lives in memory alone. The file is read once. What is changed in it while the server runs does not count.
+// All tokens of one server: tokens from the settings, hashes from the token file, or an operator token that exists only in memory. The
+// file is read once. Changes to it while the server runs have no effect.
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -26,31 +26,31 @@ import { createTokenFile } from './token-file.ts'
 
 export interface NewToken {
   name: string
-  /** Owns what the token begins. */
+  /** Owns the sessions that are started with the token. */
   user: string
   role: TokenRole
 }
 
 export interface Tokens {
-  /** The valid ones; the same array while they have not changed. */
+  /** The valid tokens. Returns a new array only after a change. */
   current(): readonly Token[]
-  /** Those that can be revoked, oldest first. What a setting gives is not among them. */
+  /** Tokens that can be revoked, oldest first. Tokens from settings are not included. */
   list(): readonly TokenRecord[]
-  /** Valid and on disk when it resolves. Its text is in the result and nowhere else. Throws `conflict` when there are too many. */
+  /** The token is valid and on disk when it resolves. Its text is only in the result. Throws `conflict` if there are too many. */
   create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }>
-  /** Not valid any more when it resolves, nor after a restart. Throws `token_not_found`. */
+  /** The token is invalid when it resolves, also after a restart. Throws `token_not_found`. */
   revoke(id: string, by: string): Promise<void>
-  /** Where they are kept; null: nowhere. */
+  /** The token file. Null: tokens are not stored. */
   readonly path: string | null
-  /** The operator's token, where a setting gives it or it lives in memory alone; null: this process does not know its text. */
+  /** The operator's token, if it comes from a setting or exists only in memory. Null: this process does not know its text. */
   readonly operatorToken: string | null
 }
 
 export interface TokensOptions {
   dataDir: string
-  /** Null: nothing is kept, and the operator's token lives in memory alone. */
+  /** Null: nothing is stored, and the operator's token exists only in memory. */
   kept: Pick<ConfigFileOptions, 'configDir' | 'makeFolder'> | null
-  /** Tokens that the settings give. */
+  /** Tokens from the settings. */
   set: Readonly<Record<TokenRole, string | null>>
   clock: Clock
   ids: Ids
@@ -58,16 +58,16 @@ export interface TokensOptions {
   random?: (size: number) => Uint8Array
 }
 
-/** Appends to the audit trail; resolves when it is on disk. */
+/** Appends to the audit trail. Resolves when the record is on disk. */
 export type WriteAudit = (record: AuditRecord) => Promise<unknown>
 
-/** Read and checked; nothing has been written yet. */
+/** The tokens are read and checked. Nothing has been written yet. */
 export interface ReadTokens extends Tokens {
-  /** False: nobody will have a token once `begin` is done. */
+  /** False: nobody will have a token after `begin`. */
   hasAny(make: boolean): boolean
   /**
-   * What a start has to do before anybody may ask: takes `tokens.json` over, and with `make`, where none is kept, makes one for
-   * each role that the settings give none for. Gives what it has made, to be shown once. Comes before `create` and `revoke`.
+   * Must run before the server answers, and before `create` and `revoke`. Imports `tokens.json`. With `make`, if no token is stored, it
+   * creates one for each role that has none in the settings. Returns the new tokens, so that they can be shown once.
    */
   begin(audit: WriteAudit, options: { make: boolean }): Promise<MadeTokens | null>
 }
@@ -76,7 +76,7 @@ export type MadeTokens = Partial<Record<TokenRole, string>>
 
 const MAX_TOKENS = 1_000
 
-/** Throws `config_invalid` when a file or a setting cannot be used. The caller holds the lock of the data directory. */
+/** Throws `config_invalid` if a file or a setting cannot be used. The caller must hold the lock of the data directory. */
 export function readTokens(options: TokensOptions): ReadTokens {
   const { dataDir, kept, set, clock, ids, log, random = randomBytes } = options
   const file = kept === null ? null : createTokenFile({ ...kept, dataDir })
@@ -93,21 +93,21 @@ export function readTokens(options: TokensOptions): ReadTokens {
   let records: readonly TokenRecord[] = found ?? []
   let table: readonly Token[] = checkTokens([...given, ...records])
 
-  /** The tokens to take over; `refused` once that is done and what lies there now is not what was taken. */
+  /** The tokens to import. `refused` if an import was already done and the file now has other tokens. */
   function readOld(): ReturnType<typeof readOldTokens> | 'refused' {
     try {
       const tokens = readOldTokens(oldPath, { user: set.user !== null, operator: set.operator !== null })
       const isKnown = tokens?.every(({ sha256 }) => found?.some((record) => record.sha256 === sha256)) ?? true
-      // Whoever can write into the data directory could otherwise make themselves an operator.
+      // Otherwise whoever can write to the data directory could become an operator.
       return found === null || isKnown ? tokens : 'refused'
     } catch (error) {
       if (found === null) throw error
-      // Nor may they keep the server from starting.
+      // They must not be able to prevent a start either.
       return 'refused'
     }
   }
 
-  /** On disk first: what is valid now is valid after a restart, and what is not is not. */
+  /** Writes to disk first, so that the same tokens are valid after a restart. */
   function keep(next: readonly TokenRecord[]): void {
     const nextTable = checkTokens([...given, ...next])
     file?.write(next)
@@ -125,18 +125,18 @@ export function readTokens(options: TokensOptions): ReadTokens {
   })
 
   async function write(kind: 'token_created' | 'token_revoked', { id, name, user, role }: TokenRecord, by: string) {
-    if (audit === null) throw new Error('a token was changed before the start was done with them')
+    if (audit === null) throw new Error('a token was changed before begin() was called')
     const about = { session: null, run: null, agent: '', tool: '', call: null }
     await audit({ at: clock.now(), kind, by, ...about, details: { token: id, name, user, role } })
   }
 
   async function create({ name, user, role }: NewToken, by: string): Promise<{ record: TokenRecord; token: string }> {
     if (records.length >= MAX_TOKENS) {
-      throw new ServerError('conflict', `There are ${MAX_TOKENS} tokens already. Revoke those that nobody uses.`)
+      throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
     }
     const token = newToken(random)
     const record = newRecord({ name, user, role, sha256: digestOf(token) })
-    // First of all, so that no token works that the trail does not name.
+    // The audit comes first, so that no token works that is not in the trail.
     await write('token_created', record, by)
     keep([...records, record])
     return { record, token }
@@ -145,7 +145,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
   async function takeOver(tokens: NonNullable<typeof old>): Promise<void> {
     if (tokens === 'refused') {
       log.warn(
-        'tokens.json in the data directory is not read any more: remove it. `quarterdeck tokens` makes new tokens',
+        'tokens.json in the data directory is no longer read: remove it. `quarterdeck tokens create` makes new tokens',
         { path: oldPath, token_file: file?.path },
       )
       return
@@ -155,9 +155,9 @@ export function readTokens(options: TokensOptions): ReadTokens {
       for (const record of taken) await write('token_created', record, 'tokens.json')
       keep(taken)
     }
-    // Else a crash came between writing the one and removing the other.
+    // Otherwise the process crashed after it wrote the new file and before it removed the old one.
     removeOld(oldPath)
-    log.info('the tokens of tokens.json were taken over and the file was removed; they stay valid', {
+    log.info('the tokens of tokens.json were imported and the file was removed; they stay valid', {
       tokens: tokens.length,
       token_file: file?.path,
     })
@@ -193,12 +193,12 @@ export function readTokens(options: TokensOptions): ReadTokens {
   }
 }
 
-/** An empty file says that there was no `tokens.json` to take over: one that turns up later was put there by somebody. */
+/** An empty token file says that there was no `tokens.json` to import. If one appears later, somebody else put it there. */
 function rememberStart(write: () => void, log: Logger): void {
   try {
     write()
   } catch (error) {
-    // Nothing has to be kept, so a server whose tokens are set may do without the folder.
+    // Nothing has to be stored, so a server with tokens from settings works without the folder.
     log.debug('the config folder cannot be written', { error })
   }
 }
@@ -207,10 +207,10 @@ function removeOld(path: string): void {
   try {
     rmSync(path)
   } catch (cause) {
-    // Left there it would be taken over again by a server that has forgotten what was revoked meanwhile.
+    // A server that lost its token file would import it again, including tokens that were revoked meanwhile.
     throw new ServerError(
       'config_invalid',
-      `${path} was taken over and cannot be removed. Remove it, then start again.`,
+      `${path} was imported but cannot be removed. Remove it, then start again.`,
       {
         details: { path },
         cause,
@@ -219,7 +219,7 @@ function removeOld(path: string): void {
   }
 }
 
-/** What to do where nobody can decide. */
+/** Says what to do when there is no operator token. */
 export function noOperatorToken(dataDir: string): string {
   const named = /^[\w@%+=:,./-]+$/.test(dataDir) ? dataDir : JSON.stringify(dataDir)
   const command = `quarterdeck tokens create --role operator --data-dir ${named}`

@@ -1,15 +1,15 @@
-// A conversation as its events tell it: what was said, in order, and whether a run is under way or waits for a person.
+// Turns the events of a session into a conversation: its messages in order, and whether a run is active or waits for a person.
 
 /**
  * @typedef {'user' | 'assistant' | 'reasoning' | 'tool' | 'note' | 'error'} Kind
  * @typedef {{id: string, kind: Kind, text: string, result: string | null, run: number}} Item
- *   A tool's `text` is its call; `run` counts the runs up to the one that it came with.
+ *   The `text` of a tool is its call. `run` is the number of the run that the item belongs to.
  * @typedef {{changed(item: Item): void, dropped(item: Item): void, cleared(): void, moved(): void}} Listener
  */
 
 /**
- * `changed` is called for what is new or has grown, `dropped` for what stands in a branch that was left, `cleared` when everything
- * begins anew, `moved` when a run begins or ends.
+ * `changed` is called for a new item or one that has grown, `dropped` for an item of an abandoned branch, `cleared` when everything starts
+ * again, `moved` when a run begins or ends.
  * @param {Listener} listener
  */
 export function createConversation({ changed, dropped, cleared, moved }) {
@@ -19,7 +19,7 @@ export function createConversation({ changed, dropped, cleared, moved }) {
   let waiting = null
   let notes = 0
   let runs = 0
-  /** The ids of what is shown no more. */
+  /** Ids of items that are no longer shown. */
   const left = new Set()
 
   function write(id, kind, text, { anew = false } = {}) {
@@ -96,33 +96,33 @@ export function createConversation({ changed, dropped, cleared, moved }) {
   return {
     /** @type {ReadonlyMap<string, Item>} */
     items,
-    /** The id of the run that is under way; null: none. */
+    /** Id of the active run, or null. */
     get run() {
       return run
     },
-    /** The id of the run that waits for a person; null: none. */
+    /** Id of the run that waits for a person, or null. */
     get waiting() {
       return waiting
     },
-    /** @param {{type: string}} event An event of the session's log; it is told once. */
+    /** @param {{type: string}} event An event of the session's log. Pass each event once. */
     take(event) {
       takes[event.type]?.(event)
     },
     note,
-    /** How many runs have begun. */
+    /** Number of runs that have begun. */
     get runs() {
       return runs
     },
     /**
-     * An edit or another answer leaves a branch, and the log does not tell of it. Drops what the runs before the last of `begun` said
-     * and the session shows no more. A run is left from some message to its end: what stands before one that is shown stays.
-     * @param {{messages: object[], metadata?: object}} snapshot What the session shows. It was asked for when `begun` runs had begun.
+     * After an edit or another answer, a branch is abandoned, and the log does not say so. This drops items that the session no longer
+     * shows, from runs before the last of `begun`. A run is abandoned from some message to its end, so items before a shown one stay.
+     * @param {{messages: object[], metadata?: object}} snapshot What the session shows, requested when `begun` runs had begun.
      */
     keepShown({ messages, metadata }, begun) {
       const shown = new Set(messages.flatMap(({ id, toolCalls = [] }) => [id, ...toolCalls.map((call) => call.id)]))
       const told = [...items.values()]
       const first = told.findIndex(({ id }) => shown.has(id))
-      // A long session shows its end: nothing is known of what is older.
+      // Of a long session only the end is shown. Nothing is known about older items.
       const isCut = metadata?.quarterdeck?.truncated > 0
       if (isCut && first === -1) return
       const ends = new Map(told.flatMap(({ id, run }, place) => (shown.has(id) ? [[run, place]] : [])))
@@ -131,7 +131,7 @@ export function createConversation({ changed, dropped, cleared, moved }) {
       for (const [place, item] of told.entries()) {
         if (item.run >= begun) return
         if (isCut && place < first) continue
-        // What no session keeps goes the way of what stands before it.
+        // Items that are not stored in the session stay or go with the item before them.
         const isUnfinished = item.kind === 'tool' && item.result === null && broken.has(item.run)
         const isKept = !isEnd(item.kind) && !isUnfinished && item.text !== ''
         if (isKept) isLeft = place > (ends.get(item.run) ?? -1)
@@ -141,9 +141,9 @@ export function createConversation({ changed, dropped, cleared, moved }) {
         dropped(item)
       }
     },
-    /** Whether this was shown and is no more, as in a branch that was left. */
+    /** True if the item was shown and is not any more, for example in an abandoned branch. */
     hasLeft: (id) => left.has(id),
-    /** Forgets everything; the log is read from its beginning. */
+    /** Forgets everything, because the log will be read from its beginning. */
     forget() {
       run = null
       waiting = null
@@ -157,5 +157,5 @@ export function createConversation({ changed, dropped, cleared, moved }) {
 const plainText = (content) =>
   typeof content === 'string' ? content : content.map((part) => part.text ?? `[${part.type}]`).join('\n')
 
-/** It says how a run ended. */
+/** True for items that say how a run ended. */
 const isEnd = (kind) => kind === 'note' || kind === 'error'

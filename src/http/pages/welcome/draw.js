@@ -1,15 +1,15 @@
-// What the page shows, as elements. All text is set as text: nothing that a model or a tool says is ever read as HTML.
+// Makes the elements of the page. All text is set as text: nothing from a model or a tool is ever read as HTML.
 
 import { parseMarkdown } from './markdown.js'
 import { shownArguments, visibleJson, visibleText } from './visible.js'
 
-/** As much of a result as is shown; the agent has all of it. */
+/** Characters of a result that are shown. The agent has all of it. */
 const MAX_RESULT = 300
 
-/** Children may be lists of them. */
+/** A child may be a list of children. */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties)
-  // One by one: as arguments of one call very many do not fit.
+  // One by one: a single call cannot take very many arguments.
   for (const child of children.flat()) element.append(child)
   return element
 }
@@ -19,7 +19,7 @@ function inline(nodes) {
     if (node.type === 'text') return node.text
     if (node.type === 'code') return make('code', {}, node.text)
     if (node.type !== 'link') return make(node.type, {}, inline(node.children))
-    // The words of a link may say anything, so its address is shown too.
+    // The text of a link may say anything, so its address is shown too.
     const { href } = node
     return make('a', { href, title: href, target: '_blank', rel: 'noopener noreferrer' }, inline(node.children))
   })
@@ -32,7 +32,7 @@ function cells(tag, row, align) {
 function block(node) {
   switch (node.type) {
     case 'heading':
-      // The page's own headings stand above those of an answer.
+      // The headings of the page rank above those of an answer.
       return make(`h${Math.min(node.level + 2, 6)}`, {}, inline(node.children))
     case 'code':
       return make('pre', { tabIndex: 0 }, make('code', {}, node.text))
@@ -56,7 +56,7 @@ function block(node) {
   }
 }
 
-/** Draws a text that may grow: blocks that have not changed stay, with what is selected in them. */
+/** Draws a text that may grow. Unchanged blocks stay, so that a selection in them stays too. */
 export function drawMarkdown(box, text) {
   const sources = box.sources ?? []
   const blocks = parseMarkdown(text)
@@ -77,7 +77,7 @@ const timeOf = (text) => new Date(text).toLocaleTimeString()
 
 function argumentList(args) {
   const shown = shownArguments(args)
-  if (shown.length === 0) return make('p', {}, 'Without arguments.')
+  if (shown.length === 0) return make('p', {}, 'No arguments.')
   return make(
     'dl',
     {},
@@ -87,9 +87,9 @@ function argumentList(args) {
 
 const words = { approved: 'Approved', consumed: 'Approved', rejected: 'Rejected', expired: 'Nobody answered in time' }
 
-/** What became of a question: who decided what, and when. */
+/** The outcome of a question: who decided what, and when. */
 function outcomeOf({ status, decided_by: by, decided_at: at, reason, edited_arguments: edited }) {
-  const what = words[status] ?? 'Not asked any more'
+  const what = words[status] ?? 'No longer needed'
   const who = by === null || status === 'expired' ? '' : ` by ${by}`
   const when = at === null ? '' : `, ${timeOf(at)}`
   const why = reason === null ? '' : `: ${reason}`
@@ -98,9 +98,8 @@ function outcomeOf({ status, decided_by: by, decided_at: at, reason, edited_argu
 }
 
 /**
- * A call that waits for a person: everything that would run, then the buttons. `decide(decision, reason)` is called once the end
- * of it has been on screen for a moment, so that nobody says yes to what they have not been shown, nor by a click that was
- * meant for something else.
+ * A call that waits for a person: everything that would run, then the buttons. Approve works only after the buttons have been on
+ * screen for a moment. So nobody approves what they have not seen, or with a click that was meant for something else.
  */
 export function drawApproval(box, approval, decide) {
   const { title, agent, risk, answerable_by: by, expires_at: expires } = approval
@@ -111,17 +110,17 @@ export function drawApproval(box, approval, decide) {
   const held = box.contains(document.activeElement)
   if (!isOpen) {
     box.replaceChildren(heading, ...outcomeOf(approval))
-    // The buttons are gone; who has just used them stays where they are.
+    // The buttons are gone. Keep the focus here for the person who just used them.
     if (held) box.focus({ preventScroll: true })
     return
   }
-  const who = by === 'owner' ? 'you, with your token, or an operator' : 'an operator alone'
-  const until = expires === null ? '' : ` Without an answer it is refused at ${timeOf(expires)}.`
+  const who = by === 'owner' ? 'you, with your token, or an operator' : 'an operator'
+  const until = expires === null ? '' : ` Without an answer it is rejected at ${timeOf(expires)}.`
   const facts = make('p', { className: 'facts' }, make('strong', {}, `Risk ${risk}.`))
-  facts.append(` ${visibleText(agent)} asks. It is decided by ${who}.${until}`)
+  facts.append(` Asked by ${visibleText(agent)}. To be decided by ${who}.${until}`)
 
   const reason = make('input', { type: 'text', maxLength: 1000, autocomplete: 'off' })
-  const label = make('label', {}, 'Reason for a no, told to the agent (may be left out)', reason)
+  const label = make('label', {}, 'Reason for rejecting, shown to the agent (optional)', reason)
   const approve = make('button', { type: 'button', className: 'yes', disabled: true }, 'Approve')
   const reject = make('button', { type: 'button' }, 'Reject')
   const problem = make('p', { className: 'problem', role: 'status' })

@@ -1,5 +1,5 @@
-// Markdown as a tree, for text that a model writes and that is not done yet: what is open stays open, nothing throws, and the time
-// it takes grows with the length of the text. HTML is text like any other. The tree has no addresses but those of links.
+// Parses Markdown that a model is still writing. Unfinished constructs are fine, nothing throws, and the time is proportional to the
+// length of the text. HTML is plain text. The only addresses in the tree are those of links.
 
 /**
  * @typedef {{type: 'text' | 'code', text: string}
@@ -14,11 +14,11 @@
  *   | {type: 'rule'}} Block
  */
 
-/** Deeper than anybody writes; what is deeper is text. */
+/** Nobody writes deeper. Deeper levels are text. */
 const MAX_DEPTH = 12
 const MAX_ADDRESS = 2_000
 const MAX_OPEN = 20
-/** Marks of emphasis in a row: each pair of them is an element inside of another. */
+/** Emphasis marks in a row. Each pair of them is an element inside another. */
 const MAX_MARKS = 8
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/
@@ -27,7 +27,7 @@ const QUOTE = /^ {0,3}> ?/
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( {1,4}(?! )| |$)/
 
 /**
- * The blocks of a text, each with the lines that it was made of: while a text grows, those in front stay as they are.
+ * The blocks of a text, each with its source lines. While a text grows, the earlier blocks stay the same.
  * @param {string} text
  * @returns {(Block & {source: string})[]}
  */
@@ -36,7 +36,7 @@ export function parseMarkdown(text) {
   return blocksOf(lines, 0).map(({ block, from, to }) => ({ ...block, source: lines.slice(from, to).join('\n') }))
 }
 
-/** Those that indent. What is inside of a fence stays as it is. */
+/** Replaces tabs that indent a line. Lines inside a fence stay unchanged. */
 function withoutTabs(lines) {
   let open = null
   return lines.map((line) => {
@@ -92,12 +92,12 @@ function blockAt(lines, at, depth) {
   return { block: { type: 'paragraph', children: parseInline(words.join('\n')) }, to }
 }
 
-/** Whether a paragraph ends before this line. */
+/** True if a paragraph ends before this line. */
 function begins(lines, at) {
   const line = lines[at]
   if (line.trim() === '' || FENCE.test(line) || HEADING.test(line) || QUOTE.test(line) || isRule(line)) return true
   const item = ITEM.exec(line)
-  // `1986. What a year` goes on.
+  // `1986. What a year` continues the paragraph.
   if (item !== null && line.length > item[0].length && !/^\d/.test(item[2])) return true
   return (item !== null && /^1[.)]$/.test(item[2])) || isTable(lines, at)
 }
@@ -149,7 +149,7 @@ function list(lines, at, depth) {
         own.push('')
         continue
       }
-      // Models write two spaces where three would be needed.
+      // Models write two spaces where three are needed.
       const belongs = indentOf(line) >= Math.min(width, 2)
       const goesOn = lines[next - 1].trim() !== '' && !begins(lines, next) && !ITEM.test(line)
       if (!belongs && !goesOn) break
@@ -158,7 +158,7 @@ function list(lines, at, depth) {
     items.push(inside(own, depth))
     to = next
   }
-  // What is blank behind the last item is none of the list's.
+  // Blank lines after the last item do not belong to the list.
   while (lines[to - 1].trim() === '') to -= 1
   const start = /^\d/.test(marker) ? Number.parseInt(marker, 10) : null
   return { block: { type: 'list', start, items }, to }
@@ -176,7 +176,7 @@ function table(lines, at) {
   let to = at + 2
   while (to < lines.length && lines[to].includes('|')) to += 1
   const rows = [lines[at], ...lines.slice(at + 2, to)].map((line) => {
-    // Cells that are not written are left out: many columns and many rows, each of one character, would be a page of millions.
+    // Missing cells are not added: a table with many columns and many short rows would have millions of cells.
     return cellsOf(line)
       .slice(0, align.length)
       .map((cell) => parseInline(cell))
@@ -184,7 +184,7 @@ function table(lines, at) {
   return { block: { type: 'table', align, rows }, to }
 }
 
-/** A `|` that is written `\|` divides nothing. */
+/** Splits a row at each `|`, but not at `\|`. */
 function cellsOf(line) {
   const cells = ['']
   const words = line.trim()
@@ -207,7 +207,7 @@ function cellsOf(line) {
 export function parseInline(text) {
   const found = []
   const brackets = []
-  /** By their length, where the last run of backticks begins: one that has no other behind it closes nowhere. */
+  /** Position of the last run of backticks of each length. A run after which no other follows is never closed. */
   const lastTicks = new Map()
   for (const { 0: ticks, index } of text.matchAll(/`+/g)) lastTicks.set(ticks.length, index)
   let plain = ''
@@ -262,7 +262,7 @@ export function parseInline(text) {
         flush()
         const [mark, ...words] = found.splice(open)
         const link = { type: 'link', href, children: joined(emphasised(words)) }
-        // A picture is not loaded: whoever wrote its address would learn that it is read, and when.
+        // Pictures are not loaded: the author of the address would learn that and when it is read.
         if (mark.text === '![') addAll(found, pictureLink(link, brackets.length > 0))
         else {
           found.push(link)
@@ -313,7 +313,7 @@ function withoutPadding(code) {
 const isBlank = (char) => char === undefined || /\s/u.test(char)
 const isSign = (char) => char !== undefined && /[\p{P}\p{S}]/u.test(char)
 
-/** Whether emphasis can begin or end here. */
+/** Says whether emphasis can begin or end here. */
 function sides(text, at, count) {
   const before = text[at - 1]
   const after = text[at + count]
@@ -323,11 +323,11 @@ function sides(text, at, count) {
   return { opens: left && (!right || isSign(before)), closes: right && (!left || isSign(after)) }
 }
 
-/** `(address "title")`; the title is not shown. Null: none is here. */
+/** Reads `(address "title")`. The title is not shown. Null: there is none here. */
 function addressAt(text, at) {
   if (text[at] !== '(') return null
   const rest = text.slice(at + 1, at + 1 + MAX_ADDRESS)
-  // No blank can be read in two ways: a row of them would take the square of its length.
+  // No blank may match in two ways, or many blanks would take time proportional to the square of their number.
   const found = /^ *(?! )(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?: +(?:"[^"\n]*" *|'[^'\n]*' *)?)?\)/.exec(
     rest,
   )
@@ -335,21 +335,21 @@ function addressAt(text, at) {
   return { href: (found[1] ?? found[2]).replaceAll(/\\([!-/:-@[-`{-~])/g, '$1'), to: at + 1 + found[0].length }
 }
 
-/** `<https://…>`, or an address as people write it. */
+/** Reads `<https://…>`, or a plain address in the text. */
 function bareAddress(text, at) {
   const rest = text.slice(at, at + MAX_ADDRESS)
   const marked = /^<((?:https?:\/\/|mailto:)[^\s<>]+)>/i.exec(rest)
   if (marked !== null) return { href: marked[1], to: at + marked[0].length }
   const bare = /^https?:\/\/[^\s<>"`|]+/i.exec(rest)?.[0]
   if (bare === undefined) return null
-  // The sentence's own marks are none of the address's.
+  // Punctuation at the end belongs to the sentence.
   const marks = bare.includes('(') ? /[.,:;!?'*_~\]}]/ : /[.,:;!?'*_~\]})]/
   let end = bare.length
   while (marks.test(bare[end - 1])) end -= 1
   return { href: bare.slice(0, end), to: at + end }
 }
 
-/** Only what leads to another page or to a letter; everything else is text. */
+/** Only web and mail addresses become links. Everything else is text. */
 function linkHref(address) {
   if (!URL.canParse(address)) return null
   const { protocol, href } = new URL(address)
@@ -362,7 +362,7 @@ function pictureLink({ href, children }, isInLink) {
   return isInLink ? words : [{ type: 'link', href, children: joined(words) }]
 }
 
-/** Pairs the marks of emphasis; those without a partner are text. */
+/** Pairs the emphasis marks. A mark without a partner is text. */
 function emphasised(nodes) {
   const frames = [{ marks: null, children: [] }]
   const top = () => frames[frames.length - 1]
@@ -386,7 +386,7 @@ function emphasised(nodes) {
         (frame) =>
           frame.marks?.char === marks.char &&
           frame.marks.count >= least &&
-          // `*a**b*`: marks that both begin and end are no partners of every length.
+          // `*a**b*`: marks that can both begin and end do not pair with every length.
           !(
             (marks.opens || frame.marks.closes) &&
             (marks.length + frame.marks.length) % 3 === 0 &&
@@ -415,12 +415,12 @@ function emphasised(nodes) {
   return frames[0].children
 }
 
-/** Not `push(...)`: as arguments of one call very many do not fit. */
+/** Not `push(...)`: a single call cannot take very many arguments. */
 function addAll(list, more) {
   for (const one of more) list.push(one)
 }
 
-/** Neighbouring pieces of text become one. */
+/** Joins neighbouring pieces of text. */
 function joined(nodes) {
   const all = []
   for (const node of nodes) {

@@ -1,5 +1,5 @@
-// The page that GET / shows to a browser. It talks AG-UI to the server it came from, and shows what the session's log tells, so that
-// what is said or decided elsewhere is seen here too.
+// The page that GET / shows to a browser. It talks AG-UI to its own server and shows the session's log, so that it also shows what is
+// said or decided elsewhere.
 
 import { createConversation } from './conversation.js'
 import { drawApproval, drawCall, drawMarkdown, make } from './draw.js'
@@ -8,16 +8,16 @@ const element = (id) => document.getElementById(id)
 const log = element('log')
 const text = element('text')
 const names = { user: 'You', assistant: '', reasoning: 'Thinking', tool: 'Tool', note: 'Note', error: 'Error' }
-/** This tab's alone, and gone with it: the thread, the token to talk with, and the one to decide with where that is another. */
+/** Only for this tab: the thread, the token to talk with, and the token to decide with if that is another one. */
 const kept = sessionStorage
-/** The server says something every 15 s. */
+/** The server sends something every 15 s. */
 const SILENCE_MS = 45_000
 const MAX_PAUSE_MS = 5_000
 
-/** The server may live under a path of another one, and the address of this page may lack its last slash. */
+/** The server may be mounted under a path, and the address of this page may lack its last slash. */
 const home = new URL(location.pathname.replace(/\/?$/, '/'), location.origin)
 
-// Not crypto.randomUUID: a page that came over plain http from another machine has none.
+// Not crypto.randomUUID: a page loaded over plain http from another machine does not have it.
 const newId = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -35,13 +35,13 @@ async function call(path, { body, headers, signal, token = kept.token } = {}) {
   throw Object.assign(new Error(detail ?? `The server answered ${response.status}.`), { status: response.status, code })
 }
 
-// ---- what is shown
+// ---- showing the conversation
 
-/** The boxes by the id of their message, tool call or approval. */
+/** The boxes, keyed by the id of their message, tool call or approval. */
 const boxes = new Map()
 const due = new Set()
 
-/** Changes the log and stays at its end, if that is where the reader was. */
+/** Changes the log. If the reader was at its end, the end stays visible. */
 function keepPlace(change) {
   const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 48
   change()
@@ -61,10 +61,10 @@ function draw(item) {
   else body.textContent = item.text
 }
 
-/** Once a frame: an answer comes in many pieces. */
+/** Called once per frame, because an answer arrives in many pieces. */
 function drawDue() {
   const items = [...due]
-  // First: what cannot be drawn must not keep everything after it from being drawn.
+  // Cleared first: an item that cannot be drawn must not block all later ones.
   due.clear()
   keepPlace(() => {
     for (const item of items) draw(item)
@@ -72,7 +72,7 @@ function drawDue() {
 }
 
 function drawSoon(item) {
-  // A tab that is not seen has no frames.
+  // A hidden tab has no frames.
   if (due.size === 0) (document.hidden ? setTimeout : requestAnimationFrame)(drawDue)
   due.add(item)
 }
@@ -91,7 +91,7 @@ const conversation = createConversation({
     refreshSoon()
   },
   moved() {
-    // What is written here is new. Another client can also edit, or ask for another answer.
+    // This page only adds messages. Another client can also edit one, or request another answer.
     if (conversation.run !== null && conversation.run !== awaited && conversation.runs > 1) mayHaveBranched = true
     if (conversation.run === awaited) awaited = null
     showState()
@@ -101,7 +101,7 @@ const conversation = createConversation({
 
 let problem = ''
 let isSending = false
-/** The run of a message that was sent and has not begun: it waits for the one before it. */
+/** The run of a message that was sent but has not begun, because it waits for the run before it. */
 let awaited = null
 let mayHaveBranched = false
 
@@ -109,10 +109,10 @@ function showState() {
   const waits = log.querySelector('.approval.open') !== null
   element('stop').disabled = conversation.run === null && !waits
   element('send').disabled = isSending
-  // An answer is read out when it is complete, not word by word.
+  // Screen readers read an answer when it is complete, not word by word.
   log.ariaBusy = String(conversation.run !== null)
-  const running = awaited === null ? 'Answering …' : 'Answering …, then comes your message.'
-  const status = problem || (conversation.run !== null ? running : waits ? 'Waits for a decision.' : '')
+  const running = awaited === null ? 'Answering …' : 'Answering … Your message comes next.'
+  const status = problem || (conversation.run !== null ? running : waits ? 'Waiting for a decision.' : '')
   if (element('status').textContent !== status) element('status').textContent = status
   document.title = waits ? `(!) ${element('agent').textContent}` : element('agent').textContent
 }
@@ -122,12 +122,12 @@ function say(message) {
   showState()
 }
 
-// ---- what waits for a person
+// ---- approvals
 
 let refreshes = Promise.resolve()
 let isRefreshDue = false
 
-/** The list says what is open, and who decided what. Many events in a row are one question, and answers come in order. */
+/** Loads the list of approvals. Many events in a row cause one request, and the answers are used in order. */
 function refreshSoon() {
   if (isRefreshDue) return
   isRefreshDue = true
@@ -140,11 +140,11 @@ function refreshSoon() {
 }
 
 async function refresh() {
-  // It is tried again with the next one.
+  // If it fails, the next refresh tries again.
   if (mayHaveBranched) await leaveBranches().catch(() => {})
   const query = new URLSearchParams({ session_id: kept.thread, status: 'all', limit: '100' })
   const response = await call(`approvals?${query}`).catch((error) => {
-    // Nothing has been said yet.
+    // The session does not exist yet.
     if (error.status === 404) return null
     throw error
   })
@@ -161,7 +161,7 @@ async function refresh() {
     const added = shown.toReversed().filter(showApproval)
     asked = added.map(boxOf).find((box) => box.classList.contains('open'))
   })
-  // A long question is read from its beginning: at its end stand the buttons, which count only once they have been seen.
+  // Scroll to the beginning of a long question. Its buttons are at the end and work only after they have been seen.
   if (asked !== undefined && topOf(asked) < topOf(log)) asked.scrollIntoView()
   showState()
 }
@@ -178,7 +178,7 @@ async function leaveBranches() {
   }
 }
 
-/** The messages that the session shows. */
+/** Requests the messages that the session shows now. */
 async function readShown() {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), SILENCE_MS)
@@ -186,10 +186,10 @@ async function readShown() {
   try {
     const response = await call('./', { body, signal: controller.signal })
     for await (const { event } of eventsOf(response)) if (event.type === 'MESSAGES_SNAPSHOT') return event
-    throw new Error('The server did not say what it shows.')
+    throw new Error('The server did not send the messages.')
   } finally {
     clearTimeout(timer)
-    // Behind the messages comes the run that is under way, which the log tells.
+    // After the messages comes the current run, which the log shows already.
     controller.abort()
   }
 }
@@ -198,11 +198,11 @@ const topOf = (box) => box.getBoundingClientRect().top
 const idOf = ({ approval_id: id }) => `approval ${id}`
 const boxOf = (approval) => boxes.get(idOf(approval)).box
 
-/** True: it is shown for the first time. */
+/** Returns true if the approval is shown for the first time. */
 function showApproval(approval) {
   const id = idOf(approval)
   const shown = boxes.get(id)
-  // What has not changed stays under the pointer.
+  // An unchanged box is not drawn again, so that it does not move under the pointer.
   if (shown?.status === approval.status && shown.box.isConnected) return false
   const box = shown?.box ?? make('article')
   boxes.set(id, { box, status: approval.status })
@@ -230,9 +230,9 @@ async function decide(box, approval, decision, reason) {
     await call(`approvals/${encodeURIComponent(id)}`, { body, token })
   } catch (error) {
     delete kept.deciding
-    if (error.status === 401) ask('This token is not valid here. Another one?')
+    if (error.status === 401) ask('This token is not valid here. Try another one.')
     else if (error.status === 403) ask('This needs the operator’s token.')
-    else if (error.status === 404) ask('This token belongs to somebody else. Another one?')
+    else if (error.status === 404) ask('This token belongs to another user. Try another one.')
     else {
       kept.deciding = token
       box.querySelector('.problem')?.replaceChildren(error.message)
@@ -247,7 +247,7 @@ async function decide(box, approval, decision, reason) {
 
 let afterLogin = null
 
-/** `place` says what the token is kept for; where nothing goes without one, there is nothing else to do. */
+/** `place` says what the token is for. With `isNeeded` the page cannot be used without it. */
 function askToken(why, place, then, { isNeeded = false } = {}) {
   afterLogin = { place, then }
   element('why').textContent = why
@@ -263,9 +263,9 @@ function closeLogin() {
   element('token').value = ''
 }
 
-// ---- what comes
+// ---- following the log
 
-/** What has no id is said to this reader alone. */
+/** An event without an id is only for this reader. */
 async function* eventsOf(response, alive = () => {}) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
@@ -274,7 +274,7 @@ async function* eventsOf(response, alive = () => {}) {
     const { value, done } = await reader.read()
     if (done) return
     alive()
-    // To split a long line anew with each piece of it would take the square of its length.
+    // Splitting a long line again with each piece would take time proportional to the square of its length.
     if (!value.includes('\n')) {
       rest += value
       continue
@@ -292,13 +292,13 @@ async function* eventsOf(response, alive = () => {}) {
 }
 
 let wake = () => {}
-/** Until there may be a session to follow. */
+/** Resolves when there may be a session to follow. */
 const woken = () =>
   new Promise((resolve) => {
     wake = resolve
   })
 
-/** Shows the session's log to where it is now, then what comes, for as long as the page is open. */
+/** Shows the session's log from its beginning, and then everything new, while the page is open. */
 async function follow() {
   let lastId = null
   if (isNew) await woken()
@@ -309,7 +309,7 @@ async function follow() {
       clearTimeout(timer)
       timer = setTimeout(() => controller.abort(), SILENCE_MS)
     }
-    // A browser has six connections to a server: a tab that nobody sees and that nothing happens in gives its own back.
+    // A browser allows six connections to a server. A hidden tab without a run closes its own.
     const onHidden = () => document.hidden && conversation.run === null && controller.abort()
     document.addEventListener('visibilitychange', onHidden)
     try {
@@ -320,7 +320,7 @@ async function follow() {
       if (attempt > 0) say('')
       refreshSoon()
       for await (const { id, event } of eventsOf(response, alive)) {
-        // It is about the connection.
+        // An event about the connection.
         if (id === null) continue
         attempt = 0
         lastId = id
@@ -334,7 +334,7 @@ async function follow() {
         continue
       }
       if (error.status === 400 || error.status === 404) {
-        // There is no such session yet, or any more.
+        // The session does not exist yet, or no longer.
         if (lastId !== null) conversation.forget()
         lastId = null
         await woken()
@@ -346,7 +346,7 @@ async function follow() {
       document.removeEventListener('visibilitychange', onHidden)
     }
     if (document.hidden) await seen()
-    else if (attempt > 0) say('The connection to the server broke. Trying again …')
+    else if (attempt > 0) say('The connection to the server was lost. Trying again …')
     await pause(Math.min(300 * 2 ** attempt, MAX_PAUSE_MS))
   }
 }
@@ -367,22 +367,22 @@ async function begin() {
       say(error.message)
       return
     }
-    // It may be that of another server on this address before, and this one may need none.
+    // The token may be from another server that had this address, and this server may need none.
     const isOld = kept.token !== undefined
     delete kept.token
-    // What it had shown is not for whoever comes next.
+    // The next person must not see what was shown.
     conversation.forget()
     if (isOld && !isTyped) return begin()
     isTyped = false
-    const why = isOld ? 'This token is not valid here. Another one?' : 'This server asks for a token.'
+    const why = isOld ? 'This token is not valid here. Try another one.' : 'This server needs a token.'
     askToken(`${why} It stays in this tab.`, 'token', begin, { isNeeded: true })
   }
 }
 
-/** The token has just been typed, so that a wrong one is worth a word. */
+/** The person has just typed the token, so the page says if it is wrong. */
 let isTyped = false
 
-// ---- what the person does
+// ---- what the person can do
 
 element('ask').addEventListener('submit', async (event) => {
   event.preventDefault()
@@ -399,7 +399,7 @@ element('ask').addEventListener('submit', async (event) => {
     wake()
     isSending = false
     showState()
-    // The log tells what is in it. Who reads it to its end is there for the run.
+    // The log shows the content. Reading to the end keeps a reader on the run, so that it is not stopped.
     await response.body.pipeTo(new WritableStream()).catch(() => {})
   } catch (error) {
     isSending = false
@@ -409,7 +409,7 @@ element('ask').addEventListener('submit', async (event) => {
   }
 })
 
-/** Under the same ids the server goes on with the same run, so that asking again says nothing twice. */
+/** Sends a message again until it arrives. The same ids mean the same run, so nothing is said twice. */
 async function post(body) {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -431,7 +431,7 @@ element('stop').addEventListener('click', () => {
   const run = conversation.run ?? conversation.waiting
   if (run === null) return
   const stopped = call(`runs/${encodeURIComponent(run)}/cancel`, { body: {} })
-  // A run that waits has said its last word: the log does not tell that it is given up.
+  // A waiting run writes no more events, so the log does not say that it was cancelled.
   stopped.then(refreshSoon, (error) => say(error.message))
   text.focus()
 })
@@ -449,7 +449,7 @@ element('later').addEventListener('click', () => {
   text.focus()
 })
 element('change').addEventListener('click', () => {
-  askToken('Talk with another token. It stays in this tab.', 'token', () => {
+  askToken('Use another token. It stays in this tab.', 'token', () => {
     delete kept.deciding
     location.reload()
   })
@@ -461,20 +461,20 @@ addEventListener('focus', () => {
 })
 addEventListener('hashchange', () => location.reload())
 
-/** The address names the conversation, so that another tab can open it too. */
+/** The address contains the conversation, so that another tab can open it too. */
 function open(thread) {
   location.hash = `thread=${encodeURIComponent(thread)}`
 }
 
 const given = new URLSearchParams(location.hash.slice(1))
 if (given.has('token')) kept.token = given.get('token')
-/** What the server takes as a name, but for the two that no address can have as a part. */
+/** Names that the server accepts, except `.` and `..`, which a path cannot contain. */
 const isThread = (name) => /^(?!\.{1,2}$)\P{Cc}{1,128}$/u.test(name)
 const known = [given.get('thread') ?? '', kept.thread ?? ''].find(isThread)
-/** Nobody but this page can know of it yet. */
+/** Only this page can know the conversation. */
 const isNew = known === undefined
 kept.thread = known ?? newId()
-// A token must not stay in the address line and the history.
+// A token must not stay in the address bar or the history.
 history.replaceState(null, '', `${location.pathname}#thread=${encodeURIComponent(kept.thread)}`)
 text.focus()
 begin()

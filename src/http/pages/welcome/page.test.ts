@@ -236,7 +236,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
       'Deciding needs your token. It stays in this tab.',
     ])
     await page.type(`${app.token}\n`)
-    await page.until(`document.getElementById('why').textContent.startsWith('This token belongs to somebody else.')`)
+    await page.until(`document.getElementById('why').textContent.startsWith('This token belongs to another user.')`)
     await page.type(`${app.ownToken}\n`)
 
     const decided = `${shows('Approved by local_user')} && ${shows('Done.')} && ${isReady}`

@@ -1,5 +1,5 @@
-// GET / for a browser: a page to talk to the agent. It is the same for everybody and says nothing about the server; what it
-// shows it asks for with the caller's own token, through the door `ag-ui`.
+// GET / for a browser: a page to talk to the agent. It is the same for everybody and contains nothing about the server. It requests what
+// it shows with the caller's own token, through the door `ag-ui`.
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
@@ -9,7 +9,7 @@ import { readBuiltInPage } from '../built-in-page.ts'
 
 const SCRIPTS = ['visible.js', 'markdown.js', 'conversation.js', 'draw.js', 'page.js']
 
-/** Reads the page, which lies beside this file as source and in the published package. */
+/** Reads the page, which is next to this file in the source and in the published package. */
 export function createWelcomeRoutes(): Route[] {
   const { html, policy } = readBuiltInPage(import.meta.url, SCRIPTS)
   return [
@@ -18,7 +18,7 @@ export function createWelcomeRoutes(): Route[] {
       path: '/',
       body: 'none',
       door: 'ag-ui',
-      // A browser cannot send a token with the address that somebody typed.
+      // A browser sends no token when somebody types an address.
       role: 'public',
       summary: 'For a browser: a page to talk to the default agent',
       describe: describePage,
@@ -32,12 +32,12 @@ export function createWelcomeRoutes(): Route[] {
 
 const describePage: RouteDescription = {
   tag: 'Pages',
-  description: 'With `Accept: text/html`; a program has nothing to get here.',
+  description: 'Needs `Accept: text/html`. There is nothing for programs here.',
   responses: { 200: { description: 'The page.', content: { 'text/html; charset=utf-8': { schema: z.string() } } } },
   errors: ['method_not_allowed'],
 }
 
-/** Only by name: a wildcard is what programs send, and they are told what is here for them. */
+/** `text/html` must be named: programs send a wildcard, and get an error that says what they can use. */
 function asksForHtml(accept = ''): boolean {
   return accept.split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
@@ -45,7 +45,7 @@ function asksForHtml(accept = ''): boolean {
   })
 }
 
-/** The answer of a path that has no GET at all. */
+/** The same answer as for a path without GET. */
 const notForPrograms = (): ServerError =>
   new ServerError('method_not_allowed', '/ does not answer GET; it answers POST, OPTIONS.', {
     details: { allow: ['POST', 'OPTIONS'] },

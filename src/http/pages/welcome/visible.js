@@ -1,5 +1,5 @@
-// What would run, as a person reads it: every character of it is seen. The same rules as `src/domain/visible-text.ts` has, which a
-// page cannot load; a test compares the two, character by character.
+// Shows what would run so that a person sees every character. The rules are those of `src/domain/visible-text.ts`, which a page cannot
+// load. A test compares the two character by character.
 
 const UNSEEN =
   '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
@@ -26,8 +26,8 @@ export function visibleJson(json) {
 }
 
 /**
- * The arguments of a call, whole: name and value of each. A text has a line of its own for each of its lines, at the end of which
- * stands `\n`. It has quotes where it could pass for a number or a list, or has a space at its ends.
+ * All arguments of a call: name and value of each. A text with several lines is shown with several lines, each ending in `\n`. A text is
+ * quoted if it looks like a number or a list, or begins or ends with a space.
  * @param {Record<string, unknown>} args
  * @returns {[name: string, value: string][]}
  */

@@ -3,6 +3,7 @@
 
 import { ServerError } from '../../../domain/errors.ts'
 import type { Door, Request, Route } from '../../../http/route.ts'
+import { doorClosed } from '../../../http/server/router.ts'
 import { problemShapeWith } from '../answer/answer-failure.ts'
 import { joinDescriptions } from './join-descriptions.ts'
 import { wantsEvents } from './wants-events.ts'
@@ -81,10 +82,3 @@ function clash(body: unknown): ServerError {
     })),
   })
 }
-
-const doorClosed = (door: Family): ServerError =>
-  new ServerError(
-    'door_closed',
-    `The protocol "${door}" is closed on this server. Start it with --protocol ${door}, or with none to open all.`,
-    { details: { door } },
-  )

@@ -1,4 +1,4 @@
-// Chromium, spoken to over its debugging pipe: as much of a browser as the test of one page needs, without a dependency.
+// Controls Chromium over its debugging pipe, as far as the tests of our pages need it, without a dependency.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 
-/** Where a Chromium may be on Linux and macOS; null when this machine has none. */
+/** The Chromium of this Linux or macOS machine. Null if there is none. */
 export const chromiumPath: string | null =
   [
     '/usr/bin/chromium',
@@ -17,19 +17,19 @@ export const chromiumPath: string | null =
   ].find((path) => existsSync(path)) ?? null
 
 export interface Page {
-  /** What it wrote to its console and what its policy refused. */
+  /** Console messages, and what the page's policy refused. */
   readonly complaints: string[]
-  /** The value of an expression, which may be a promise. */
+  /** Evaluates an expression, which may be a promise. */
   value(expression: string): Promise<unknown>
   /** Resolves when the expression is true, also across a reload. */
   until(expression: string): Promise<void>
-  /** As a person types; a line break is the key Enter. */
+  /** Types like a person. A line break is the Enter key. */
   type(text: string): Promise<void>
   reload(): Promise<void>
 }
 
 export interface Browser extends AsyncDisposable {
-  /** Opens a page with storage of its own. */
+  /** Opens a page with its own storage. */
   open(url: string): Promise<Page>
 }
 
@@ -109,7 +109,7 @@ export async function openBrowser(path: string): Promise<Browser> {
             () => true,
             () => false,
           )
-        // A page that is left takes the question with it.
+        // A page that is unloaded drops the question.
         while (!(await isTrue())) await new Promise(setImmediate)
       }
       await Promise.all(['Page.enable', 'Runtime.enable', 'Log.enable'].map((method) => ask(method)))
@@ -136,7 +136,7 @@ export async function openBrowser(path: string): Promise<Browser> {
       }
     },
     async [Symbol.asyncDispose]() {
-      // Its own way to end takes its helpers along.
+      // This way the browser also ends its helper processes.
       await Promise.race([send('Browser.close', {}), gone])
       await gone
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
