@@ -6,7 +6,7 @@ import { collectLines, type LogLine } from './testing/server-fixture.ts'
 const request = { path: '/sessions/x', correlationId: 'c-1' }
 
 describe('problems', () => {
-  test('carry code, sentence, place and facts', () => {
+  test('have a code, a sentence, the path and facts', () => {
     expect(problemOf(sessionNotFound('x'), request)).toEqual({
       type: 'https://quarterdeck.dev/errors/session_not_found',
       title: 'Session not found',
@@ -19,7 +19,7 @@ describe('problems', () => {
     })
   })
 
-  test('list what is wrong with an input', () => {
+  test('list the problems of an input', () => {
     const problems = [{ pointer: '/message', detail: 'is missing' }]
 
     expect(problemOf(new ServerError('invalid_request', 'Bad.', { problems }), request).errors).toEqual(problems)

@@ -8,11 +8,11 @@ describe('server-sent events', () => {
     )
   })
 
-  test('a frame of data alone has no other field', () => {
+  test('a frame with only data has no other field', () => {
     expect(sseFrame({ data: '{}' })).toBe('data: {}\n\n')
   })
 
-  test('line breaks in data become lines of data, whatever their kind', () => {
+  test('line breaks of any kind in data become several data lines', () => {
     expect(sseFrame({ data: 'a\nb\r\nc\rid: 9' })).toBe('data: a\ndata: b\ndata: c\ndata: id: 9\n\n')
   })
 

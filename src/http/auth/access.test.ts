@@ -1,4 +1,4 @@
-// Every route of a table, whatever it is, asks for a credential.
+// Every route that is not public needs a credential.
 
 import { describe, expect, test } from 'vitest'
 import type { Role, Route } from '../route.ts'
@@ -11,7 +11,7 @@ const table: Route[] = roles.flatMap((role) =>
   ),
 )
 
-/** What each route of the table answers. */
+/** The status that each route of the table answers. */
 async function answers(tokenRequired: boolean, authorization?: string): Promise<Record<Role, number[]>> {
   await using server = await startServer({ routes: table, auth: { tokenRequired, failuresPerMinute: 1_000 } })
   const headers = authorization === undefined ? {} : { authorization }
@@ -33,12 +33,12 @@ async function answers(tokenRequired: boolean, authorization?: string): Promise<
 const all = (status: number) => Array.from({ length: 15 }, () => status)
 
 describe('the route table', () => {
-  test('where a token is required, every route but the public ones refuses without one', async () => {
+  test('if a token is required, every route except public ones refuses a request without one', async () => {
     expect(await answers(true)).toEqual({ public: all(200), user: all(401), operator: all(401) })
     expect(await answers(true, 'Bearer wrong-token')).toEqual({ public: all(200), user: all(401), operator: all(401) })
   })
 
-  test("on loopback without a token every operator's route still refuses", async () => {
+  test("on loopback, every operator's route still needs a token", async () => {
     expect(await answers(false)).toEqual({ public: all(200), user: all(200), operator: all(401) })
     expect(await answers(false, 'Bearer wrong-token')).toEqual({ public: all(200), user: all(401), operator: all(401) })
   })

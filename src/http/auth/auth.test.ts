@@ -27,7 +27,7 @@ const unauthorized = { code: 'unauthorized' }
 
 describe('who may do what', () => {
   test.each([
-    // credential, then what a public, a user and an operator route make of it
+    // The credential, then the result on a public, a user and an operator route.
     ['no token on loopback', false, undefined, local, local, unauthorized],
     ["a user's token on loopback", false, bearer(userToken), ada, ada, { code: 'forbidden' }],
     ["the operator's token on loopback", false, bearer(operatorToken), operator, operator, operator],
@@ -46,7 +46,7 @@ describe('who may do what', () => {
     ])
   })
 
-  test('whoever may come from another machine needs a token, unless the server is open to all', () => {
+  test('a caller that may be on another machine needs a token, unless the server is insecure', () => {
     const from = (isLocal: boolean, insecure: boolean) => {
       const { auth } = setUp({ insecure })
       return () => auth.authenticate(undefined, '10.0.0.1', 'user', { isLocal }).principal
@@ -74,7 +74,7 @@ describe('who may do what', () => {
     expect(setUp().ask(`bearer ${userToken.token}`)).toEqual(ada)
   })
 
-  test('a changed table counts at once, and tells those who came in with the old one', () => {
+  test('a changed token table counts at once, also for callers that were admitted before', () => {
     let tokens: readonly Token[] = [userToken]
     const { auth, ask } = setUp({ tokens: () => tokens })
     const access = auth.authenticate(bearer(userToken), '10.0.0.1', 'user')
@@ -92,7 +92,7 @@ describe('who may do what', () => {
 describe('failed logins', () => {
   const limited = (seconds: number) => ({ code: 'rate_limited', retry_after_seconds: seconds })
 
-  test('the eleventh within a minute is turned away, from that address only', () => {
+  test('the eleventh within a minute is refused, only from that address', () => {
     const { clock, ask } = setUp()
 
     for (let i = 0; i < 10; i += 1) expect(ask(`Bearer wrong-${i}`)).toEqual(unauthorized)
@@ -103,7 +103,7 @@ describe('failed logins', () => {
     expect(ask('Bearer wrong-11')).toEqual(unauthorized)
   })
 
-  test('a right guess is not confirmed meanwhile, also not by a public route', () => {
+  test('a correct guess is not confirmed while the address waits, not even by a public route', () => {
     const { ask } = setUp()
     for (let i = 0; i < 10; i += 1) ask(`Bearer wrong-${i}`, 'public')
 
@@ -111,7 +111,7 @@ describe('failed logins', () => {
     expect(ask(bearer(userToken), 'public')).toEqual(nobody)
   })
 
-  test('a token too long to guess still passes, so that others behind the same proxy cannot lock its owner out', () => {
+  test('a token too long to guess still passes, so that others behind the same proxy cannot lock out its owner', () => {
     const long = knownToken('x'.repeat(32), 'bob', 'user')
     const { ask } = setUp({ tokens: () => [long] })
     for (let i = 0; i < 11; i += 1) ask(`Bearer wrong-${i}`)

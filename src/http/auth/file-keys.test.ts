@@ -8,7 +8,7 @@ function open(secret = 'one') {
   return { clock, keys: createFileKeys({ secret: () => Buffer.from(secret), clock }) }
 }
 
-test('a key names its owner, for its file, for an hour', () => {
+test('a key names its owner for one file and one hour', () => {
   const { clock, keys } = open()
   const key = keys.sign('file', 'ada')
 
@@ -21,7 +21,7 @@ test('a key names its owner, for its file, for an hour', () => {
   expect(keys.ownerOf('file', key)).toBeNull()
 })
 
-test('nothing in it can be changed, and another server has another secret', () => {
+test('a changed key is invalid, and so is a key of another server', () => {
   const key = open().keys.sign('file', 'ada')
   const [until = '', owner = '', mac = ''] = key.split('.')
   const changed = [

@@ -3,7 +3,7 @@ import { createManualClock } from '../testing/server-fixture.ts'
 import { createWindowCounter } from './window-counter.ts'
 
 describe('window counter', () => {
-  test('lets a key go on until its limit, then says how long to wait, then starts over', () => {
+  test('allows a key up to its limit, then says how long to wait, then starts again', () => {
     const clock = createManualClock()
     const counter = createWindowCounter({ limit: 2, windowMs: 60_000, clock })
 
@@ -18,7 +18,7 @@ describe('window counter', () => {
     expect(counter.waitFor('a')).toBeNull()
   })
 
-  test('forgets the oldest key when it holds too many', () => {
+  test('forgets the oldest key when there are too many', () => {
     const counter = createWindowCounter({ limit: 1, windowMs: 60_000, clock: createManualClock(), maxKeys: 2 })
 
     for (const key of ['a', 'b', 'c']) counter.hit(key)

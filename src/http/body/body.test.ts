@@ -41,7 +41,7 @@ describe('JSON bodies', () => {
     'Application/JSON',
     'application/json;charset=utf-8',
     'application/json; charset="UTF-8"',
-  ])('may be labelled %s', async (type) => {
+  ])('may have the content type %s', async (type) => {
     await using server = await start()
 
     expect(await post(server.url, '{}', { 'content-type': type })).toEqual({ status: 200, content: { body: {} } })
@@ -58,7 +58,7 @@ describe('JSON bodies', () => {
     'text/plain; application/json',
     'application/merge-patch+json',
     '',
-  ])('are not read when labelled %j', async (type) => {
+  ])('are refused with the content type %j', async (type) => {
     await using server = await start()
     const client = await openRaw(server.port)
 
@@ -69,7 +69,7 @@ describe('JSON bodies', () => {
     expect(problemOfText(answer)).toMatchObject({ code: 'unsupported_media_type', instance: '/echo' })
   })
 
-  test('are not read without a label, or compressed', async () => {
+  test('are refused without a content type, or compressed', async () => {
     await using server = await start()
     const client = await openRaw(server.port)
     client.send(`${head(server.port, 'Content-Length: 2', 'Connection: close')}{}`)
@@ -91,13 +91,13 @@ describe('JSON bodies', () => {
     ['too many levels', '['.repeat(200)],
     ['a prototype', '{"__proto__":1}'],
     ['two values', '{}{}'],
-  ])('%s is a problem of the client', async (_name, body) => {
+  ])('%s is answered with 400', async (_name, body) => {
     await using server = await start()
 
     expect(await post(server.url, body)).toMatchObject({ status: 400, content: { code: 'malformed_json' } })
   })
 
-  test('a BOM is forgiven', async () => {
+  test('a BOM is ignored', async () => {
     await using server = await start()
 
     expect(await post(server.url, '\ufeff{}')).toEqual({ status: 200, content: { body: {} } })
@@ -107,7 +107,7 @@ describe('JSON bodies', () => {
 describe('body limits', () => {
   const limits = { bodyBytes: 100_000 }
 
-  test('a body at the limit is read, one byte more is not', async () => {
+  test('a body at the limit is read, one byte more is refused', async () => {
     await using server = await start({ limits })
     const json = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2))
 
@@ -118,7 +118,7 @@ describe('body limits', () => {
     })
   })
 
-  test('a body that announces too much is refused before it is sent', async () => {
+  test('a body with a Content-Length above the limit is refused before it is sent', async () => {
     await using server = await start({ limits })
     const client = await openRaw(server.port)
 
@@ -176,7 +176,7 @@ describe('body limits', () => {
 
     expect(await post(server.url, json(max))).toMatchObject({ status: 200, content: { length: max } })
     expect(await post(server.url, json(max + 1))).toMatchObject(refused)
-    // What says that it is too large does not even reach its route, unless that takes files.
+    // If the Content-Length is too large, the request does not even reach its route, unless the route accepts files.
     expect(calls).toBe(body === 'files' ? 2 : 1)
     const sent = await fetch(`${server.url}/echo`, inPieces(json(max + 1)))
     expect({ status: sent.status, content: await sent.json() }).toMatchObject(refused)
@@ -202,11 +202,11 @@ describe('body limits', () => {
     const client = await openRaw(server.port)
     client.send(head(server.port, 'Content-Type: application/json', 'Content-Length: 9000000'))
     client.send(`[${'0,'.repeat(100_000)}`)
-    // Its rest never comes.
+    // The rest never arrives.
     expect(problemOfText(await client.closed())).toMatchObject({ status: 413, max_values: 100_000 })
   })
 
-  test('a body without end is refused soon after the limit and the connection closed', async () => {
+  test('an endless body is refused soon after the limit, and the connection is closed', async () => {
     await using server = await start({ limits })
     const client = await openRaw(server.port)
     client.send(head(server.port, 'Content-Type: application/json', 'Transfer-Encoding: chunked'))
@@ -220,18 +220,18 @@ describe('body limits', () => {
     const answer = await client.closed()
 
     expect(problemOfText(answer)).toMatchObject({ status: 413, code: 'body_too_large' })
-    // What left us may lie in the kernel's buffers; the server has read a few chunks and then 1 MiB at most.
+    // Some bytes may be in the kernel's buffers. The server read a few chunks, and then at most 1 MiB.
     expect(client.socket.bytesWritten - client.socket.writableLength).toBeLessThan(30_000_000)
   })
 
-  test('a client that is busy sending still gets to see the refusal', async () => {
+  test('a client that is still sending gets to see the refusal', async () => {
     await using server = await start({ limits })
 
     expect(await post(server.url, 'x'.repeat(900_000))).toMatchObject({ status: 413 })
     expect(await post(server.url, 'x'.repeat(900_000), { 'content-type': 'text/plain' })).toMatchObject({ status: 415 })
   })
 
-  test('all bodies together have a limit, too', async () => {
+  test('all bodies together have a limit too', async () => {
     await using server = await start({ limits: { allBodiesBytes: 50_000 } })
 
     expect(await post(server.url, JSON.stringify('x'.repeat(60_000)))).toMatchObject({ status: 429 })
@@ -239,7 +239,7 @@ describe('body limits', () => {
     expect((await post(server.url, JSON.stringify('x'.repeat(40_000)))).status).toBe(200)
   })
 
-  test('a body that trickles is given up after the grace time', async () => {
+  test('a body that arrives too slowly is refused after the grace time', async () => {
     const clock = createManualClock()
     const { routes, arrived } = counting(3)
     await using server = await start({ clock, routes })
@@ -257,7 +257,7 @@ describe('body limits', () => {
     await client.closed()
   })
 
-  test('a body that comes fast enough has thirty seconds', async () => {
+  test('a body that arrives fast enough has thirty seconds', async () => {
     const clock = createManualClock()
     const { routes, arrived } = counting(20_000)
     await using server = await start({ clock, routes })
@@ -275,7 +275,7 @@ describe('body limits', () => {
   })
 })
 
-/** An echo that tells when so many bytes have come. */
+/** An echo that reports when a number of bytes has arrived. */
 function counting(bytes: number) {
   const { promise: arrived, resolve } = Promise.withResolvers<void>()
   let seen = 0

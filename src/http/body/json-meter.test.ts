@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import { JsonMeter, MAX_VALUES } from './json-meter.ts'
 
-/** What the meter says of a text that comes in pieces of `size` bytes. */
+/** The meter's verdict on a text that arrives in pieces of `size` bytes. */
 function refusal(text: string, size = 1_000): string {
   const meter = new JsonMeter()
   const bytes = Buffer.from(text)
@@ -25,8 +25,8 @@ function countValues(value: unknown): number {
 
 const listOf = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`
 
-describe('the measure of a JSON body', () => {
-  test.each(['0', '"a"', '[]', '{ }', 'null', '" , "'])('takes 100,000 values and not one more: %s', (item) => {
+describe('the JSON meter', () => {
+  test.each(['0', '"a"', '[]', '{ }', 'null', '" , "'])('accepts 100,000 values and not one more: %s', (item) => {
     expect(refusal(listOf(MAX_VALUES - 1, item))).toBe('taken')
     expect(refusal(listOf(MAX_VALUES, item))).toBe(TOO_MANY)
   })
@@ -38,7 +38,7 @@ describe('the measure of a JSON body', () => {
     expect(refusal(object(MAX_VALUES))).toBe(TOO_MANY)
   })
 
-  test('counts as a parser does, however the text is cut', () => {
+  test('counts like a parser, however the text is split', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 1, max: 9 }), (value, size) => {
         const room = MAX_VALUES - 1 - countValues(value)
@@ -51,14 +51,14 @@ describe('the measure of a JSON body', () => {
     )
   })
 
-  test('what is within strings does not count, in however small pieces it comes', () => {
+  test('the content of strings does not count, however small its pieces are', () => {
     const text = JSON.stringify(['[{,'.repeat(100), '"\\', '\\"[', { '[{"': '\\\\' }])
 
     for (const size of [1, 2, 3, 7]) expect(refusal(text.repeat(30), size)).toBe('taken')
     expect(refusal(JSON.stringify(',['.repeat(MAX_VALUES)))).toBe('taken')
   })
 
-  test('takes 100 levels and refuses 101, of either bracket', () => {
+  test('accepts 100 levels and refuses 101, of either bracket', () => {
     const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels)
 
     expect(refusal(nested(100, '[', ']'))).toBe('taken')

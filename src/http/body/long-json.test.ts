@@ -25,7 +25,7 @@ const long: LongBodyLimits = {
   textTooLong: () => new ServerError('file_too_large', 'A file is too large.'),
 }
 
-/** Answers with the body, its long texts read again. */
+/** Answers with the body, after reading its long texts from disk. */
 const echoLong = (line = 'POST /echo', onBody: (body: unknown) => void = () => {}): Route =>
   route(line, async (request, reply) => {
     const body = await request.json({ long })
@@ -69,7 +69,7 @@ const file = randomBytes(90_000).toString('base64')
 const shown = `${file.length} ${file}`
 
 describe('a large body', () => {
-  test('is read as it was sent, its files from disk, and nothing of it is left', async () => {
+  test('is read as it was sent, with its files from disk, and leaves nothing behind', async () => {
     const seen: unknown[] = []
     await using server = await start({ routes: [echoLong('POST /echo', (body) => seen.push(body))] })
     const body = { a: 'grüße', files: [{ content: file }, { content: file.slice(0, 50_000) }], b: [null, 1.5] }
@@ -84,7 +84,7 @@ describe('a large body', () => {
     expect(await server.tempFiles()).toEqual(GONE)
   })
 
-  test('may be one long text, and is too large where it holds none', async () => {
+  test('may be one long text, and is too large if it has none', async () => {
     await using server = await start()
 
     expect(await post(server.url, JSON.stringify(file))).toEqual({ status: 200, content: shown })
@@ -101,7 +101,7 @@ describe('a large body', () => {
     expect((await client.closed()).match(/HTTP\/1.1 200 OK/g)).toHaveLength(2)
   })
 
-  test('is asked for when the client waits to be told', async () => {
+  test('is requested if the client waits for "100 Continue"', async () => {
     await using server = await start()
     const client = await openRaw(server.port)
     const body = JSON.stringify([file])
@@ -115,7 +115,7 @@ describe('a large body', () => {
     expect(problemOfText(await other.closed())).toMatchObject({ status: 413, max_bytes: 2_000_000 })
   })
 
-  test('lies on disk no longer than its handler needs it', async () => {
+  test('stays on disk only while its handler needs it', async () => {
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>()
     const seen: LongText[] = []
     const routes = [
@@ -163,14 +163,14 @@ describe('refusals of a large body', () => {
       'The body is not valid UTF-8.',
     ],
     ['a key as long as a file', `{"${file}":1}`, `A key of the body is longer than ${LONG_CHARS} characters.`],
-  ])('%s is a problem of the client', async (_what, body, detail) => {
+  ])('%s is answered with 400', async (_what, body, detail) => {
     await using server = await start()
 
     expect(await post(server.url, body)).toMatchObject({ status: 400, content: { code: 'malformed_json', detail } })
     expect((await server.tempFiles()).open).toBe(0)
   })
 
-  test('a text that is base64 only at first is refused with what to do', async () => {
+  test('a text that stops being base64 is refused, with what to do', async () => {
     await using server = await start()
 
     expect(await post(server.url, JSON.stringify([`${file.repeat(3)} `]))).toMatchObject({
@@ -180,9 +180,9 @@ describe('refusals of a large body', () => {
     expect(await server.tempFiles()).toEqual(GONE)
   })
 
-  test('nobody can name what stands for a file', async () => {
+  test('clients cannot guess the placeholder of a file', async () => {
     await using server = await start()
-    // The secret of the last request is worth nothing for the next one.
+    // The secret of the last request is useless for the next one.
     const guesses = ['0', `${'0'.repeat(32)}0`, '[object Object]']
 
     expect(await post(server.url, JSON.stringify([file, ...guesses]))).toEqual({
@@ -191,7 +191,7 @@ describe('refusals of a large body', () => {
     })
   })
 
-  test('a file is refused as soon as it is too large, and the rest never comes', async () => {
+  test('a file is refused as soon as it is too large, without its rest', async () => {
     await using server = await start()
     const client = await openRaw(server.port)
 
@@ -201,7 +201,7 @@ describe('refusals of a large body', () => {
     expect(await server.tempFiles()).toEqual(GONE)
   })
 
-  test('what is no file has the limit of other bodies, as soon as that is known', async () => {
+  test('the rest without files has the limit of other bodies and is refused early', async () => {
     await using server = await start()
     const client = await openRaw(server.port)
 
@@ -216,7 +216,7 @@ describe('refusals of a large body', () => {
     expect(await server.tempFiles()).toEqual(GONE)
   })
 
-  test('what is held in memory counts with all other bodies, what lies on disk does not', async () => {
+  test('bytes in memory count with all other bodies, bytes on disk do not', async () => {
     await using server = await start({ limits: { allBodiesBytes: 400_000 } })
     const files = Array(8).fill(file)
 
@@ -226,7 +226,7 @@ describe('refusals of a large body', () => {
     expect(await post(small.url, '[1]')).toMatchObject({ status: 200 })
   })
 
-  test('a disk that is full is said', async () => {
+  test('a full disk is reported', async () => {
     const full = Object.assign(new Error('full'), { code: 'ENOSPC' })
     const tempFolder = createTempFolder('/nowhere', {
       mkdir: async () => {
@@ -246,8 +246,8 @@ describe('refusals of a large body', () => {
   })
 })
 
-describe('a large body that does not come', () => {
-  test('leaves nothing when its client goes half way', async () => {
+describe('a large body that does not arrive', () => {
+  test('leaves nothing behind if its client disconnects', async () => {
     await using server = await start()
     const client = await openRaw(server.port)
     client.send(`${head(server.port, 1_999_999)}["${file.repeat(3)}`)
@@ -261,7 +261,7 @@ describe('a large body that does not come', () => {
     expect(server.lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('is given up when it comes too slowly, but has no total time', async () => {
+  test('is refused if it arrives too slowly, but has no total time limit', async () => {
     const clock = createManualClock()
     let size = 0
     const routes = [

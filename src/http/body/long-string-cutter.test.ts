@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import { LongStringCutter } from './long-string-cutter.ts'
 
-/** Few, so that a test can try much. */
+/** A small number, so that a test can try many cases. */
 const LONG_CHARS = 600
 const MARK = 'f00d'.repeat(8)
 
@@ -27,14 +27,14 @@ function cut(chunks: Iterable<Buffer>, limits: { maxBytes?: number; maxTextChars
   return { cuts: cutter.cuts, rest: cutter.rest.toString(), texts }
 }
 
-/** The value, and which of its strings were cut out. */
+/** The value, and the strings that were cut out of it. */
 function read(chunks: Iterable<Buffer>) {
   const { cuts, rest, texts } = cut(chunks)
   const value: unknown = JSON.parse(rest, (_key, one) => (typeof one === 'string' ? (texts.get(one) ?? one) : one))
   return { value, cut: [...texts.values()], cuts }
 }
 
-/** Copies: what is read is written over. */
+/** Copies, because the cutter overwrites its input. */
 const whole = (text: string): Buffer[] => [Buffer.from(text)]
 function* byteByByte(text: string): Generator<Buffer> {
   for (const byte of Buffer.from(text)) yield Buffer.of(byte)
@@ -56,7 +56,7 @@ const base64 = (chars: number, seed = 1): string =>
 const IS_LONG_BASE64 = /^(?:data:[ -+\--:<-~]*(?:;[ -+\--:<-~]*)*;base64,)?[A-Za-z0-9+/=]*$/i
 const isCut = (text: string): boolean => text.length > LONG_CHARS && IS_LONG_BASE64.test(text)
 
-/** As JSON libraries write it: as it is, with PHP's slashes, as .NET does, or all of it escaped. */
+/** As JSON libraries write it: plain, with PHP's slashes, like .NET, or fully escaped. */
 const spellings: readonly ((text: string) => string)[] = [
   (text) => JSON.stringify(text),
   (text) => JSON.stringify(text).replaceAll('/', '\\/'),
@@ -91,7 +91,7 @@ const stringsIn = (value: unknown): string[] =>
       ? Object.values(value).flatMap(stringsIn)
       : []
 
-test('what is cut out and put back is what JSON.parse reads, however the body is split', () => {
+test('cutting out and putting back gives what JSON.parse reads, however the body is split', () => {
   fc.assert(
     fc.property(body, fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1 }), (text, sizes) => {
       const value: unknown = JSON.parse(text)
@@ -106,7 +106,7 @@ test('what is cut out and put back is what JSON.parse reads, however the body is
   )
 })
 
-test('tells of a text what is needed without reading it', () => {
+test('reports what is needed about a text without reading it again', () => {
   const text = `data:image/png;base64,${base64(701)}=`
   const { cuts } = cut(whole(`[1,${JSON.stringify(text).replaceAll('/', '\\/')}]`))
 
@@ -123,7 +123,7 @@ test('tells of a text what is needed without reading it', () => {
   ])
 })
 
-describe('a text that is base64 only at first', () => {
+describe('a text that stops being base64', () => {
   const long = base64(LONG_CHARS + 1)
   const refusals = (inside: string): string[] =>
     [whole(`["${inside}"]`), byteByByte(`["${inside}"]`), splitAt(`["${inside}"]`, [1000, 7])].map((chunks) => {
@@ -136,7 +136,7 @@ describe('a text that is base64 only at first', () => {
   const all = (word: string) => [word, word, word]
 
   test.each([' ', '\\n', '\\"', '\\\\', '-', 'ü', '\\u0020', '\\u00e4'])(
-    'is refused at the first %j behind what was set aside, and is like any text before',
+    'is refused at %j after it was set aside, and is an ordinary text before',
     (other) => {
       expect(refusals(long + other)).toEqual(all('invalid_request'))
       expect(refusals(other + long)).toEqual(all('kept'))
@@ -144,7 +144,7 @@ describe('a text that is base64 only at first', () => {
     },
   )
 
-  test.each(['\\u002g', '\\u00'])('is refused for half an escape %j, where it is no JSON anyway', (other) => {
+  test.each(['\\u002g', '\\u00'])('is refused for the invalid escape %j', (other) => {
     expect(refusals(long + other)).toEqual(all('invalid_request'))
     expect(refusals(long.slice(1) + other)).toEqual(all('SyntaxError'))
   })
@@ -159,7 +159,7 @@ describe('a text that is base64 only at first', () => {
 describe('hostile bodies', () => {
   const long = base64(LONG_CHARS + 1)
 
-  test('quotes and backslashes at every border stay what they are', () => {
+  test('quotes and backslashes at every boundary are read correctly', () => {
     const text = JSON.stringify([
       '\\',
       '\\"',
@@ -181,13 +181,13 @@ describe('hostile bodies', () => {
     ['a string without an end', `{"a":"${long}`],
     ['a string that ends in a backslash', `{"a":"${long}\\`],
     ['half an escape', `{"a":"abc\\u00`],
-  ])('%s is no JSON', (_what, text) => {
+  ])('%s is not JSON', (_what, text) => {
     for (const chunks of [whole(text), splitAt(text, [999])]) {
       expect(() => JSON.parse(cut(chunks).rest)).toThrow(SyntaxError)
     }
   })
 
-  test('as many long strings as a request can bring leave a line each', () => {
+  test('as many long strings as fit into a request are all cut out', () => {
     const one = `"${base64(64 * 1024 + 1)}",`
     let bytes = 0
     const cutter = new LongStringCutter({
@@ -207,7 +207,7 @@ describe('hostile bodies', () => {
     expect(cutter.rest.length).toBeLessThan(2_000 * 42)
   })
 
-  test.each(['""', '"\\\\"', '\\"', '"a', '\\u0022'])('a megabyte of %s is read in no time', (piece) => {
+  test.each(['""', '"\\\\"', '\\"', '"a', '\\u0022'])('a megabyte of %s is read quickly', (piece) => {
     const text = `${piece.repeat(1_000_000 / piece.length)}\\`
     const startedAt = performance.now()
 
@@ -227,7 +227,7 @@ describe('limits', () => {
     return null
   }
 
-  test('all but the long texts has the limit of any body, to the byte', () => {
+  test('everything except the long texts has the limit of any body, to the byte', () => {
     const files = `"${base64(8_000)}"`
     const placeholder = MARK.length + 1
     const text = (other: number) => `[${files},"${' '.repeat(other)}"]`
@@ -237,11 +237,11 @@ describe('limits', () => {
       expect(codeOf(split(text(at)), { maxBytes: 10_000 })).toBe(null)
       expect(codeOf(split(text(at + 1)), { maxBytes: 10_000 })).toBe('body_too_large')
     }
-    // Known before it ends, and before all of it has come.
+    // Refused before it ends, and before all of it has arrived.
     expect(codeOf(splitAt(`["${' '.repeat(100_000)}`, [1000]), { maxBytes: 10_000 })).toBe('body_too_large')
   })
 
-  test('a text is refused at the first character too many, its data: head not counted', () => {
+  test('a text is refused at the first character over the limit; its data: head does not count', () => {
     for (const head of ['', 'data:image/png;base64,']) {
       const text = (chars: number) => `["${head}${base64(chars)}`
       expect(codeOf(splitAt(text(10_000), [999]), { maxTextChars: 10_000 })).toBe(null)

@@ -24,7 +24,7 @@ function chunksOf(body: Buffer, sizes: readonly number[]): Chunks & { isStopped(
   }
 }
 
-/** The parts as text, or why there are none. */
+/** The parts as text, or the error. */
 async function outcomeOf(body: Buffer, sizes: readonly number[]): Promise<unknown> {
   const chunks = chunksOf(body, sizes)
   const parts: unknown[] = []
@@ -59,14 +59,14 @@ const word = fc.constantFrom(
   '\0',
 )
 
-test('whatever comes, and however it is cut, it ends, and always in the same way', async () => {
+test('any input ends, and with the same result however it is split', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(word, { maxLength: 30 }),
       fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
       async (words, sizes) => {
         const body = Buffer.from(words.join(''), 'latin1')
-        // One dash behind a boundary is neither a part nor the end. What busboy takes it for depends on where the body is cut.
+        // One dash after a boundary is neither a part nor the end. How busboy reads it depends on where the body is split.
         fc.pre(!/--b-(?!-)/.test(words.join('')))
         expect(await outcomeOf(body, sizes)).toEqual(await outcomeOf(body, [body.length]))
       },
@@ -75,7 +75,7 @@ test('whatever comes, and however it is cut, it ends, and always in the same way
   )
 })
 
-test('what is put into parts comes out of them', async () => {
+test('the content of parts is read as it was written', async () => {
   const content = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString('latin1'))
   await fc.assert(
     fc.asyncProperty(
@@ -96,13 +96,13 @@ test.each([
   ['a line of 1 MB', `X: ${'y'.repeat(1_000_000)}\r\n`],
   ['1 MB of lines', 'X: y\r\n'.repeat(170_000)],
   ['33 lines', 'X: y\r\n'.repeat(33)],
-])('%s in the headers of a part are refused, however they are cut', async (_name, headers) => {
+])('%s in the headers of a part are refused, however they are split', async (_name, headers) => {
   const body = Buffer.from(`--b\r\nA: b\r\n\r\nfirst\r\n--b\r\n${headers}\r\ntext\r\n--b--\r\n`)
 
   for (const sizes of [[body.length], [65_536], [4_000]]) expect(await outcomeOf(body, sizes)).toBe('malformed')
 })
 
-test('headers that never end are left soon', async () => {
+test('headers that never end are refused soon', async () => {
   const body = Buffer.from(`--b\r\nX: ${'y'.repeat(10_000_000)}`)
   let asked = 0
   const chunks = chunksOf(body, [10_000])
@@ -122,7 +122,7 @@ test('headers that never end are left soon', async () => {
   expect(asked).toBeLessThan(10)
 })
 
-test('what reading throws is thrown, in a part and between parts', async () => {
+test('an error while reading is thrown, in a part and between parts', async () => {
   const gone = new Error('gone')
   for (const sent of ['', '--b\r\nA: b\r\n\r\nbegin', '--b\r\nA: b\r\n\r\nwhole\r\n--b\r\n']) {
     const chunks = chunksOf(Buffer.from(sent), [5])
@@ -144,7 +144,7 @@ test('what reading throws is thrown, in a part and between parts', async () => {
 })
 
 test.each([65_535, 65_536, 70_000, 100_000, 1_000_000])(
-  'a part of %i bytes comes whole, however it is cut',
+  'a part of %i bytes is read completely, however it is split',
   async (size) => {
     const text = 'a'.repeat(size)
     const body = Buffer.from(`--b\r\nX: y\r\n\r\n${text}\r\n--b\r\nX: z\r\n\r\nend\r\n--b--\r\n`)

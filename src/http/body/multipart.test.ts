@@ -17,7 +17,7 @@ interface FormOptions extends Partial<TestServerOptions> {
   form?: Partial<MultipartLimits>
 }
 
-/** Answers with the parts, the contents of files as text. */
+/** Answers with the parts, with the content of files as text. */
 const start = ({ form, ...more }: FormOptions = {}) =>
   startServer({
     routes: [
@@ -60,7 +60,7 @@ const head = (port: number, ...headers: string[]) =>
   )
 
 describe('a form', () => {
-  test('as fetch sends it: fields and files, in order, whatever is in them', async () => {
+  test('is read as fetch sends it: fields and files, in order, with any content', async () => {
     await using server = await start()
     const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => i % 256)
     const form = new FormData()
@@ -72,7 +72,7 @@ describe('a form', () => {
     expect(await post(server.url, form)).toEqual({
       status: 200,
       content: [
-        // A form has its own line ends.
+        // A form uses CRLF.
         ['message', 'grüße 😀\r\n--b'],
         ['files', 'naïve “x”.png', 'image/png', Buffer.from(bytes).toString('latin1')],
         ['empty', ''],
@@ -81,7 +81,7 @@ describe('a form', () => {
     })
   })
 
-  test('is the same however the network cuts it', async () => {
+  test('is the same however the network splits it', async () => {
     await using server = await start()
     const body = Buffer.from(
       `before\r\n${file('a.txt', 'one\r\n--', '; x=y')}${file('b.bin', '\r\n--bb\r', '')}--b--\r\nbehind\r\n--b`.replace(
@@ -121,7 +121,7 @@ describe('a form', () => {
     ['multipart/form-data;boundary=b;', 'b'],
     ['multipart/form-data; boundary="a b;c=\'()+_,./:?"', "a b;c='()+_,./:?"],
     [`multipart/form-data; boundary=${'x'.repeat(200)}`, 'x'.repeat(200)],
-  ])('may be labelled %s', async (type, boundary) => {
+  ])('may have the content type %s', async (type, boundary) => {
     await using server = await start()
     const body = lines(`--${boundary}`, 'content-disposition:form-data;name=a', '', 'b', `--${boundary}--`)
 
@@ -141,7 +141,7 @@ describe('a form', () => {
       ['f', '€', null, 'x'],
     ],
     [
-      'a name that is encoded wrongly',
+      'a name with an invalid encoding',
       "Content-Disposition: form-data; name=f; filename=a; filename*=utf-8''%E2",
       ['f', 'a', null, 'x'],
     ],
@@ -161,7 +161,7 @@ describe('a form', () => {
     expect(await post(server.url, body, FORM)).toEqual({ status: 200, content: [part] })
   })
 
-  test('leaves out a file field that was left empty', async () => {
+  test('leaves out an empty file field', async () => {
     await using server = await start()
 
     expect(await post(server.url, `${file('', '')}${file('a', 'x')}--b--`, FORM)).toEqual({
@@ -170,14 +170,14 @@ describe('a form', () => {
     })
   })
 
-  test('may hold nothing', async () => {
+  test('may be empty', async () => {
     await using server = await start()
 
     expect(await post(server.url, '--b--\r\n', FORM)).toEqual({ status: 200, content: [] })
   })
 })
 
-describe('what is no form', () => {
+describe('what is not a form', () => {
   test.each([
     ['application/json', 415],
     ['multipart/mixed; boundary=b', 415],
@@ -187,13 +187,13 @@ describe('what is no form', () => {
     ['multipart/form-data; boundary=""', 400],
     [`multipart/form-data; boundary=${'x'.repeat(201)}`, 400],
     ['multipart/form-data; boundary="a\tb"', 400],
-  ])('labelled %j is %i', async (type, status) => {
+  ])('with the content type %j is answered with %i', async (type, status) => {
     await using server = await start()
 
     expect(await post(server.url, `${file('a', 'x')}--b--`, { 'content-type': type })).toMatchObject({ status })
   })
 
-  test('is refused without a label, or compressed', async () => {
+  test('is refused without a content type, or compressed', async () => {
     await using server = await start()
     const client = await openRaw(server.port)
     client.send(
@@ -238,7 +238,7 @@ describe('what is no form', () => {
       'headers that are too long',
       `--b\r\nX: ${'y'.repeat(100_000)}\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b--`,
     ],
-  ])('%s is 400, and the server lives on', async (_what, body) => {
+  ])('%s is answered with 400, and the server goes on', async (_what, body) => {
     await using server = await start()
 
     expect(await post(server.url, Buffer.from(body, 'latin1'), FORM)).toMatchObject({
@@ -257,7 +257,7 @@ describe('limits of a form', () => {
   const form = { files: 2, totalBytes: 100_000, fields: 3, fieldBytes: 1_000 }
   const field = (bytes: number) => lines('--b', 'Content-Disposition: form-data; name="a"', '', 'x'.repeat(bytes), '')
 
-  test('all files together may be as large as allowed, and not a byte more', async () => {
+  test('all files together may have the allowed size, and not a byte more', async () => {
     await using server = await start({ form })
     const body = (second: number) => `${file('a', 'x'.repeat(60_000))}${file('b', 'x'.repeat(second))}--b--`
 
@@ -289,7 +289,7 @@ describe('limits of a form', () => {
     })
   })
 
-  test('what announces too much is refused before it is sent', async () => {
+  test('a Content-Length above the limit is refused before the form is sent', async () => {
     await using server = await start({ form })
     const client = await openRaw(server.port)
 
@@ -317,7 +317,7 @@ describe('limits of a form', () => {
     ['in a file', lines('--b', 'Content-Disposition: form-data; name="file"; filename="a"', '', ''), 413],
     ['in the headers', '--b\r\nX: ', 400],
     ['behind the last part', '--b--', 413],
-  ])('what goes on without end %s is given up soon', async (_where, beginning, status) => {
+  ])('an endless form is refused soon: %s', async (_where, beginning, status) => {
     await using server = await start({ form })
     const client = await openRaw(server.port)
     client.send(head(server.port, 'Transfer-Encoding: chunked'))
@@ -341,7 +341,7 @@ function flood({ socket }: RawClient): void {
 }
 
 describe('a slow form', () => {
-  /** Tells how much of the file has come. */
+  /** Reports how much of the file has arrived. */
   function counting() {
     let seen = 0
     const counted = route('POST /form', async (request, reply) => {
@@ -354,7 +354,7 @@ describe('a slow form', () => {
   }
   const beginning = file('a', '').slice(0, -2)
 
-  test('may take for ever, as long as it comes at 8 kB a second', async () => {
+  test('may take any time if it arrives at 8 kB a second', async () => {
     const clock = createManualClock()
     const { routes, seen } = counting()
     await using server = await start({ clock, routes })
@@ -365,7 +365,7 @@ describe('a slow form', () => {
     // An hour. Each piece arrives before the clock moves on.
     for (let i = 1; i <= 120; i += 1) {
       client.send(Buffer.alloc(240_100, 'x'))
-      // What could be the beginning of a boundary is kept back.
+      // A possible beginning of a boundary is held back.
       await until(() => seen() >= i * 240_100 - 64)
       clock.advance(30_000)
     }
@@ -373,7 +373,7 @@ describe('a slow form', () => {
     client.socket.destroy()
   })
 
-  test('is given up when it does not', async () => {
+  test('is refused if it is slower', async () => {
     const clock = createManualClock()
     const { routes, seen } = counting()
     await using server = await start({ clock, routes })
@@ -393,7 +393,7 @@ describe('a slow form', () => {
     await client.closed()
   })
 
-  test('is not blamed for the time that its reader takes, and the reader holds it up', async () => {
+  test('a slow reader does not count against the client, and slows it down', async () => {
     const clock = createManualClock()
     const gate = Promise.withResolvers<void>()
     let began = false
@@ -419,7 +419,7 @@ describe('a slow form', () => {
 
     clock.advance(100_000)
     expect(client.received()).toBe('')
-    // The rest waits at the client and in the kernel's buffers.
+    // The rest is still at the client or in the kernel's buffers.
     expect(client.socket.writableLength).toBeGreaterThan(10_000_000)
     gate.resolve()
 
@@ -427,7 +427,7 @@ describe('a slow form', () => {
   })
 })
 
-/** Resolves when the figure has stayed the same for many turns: what could move has moved. */
+/** Resolves when the number has not changed for many turns. */
 async function steady(figure: () => number): Promise<void> {
   let last = figure()
   for (let turns = 0; turns < 500; turns += 1) {
@@ -438,7 +438,7 @@ async function steady(figure: () => number): Promise<void> {
 }
 
 describe('a reader of a form', () => {
-  test('may leave parts unread: the next one is found all the same', async () => {
+  test('may skip parts and still gets the next one', async () => {
     const picky = route('POST /form', async (request, reply) => {
       const names: unknown[] = []
       for await (const part of request.multipart()) {
@@ -469,7 +469,7 @@ describe('a reader of a form', () => {
     expect(statusOfText(await client.closed())).toBe(500)
   })
 
-  test('is told when the client goes away, and the server lives on', async () => {
+  test('gets an error if the client disconnects, and the server goes on', async () => {
     const outcomes: unknown[] = []
     const told = route('POST /form', async (request, reply) => {
       try {

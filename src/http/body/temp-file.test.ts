@@ -9,7 +9,7 @@ async function folder() {
   return { dir: join(root, 'spool'), [Symbol.asyncDispose]: () => rm(root, { recursive: true }) }
 }
 
-test('gives back what was written, from anywhere', async () => {
+test('returns what was written, from any position', async () => {
   await using at = await folder()
   const file = await createTempFolder(at.dir).create('a')
   await file.write(Buffer.from('hello '))
@@ -26,11 +26,11 @@ test('gives back what was written, from anywhere', async () => {
 })
 
 test.skipIf(process.platform === 'win32')(
-  'is a file without a name in a folder that nobody else can look into',
+  'is a file without a name in a folder that only this user can open',
   async () => {
     await using at = await folder()
     await mkdir(at.dir)
-    // As a process that was killed may have left it on Windows.
+    // A killed process may leave such a file on Windows.
     await writeFile(join(at.dir, 'old'), 'left behind')
     const temp = createTempFolder(at.dir)
 
@@ -47,7 +47,7 @@ test.each([
   ['ENOSPC', 'storage_full'],
   ['EDQUOT', 'storage_full'],
   ['EIO', 'storage_failed'],
-])('%s of the disk is %s', async (code, expected) => {
+])('the disk error %s becomes %s', async (code, expected) => {
   await using at = await folder()
   const failure = Object.assign(new Error(code), { code })
   const fail = async () => {

@@ -3,7 +3,7 @@ import { createManualClock } from '../testing/server-fixture.ts'
 import { createCached } from './cached.ts'
 
 describe('cached value', () => {
-  test('loads once for all who ask within its age, then again', async () => {
+  test('loads once while the value is fresh, then again', async () => {
     const clock = createManualClock()
     let loads = 0
     const cached = createCached(async () => ++loads, { clock, maxAgeMs: 5_000 })
@@ -15,7 +15,7 @@ describe('cached value', () => {
     expect(await cached.read(20)).toBe(2)
   })
 
-  test('gives the last value when the next one takes too long, and the next one as soon as it is there', async () => {
+  test('returns the last value if the next one takes too long, and the next one once it is there', async () => {
     const clock = createManualClock()
     const slow = Promise.withResolvers<string>()
     const loads = [Promise.resolve('old'), slow.promise]

@@ -54,7 +54,7 @@ const modelDown = async () => {
 }
 
 describe('health', () => {
-  test('all is well, about the server and about its agent', async () => {
+  test('is healthy if the server and its agent work', async () => {
     await using server = await start()
 
     expect(await server.ask('/health')).toEqual({ status: 200, body: wellBody })
@@ -77,7 +77,7 @@ describe('health', () => {
     expect(await server.ask('/ready')).toEqual({ status: 200, body: { ready: true, state: 'ready' } })
   })
 
-  test('without storage it is unhealthy; the reason stays in the log', async () => {
+  test('without storage the server is unhealthy, and the reason stays in the log', async () => {
     const storage = async () => {
       throw new Error('SQLITE_IOERR at /home/ada/secret')
     }
@@ -108,7 +108,7 @@ describe('health', () => {
     expect(await server.ask('/health')).toEqual({ status: 200, body: { ...wellBody, insecure: true } })
   })
 
-  test('strangers beyond loopback learn the status only', async () => {
+  test('callers without a token learn only the status, if a token is required', async () => {
     await using server = await start({}, true)
     const known = { authorization: `Bearer ${userToken.token}` }
 
@@ -121,7 +121,7 @@ describe('health', () => {
     expect(await server.ask('/health', known)).toEqual({ status: 200, body: wellBody })
   })
 
-  test('checks are asked once in five seconds, and one that hangs is down after three', async () => {
+  test('checks run once in five seconds, and a hanging one is down after three', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     let asks = 0
     const model = () => {
@@ -145,7 +145,7 @@ describe('health', () => {
     expect(asks).toBe(1)
   })
 
-  test('a server that an agent needs has a line of its own, as it is at the moment', async () => {
+  test('each server that an agent needs is listed with its current state', async () => {
     const servers = [
       { name: 'mcp:helper/files', trouble: null as string | null },
       { name: 'mcp:helper/web', trouble: null },
@@ -206,7 +206,7 @@ describe('server states', () => {
     expect(await ask('/comes-later')).toEqual([404, 'route_not_found', null])
     server.server.serve([...routes, route('GET /comes-later', (_request, reply) => reply.json(200, 'now'))])
     expect(await ask('/comes-later')).toEqual([200, undefined, null])
-    // What it said at the start is not remembered.
+    // The answer of the start is not cached.
     expect(await ask('/health')).toEqual([200, undefined, null])
     expect(await ask('/ready')).toEqual([200, undefined, null])
     expect(checked).toBe(1)

@@ -23,7 +23,7 @@ describe('logger', () => {
     ])
   })
 
-  test('a field cannot pose as the time, level or message', () => {
+  test('a field cannot replace the time, level or message', () => {
     const { log, lines } = setUp()
 
     log.warn('real', { level: 'debug', message: 'forged', time: 'never' })
@@ -42,7 +42,7 @@ describe('logger', () => {
     expect(lines.map((line) => JSON.parse(line).level)).toEqual(['warn', 'error'])
   })
 
-  test.each(['json', 'text'] as const)('no text can begin a second %s line or steer a terminal', (format) => {
+  test.each(['json', 'text'] as const)('no text can start a second %s line or control a terminal', (format) => {
     const { log, lines } = setUp({ format })
 
     fc.assert(
@@ -58,7 +58,7 @@ describe('logger', () => {
     expect(lines.at(-1)).toMatch(ONE_PLAIN_LINE)
   })
 
-  test('masks known secrets, what looks like a key, and fields that are named like one', () => {
+  test('masks known secrets, text that looks like a key, and fields with the name of a secret', () => {
     const { log, lines } = setUp({ secrets: ['hunter2!'] })
 
     log.info('with hunter2!', {
@@ -75,7 +75,7 @@ describe('logger', () => {
     })
   })
 
-  test('content is written only when asked for', () => {
+  test('content is written only if enabled', () => {
     const off = setUp()
     const on = setUp({ content: true })
 
@@ -85,7 +85,7 @@ describe('logger', () => {
     expect(on.lines[0]).toContain('"content":"hello","nested":{"content":"there"}')
   })
 
-  test('an error shows name, message and cause; its stack only at debug', () => {
+  test('an error shows name, message and cause, and its stack only at level debug', () => {
     const error = new TypeError('broken', { cause: new Error('sk-abcdefgh1234') })
     const info = setUp()
     const debug = setUp({ level: 'debug' })
@@ -100,7 +100,7 @@ describe('logger', () => {
     expect(JSON.parse(debug.lines[0] ?? '').error.stack).toMatch(/^TypeError: broken\n {4}at /)
   })
 
-  test('what is no JSON or too much costs its fields, not the line', () => {
+  test('fields that are not JSON or too large are dropped, but the line stays', () => {
     const { log, lines } = setUp()
     const circle: Record<string, unknown> = {}
     circle.self = circle
@@ -116,7 +116,7 @@ describe('logger', () => {
     ])
   })
 
-  test('a text line is readable, and coloured when told', () => {
+  test('a text line is readable, and colored if enabled', () => {
     const plain = setUp({ format: 'text' })
     const painted = setUp({ format: 'text', colors: true })
 

@@ -24,7 +24,7 @@ describe('mask', () => {
     },
   )
 
-  test('known secrets go in every spelling, the longer one first', () => {
+  test('known secrets are masked in every encoding, the longest first', () => {
     const mask = createMask(['pass"word', 'pass"word-long', 'x'])
 
     expect(mask('pass"word-long pass%22word pass\\"word cGFzcyJ3b3Jk x')).toBe('[masked] [masked] [masked] [masked] x')

@@ -48,7 +48,7 @@ describe('metrics', () => {
     )
   })
 
-  test('a name is given once and is a name', () => {
+  test('a name must be valid and unique', () => {
     const metrics = createMetrics()
     metrics.gauge('open', 'Open.', () => 0)
 
@@ -58,7 +58,7 @@ describe('metrics', () => {
 })
 
 describe('GET /metrics', () => {
-  test('counts answers by pattern, never by what a client wrote, and shows state and streams', async () => {
+  test('counts answers by route pattern, never by client text, and shows state and streams', async () => {
     const metrics = createMetrics()
     const hold = Promise.withResolvers<void>()
     const routes = [
@@ -89,7 +89,7 @@ describe('GET /metrics', () => {
     abort.abort()
   })
 
-  test("is the operator's where it is set so", async () => {
+  test("needs the operator's token if configured so", async () => {
     await using server = await startServer({ routes: metricsRoutes(createMetrics(), 'operator') })
     const headers = { authorization: `Bearer ${operatorToken.token}` }
 
@@ -105,7 +105,7 @@ describe('GET /metrics', () => {
     const metrics = createMetrics()
     const stop = registerProcessMetrics(metrics)
 
-    // Asked in the same tick: the loop was not delayed yet.
+    // Read in the same tick, so the loop had no delay yet.
     const text = metrics.text()
     stop()
 

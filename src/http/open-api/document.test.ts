@@ -33,7 +33,7 @@ const statuses = (operation: unknown) =>
     .parse(operation)
 
 describe('the document', () => {
-  test('takes parameters from the path, with their descriptions where there are any', () => {
+  test('takes parameters from the path, with descriptions if there are any', () => {
     const params = { id: z.string().describe('The note.') }
     const operation = operationAt(
       '/notes/{id}/lines/{line}',
@@ -51,7 +51,7 @@ describe('the document', () => {
     })
   })
 
-  test('keeps a schema with an id once for each side on which it differs', () => {
+  test('stores a schema with an id once, or twice if input and output differ', () => {
     const body = { schema: NoteSchema, examples: { short: { text: 'Hi' } } }
     const responses = { 200: { description: 'It.', content: { 'application/json': { schema: NoteSchema } } } }
     const { paths, components } = documentOf(
@@ -80,7 +80,7 @@ describe('the document', () => {
     expect(paths['/other']?.get).toMatchObject({ responses: { 200: answer } })
   })
 
-  test('describes a stream by what its events carry', () => {
+  test('describes a stream by the data of its events', () => {
     const events = { said: z.strictObject({ text: z.string() }) }
     const content = { 'text/event-stream': { schema: events.said, events, example: { text: 'Hi' } } }
     const operation = operationAt(
@@ -112,7 +112,7 @@ describe('the document', () => {
 })
 
 describe('the failures', () => {
-  test('are those that all routes of the kind share, and those that the route names', () => {
+  test('are those that all such routes share, and those of the route itself', () => {
     const body = { schema: NoteSchema, examples: {} }
     const describe = { ...described, body, errors: ['run_in_progress' as const] }
     const post = route({ method: 'POST', door: 'rest', body: 'message', describe })
@@ -126,7 +126,7 @@ describe('the failures', () => {
     ])
   })
 
-  test('have the statuses and shapes of their family', () => {
+  test('have the statuses and formats of their family', () => {
     const describe = { ...described, errors: ['invalid_request'] as const }
     const document = openApiDocument([route({ describe })], {
       title: 'Test',

@@ -27,7 +27,7 @@ const notes: Route = {
 }
 
 test.skipIf(chromiumPath === null)(
-  'the page sends the example of an operation and shows what is streamed back',
+  'the page sends the example of an operation and shows the streamed answer',
   { timeout: 60_000 },
   async () => {
     await using server = await startServer({

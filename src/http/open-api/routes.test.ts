@@ -10,7 +10,7 @@ const start = (publicDocs: boolean, tokenRequired: boolean) =>
     auth: { tokenRequired },
   })
 
-test('GET /openapi.json is a document that knows itself', async () => {
+test('GET /openapi.json returns a document that includes its own route', async () => {
   await using server = await start(false, false)
 
   const answer = await fetch(`${server.url}/openapi.json`)
@@ -24,7 +24,7 @@ test('GET /openapi.json is a document that knows itself', async () => {
 })
 
 describe('GET /docs', () => {
-  test('is a page whose policy allows its own style and script, and nothing from elsewhere', async () => {
+  test('is a page whose policy allows only its own style and script', async () => {
     await using server = await start(false, false)
 
     const answer = await fetch(`${server.url}/docs`)
@@ -44,13 +44,13 @@ describe('GET /docs', () => {
       "require-trusted-types-for 'script'",
       "trusted-types 'none'",
     ])
-    // What the policy would refuse must not be there in the first place.
+    // The page must not contain what the policy would refuse.
     expect(html.match(/<[^>]+\s(?:on\w+|style|src)=|<(?:script|style)/g)).toEqual(['<style', '<script'])
     expect(html.match(/https?:|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(/g)).toBeNull()
   })
 })
 
-test.each(['/openapi.json', '/docs'])('%s needs the token, unless the documentation is public', async (path) => {
+test.each(['/openapi.json', '/docs'])('%s needs a token, unless the documentation is public', async (path) => {
   await using closed = await start(false, true)
   await using open = await start(true, true)
 
@@ -58,7 +58,7 @@ test.each(['/openapi.json', '/docs'])('%s needs the token, unless the documentat
   expect((await fetch(open.url + path)).status).toBe(200)
 })
 
-test('with AG-UI closed the page is at / too, for whoever has no token yet, and the document names open doors alone', async () => {
+test('with AG-UI closed, the page is also at /, without a token, and the document lists only open doors', async () => {
   const route = (path: string, door: Door | null): Route => ({
     method: 'GET',
     path,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { headerUnder, pathUnder, readBasePath } from './base-path.ts'
 
-test('a base path is read without its last slash, and none means all', () => {
+test('a base path loses its last slash, and an empty one means all paths', () => {
   expect(['', '/', '/agent', '/agent/', '/a/b', '/caf%C3%A9'].map(readBasePath)).toEqual([
     '',
     '',

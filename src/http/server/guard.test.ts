@@ -62,7 +62,7 @@ describe('Host', () => {
     expect(await ask({}, () => [], 'GET /hello HTTP/1.0')).toMatchObject({ status: 200 })
   })
 
-  test('an absolute target is held to the same rule', async () => {
+  test('an absolute target follows the same rule', async () => {
     const host = (port: number) => [`Host: localhost:${port}`]
 
     expect(await ask({}, host, 'GET http://evil.example/hello HTTP/1.1')).toMatchObject({ status: 421 })
@@ -72,7 +72,7 @@ describe('Host', () => {
     })
   })
 
-  test('listed hosts are answered for, with any port unless one is given', async () => {
+  test('listed hosts are allowed, with any port unless one is given', async () => {
     const guard = { allowedHosts: ['agents.example', 'Other.example:8443'] }
 
     expect(await ask({ guard }, () => ['Host: agents.example'])).toMatchObject({ status: 200 })
@@ -81,7 +81,7 @@ describe('Host', () => {
     expect(await ask({ guard }, () => ['Host: other.example'])).toMatchObject({ status: 421 })
   })
 
-  test('beyond loopback the address that was reached is a host, names are not', async () => {
+  test('beyond loopback, the address of the connection is allowed as a host, names are not', async () => {
     const guard = { loopbackOnly: false, host: '0.0.0.0' }
 
     expect(await ask({ guard }, (port) => [`Host: 127.0.0.1:${port}`])).toMatchObject({ status: 200 })
@@ -90,13 +90,13 @@ describe('Host', () => {
     expect(await ask({ guard }, (port) => [`Host: rebound.example:${port}`])).toMatchObject({ status: 421 })
   })
 
-  test('the name it was told to listen on is a host', async () => {
+  test('the configured host name is allowed', async () => {
     const guard = { host: 'My-Laptop.local' }
 
     expect(await ask({ guard }, (port) => [`Host: my-laptop.local:${port}`])).toMatchObject({ status: 200 })
   })
 
-  test('loopback is what only this machine can reach', () => {
+  test('loopback addresses are those that only this machine can reach', () => {
     expect(['127.0.0.1', '127.9.9.9', 'localhost', '::1', '[::1]'].map(isLoopback)).not.toContain(false)
     expect(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example', 'localhost.example', ''].map(isLoopback)).not.toContain(
       true,
@@ -117,7 +117,7 @@ describe('Origin', () => {
   ]
 
   test.each(['http://localhost:3000', 'https://localhost', 'http://127.0.0.1:5173', 'http://[::1]:80'])(
-    'pages of this machine may ask: %s',
+    'pages of this machine are allowed: %s',
     async (origin) => {
       expect(await ask({}, from(origin))).toMatchObject({ status: 200, cors: granted(origin) })
     },
@@ -131,7 +131,7 @@ describe('Origin', () => {
     'http://localhost:80@evil.example',
     'file://',
     'http://127.0.0.1:5173/path',
-  ])('others may not, and get no grant: %s', async (origin) => {
+  ])('other pages are refused without CORS headers: %s', async (origin) => {
     const { status, cors, text } = await ask({}, from(origin))
 
     expect({ status, cors }).toEqual({ status: 403, cors: [] })
@@ -148,7 +148,7 @@ describe('Origin', () => {
     expect(await ask({ guard }, from('http://localhost:3000'))).toMatchObject({ status: 403, cors: [] })
   })
 
-  test('a list may hold "local" to keep them', async () => {
+  test('a list with "local" keeps them', async () => {
     const guard = { origins: ['local', 'https://app.example'] }
 
     expect(await ask({ guard }, from('https://app.example'))).toMatchObject({ status: 200 })
@@ -157,14 +157,14 @@ describe('Origin', () => {
     expect(await ask({ guard }, from('local'))).toMatchObject({ status: 403 })
   })
 
-  test('pages of the server itself may always ask', async () => {
+  test('pages of the server itself are always allowed', async () => {
     const guard = { allowedHosts: ['agents.example'], origins: [] }
     const own = () => ['Host: agents.example', 'Origin: https://agents.example']
 
     expect(await ask({ guard }, own)).toMatchObject({ status: 200 })
   })
 
-  test('"*" is granted literally, and only where a token is required', async () => {
+  test('"*" is sent literally, and only if a token is required', async () => {
     const token = (port: number) => [
       ...from('https://any.example')(port),
       'Authorization: Bearer user-token-of-these-tests',
@@ -176,7 +176,7 @@ describe('Origin', () => {
     await expect(ask({ guard: { origins: ['*'] } }, token)).rejects.toThrow('only if every request needs a token')
   })
 
-  test('a refusal for another reason still tells an allowed page why', async () => {
+  test('an allowed page can read a refusal for another reason', async () => {
     expect(await ask({ auth: { tokenRequired: true } }, from('http://localhost:3000'))).toMatchObject({
       status: 401,
       cors: granted('http://localhost:3000'),
@@ -193,7 +193,7 @@ describe('preflight', () => {
     'Access-Control-Request-Private-Network: true',
   ]
 
-  test('needs no token and lists what may be sent, without credentials or private networks', async () => {
+  test('needs no token and lists allowed methods and headers, without credentials or private networks', async () => {
     const auth = { tokenRequired: true }
 
     const { status, cors } = await ask({ auth }, preflight('http://localhost:3000'), 'OPTIONS /hello HTTP/1.1')

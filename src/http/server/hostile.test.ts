@@ -1,4 +1,5 @@
-// What hostile or broken clients send, over raw sockets: it is answered with a problem or cut, and never harms the others.
+// Input of hostile or broken clients over raw sockets. It is answered with a problem or the connection is cut. Other clients are never
+// affected.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -27,7 +28,7 @@ async function isAlive(server: { url: string }): Promise<boolean> {
   return (await (await fetch(`${server.url}/hello`)).json()) === 'hello'
 }
 
-describe('what is no HTTP', () => {
+describe('invalid HTTP', () => {
   test.each([
     ['nonsense', 'hello there\r\n\r\n'],
     ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n'],
@@ -57,7 +58,7 @@ describe('what is no HTTP', () => {
     expect(await isAlive(server)).toBe(true)
   })
 
-  test('TLS on a plain port is told so', async () => {
+  test('TLS on a plain port gets a hint', async () => {
     await using server = await start()
 
     const answer = await exchange(server.port, new Uint8Array([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))
@@ -85,7 +86,7 @@ describe('what is no HTTP', () => {
     expect(server.metrics.text()).toContain('quarterdeck_http_requests_total{method="-",route="-",status="400"} 1')
   })
 
-  test('CONNECT is not a way out', async () => {
+  test('CONNECT is refused', async () => {
     await using server = await start()
 
     const answer = await exchange(server.port, 'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n')
@@ -105,7 +106,7 @@ describe('what is no HTTP', () => {
     expect(await isAlive(server)).toBe(true)
   })
 
-  test('a wish to upgrade is ignored', async () => {
+  test('an Upgrade header is ignored', async () => {
     await using server = await start()
     const headers = ['Upgrade: websocket', 'Connection: Upgrade, close']
 
@@ -199,7 +200,7 @@ describe('too much', () => {
     expect(await isAlive(server)).toBe(true)
   })
 
-  test('a broken body beside a handler that does not read it is answered once', async () => {
+  test('a broken body that its handler does not read is answered once', async () => {
     const late = route('POST /late', async (_request, reply) => {
       await turn()
       reply.json(200, 'late')
@@ -235,13 +236,13 @@ describe('too slow', () => {
     ['nothing at all', ''],
     ['half a request line', 'GET /hel'],
     ['headers without an end', 'GET /hello HTTP/1.1\r\nHost: x\r\nX-A: '],
-  ])('%s is given up', async (_name, text) => {
+  ])('%s times out', async (_name, text) => {
     await using server = await start({ limits })
 
     expect(problemOfText(await exchange(server.port, text))).toMatchObject({ status: 408, code: 'request_timeout' })
   })
 
-  test('headers that trickle are given up, however busy they look', async () => {
+  test('headers that arrive byte by byte time out', async () => {
     await using server = await start({ limits })
     const client = await openRaw(server.port)
     client.send('GET /hello HTTP/1.1\r\nHost: x\r\n')
@@ -253,7 +254,7 @@ describe('too slow', () => {
     expect(statusOfText(answer)).toBe(408)
   })
 
-  test('a body that never comes is given up, as an answer to its request', async () => {
+  test('a body that never arrives times out, with an answer to its request', async () => {
     await using server = await start({ limits })
     const head = lines(server.port, 'POST /echo HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 10')
 
@@ -272,7 +273,7 @@ describe('too slow', () => {
 })
 
 describe('several requests on one connection', () => {
-  test('that come at once are answered in order', async () => {
+  test('that arrive at once are answered in order', async () => {
     await using server = await start({ limits: { pipelined: 4 } })
     const client = await openRaw(server.port)
 
@@ -285,7 +286,7 @@ describe('several requests on one connection', () => {
     expect(answers).toMatch(/"hello"$/)
   })
 
-  test('are not taken in without bound while the first ones are in work', async () => {
+  test('are read only up to a limit while the first ones are in work', async () => {
     const work = Promise.withResolvers<void>()
     const slow = route('GET /slow/:id', async (request, reply) => {
       await work.promise
@@ -305,7 +306,7 @@ describe('several requests on one connection', () => {
     expect([...(await client.closed()).matchAll(/\{"id":"(item-\d+)"\}/g)].map(([, id]) => id)).toEqual(ids)
   })
 
-  test('garbage behind a request that is still in work cuts the connection instead of answering for it', async () => {
+  test('garbage after a request in work cuts the connection and is not answered in its place', async () => {
     const work = Promise.withResolvers<void>()
     const slow = route('GET /slow', async (_request, reply) => {
       await work.promise
@@ -319,7 +320,7 @@ describe('several requests on one connection', () => {
     work.resolve()
   })
 
-  test('a request within a body stays a body', async () => {
+  test('a request inside a body stays part of the body', async () => {
     await using server = await start()
     const body = 'GET /hello HTTP/1.1\r\n\r\n'
     const first = lines(
@@ -353,7 +354,7 @@ describe('clients that leave', () => {
     expect(await isAlive(server)).toBe(true)
   })
 
-  test('half-way, after their request, are let go', async () => {
+  test('by closing their half after the request are dropped', async () => {
     await using server = await start()
     const client = await openRaw(server.port)
     client.send(lines(server.port, 'POST /echo HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 10'))
@@ -417,11 +418,11 @@ describe('anything at all', () => {
 
     expect(await isAlive(server)).toBe(true)
     expect(server.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
-    // Deep enough to be worth it.
+    // Enough cases must get past the parser.
     expect([...statuses]).toEqual(expect.arrayContaining([400, 404]))
   })
 
-  test('is a body that is read or refused', async () => {
+  test('as a body is read or refused', async () => {
     await using server = await start()
     const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
     const body = fc.oneof(

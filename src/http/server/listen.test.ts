@@ -8,7 +8,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ 
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test.skipIf(process.platform !== 'linux')('many connections are taken in a few turns of the loop', async () => {
+test.skipIf(process.platform !== 'linux')('many connections are accepted in a few turns of the loop', async () => {
   const server = createServer()
   const { host, port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0 }, () => {})
   let taken = 0
@@ -29,7 +29,7 @@ test.skipIf(process.platform !== 'linux')('many connections are taken in a few t
   expect(turns).toBeLessThan(60)
 })
 
-test('a port that is in use is refused, also when the other one listens like this', async () => {
+test('a port in use is refused, also if the other server listens in the same way', async () => {
   const first = createServer()
   const second = createServer()
   const { host, port, close } = await listen(first, { hosts: ['127.0.0.1'], port: 0 }, () => {})
@@ -44,7 +44,7 @@ test('a port that is in use is refused, also when the other one listens like thi
   })
 })
 
-test('any port: one that somebody else takes at the last moment is left to them, and another is found', async () => {
+test('port 0: if somebody takes the free port at the last moment, another one is found', async () => {
   const strangers: NetServer[] = []
   const server = createServer()
   const open = server.listen.bind(server)
@@ -79,7 +79,7 @@ test('one socket serves as well', async () => {
   expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(Array(20).fill('here'))
 })
 
-test('closed, it takes no more, and the port is free', async () => {
+test('after close, it accepts no connections and the port is free', async () => {
   const server = createServer()
   const { host, port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0 }, () => {})
   close()
@@ -110,7 +110,7 @@ describe.skipIf(!hasIpv6)('on both addresses of this machine', () => {
     expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(['here', 'here'])
   })
 
-  test('it has both or none', async () => {
+  test('it listens on both or none', async () => {
     const stranger = createTcpServer()
     await new Promise<void>((resolve) => stranger.listen(0, '::1', resolve))
     onTestFinished(() => void stranger.close())
@@ -128,8 +128,8 @@ describe.skipIf(!hasIpv6)('on both addresses of this machine', () => {
     next.close()
   })
 
-  test('one that the machine does not have is left out, unless it is the only one', async () => {
-    // Kept for examples, so that no machine has it.
+  test('an address that the machine does not have is skipped, unless it is the only one', async () => {
+    // Reserved for documentation, so no machine has it.
     const nowhere = '2001:db8::1'
     const server = createServer()
     const { host, close } = await listen(server, { hosts: ['127.0.0.1', nowhere], port: 0 }, () => {})

@@ -41,7 +41,7 @@ describe('answers', () => {
     })
   })
 
-  test('nothing is an answer, too', async () => {
+  test('an answer may be empty', async () => {
     const gone = route('DELETE /x', (_request, reply) => reply.empty(204))
 
     expect(await ask('/x', { routes: [gone] }, { ...init, method: 'DELETE' })).toMatchObject({
@@ -60,14 +60,14 @@ describe('answers', () => {
     expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, '7', ''])
   })
 
-  test('a large one arrives whole', async () => {
+  test('a large one arrives completely', async () => {
     const text = 'grüße 😀'.repeat(100_000)
     const large = route('GET /', (_request, reply) => reply.text(200, text, 'text/plain; charset=utf-8'))
 
     expect((await ask('/', { routes: [large] })).body).toBe(text)
   })
 
-  test('pieces of JSON are what the whole would be, with a length only where they are short', async () => {
+  test('JSON in pieces equals JSON in one piece, with a Content-Length only if it is short', async () => {
     const bodies = [
       {},
       { a: 1, list: [], b: 'ü' },
@@ -86,7 +86,7 @@ describe('answers', () => {
     }
   })
 
-  test('large ones wait for room, and give it back when they have left or nobody reads them', async () => {
+  test('large ones wait for room, and give it back when they are sent or nobody reads them', async () => {
     const clock = createManualClock()
     const room = createByteBudget(100, clock)
     const list = Array.from({ length: 200 }, () => 'x'.repeat(100_000))
@@ -107,7 +107,7 @@ describe('answers', () => {
 
     const answer = fetch(server.url)
     await until(() => room.waiting === 2)
-    // Whoever keeps it for half a minute while others wait is dropped.
+    // A reader that keeps its room for 30 s while others wait is dropped.
     while (room.waiting > 0) {
       clock.advance(1_000)
       await turn()
@@ -116,7 +116,7 @@ describe('answers', () => {
     await until(() => room.used === 0)
   })
 
-  test('large ones are made one in a turn of the loop, so that others are answered in between', async () => {
+  test('only one large answer is made per turn of the loop, so that others are answered in between', async () => {
     const turns: number[] = []
     let now = 0
     let isOver = false
@@ -138,7 +138,7 @@ describe('answers', () => {
     expect(new Set(turns).size).toBe(20)
   })
 
-  test('a large one to a client that does not read is given up after 30 s', async () => {
+  test('a large one to a client that does not read is dropped after 30 s', async () => {
     const clock = createManualClock()
     const large = route('GET /', (_request, reply) => reply.text(200, 'x'.repeat(64 * 1024 * 1024), 'text/plain'))
     await using server = await startServer({ routes: [large], clock })
@@ -147,7 +147,7 @@ describe('answers', () => {
     client.send(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`)
     await until(() => server.server.stats().streams > 0)
 
-    // Whatever the kernel still takes counts as progress; it takes some MiB of the 64 and then no more.
+    // Bytes that the kernel takes count as progress. It takes a few of the 64 MiB and then no more.
     while (server.server.stats().connections > 0) {
       clock.advance(30_000)
       await turn()
@@ -159,14 +159,14 @@ describe('answers', () => {
 })
 
 describe('small answers that nobody reads', () => {
-  test('are given up after 30 s, too', async () => {
+  test('are dropped after 30 s too', async () => {
     const clock = createManualClock()
     const small = route('GET /', (_request, reply) => reply.text(200, 'x'.repeat(60_000), 'text/plain'))
     await using server = await startServer({ routes: [small], clock })
     const client = await openRaw(server.port)
     client.socket.pause()
     const request = `GET / HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`
-    // Until the kernel is full and an answer stays with the server.
+    // Until the kernel is full and an answer stays in the server.
     for (let i = 0; i < 1_000 && server.server.stats().streams === 0; i += 1) {
       client.send(request)
       await turn()
@@ -183,7 +183,7 @@ describe('small answers that nobody reads', () => {
 })
 
 describe('failures', () => {
-  test('that were thrown or given are problems', async () => {
+  test('that are thrown or passed to fail() become problems', async () => {
     const error = new ServerError('rate_limited', 'Slow down.', { details: { retry_after_seconds: 3 } })
     const thrown = route('GET /', () => Promise.reject(error))
     const given = route('GET /', (_request, reply) => reply.fail(error))
@@ -217,7 +217,7 @@ describe('failures', () => {
     ],
     ['something that is no error', () => Promise.reject('secret')],
     ['no answer at all', () => {}],
-  ])('%s is a 500 that says nothing, and a line in the log', async (_name, handle) => {
+  ])('%s is a 500 without details, and a line in the log', async (_name, handle) => {
     const { status, body, lines } = await ask('/', { routes: [route('GET /', handle)] }, init)
 
     expect({ status, body: JSON.parse(body) }).toMatchObject({
@@ -247,7 +247,7 @@ describe('failures', () => {
     )
   })
 
-  test('a failure of the server that the caller is told about leaves its cause in the log', async () => {
+  test('a server failure that is shown to the caller also has its cause in the log', async () => {
     const error = new ServerError('storage_failed', 'The store does not answer.', { cause: new Error('EIO') })
 
     const { status, lines } = await ask('/', { routes: [route('GET /', () => Promise.reject(error))] }, init)
@@ -256,7 +256,7 @@ describe('failures', () => {
     expect(lines).toContainEqual({ level: 'warn', message: 'request failed', correlation_id: 'c-1', error })
   })
 
-  test('a failure that cannot be written costs its caller the connection and nobody else', async () => {
+  test('a failure that cannot be written cuts the connection of its caller only', async () => {
     const circle: Record<string, unknown> = {}
     circle.self = circle
     const routes = [
@@ -270,7 +270,7 @@ describe('failures', () => {
     expect(await (await fetch(`${server.url}/fine`)).json()).toBe('fine')
   })
 
-  test('a door can answer in its own shape, for what it throws, gives, or never sees', async () => {
+  test('a door can use its own error format, also for requests that never reach it', async () => {
     const openai: ErrorShape = ({ status, detail, code }) => {
       return { status, contentType: 'application/json', body: { error: { message: detail, code } } }
     }

@@ -12,7 +12,7 @@ import {
   userToken,
 } from '../testing/server-fixture.ts'
 
-/** A server whose handler hands its stream over to the test. */
+/** A server whose handler passes its stream to the test. */
 async function setUp(
   open: (reply: Reply) => ByteStream = (reply) => reply.sse(),
   more: Partial<TestServerOptions> = {},
@@ -62,7 +62,7 @@ describe('streams of events', () => {
     expect(bodyOf(text)).toBe('6\r\n: ok\n\n\r\n')
   })
 
-  test('carry what is written, byte for byte, and leave the connection usable', async () => {
+  test('send what is written, byte for byte, and keep the connection usable', async () => {
     await using server = await setUp()
     const { client, stream } = await server.connect()
 
@@ -96,7 +96,7 @@ describe('streams of events', () => {
     expect(await client.until(/0\r\n\r\n$/)).toContain(': ok')
   })
 
-  test('that break are cut, so that they do not look complete', async () => {
+  test('that fail are cut, so that they do not look complete', async () => {
     await using server = await setUp()
     const { client } = await server.connect()
 
@@ -134,7 +134,7 @@ describe('streams of events', () => {
 })
 
 describe('silence', () => {
-  test('a comment comes within every 15 s of it', async () => {
+  test('a comment is sent within every 15 s of silence', async () => {
     await using server = await setUp()
     const { client, stream } = await server.connect()
     const comments = () => client.received().split(': keep-alive\n\n').length - 1
@@ -157,7 +157,7 @@ describe('silence', () => {
 describe('readers that do not read', () => {
   const event = 'x'.repeat(60_000)
 
-  /** Writes until the kernel takes no more, and gives the promise that waits for it. */
+  /** Writes until the kernel takes no more, and returns the pending promise. */
   async function fill(stream: ByteStream): Promise<{ waiting: Promise<unknown>; written: number }> {
     for (let written = 1; written < 5_000; written += 1) {
       let isOpen = true
@@ -174,7 +174,7 @@ describe('readers that do not read', () => {
     throw new Error('the kernel took 300 MB')
   }
 
-  test('hold the writer back until they read on', async () => {
+  test('block the writer until they continue to read', async () => {
     await using server = await setUp()
     const { client, stream } = await server.connect()
     client.socket.pause()
@@ -189,7 +189,7 @@ describe('readers that do not read', () => {
     expect(text.match(/x{60000}/g)).toHaveLength(written)
   })
 
-  test('get a large chunk whole, also when the stream is ended behind it', async () => {
+  test('get all of a large chunk, also if the stream ends after it', async () => {
     await using server = await setUp()
     const { client, stream } = await server.connect()
     const large = 'é'.repeat(4 * 1024 * 1024)
@@ -240,7 +240,7 @@ describe('readers that do not read', () => {
     client.socket.destroy()
   })
 
-  test('cost no more than 256 KiB and one event, also when the writer does not wait', async () => {
+  test('cost at most 256 KiB and one event, also if the writer does not wait', async () => {
     await using server = await setUp()
     const { client, stream, request } = await server.connect()
     client.socket.pause()
@@ -250,7 +250,7 @@ describe('readers that do not read', () => {
 
     await aborted(request)
     expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => expect.any(ClientGone)))
-    // Four are within the bound, the fifth is the one event beyond it; the sixth costs the reader its connection.
+    // Four are within the limit. The fifth is the one event beyond it. With the sixth the reader is dropped.
     expect(new Set(outcomes.slice(0, 5)).size).toBe(5)
     expect(server.server.server.stats().streams).toBe(0)
     client.socket.destroy()
@@ -270,7 +270,7 @@ describe('readers that leave', () => {
     server.done.resolve()
   })
 
-  test('by closing only their half are gone, too', async () => {
+  test('by closing only their half count as gone', async () => {
     await using server = await setUp()
     const { client, request } = await server.connect()
 
@@ -280,7 +280,7 @@ describe('readers that leave', () => {
     await client.closed()
   })
 
-  test('are made to leave within a second or so when their token is revoked', async () => {
+  test('are dropped within about a second when their token is revoked', async () => {
     let tokens = [userToken]
     await using server = await setUp(undefined, { auth: { tokens: () => tokens, tokenRequired: true } })
     const { client } = await server.connect('GET /events HTTP/1.1', `Authorization: Bearer ${userToken.token}`)
@@ -301,7 +301,7 @@ function aborted(request: Request): Promise<void> {
   })
 }
 
-/** The value once it has not changed for many turns of the loop. */
+/** Returns the value once it has not changed for many turns of the loop. */
 async function settled(read: () => number): Promise<number> {
   for (let last = read(), same = 0; ; same = read() === last ? same + 1 : 0, last = read()) {
     if (same === 200) return last

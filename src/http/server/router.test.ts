@@ -53,7 +53,7 @@ describe('router', () => {
     expect(find('GET', `/runs/${segment}`)).toEqual({ code: 'invalid_request' })
   })
 
-  test('names routes that may have been meant, the same method first', () => {
+  test('suggests similar routes, the same method first', () => {
     expect(find('POST', '/caht')).toEqual({ code: 'route_not_found', near: ['POST /chat'] })
     expect(find('POST', '/run/7/cancel')).toEqual({ code: 'route_not_found', near: ['POST /runs/:id/cancel'] })
     expect(find('GET', '/api/chat')).toEqual({ code: 'route_not_found', near: ['POST /chat'] })
@@ -61,7 +61,7 @@ describe('router', () => {
     expect(find('GET', `/${'chat'.repeat(1000)}`)).toEqual({ code: 'route_not_found', near: [] })
   })
 
-  test('a method that a path does not answer is told which ones it does', () => {
+  test('for a wrong method, the error lists the methods of the path', () => {
     expect(find('DELETE', '/chat')).toEqual({ code: 'method_not_allowed', allow: ['POST', 'OPTIONS'] })
     expect(find('DELETE', '/')).toEqual({
       code: 'method_not_allowed',
@@ -70,7 +70,7 @@ describe('router', () => {
     expect(find('BREW', '/runs/7')).toEqual({ code: 'method_not_allowed', allow: ['GET', 'HEAD', 'OPTIONS'] })
   })
 
-  test('a closed door says so, whatever the method, and is not offered', () => {
+  test('a closed door is reported for any method, and its routes are not suggested', () => {
     expect(find('GET', '/threads')).toEqual({ code: 'door_closed', door: 'threads' })
     expect(find('POST', '/threads')).toEqual({ code: 'door_closed', door: 'threads' })
     expect(find('GET', '/thread')).toEqual({ code: 'route_not_found', near: [] })

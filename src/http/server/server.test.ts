@@ -45,7 +45,7 @@ describe('requests', () => {
     })
   })
 
-  test('each leaves one line in the log, with the pattern of its route and without its query', async () => {
+  test('each one has a line in the log, with the pattern of its route and without its query', async () => {
     const noted = route('GET /runs/:id', (_request, reply) => {
       reply.note({ session_id: 's-1', run_id: 'r-1' })
       reply.json(200, {})
@@ -87,7 +87,7 @@ describe('requests', () => {
     expect(await ask('/%')).toEqual([404, 'route_not_found', '/%', null])
   })
 
-  test('OPTIONS says what a path answers', async () => {
+  test('OPTIONS lists the methods of a path', async () => {
     await using server = await startServer({ routes: [hello] })
 
     const answer = await fetch(`${server.url}/hello`, { method: 'OPTIONS' })
@@ -143,7 +143,7 @@ describe('limits per user', () => {
   })
 })
 
-describe('the end of a server', () => {
+describe('stopping a server', () => {
   test('lets answers in work complete, refuses new work, then closes', async () => {
     const work = Promise.withResolvers<void>()
     const slow = route('GET /slow', async (_request, reply) => {
@@ -167,7 +167,7 @@ describe('the end of a server', () => {
     await expect(fetch(`${server.url}/hello`)).rejects.toThrow()
   })
 
-  test('idle connections go at once, while others are still served', async () => {
+  test('idle connections close at once, while others are still served', async () => {
     const work = Promise.withResolvers<void>()
     const slow = route('GET /slow', async (_request, reply) => {
       await work.promise
@@ -189,7 +189,7 @@ describe('the end of a server', () => {
     expect(await busy.closed()).toMatch(/"done"$/)
   })
 
-  test('streams that are still open after the drain time end in good order, and their handlers hear of it', async () => {
+  test('streams that are still open after the drain time end properly, and their handlers are told', async () => {
     const aborted = Promise.withResolvers<void>()
     const events = route('GET /events', (request, reply) => {
       request.signal.addEventListener('abort', () => aborted.resolve())
@@ -207,7 +207,7 @@ describe('the end of a server', () => {
     await aborted.promise
   })
 
-  test('closing twice is closing once', async () => {
+  test('closing twice is the same as closing once', async () => {
     await using server = await startServer({ routes: [hello] })
 
     await Promise.all([server.server.close({ drainMs: 0 }), server.server.close({ drainMs: 0 })])
@@ -233,7 +233,7 @@ describe('a server that cannot listen', () => {
     other.close()
   })
 
-  test('names an address that is not there', async () => {
+  test('names an address that does not exist', async () => {
     await using server = await startServer({ routes: [hello] })
     await server.server.close({ drainMs: 0 })
 

@@ -14,7 +14,7 @@ const paths = { cert: pathOf('localhost-cert.pem'), key: pathOf('localhost-key.p
 const tls = readTlsPair(paths)
 const hello = route('GET /hello', (_request, reply) => reply.json(200, 'hello'))
 
-/** A request over a connection of its own whose certificate is checked; `options` may say otherwise. */
+/** A request over its own connection. The certificate is checked, unless `options` say otherwise. */
 async function ask(url: string, options: RequestOptions = {}): Promise<{ status: number | undefined; body: string }> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     httpsRequest(url, { ca: tls.cert, agent: false, ...options }, resolve)
@@ -36,7 +36,7 @@ describe('a server with a certificate', () => {
     await until(() => server.server.stats().connections === 0)
   })
 
-  test('holds requests to the same rules as without', async () => {
+  test('applies the same rules as without', async () => {
     await using server = await startServer({ routes: [hello], tls })
     const failure = async (options: RequestOptions) => {
       const { status, body } = await ask(`${server.url}/hello`, options)
@@ -70,7 +70,7 @@ describe('a server with a certificate', () => {
     expect(await answer).toEqual({ status: 200, body: ': ok\n\n' })
   })
 
-  test('closes also on those who have not shaken hands', async () => {
+  test('also closes connections that have not finished the handshake', async () => {
     await using server = await startServer({ routes: [hello], tls, limits: { headersMs: 60_000, requestMs: 60_000 } })
     const silent = await openRaw(server.port)
 
@@ -79,14 +79,14 @@ describe('a server with a certificate', () => {
     expect(await silent.closed()).toBe('')
   })
 
-  test('has no answer for plain http and lives on', async () => {
+  test('does not answer plain http, and goes on', async () => {
     await using server = await startServer({ routes: [hello], tls })
 
     expect(await exchange(server.port, 'GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n')).toBe('')
     expect((await ask(`${server.url}/hello`)).status).toBe(200)
   })
 
-  test('without one, https is answered with what to do', async () => {
+  test('without one, https is answered with a hint', async () => {
     await using server = await startServer({ routes: [hello] })
 
     // The first bytes of a TLS handshake.
@@ -120,7 +120,7 @@ test('a Host without a port means 443 over https and 80 over http', () => {
 })
 
 describe('the files of a certificate', () => {
-  test('one that cannot be read is named', () => {
+  test('the error names a file that cannot be read', () => {
     expect(() => readTlsPair({ ...paths, key: '/nowhere/key.pem' })).toThrow(
       expect.objectContaining({
         code: 'config_invalid',
@@ -129,7 +129,7 @@ describe('the files of a certificate', () => {
     )
   })
 
-  test('two that are no pair are refused before the server listens', () => {
+  test('two files that do not belong together are refused before the server listens', () => {
     const message = new RegExp(`^tls.cert ${paths.cert} and tls.key ${paths.cert} cannot be used together: .+`)
 
     expect(() => readTlsPair({ cert: paths.cert, key: paths.cert })).toThrow(message)

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { createManualClock, openRaw, route, startServer, until } from '../testing/server-fixture.ts'
 
-test('a small body that is still on its way when its request has been answered has as long as any body, then the connection goes', async () => {
+test('a small body that is still arriving after the answer has the usual time, then the connection is closed', async () => {
   const clock = createManualClock()
   const routes = [
     route('POST /hello', (_request, reply) => reply.json(200, 'hello')),
     route('GET /again', (_request, reply) => reply.json(200, 'again')),
   ]
-  // Node ends a connection that is silent; this one could go on with a byte now and then.
+  // Node closes a silent connection. This one could go on by sending a byte now and then.
   await using server = await startServer({ routes, clock, limits: { keepAliveMs: 600_000 } })
   const head = (line: string, ...more: string[]) =>
     [`${line} HTTP/1.1`, `Host: 127.0.0.1:${server.port}`, ...more, '', ''].join('\r\n')

@@ -1,4 +1,4 @@
-// For tests: a server on a free port of this machine, a clock that stands still, and a client that speaks bytes.
+// For tests: a server on a free local port, a manual clock, and a client that sends raw bytes.
 
 import { randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { createGuard, type GuardOptions } from '../server/guard.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server/server.ts'
 import { createServerState, type ServerState } from '../server-state.ts'
 
-/** A token with the text that nobody keeps. */
+/** A token with its text, which the server does not store. */
 export const knownToken = (token: string, user: string, role: Token['role']): Token & { token: string } => ({
   id: null,
   token,
@@ -27,7 +27,7 @@ export const knownToken = (token: string, user: string, role: Token['role']): To
 })
 
 export const userToken = knownToken('user-token-of-these-tests', 'ada', 'user')
-/** Names the user that whoever comes without a token is taken for. */
+/** Names the user that callers without a token are treated as. */
 export const localToken = knownToken('local-token-of-these-tests', 'local_user', 'user')
 export const operatorToken = knownToken('operator-token-of-these-tests', 'local_user', 'operator')
 
@@ -38,7 +38,7 @@ export interface TestServer extends AsyncDisposable {
   port: number
   url: string
   lines: LogLine[]
-  /** What lies in the folder for large bodies, and how many files in it were begun and are open. */
+  /** The names in the folder for large bodies, and how many files were created and are open. */
   tempFiles(): Promise<{ names: string[]; begun: number; open: number }>
 }
 
@@ -104,7 +104,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   return { server, state, metrics, port, url, lines, tempFiles, [Symbol.asyncDispose]: stop }
 }
 
-/** The folder, and how many files in it were begun and are still open. */
+/** Counts the files that were created in the folder, and those that are still open. */
 function countTempFiles(folder: TempFolder): { folder: TempFolder; count: { begun: number; open: number } } {
   const count = { begun: 0, open: 0 }
   return {
@@ -149,18 +149,18 @@ export function route(
   more: Partial<Route> = {},
 ): Route {
   const [method, path = '/'] = line.split(' ')
-  if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') throw new Error(`no method: ${line}`)
+  if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') throw new Error(`not a method: ${line}`)
   const body = method === 'POST' ? 'files' : 'none'
   const own = { method, path, door: null, role: 'user', body, summary: line } as const
   return { ...own, ...more, handle: async (...args) => handle(...args) }
 }
 
-/** Answers with what the handler was given. */
+/** Answers with the body of the request. */
 export const echo = (line: string, more: Partial<Route> = {}): Route =>
   route(line, async (request, reply) => reply.json(200, { body: await request.json() }), more)
 
 export interface ManualClock extends Clock {
-  /** Lets time pass and fires what is due, in order. */
+  /** Moves the time forward and fires due timers in order. */
   advance(ms: number): void
 }
 
@@ -190,15 +190,15 @@ export function createManualClock(): ManualClock {
   }
 }
 
-/** A connection that sends exactly what it is told. */
+/** A connection that sends exactly the given bytes. */
 export interface RawClient {
   socket: Socket
   send(text: string | Uint8Array): void
-  /** All that has come so far. */
+  /** Everything received so far. */
   received(): string
-  /** Resolves with what has come once it fits. */
+  /** Resolves with everything received once it matches. */
   until(pattern: RegExp): Promise<string>
-  /** Resolves with all that came when the server has closed. */
+  /** Resolves with everything received when the server has closed. */
   closed(): Promise<string>
 }
 
@@ -212,7 +212,7 @@ export async function openRaw(port: number): Promise<RawClient> {
     text += chunk
     onChange()
   })
-  // A reset is one way for a server to close.
+  // A server may close with a reset.
   socket.on('error', () => {})
   socket.on('end', () => socket.end())
   socket.on('close', () => {
@@ -238,12 +238,12 @@ export async function openRaw(port: number): Promise<RawClient> {
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Resolves when the condition holds; the test's own time limit ends the wait for one that never does. */
+/** Resolves when the condition is true. If it never is, the test times out. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await turn()
 }
 
-/** Sends one request and returns all that came until the server closed. */
+/** Sends one request and returns everything received until the server closed. */
 export async function exchange(port: number, request: string | Uint8Array): Promise<string> {
   const client = await openRaw(port)
   client.send(request)
@@ -255,6 +255,6 @@ export const statusOfText = (text: string): number => Number(/^HTTP\/1\.1 (\d{3}
 /** The problem in the body of a raw answer. */
 export function problemOfText(text: string): Record<string, unknown> {
   const [head = '', body = ''] = text.split('\r\n\r\n')
-  if (!/^content-type: application\/problem\+json$/im.test(head)) throw new Error(`no problem: ${text}`)
+  if (!/^content-type: application\/problem\+json$/im.test(head)) throw new Error(`not a problem: ${text}`)
   return JSON.parse(body)
 }

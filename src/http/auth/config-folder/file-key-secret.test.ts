@@ -17,7 +17,7 @@ function folders() {
   }
 }
 
-test('the secret outlives a restart, in a file of the server alone', () => {
+test('the secret survives a restart, in a file that only the server can read', () => {
   const options = folders()
   const secret = createFileKeySecret(options, silentLogger)()
 
@@ -30,7 +30,7 @@ test('the secret outlives a restart, in a file of the server alone', () => {
   expect(createFileKeySecret({ ...options, dataDir: other }, silentLogger)()).not.toEqual(secret)
 })
 
-test('what is damaged or open to others is not used', () => {
+test('a file that is damaged or readable by others is not used', () => {
   const options = folders()
   const secret = createFileKeySecret(options, silentLogger)()
   const path = join(options.configDir, readdirSync(options.configDir)[0] ?? '')
@@ -43,7 +43,7 @@ test('what is damaged or open to others is not used', () => {
   expect(new Set([secret, second, third].map((one) => Buffer.from(one).toString('hex'))).size).toBe(3)
 })
 
-test('without a folder to keep it in it lives in memory', () => {
+test('without a folder the secret is only in memory', () => {
   const secret = createFileKeySecret(null, silentLogger)
 
   expect(secret()).toBe(secret())

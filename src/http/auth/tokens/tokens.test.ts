@@ -65,8 +65,8 @@ const OLD = {
 }
 const writeOld = (path: string, content: unknown = OLD) => writeFileSync(path, JSON.stringify(content), { mode: 0o600 })
 
-describe('tokens that are kept', () => {
-  test('are made once, as hashes that only the user of the server can read, outside the data directory', async () => {
+describe('stored tokens', () => {
+  test('are created once, as hashes that only the server user can read, outside the data directory', async () => {
     const { open, dataDir, configDir, valid, audited } = setUp()
 
     const { tokens, made } = await open({ make: true })
@@ -97,7 +97,7 @@ describe('tokens that are kept', () => {
     ])
   })
 
-  test('are not made for a role that a setting gives one for, nor where nobody sees them', async () => {
+  test('are not created for a role that has one in the settings, nor if nobody would see them', async () => {
     const { open, valid } = setUp()
 
     expect((await open()).tokens.current()).toEqual([])
@@ -109,7 +109,7 @@ describe('tokens that are kept', () => {
     ])
   })
 
-  test('are created and revoked at once and for the next start, in the audit trail', async () => {
+  test('creating and revoking counts at once and after a restart, and is in the audit trail', async () => {
     const { open, valid, trail } = setUp()
     const { tokens } = await open()
     const before = tokens.current()
@@ -130,7 +130,7 @@ describe('tokens that are kept', () => {
     ])
   })
 
-  test('none works that the audit trail does not name', async () => {
+  test('no token works that is not in the audit trail', async () => {
     const { open, configDir } = setUp()
     const full = async () => {
       throw new Error('the disk is full')
@@ -143,7 +143,7 @@ describe('tokens that are kept', () => {
     expect(readFileSync(join(configDir, readdirSync(configDir)[0] ?? ''), 'utf8')).not.toContain('sha256')
   })
 
-  test('several at once are all kept', async () => {
+  test('several created at once are all stored', async () => {
     const { open } = setUp()
     const { tokens } = await open()
     const names = Array.from({ length: 20 }, (_, i) => `token ${i}`)
@@ -154,7 +154,7 @@ describe('tokens that are kept', () => {
     expect((await open()).tokens.list().map(({ name }) => name)).toEqual(names.slice(0, 5))
   })
 
-  test('a file that somebody changes while the server runs does not count, and is overwritten', async () => {
+  test('changes to the file while the server runs do not count and are overwritten', async () => {
     const { open, valid } = setUp()
     const { tokens } = await open()
     const path = tokens.path ?? ''
@@ -181,7 +181,7 @@ describe('tokens that are kept', () => {
     expect((await open({ dataDir: join(folder, 'moved') })).tokens.current()).toEqual([])
   })
 
-  test('one token cannot be a user’s and an operator’s', async () => {
+  test('one token cannot belong to a user and an operator', async () => {
     const { read, open, oldPath } = setUp()
     const same = 'the-same-for-both'
 
@@ -191,13 +191,13 @@ describe('tokens that are kept', () => {
     expect(() => read({ set: { user: null, operator: same } })).toThrow('Two tokens are the same')
   })
 
-  test.each(['', 'short', 'with space in between', 'ünïcödé-in-a-token'])('a setting cannot give %j', (token) => {
+  test.each(['', 'short', 'with space in between', 'ünïcödé-in-a-token'])('a setting cannot be %j', (token) => {
     expect(() => setUp().read({ set: { user: token, operator: null } })).toThrow('must be 16 to 512 printable ASCII')
   })
 })
 
-describe('tokens that live in memory alone', () => {
-  test('are one of the operator’s, and those that are created', async () => {
+describe('tokens in memory only', () => {
+  test('are an operator token and those that are created', async () => {
     const { open, valid, folder } = setUp()
     const { tokens, made } = await open({ kept: null, make: true })
 
@@ -211,7 +211,7 @@ describe('tokens that live in memory alone', () => {
 })
 
 describe('tokens.json of an older version', () => {
-  test('is taken over once: hashed, moved, removed, still valid, one line', async () => {
+  test('is imported once: its tokens stay valid as hashes, the file is removed, the log says so', async () => {
     const { open, oldPath, valid, lines, audited, configDir } = setUp()
     writeOld(oldPath)
 
@@ -236,7 +236,7 @@ describe('tokens.json of an older version', () => {
     expect(valid((await open()).tokens, 'ada-of-an-older-version')).toBe('operator ada')
   })
 
-  test('one that a setting had replaced stays invalid', async () => {
+  test('a token that a setting had replaced stays invalid', async () => {
     const { open, oldPath, valid } = setUp()
     writeOld(oldPath)
 
@@ -247,7 +247,7 @@ describe('tokens.json of an older version', () => {
     expect([valid(later, OLD.token), valid(later, OLD.operator_token)]).toEqual([null, null])
   })
 
-  test('a crash before it was removed loses nothing and leaves nothing', async () => {
+  test('after a crash before its removal, it is removed and no token is lost', async () => {
     const { open, oldPath, valid, trail } = setUp()
     writeOld(oldPath)
     await open()
@@ -263,7 +263,7 @@ describe('tokens.json of an older version', () => {
     ])
   })
 
-  test('a crash before the new file was written leaves the old one', async () => {
+  test('a crash before the new file is written leaves the old file', async () => {
     const { open, oldPath, configDir } = setUp()
     writeOld(oldPath)
     writeFileSync(configDir, 'no folder')
@@ -272,7 +272,7 @@ describe('tokens.json of an older version', () => {
     expect(JSON.parse(readFileSync(oldPath, 'utf8'))).toEqual(OLD)
   })
 
-  test('one that turns up later is not read: a tool that can write there could become an operator', async () => {
+  test('a file that appears later is not read: a tool that can write there could become an operator', async () => {
     const { open, oldPath, lines } = setUp()
     await open()
     writeOld(oldPath)
@@ -291,7 +291,7 @@ describe('tokens.json of an older version', () => {
     ])
   })
 
-  test('one that turns up later and cannot be used does not keep the server from starting', async () => {
+  test('a file that appears later and is invalid does not prevent a start', async () => {
     const { open, oldPath, lines } = setUp()
     await open()
     for (const [text, mode] of [
@@ -308,7 +308,7 @@ describe('tokens.json of an older version', () => {
     ])
   })
 
-  test.skipIf(process.platform === 'win32')('a pipe in its place does not hold the start', async () => {
+  test.skipIf(process.platform === 'win32')('a pipe in its place does not block the start', async () => {
     const { open, oldPath } = setUp()
     await open()
     execFileSync('mkfifo', ['-m', '600', oldPath])
@@ -322,7 +322,7 @@ describe('tokens.json of an older version', () => {
     ['{"token": 7}', 'token is not valid'],
     ['{"token": "short"}', 'must be 16 to 512 printable ASCII'],
     ['{"tokens": [{"token": "token-of-somebody", "user": "x", "role": "admin"}]}', 'tokens.0.role is not valid'],
-  ])('%s stops the start without repeating what is in it', (text, message) => {
+  ])('%s prevents the start, and the error does not repeat the content', (text, message) => {
     const { read, oldPath } = setUp()
     writeFileSync(oldPath, text, { mode: 0o600 })
 
@@ -330,7 +330,7 @@ describe('tokens.json of an older version', () => {
     expect(() => read()).not.toThrow(/secret-secret|no JSON/)
   })
 
-  test.skipIf(process.platform === 'win32')('one that others can read stops the start', () => {
+  test.skipIf(process.platform === 'win32')('a file that others can read prevents the start', () => {
     const { read, oldPath } = setUp()
     writeOld(oldPath)
     chmodSync(oldPath, 0o644)
@@ -356,7 +356,7 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     }
   }
 
-  test('says what is wrong and what helps', async () => {
+  test('is refused with the reason and what to do', async () => {
     const helps = 'You can choose another one with QUARTERDECK_CONFIG_DIR.'
     expect(await refused(({ path }) => chmodSync(path, 0o640))).toBe(
       'The token file FILE cannot be used: other users can read or write it; run: chmod 600 FILE.',
@@ -382,7 +382,7 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     )
   })
 
-  test('is not in the data directory', () => {
+  test('includes one inside the data directory', () => {
     const { read, dataDir, folder } = setUp()
     const at = (configDir: string) => read({ kept: { configDir, makeFolder: () => {} } })
     symlinkSync(dataDir, join(folder, 'link'))
@@ -393,7 +393,7 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     expect(at(join(folder, 'data2')).current()).toEqual([])
   })
 
-  test('does not stop a server that has nothing to keep there', async () => {
+  test('does not stop a server that has nothing to store there', async () => {
     const { open, folder } = setUp()
     writeFileSync(join(folder, 'file'), '')
     const makeFolder = (path: string) => void mkdirSync(path)

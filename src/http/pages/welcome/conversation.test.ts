@@ -24,7 +24,7 @@ const started = (runId: string, ...messages: object[]) => ({ type: 'RUN_STARTED'
 const user = (id: string, content: unknown) => ({ id, role: 'user', content })
 
 describe('a conversation', () => {
-  test('is what its events tell, in order', () => {
+  test('has the content of its events, in order', () => {
     const { conversation, take, told } = open()
 
     take(
@@ -49,7 +49,7 @@ describe('a conversation', () => {
     expect(conversation.run).toBe('r1')
   })
 
-  test('waits after an interrupt, until a run goes on', () => {
+  test('waits after an interrupt until a run continues', () => {
     const { heard, take } = open()
 
     take(started('r1'), { type: 'RUN_FINISHED', outcome: { type: 'interrupt' } } as { type: string }, started('r2'), {
@@ -60,7 +60,7 @@ describe('a conversation', () => {
     expect(heard).toEqual(['moved r1 null', 'moved null r1', 'moved r2 null', 'moved null null'])
   })
 
-  test('says how a run ended that did not come to its end', () => {
+  test('says how a run ended that did not finish', () => {
     const { take, told } = open()
 
     take(started('r1'), { type: 'RUN_FINISHED', outcome: { type: 'cancelled' } } as { type: string }, started('r2'), {
@@ -74,7 +74,7 @@ describe('a conversation', () => {
     ])
   })
 
-  test('begins anew with a snapshot, and when it is forgotten', () => {
+  test('starts again with a snapshot, and after forget()', () => {
     const { conversation, heard, take, told } = open()
     take(started('r1', user('u1', 'Hello')))
     const call = { id: 'c1', function: { name: 'look', arguments: '{"a":1}' } }
@@ -99,7 +99,7 @@ describe('a conversation', () => {
     expect([told(), conversation.run, conversation.hasLeft('u1')]).toEqual([[], null, false])
   })
 
-  describe('of which a branch was left', () => {
+  describe('with an abandoned branch', () => {
     const said = (id: string) => ({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta: id }) as { type: string }
     const called = (id: string) => ({ type: 'TOOL_CALL_START', toolCallId: id, toolCallName: id }) as { type: string }
     const failed = (message: string) => ({ type: 'RUN_ERROR', message }) as { type: string }
@@ -110,7 +110,7 @@ describe('a conversation', () => {
     })
     const ids = (conversation: ReturnType<typeof open>['conversation']) => [...conversation.items.keys()]
 
-    test('drops what an edit left, with its calls and how its runs ended', () => {
+    test('drops the items before an edit, with calls and how runs ended', () => {
       const { conversation, take, heard } = open()
       take(started('r1', user('u1', 'one')), said('aside'), said('a1'), failed('first'))
       take(started('r2', user('u2', 'two')), called('c2'), said('a2'), failed('second'), started('r3'), failed('third'))
@@ -118,7 +118,7 @@ describe('a conversation', () => {
 
       conversation.keepShown({ messages: [user('u1', ''), assistant('a1'), user('u3', '')] }, conversation.runs)
 
-      // What the session does not keep stays where something that it shows follows in the same run.
+      // An item that the session does not store stays if a shown item follows in the same run.
       expect(ids(conversation)).toEqual(['u1', 'aside', 'a1', 'error 1', 'u3', 'a3'])
       expect(heard.filter((one) => one.startsWith('dropped'))).toEqual(
         ['u2', 'c2', 'a2', 'error 2', 'error 3'].map((id) => `dropped ${id}`),
@@ -126,7 +126,7 @@ describe('a conversation', () => {
       expect([conversation.hasLeft('c2'), conversation.hasLeft('u1')]).toEqual([true, false])
     })
 
-    test('drops an answer that was replaced, and keeps calls and what the runs since then said', () => {
+    test('drops a replaced answer, and keeps calls and items of later runs', () => {
       const { conversation, take } = open()
       take(started('r1', user('u1', 'one')), called('c1'), said('a1'), started('r2'), called('c2'))
       const begun = conversation.runs
@@ -138,7 +138,7 @@ describe('a conversation', () => {
       expect(ids(conversation)).toEqual(['u1', 'c2', 'a3'])
     })
 
-    test('keeps a call that broke off with its run, which no session keeps', () => {
+    test('keeps an unfinished call of a failed run, which no session stores', () => {
       const { conversation, take } = open()
       take(started('r1', user('u1', 'one')), called('c1'), failed('broken'), started('r2', user('u2', 'two')))
 
@@ -149,7 +149,7 @@ describe('a conversation', () => {
       expect(ids(conversation)).toEqual(['u3'])
     })
 
-    test('keeps what is older than a session shows', () => {
+    test('keeps items that are older than the session shows', () => {
       const { conversation, take } = open()
       const metadata = { quarterdeck: { truncated: 2 } }
       take(started('r1', user('u1', 'one')), said('a1'), started('r2', user('u2', 'two')), said('a2'), started('r3'))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseInline, parseMarkdown } from './markdown.js'
 
-/** A tree as short as it can be told. */
+/** A short form of a tree. */
 // biome-ignore lint/suspicious/noExplicitAny: a tree of any depth.
 const told = (node: any): unknown => {
   if (Array.isArray(node)) return node.map(told)
@@ -30,7 +30,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('code keeps everything, also while its end has not come', () => {
+  test('code keeps everything, also before its end has arrived', () => {
     expect(blocks('```js\nif (a < b) {\n\tx`\n\n  # no heading\n```\nafter')).toEqual([
       ['code js', 'if (a < b) {\n\tx`\n\n  # no heading'],
       ['paragraph', 'after'],
@@ -85,7 +85,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('those in front stay the same while a text grows', () => {
+  test('earlier blocks stay the same while a text grows', () => {
     const text = '# One\n\n- a\n- b\n\n```\ncode\n```\n\nThe end of it.'
     const whole = parseMarkdown(text).map(({ source }) => source)
 
@@ -96,7 +96,7 @@ describe('blocks', () => {
   })
 })
 
-describe('inside of a line', () => {
+describe('inside a line', () => {
   test.each([
     ['a **b _c_** `d *e*` ~~f~~', ['a ', ['strong', 'b ', ['em', 'c']], ' ', ['code', 'd *e*'], ' ', ['del', 'f']]],
     ['***both***', [['em', ['strong', 'both']]]],
@@ -141,18 +141,18 @@ describe('inside of a line', () => {
     '<javascript:alert>',
     '<b onclick=alert(1)>x</b>',
     '[[[a](b',
-  ])('nothing else leads anywhere: %s', (text) => {
+  ])('nothing else becomes a link: %s', (text) => {
     expect(inline(text)).toEqual([text])
   })
 })
 
-describe('a text that is meant to choke the page', () => {
+describe('a text that tries to block the page', () => {
   const stars = '*'.repeat(20_000)
 
   test.each([
     ['marks around a word', `${stars}a${stars}`],
     ['many columns and many rows', `|${'-|'.repeat(500)}\n|${'-|'.repeat(500)}\n${'|\n'.repeat(500)}`],
-  ])('%s makes no tree deeper than a page can be, nor larger than the text', (_, text) => {
+  ])('%s makes a tree of bounded depth that is not larger than the text', (_, text) => {
     const tree = parseMarkdown(text)
 
     expect(depthOf(tree)).toBeLessThan(200)
@@ -202,7 +202,7 @@ test.each([
 ])(
   'much of %j takes little time',
   (piece) => {
-    // Twice as much may not take four times as long: whole seconds would tell.
+    // Time must not grow with the square of the length. If it did, this would take seconds.
     const text = piece.repeat(40_000 / piece.length)
     expect(parseMarkdown(text).length).toBeGreaterThanOrEqual(0)
   },

@@ -20,7 +20,7 @@ const look = serverTool({
   call: async ({ arguments: { where } }) => ({ content: `a ship to ${where}`, isError: false }),
 })
 
-/** Is of high risk, so a person is asked. */
+/** Has a high risk, so a person is asked. */
 const send = serverTool({
   name: 'send',
   description: 'Sends a letter.',
@@ -99,7 +99,7 @@ async function startApp(flags: SettingFlags = {}) {
 }
 
 const conversation = `[...document.querySelectorAll('#log article')].map((one) => [one.className, one.querySelector('.body, .outcome')?.textContent])`
-/** Nothing is under way. */
+/** No run is active. */
 const isReady = `!document.getElementById('send').disabled && document.getElementById('status').textContent === ''`
 const shows = (text: string) => `document.getElementById('log').textContent.includes(${JSON.stringify(text)})`
 const isOpenCard = `document.querySelector('.approval.open') !== null`
@@ -151,7 +151,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     expect(page.complaints).toEqual([])
   })
 
-  test('stops a run, also one that was begun before a reload, and says why another failed', async () => {
+  test('stops a run, also one that began before a reload, and says why another failed', async () => {
     await using app = await startApp()
     const page = await open(browser, app.url)
 
@@ -176,7 +176,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     expect(await page.value('Object.keys(sessionStorage)')).toEqual(['thread'])
   })
 
-  test('asks for the token where one is needed, and takes it from the link without leaving it there', async () => {
+  test('asks for a token if needed, and removes a token in the link from the address', async () => {
     await using app = await startApp({ 'auth.mode': 'token' })
 
     const stranger = await open(browser, app.url)
@@ -191,7 +191,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     expect(guest.complaints).toEqual([])
   })
 
-  test('writes Markdown as elements, of which only addresses of the web are links', async () => {
+  test('shows Markdown as elements, with links only for web addresses', async () => {
     await using app = await startApp()
     const page = await open(browser, app.url)
     await page.type('format\n')
@@ -214,7 +214,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     expect(page.complaints).toEqual([])
   })
 
-  test('shows all of what waits, asks for a token to decide, and another page sees the decision', async () => {
+  test('shows the whole pending call, asks for a token to decide, and another page shows the decision', async () => {
     await using app = await startApp()
     const page = await open(browser, app.url)
     await page.type('send it\n')
@@ -256,9 +256,9 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     expect(await page.value(conversation)).toEqual(await other.value(conversation))
   })
 
-  test('shows a long question from its beginning, and takes a yes when its end has been seen', async () => {
+  test('shows a long question from its beginning, and enables Approve when its end has been seen', async () => {
     await using app = await startApp()
-    // No address can have it as a part: it is as good as no name.
+    // A path cannot contain this name, so it counts as none.
     const page = await open(browser, `${app.url}/#thread=..`)
     await page.type('long\n')
     await page.until(isOpenCard)
@@ -270,7 +270,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     await page.until(`!document.querySelector('.yes').disabled`)
   })
 
-  test('shows what a program decided, and leaves to the operator what is theirs', async () => {
+  test('shows a decision of a program, and asks for the operator’s token if only the operator may decide', async () => {
     await using app = await startApp()
     const page = await open(browser, app.url)
     await page.type('hide it\n')
@@ -289,7 +289,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     expect(await page.value(`document.querySelectorAll('.approval button').length`)).toBe(0)
   })
 
-  test('shows no more what another client left with a branch, nor what was decided there', async () => {
+  test('removes messages and decisions of a branch that another client abandoned', async () => {
     await using app = await startApp()
     const page = await open(browser, app.url)
     await page.type('Please look\n')

@@ -10,7 +10,7 @@ const talk = echo('POST /', { door: 'ag-ui' })
 const start = (options: Partial<TestServerOptions> = {}) =>
   startServer({ routes: [...createWelcomeRoutes(), talk], ...options })
 
-/** All of a problem but what is another one in every answer. */
+/** A problem without the members that differ in every answer. */
 async function problemAt(url: string, accept?: string) {
   const answer = await fetch(url, accept === undefined ? {} : { headers: { accept } })
   const { correlation_id: _, ...problem }: Record<string, unknown> = JSON.parse(await answer.text())
@@ -39,16 +39,16 @@ describe('GET / for a browser', () => {
       "trusted-types 'none'",
     ])
     expect(answer.headers.get('cache-control')).toBe('no-store')
-    // Its parts have become one script: no name is there twice, and none comes from another file.
+    // The parts became one script: no name is declared twice, and nothing is imported.
     expect(() => new Script(/<script type="module">([\s\S]+)<\/script>/.exec(html)?.[1] ?? '')).not.toThrow()
-    // What the policy would refuse must not be there in the first place.
+    // The page must not contain what the policy would refuse.
     expect(html.match(/<[^>]+\s(?:on\w+|style|src)=|<(?:script|style)/g)).toEqual(['<style', '<script'])
     expect(
       html.match(/https?:\/\/\w|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(/g),
     ).toBeNull()
   })
 
-  test('opens without a token and tells strangers nothing, while talking needs one', async () => {
+  test('opens without a token and reveals nothing, while talking needs one', async () => {
     await using open = await start()
     await using closed = await start({ auth: { tokenRequired: true } })
     const page = async (url: string) => (await fetch(url, { headers: { accept: BROWSER } })).text()
@@ -59,14 +59,14 @@ describe('GET / for a browser', () => {
     expect((await fetch(open.url, post)).status).toBe(200)
   })
 
-  test('goes with the door that it talks through', async () => {
+  test('is closed together with its door', async () => {
     await using server = await start({ doors: ['rest'] })
 
     expect((await problemAt(server.url, BROWSER)).problem).toMatchObject({ status: 404, code: 'door_closed' })
   })
 
   test.each([undefined, '*/*', 'application/json', 'text/event-stream', 'text/html;q=0', 'text/html; q=0.00, */*'])(
-    'with Accept %s it is what a path without GET is',
+    'with Accept %s it answers like a path without GET',
     async (accept) => {
       await using server = await start()
       await using without = await startServer({ routes: [talk] })
@@ -79,7 +79,7 @@ describe('GET / for a browser', () => {
   )
 })
 
-test('an answer that names no policy of its own loads nothing', async () => {
+test('an answer without its own policy may load nothing', async () => {
   await using server = await start({
     routes: [route('GET /', (_request, reply) => reply.text(200, '<p>', 'text/html'))],
   })

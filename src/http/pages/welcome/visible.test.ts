@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import * as server from '../../../domain/visible-text.ts'
 import { shownArguments, visibleJson, visibleText } from './visible.js'
 
-describe('what the page shows of a call', () => {
-  test('hides as little as what the server shows: the same for every odd character', () => {
-    // What is no letter of any script, in the planes that have such; of the letters, some.
+describe('the call that the page shows', () => {
+  test('makes every unusual character visible, as the server does', () => {
+    // All characters that are not letters, and some letters.
     const isOdd =
       /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}\u{16fe4}]/u
     const codes = [0, 1, 14].flatMap((plane) => Array.from({ length: 0x10000 }, (_, i) => plane * 0x10000 + i))
@@ -30,7 +30,7 @@ describe('what the page shows of a call', () => {
     expect(visibleJson(text)).toBe(server.visibleJson(text))
   })
 
-  test('is all of it, line by line, and never one thing in the place of another', () => {
+  test('is complete, line by line, and never ambiguous', () => {
     const long = 'x'.repeat(10_000)
     const args = {
       text: 'one\ntwo\\n',
