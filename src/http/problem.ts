@@ -21,7 +21,7 @@ export interface Problem {
 /** Turns a problem into the error format of a door. */
 export type ErrorShape = (problem: Problem) => ShapedError
 
-export interface ShapedError {
+interface ShapedError {
   status: number
   contentType: string
   body: unknown

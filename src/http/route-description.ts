@@ -27,7 +27,7 @@ export interface BodyDescription {
   examples: Readonly<Record<string, unknown>>
 }
 
-export interface FormDescription {
+interface FormDescription {
   /** The parts, keyed by name. */
   schema: z.ZodType
 }

@@ -11,7 +11,7 @@ export interface FileKeys {
   ownerOf(fileId: string, key: string): string | null
 }
 
-export interface FileKeysOptions {
+interface FileKeysOptions {
   /** Called when the first key is made or checked. */
   secret: () => Uint8Array
   clock: Pick<Clock, 'now'>

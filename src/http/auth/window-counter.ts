@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 
 /** Counts events per key in windows of fixed length, for limits such as "10 per minute". Keeps a bounded number of keys. */
-export interface WindowCounter {
+interface WindowCounter {
   hit(key: string): void
   /** Seconds until the key may continue, or null while it is within the limit. */
   waitFor(key: string): number | null

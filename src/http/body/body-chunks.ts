@@ -10,7 +10,7 @@ export interface Pace {
   minBytesPerSecond: number
 }
 
-export interface ChunkLimits {
+interface ChunkLimits {
   maxBytes: number
   /** Makes the error for a body that is too large. */
   tooLarge: () => ServerError

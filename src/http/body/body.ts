@@ -8,7 +8,7 @@ import type { Pace } from './body-chunks.ts'
 import { JsonMeter } from './json-meter.ts'
 import { parseJson } from './parse-json.ts'
 
-export interface BodyLimits {
+interface BodyLimits {
   maxBytes: number
   /** The body must be complete after this time. */
   totalMs: number
@@ -18,7 +18,7 @@ export interface BodyLimits {
 }
 
 /** Bytes of all bodies that are being read right now. All requests of a server share it. */
-export interface BodyBudget {
+interface BodyBudget {
   used: number
   readonly max: number
 }

@@ -6,7 +6,7 @@ import { ServerError } from '../../domain/errors.ts'
 /** A body of 10 MB can contain five million values, and looking at each of them would block the event loop for seconds. */
 export const MAX_VALUES = 100_000
 /** Code that walks a value may be recursive. */
-export const MAX_DEPTH = 100
+const MAX_DEPTH = 100
 
 const SPACE = 0x20
 const QUOTE = 0x22

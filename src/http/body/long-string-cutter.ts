@@ -14,7 +14,7 @@ export interface CutLimits {
   textTooLong: () => ServerError
 }
 
-export interface CutterOptions extends CutLimits {
+interface CutterOptions extends CutLimits {
   /** Only longer texts are cut out. Must be longer than the head of a `data:` URL. */
   longChars: number
   /** The placeholder of a text is this mark and a number. Clients must not be able to guess it. */

@@ -7,7 +7,7 @@ export interface LongTail {
   pieces(size: number): AsyncIterable<string>
 }
 
-export interface LongTextParts {
+interface LongTextParts {
   chars: number
   head: string
   ending: string

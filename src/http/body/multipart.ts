@@ -11,7 +11,7 @@ import { malformed, type RawPart, splitMultipart } from './multipart-split.ts'
 
 export type MultipartPart = MultipartField | MultipartFile
 
-export interface MultipartField {
+interface MultipartField {
   kind: 'field'
   name: string
   value: string
@@ -44,7 +44,7 @@ export const defaultMultipartLimits: MultipartLimits = {
   fieldBytes: 500_000,
 }
 
-export interface MultipartReader {
+interface MultipartReader {
   limits: MultipartLimits
   pace: Pace
   clock: Clock

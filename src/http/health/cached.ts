@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 
-export interface Cached<T> {
+interface Cached<T> {
   /** Loads the value again if it is too old, but waits at most `waitMs` for it. Then returns the last value, if there is one. */
   read(waitMs: number): Promise<T | undefined>
 }

@@ -8,7 +8,7 @@ import { createCached } from './cached.ts'
 import { describeHealth, describeReady } from './health-description.ts'
 
 /** Resolves if the part works. A `ServerError` says why it does not. Any other error is logged and reported as a failure. */
-export type HealthCheck = (signal: AbortSignal) => Promise<void>
+type HealthCheck = (signal: AbortSignal) => Promise<void>
 
 export interface HealthOptions {
   version: string

@@ -1,5 +1,5 @@
 /** Replaces secrets in text that leaves the process: the given ones, and everything that looks like a key. */
-export type Mask = (text: string) => string
+type Mask = (text: string) => string
 
 export const MASKED = '[masked]'
 

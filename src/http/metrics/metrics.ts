@@ -11,12 +11,12 @@ export interface Metrics {
   text(): string
 }
 
-export interface Sample {
+interface Sample {
   labels: Readonly<Record<string, string>>
   value: number
 }
 
-export interface HistogramOptions {
+interface HistogramOptions {
   /** Upper bounds in ascending order, without infinity. */
   buckets: readonly number[]
   labels?: readonly string[]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 export type JsonSchema = Record<string, unknown>
 
 /** The side of a schema: what a client may send, or what it gets. */
-export type Side = 'input' | 'output'
+type Side = 'input' | 'output'
 
 /** Collects the schemas of a document. A schema with an id, and a long one, is stored once under `components` and referenced. */
 export interface ComponentSchemas {

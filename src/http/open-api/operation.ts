@@ -16,7 +16,7 @@ export interface Operation {
   responses: Record<string, OperationResponse>
 }
 
-export interface OperationResponse {
+interface OperationResponse {
   description: string
   headers: Record<string, unknown>
   content?: Record<string, unknown>

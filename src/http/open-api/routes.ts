@@ -6,7 +6,7 @@ import type { Door, Reply, Request, Role, Route } from '../route.ts'
 import type { RouteDescription } from '../route-description.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'
 
-export interface OpenApiRoutesDeps extends DocumentOptions {
+interface OpenApiRoutesDeps extends DocumentOptions {
   /** All other routes of the server. */
   routes: readonly Route[]
   /** True: the document needs no token. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /** One of our own pages as a single document, and a policy that lets nothing else run on it. */
-export interface BuiltInPage {
+interface BuiltInPage {
   html: string
   /** Value of the Content-Security-Policy header. */
   policy: string

@@ -25,7 +25,7 @@ export interface ReplyServices {
   isClosing: () => boolean
 }
 
-export interface ReplyContext {
+interface ReplyContext {
   response: ServerResponse
   /** The path without the base path, as routes see it. */
   path: string

@@ -4,7 +4,7 @@ import { ClientGone, rejectAsGone } from '../client-gone.ts'
 import type { ByteStream } from '../route.ts'
 import { type OpenStream, type OpenStreams, STALL_MS, TICK_MS } from './open-streams.ts'
 
-export interface StreamOptions {
+interface StreamOptions {
   response: ServerResponse
   streams: OpenStreams
   clock: Clock

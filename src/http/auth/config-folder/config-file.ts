@@ -17,7 +17,7 @@ import { isWithin } from '../../../domain/is-within.ts'
 import { sha256 } from '../../../json/digest.ts'
 import { isForeign, isOpenToOthers, type PrivateFileOptions, readPrivateFile, reasonOf } from './read-private-file.ts'
 
-export interface ConfigFile {
+interface ConfigFile {
   readonly path: string
   /** The real path of the data directory. */
   readonly dataDir: string

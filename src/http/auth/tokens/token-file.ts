@@ -5,7 +5,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
 import { checkTokens, type TokenRecord, tokenRoles } from './token.ts'
 
-export interface TokenFile {
+interface TokenFile {
   readonly path: string
   /** Null if the file does not exist yet. Throws `config_invalid` if it cannot be trusted or read. */
   read(): readonly TokenRecord[] | null

@@ -62,7 +62,7 @@ export interface TokensOptions {
 export type WriteAudit = (record: AuditRecord) => Promise<unknown>
 
 /** The tokens are read and checked. Nothing has been written yet. */
-export interface ReadTokens extends Tokens {
+interface ReadTokens extends Tokens {
   /** False: nobody will have a token after `begin`. */
   hasAny(make: boolean): boolean
   /**
