@@ -4,6 +4,7 @@
 import * as fs from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 
 export interface TempFolder {
   /** `id` must be new. Throws `storage_full` or `storage_failed`. */
@@ -40,7 +41,7 @@ export function createTempFolder(dir: string, disk: TempDisk = fs): TempFolder {
     try {
       await disk.mkdir(dir, { mode: 0o700 })
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error
+      if (systemErrorCode(error) !== 'EEXIST') throw error
     }
   }
 
@@ -93,14 +94,11 @@ export function createTempFolder(dir: string, disk: TempDisk = fs): TempFolder {
   return { create: (id) => guarded(() => create(id)) }
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    const code = codeOf(cause)
+    const code = systemErrorCode(cause)
     if (code === 'ENOSPC' || code === 'EDQUOT') {
       const detail = 'The disk is full, so the request was not accepted. Free some space and try again.'
       throw new ServerError('storage_full', detail, { cause })

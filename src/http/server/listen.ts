@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { createServer, type ListenOptions, type Server as NetServer, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { ServerError } from '../../domain/errors.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 
 export interface Listening {
   host: string
@@ -61,7 +62,7 @@ async function openOnFreePort(server: Server, target: ListenTarget, sockets: num
       const addresses = await findFreeAddresses(target)
       return { addresses, opened: await openAll(server, addresses, sockets) }
     } catch (error) {
-      if (target.port !== 0 || codeOf(error) !== 'EADDRINUSE' || i === PORT_TRIES) throw error
+      if (target.port !== 0 || systemErrorCode(error) !== 'EADDRINUSE' || i === PORT_TRIES) throw error
     }
   }
 }
@@ -105,7 +106,7 @@ async function lockListening(): Promise<NetServer | null> {
       await listening(lock, { path })
       return lock
     } catch (error) {
-      if (codeOf(error) !== 'EADDRINUSE') return null
+      if (systemErrorCode(error) !== 'EADDRINUSE') return null
     }
     await setTimeout(LOCK_PAUSE_MS)
   }
@@ -136,7 +137,8 @@ const closed = (servers: readonly NetServer[]) =>
   Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))))
 
 /** True if this machine has no such address, for example `::1` when IPv6 is off. */
-export const isNoAddress = (error: unknown): boolean => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))
+export const isNoAddress = (error: unknown): boolean =>
+  ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(systemErrorCode(error))
 
 /** False if the kernel cannot share ports. Not every kernel that calls itself Linux can. */
 async function openShared(server: NetServer, at: Address): Promise<boolean> {
@@ -144,7 +146,7 @@ async function openShared(server: NetServer, at: Address): Promise<boolean> {
     await open(server, { ...at, reusePort: true })
     return true
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE') throw error
+    if (systemErrorCode(error) === 'EADDRINUSE') throw error
     return false
   }
 }
@@ -187,9 +189,6 @@ function listening(server: NetServer, options: ListenOptions): Promise<void> {
     })
   })
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 function cannotListen(error: NodeJS.ErrnoException & { host?: string }, { hosts, port }: ListenTarget): ServerError {
   const reason = error.code ?? 'unknown'

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { ServerError } from '../../domain/errors.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 
 /** A certificate, followed by its intermediate certificates, and its private key. Both are PEM text. */
 export interface TlsPair {
@@ -29,7 +30,7 @@ function read(setting: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    const reason = systemErrorCode(cause) || 'unknown'
     throw new ServerError(
       'config_invalid',
       `${setting}: ${path} cannot be read (${reason}). Give the path of a PEM file.`,

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 
 export interface PrivateFileOptions {
   maxBytes: number
@@ -35,5 +36,4 @@ export const isForeign = ({ uid }: Stats): boolean => process.getuid !== undefin
 /** On Windows the permissions of the folder decide. */
 export const isOpenToOthers = ({ mode }: Stats): boolean => !windows && (mode & 0o077) !== 0
 
-export const reasonOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error)
+export const reasonOf = (error: unknown): string => systemErrorCode(error) || String(error)

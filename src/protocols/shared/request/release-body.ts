@@ -1,12 +1,11 @@
 import type { Request } from '../../../http/route.ts'
 
-/** The lists of a body that can hold files, at any door. */
+/** The lists of a body that can contain files, at any door. */
 const LISTS = ['files', 'messages', 'input'] as const
 
 /**
- * For a request whose files are kept by now, and what was made of its body. A request holds its body as long as it is answered, and
- * an answer can take minutes: a hundred megabytes of base64 must not wait for it, neither in memory nor on disk. What was decoded
- * from it before stays as it is.
+ * Call it when the files of a request are stored. Empties the decoded bodies and closes the temporary file. Otherwise a hundred megabytes
+ * of base64 would stay in memory or on disk until the answer is complete, which can take minutes.
  */
 export function releaseBody(request: Pick<Request, 'releaseBody'>, bodies: readonly unknown[]): void {
   request.releaseBody()
