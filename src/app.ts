@@ -26,7 +26,7 @@ import { createServerAddress, localUrl } from './http/auth/config-folder/server-
 import { createFileKeys } from './http/auth/file-keys.ts'
 import { type MadeTokens, noOperatorToken, readTokens, type Tokens } from './http/auth/tokens/tokens.ts'
 import { createTempFolder } from './http/body/temp-file.ts'
-import { healthRoutes } from './http/health/health.ts'
+import { healthRoutes } from './http/health/routes.ts'
 import { createMetrics } from './http/metrics/metrics.ts'
 import { metricsRoutes } from './http/metrics/routes.ts'
 import { registerEngineMetrics, registerProcessMetrics } from './http/metrics/server-metrics.ts'

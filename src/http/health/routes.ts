@@ -5,7 +5,7 @@ import { createMask } from '../logging/mask.ts'
 import type { Reply, Request, Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import { createCached } from './cached.ts'
-import { describeHealth, describeReady } from './health-description.ts'
+import { describeHealth, describeReady } from './describe.ts'
 
 /** Resolves if the part works. A `ServerError` says why it does not. Any other error is logged and reported as a failure. */
 type HealthCheck = (signal: AbortSignal) => Promise<void>

@@ -9,7 +9,7 @@ import {
   startServer,
   userToken,
 } from '../testing/server-fixture.ts'
-import { type HealthOptions, healthRoutes } from './health.ts'
+import { type HealthOptions, healthRoutes } from './routes.ts'
 
 async function start(options: Partial<HealthOptions> = {}, tokenRequired = false) {
   const lines: LogLine[] = []
