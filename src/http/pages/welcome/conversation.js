@@ -108,7 +108,6 @@ export function createConversation({ changed, dropped, cleared, moved }) {
     take(event) {
       takes[event.type]?.(event)
     },
-    note,
     /** Number of runs that have begun. */
     get runs() {
       return runs
