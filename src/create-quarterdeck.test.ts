@@ -195,8 +195,8 @@ describe('what is wrong', () => {
 
   const run = () => 'done'
   test.each([
-    [{ name: 'a b', parameters: {} }, 'its name may have letters'],
-    [{ name: 'x', parameters: z.string() }, 'its parameters are not those of an object'],
+    [{ name: 'a b', parameters: {} }, 'its name may have only letters'],
+    [{ name: 'x', parameters: z.string() }, 'its parameters do not describe an object'],
     [{ name: 'x', parameters: { type: 'object' }, retries: 1 }, 'retries need effect'],
     [
       { name: 'x', parameters: { type: 'object' }, agents: ['nobody'] },

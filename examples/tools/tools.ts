@@ -1,6 +1,6 @@
-// Tools are functions. What they take is read from their parameters, or from a schema.
+// Tools are functions with a schema. The schema tells the model what to send, and types the arguments of `run`.
 
-import { defineTool, type ToolContext, ToolError } from 'quarterdeck'
+import { defineTool, ToolError } from 'quarterdeck'
 import { z } from 'zod'
 
 const climates: Readonly<Record<string, { sky: string; celsius: number }>> = {
@@ -9,30 +9,27 @@ const climates: Readonly<Record<string, { sky: string; celsius: number }>> = {
   london: { sky: 'rain', celsius: 11 },
 }
 
-/**
- * The weather of a city now and in the coming days. Knows Oslo, Rome and London.
- * @param city Name of the city, in English
- * @param days How many days, today included
- * @param unit In which unit to give temperatures
- */
-export function getWeather(
-  city: string,
-  days: number = 1,
-  unit: 'celsius' | 'fahrenheit' = 'celsius',
-  context: ToolContext,
-) {
-  const climate = climates[city.toLowerCase()]
-  // The model reads the message of a ToolError and can do better. Of any other error it learns only that there was one.
-  if (climate === undefined)
-    throw new ToolError(`${city} is unknown. Known cities: ${Object.keys(climates).join(', ')}.`)
-  context.log.info('weather asked for', { days })
-  const temperature = unit === 'celsius' ? climate.celsius : Math.round(climate.celsius * 1.8 + 32)
-  return Array.from({ length: days }, (_, day) => ({ day, sky: climate.sky, temperature: temperature + day, unit }))
-}
+export const getWeather = defineTool({
+  description: 'The weather of a city now and in the coming days. Knows Oslo, Rome and London.',
+  parameters: z.object({
+    city: z.string().describe('Name of the city, in English'),
+    days: z.int().min(1).max(7).default(1).describe('How many days, today included'),
+    unit: z.enum(['celsius', 'fahrenheit']).default('celsius').describe('Unit of the temperatures'),
+  }),
+  run({ city, days, unit }, { log }) {
+    const climate = climates[city.toLowerCase()]
+    // The model reads the message of a ToolError and can correct its call. It learns nothing about any other error.
+    if (climate === undefined)
+      throw new ToolError(`${city} is unknown. Known cities: ${Object.keys(climates).join(', ')}.`)
+    log.info('weather asked for', { days })
+    const temperature = unit === 'celsius' ? climate.celsius : Math.round(climate.celsius * 1.8 + 32)
+    return Array.from({ length: days }, (_, day) => ({ day, sky: climate.sky, temperature: temperature + day, unit }))
+  },
+})
 
-/** With a schema of zod, what the schema cannot say to a model (`refine`) is checked too. */
+/** JSON Schema has no word for `refine`, so the model is not told about it. It is checked all the same, before each call. */
 export const roll_dice = defineTool({
-  description: 'Rolls dice and gives back what they show, one by one and in sum.',
+  description: 'Rolls dice. Returns what each one shows, and the sum.',
   parameters: z
     .object({
       sides: z.int().min(2).max(100).default(6).describe('How many sides each of them has'),

@@ -15,7 +15,6 @@ import { until } from './support/until.ts'
 const source = `
 import { appendFileSync, existsSync } from 'node:fs'
 
-/** Takes the process with it. */
 export async function look({ name, how }: { name: string; how: string }) {
   appendFileSync('starts', name + '\\n')
   if (existsSync('mended-' + name)) return 'Seen.'
@@ -27,7 +26,17 @@ export async function look({ name, how }: { name: string; how: string }) {
 }
 `
 
-const tools = [{ type: 'function', name: 'look', file: 'look.ts', effect: 'read', timeout: '120s' }]
+const tools = [
+  {
+    type: 'function',
+    name: 'look',
+    description: 'Takes the process with it.',
+    file: 'look.ts',
+    parameters: { name: { type: 'string' }, how: { type: 'string' } },
+    effect: 'read',
+    timeout: '120s',
+  },
+]
 
 const call = (name: string, how: string) => ({ tool_call: { name: 'look', arguments: { name, how } } })
 

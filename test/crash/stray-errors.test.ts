@@ -33,22 +33,21 @@ const ways: Record<string, (signal: AbortSignal) => void> = {
 }
 
 /** Leaves an error to nobody and works on. */
-export async function stray(way: string, context) {
-  const { signal } = context
+export async function stray({ way }, { signal }) {
   ways[way]?.(signal)
   await sleep(60_000, null, { signal })
   return 'Late.'
 }
 
 /** Ends, and fails after that. */
-export async function late(times: number) {
+export async function late({ times }) {
   for (let i = 0; i < times; i += 1) setTimeout(fail, 20)
   return 'Done.'
 }
 
 /** A listener that throws when the call is over time. */
-export async function slow(context) {
-  context.signal.addEventListener('abort', fail)
+export async function slow(_args, { signal }) {
+  signal.addEventListener('abort', fail)
   await new Promise(() => {})
 }
 
@@ -73,7 +72,9 @@ async function openHouse() {
   const tool = (name: string, timeout: string) => ({
     type: 'function',
     name,
+    description: 'Leaves an error to nobody.',
     file: 'strays.ts',
+    parameters: { way: { type: 'string', optional: true }, times: { type: 'number', optional: true } },
     effect: 'once',
     timeout,
   })

@@ -93,7 +93,7 @@ describe('quarterdeck validate', () => {
   test('finds what a start would refuse, in tools, keys and certificates', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'tools.mjs'), `\nthrow new Error('no KEY')\n`)
-    await writeFile(join(cwd, 'more.mjs'), `/** Looks something up. */\nexport function lookUp() {}\n`)
+    await writeFile(join(cwd, 'more.mjs'), 'export function lookUp() {}\n')
     const model = 'model: { provider: openai, name: gpt-5-mini }\ninstructions: Hi.\n'
     const tools = `tools:
   - { type: function, name: first, file: tools.mjs }
@@ -120,6 +120,27 @@ describe('quarterdeck validate', () => {
     await writeFile(join(cwd, 'agent.yaml'), `name: crow\n${AGENT}`)
     await writeFile(join(cwd, 'quarterdeck.yaml'), 'tls: { cert: gone.pem, key: gone.pem }\n')
     expect(await validate(cwd)).toMatchObject({ exitCode: 2, err: expect.stringContaining('gone.pem cannot be read') })
+  })
+
+  test('shows the lines to write for a plain function as a tool', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'tools.mjs'), 'export function look_up(city) {}\n')
+    await writeFile(
+      join(cwd, 'agent.yaml'),
+      `name: crow\n${AGENT}tools:\n  - { type: function, name: look_up, file: tools.mjs }\n`,
+    )
+    const { exitCode, err } = await validate(cwd)
+    expect([exitCode, err.split('\n').slice(1, -1)]).toEqual([
+      2,
+      [
+        "    import { defineTool } from 'quarterdeck'",
+        "    import { z } from 'zod'",
+        "    export const look_up = defineTool({ description: 'When to use it.', parameters: z.object({ city: z.string() }), run: ({ city }) => … })",
+        '  or describe the arguments in agent.yaml: parameters: { city: { type: string } }',
+        '',
+        '1 problem',
+      ],
+    ])
   })
 
   test('says what to do in a folder without an agent', async () => {

@@ -1,4 +1,4 @@
-// A tool that a program gives in code: what `type: function` is in agent.yaml, with its rules beside it.
+// A tool that an embedding program defines in code, with the rules that agent.yaml would have for `type: function`.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Effect, JsonSchema, Risk } from '../../domain/tool-settings.ts'
@@ -12,37 +12,37 @@ import type { StrayErrors } from './stray-errors.ts'
 import type { ToolContext } from './tool-context.ts'
 
 export interface CodeToolRules {
-  /** What the model calls it by: letters, digits, `_` and `-`. */
+  /** The name that the model calls it by: letters, digits, `_` and `-`. */
   name: string
   /** When and why to use it; the model reads this. */
   description: string
-  /** May a call be started again when a crash hid its outcome? Default: `once`, never. */
+  /** Whether a call may run again when a crash hid its outcome. Default: `once`, never. */
   effect?: Effect
   /** What a wrong call may cost. Default: `low` where the effect is `read`, otherwise `high`. */
   risk?: Risk
-  /** Whether a person is asked first. Default: as the agent's file says. */
+  /** Whether a person is asked first. Default: what the agent's file says. */
   approval?: 'always' | 'never'
   /** Default: 30,000. */
   timeoutMs?: number
-  /** Further tries after a failure; not where the effect is `once`. Default: 0. */
+  /** Further tries after a failure. Not for tools whose effect is `once`. Default: 0. */
   retries?: number
-  /** Names of the agents that have it. Default: all. */
+  /** Names of the agents that have this tool. Default: all. */
   agents?: readonly string[]
   /**
-   * Names what the tool does. A person's yes is bound to it: a call that waits for approval is asked about again when it has changed.
-   * Default: the text of `run`. That does not show what `run` calls elsewhere, so give a version of your own where that may change.
+   * Stands for what the tool does. An approval is bound to it: when it has changed, a call that waits is asked about again.
+   * Default: the text of `run`. That text does not contain what `run` calls elsewhere, so give a version of your own if that may change.
    */
   binding?: string
 }
 
-/** Its arguments have been checked against `parameters` when `run` gets them. */
+/** The arguments are checked against `parameters` before `run` gets them. */
 export interface CodeTool extends CodeToolRules {
   parameters: StandardSchema | JsonSchema
   returns?: StandardSchema | JsonSchema
   run(args: never, context: ToolContext): unknown
 }
 
-/** Gives back what it is given. It is there so that the arguments of `run` have the types of `parameters`. */
+/** Returns the tool as it is. It gives the arguments of `run` the types of `parameters`. */
 export function codeTool<Schema extends StandardSchema>(tool: CodeToolRules & SchemaTool<Schema>): CodeTool
 export function codeTool(tool: CodeToolRules & JsonSchemaTool): CodeTool
 export function codeTool(tool: CodeTool): CodeTool {
@@ -54,9 +54,12 @@ const NAME = /^[\w-]{1,64}$/
 /** Throws `config_invalid`. */
 export function createCodeTool(tool: CodeTool, strays: StrayErrors): ServerTool {
   const { name, effect = 'once', approval, retries = 0 } = tool
-  if (!NAME.test(name)) throw wrong(name, 'its name may have letters, digits, _ and -, 64 at most')
+  if (!NAME.test(name)) throw wrong(name, 'its name may have only letters, digits, _ and -, at most 64')
   if (retries > 0 && effect === 'once') {
-    throw wrong(name, 'retries need effect: "read" or "idempotent": a call that counts is not repeated')
+    throw wrong(
+      name,
+      'retries need effect: "read" or "idempotent", because a call with effect "once" is never repeated',
+    )
   }
   const parameters = schemaOf(tool, 'parameters')
   const run = (args: unknown, context: unknown) => Reflect.apply(tool.run, tool, [args, context])
@@ -73,17 +76,17 @@ export function createCodeTool(tool: CodeTool, strays: StrayErrors): ServerTool 
     approval: approval === undefined ? null : { ask: approval },
     predictState: [],
     binding: toolBinding('code', { name, run: tool.binding ?? String(tool.run) }),
-    call: createFunctionCall({ name, run, order: null, check: parameters.check, strays }),
+    call: createFunctionCall({ name, run, check: parameters.check, strays }),
   }
 }
 
 function schemaOf(tool: CodeTool, key: 'parameters' | 'returns'): { json: JsonSchema; check: StandardSchema | null } {
-  const { json, problem, check } = readCodeSchema(tool[key], key === 'parameters' ? 'input' : 'output')
-  if (json === null) throw wrong(tool.name, `${key}: ${problem}. Write a zod schema or JSON Schema`)
-  if (key === 'parameters' && json.type !== 'object') {
-    throw wrong(tool.name, 'its parameters are not those of an object. Write e.g. z.object({ … })')
+  const schema = readCodeSchema(tool[key], key === 'parameters' ? 'input' : 'output')
+  if (schema.json === null) throw wrong(tool.name, `${key}: ${schema.problem} Write a zod schema or a JSON Schema`)
+  if (key === 'parameters' && schema.json.type !== 'object') {
+    throw wrong(tool.name, 'its parameters do not describe an object. Write e.g. z.object({ … })')
   }
-  return { json, check }
+  return schema
 }
 
 const wrong = (name: string, problem: string): ServerError =>

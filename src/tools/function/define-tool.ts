@@ -3,9 +3,9 @@ import type { OutputOf, StandardSchema } from './standard-schema.ts'
 import type { ToolContext } from './tool-context.ts'
 
 interface Described {
-  /** When and why to use it; the model reads this. What agent.yaml says counts more. */
+  /** When and why to use it; the model reads this. A description in agent.yaml wins. */
   description?: string
-  /** What it gives back. */
+  /** Schema of the result. */
   returns?: StandardSchema | JsonSchema
 }
 
@@ -19,13 +19,13 @@ export interface JsonSchemaTool extends Described {
   run(args: Record<string, unknown>, context: ToolContext): unknown
 }
 
-/** Its parameters are read from the code, or stand in agent.yaml. */
+/** agent.yaml has its parameters. */
 export interface PlainTool<Args> extends Described {
   parameters?: never
   run(args: Args, context: ToolContext): unknown
 }
 
-/** Gives back what it is given. It is there so that the arguments of `run` have the types of `parameters`. */
+/** Returns the tool as it is. It gives the arguments of `run` the types of `parameters`. */
 export function defineTool<Schema extends StandardSchema>(tool: SchemaTool<Schema>): SchemaTool<Schema>
 export function defineTool(tool: JsonSchemaTool): JsonSchemaTool
 export function defineTool<Args>(tool: PlainTool<Args>): PlainTool<Args>

@@ -7,13 +7,12 @@ import { ToolError } from './tool-error.ts'
 
 type Run = (args: Record<string, unknown>, context: ToolContext) => unknown
 
-/** Calls a function that takes one object. */
+/** Calls a function. */
 async function outcomeOf(run: Run, args: Record<string, unknown> = {}, signal = new AbortController().signal) {
   const request = callOf(args)
   const call = createFunctionCall({
     name: 'look_up',
     run: (...all) => Reflect.apply(run, undefined, all),
-    order: null,
     check: null,
     strays: deps.strays,
   })
@@ -158,7 +157,6 @@ describe('the context', () => {
       const count = createFunctionCall({
         name: 'count',
         run: (...all) => Reflect.apply(add, undefined, all),
-        order: null,
         check: null,
         strays: deps.strays,
       })
@@ -255,7 +253,6 @@ describe('an error that the function leaves to nobody', () => {
     const call = createFunctionCall({
       name: 'look_up',
       run: (_, context) => Reflect.get(Object(context), 'emit')('x', 1),
-      order: null,
       check: null,
       strays: deps.strays,
     })

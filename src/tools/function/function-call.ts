@@ -1,20 +1,17 @@
 // One call of a user's function: arguments in, text out.
 
-import { NotJson } from '../../json/bounded-json.ts'
+import { boundedJson, NotJson } from '../../json/bounded-json.ts'
 import type { ServerTool, ToolCallRequest, ToolOutcome } from '../tool.ts'
-import { resultText } from './result-text.ts'
-import type { Order } from './source/read-parameters.ts'
 import { explainIssues, type StandardSchema } from './standard-schema.ts'
 import type { StrayErrors } from './stray-errors.ts'
-import { createToolContext } from './tool-context.ts'
+import { createToolContext, type ToolContext } from './tool-context.ts'
 import { isToolError } from './tool-error.ts'
 
 export interface FunctionCallDeps {
   /** The tool's name. */
   name: string
-  run: (...args: unknown[]) => unknown
-  order: Order
-  /** The code's own schema, with its refinements and transforms. The engine has checked the JSON Schema before. */
+  run: (args: unknown, context: ToolContext) => unknown
+  /** The code's own schema, with its refinements and transforms. The engine has already checked the JSON Schema. */
   check: StandardSchema | null
   strays: StrayErrors
 }
@@ -23,7 +20,7 @@ export function createFunctionCall(deps: FunctionCallDeps): ServerTool['call'] {
   const { strays, name } = deps
   return async (call, signal) => {
     const { promise: failure, reject } = Promise.withResolvers<never>()
-    /** The tool's own: what its listeners throw comes up as the tool's, whoever aborts. */
+    /** The tool's own signal: what its listeners throw counts as the tool's error, whoever aborts. */
     const stop = new AbortController()
     let isOpen = true
     const scope = {
@@ -33,7 +30,7 @@ export function createFunctionCall(deps: FunctionCallDeps): ServerTool['call'] {
         if (!isOpen || signal.aborted) return false
         isOpen = false
         reject(error)
-        // What is still at work for it can stop.
+        // What still works for the call can stop.
         strays.within(scope, () => stop.abort(error))
         return true
       },
@@ -56,20 +53,36 @@ export function createFunctionCall(deps: FunctionCallDeps): ServerTool['call'] {
 }
 
 async function callFunction(
-  { run, order, check, strays }: FunctionCallDeps,
+  { run, check, strays }: FunctionCallDeps,
   call: ToolCallRequest,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  // The function may change what it is given, and the call may be repeated.
+  // The function may change its arguments, and the call may be repeated.
   const given = structuredClone(call.arguments)
   const checked = check === null ? { value: given } : await check['~standard'].validate(given)
   if (checked.issues !== undefined) return failed(`The arguments are not valid. ${explainIssues(checked.issues)}`)
-  const args = order === null ? [checked.value] : order.map((name) => given[name])
   signal.throwIfAborted()
   const { context, shareState } = createToolContext(call, signal, strays)
-  const result = await run(...args, context)
+  const result = await run(checked.value, context)
   shareState()
   return { ...resultText(result, call.resultChars), isError: false }
+}
+
+/** A string stays as it is, nothing becomes the empty text, anything else JSON of at most `limit` characters. Throws `NotJson`. */
+function resultText(result: unknown, limit: number): Pick<ToolOutcome, 'content' | 'isCut'> {
+  if (typeof result === 'string') return { content: result }
+  if (result === undefined || result === null) return { content: '' }
+  const { text, isCut } = boundedJson(result, limit, refuseHollow)
+  if (text === undefined) throw new NotJson(`a ${typeof result} is not JSON`)
+  return { content: text, ...(isCut ? { isCut } : {}) }
+}
+
+/** JSON silently turns a Map, a Response or a Promise into `{}`. */
+function refuseHollow(value: object): NotJson | null {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // In every realm, the prototype of plain objects has no prototype itself.
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return null
+  return new NotJson(`JSON cannot carry a ${value.constructor?.name || 'value of this class'}`)
 }
 
 const failed = (content: string): ToolOutcome => ({ content, isError: true })

@@ -5,7 +5,6 @@ import { createRequire, type ResolveFnOutput, type ResolveHookContext, registerH
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type ModuleSource, readModuleSource, sourceName, textHash } from './module-source.ts'
-import { hasModuleSyntax } from './source/has-module-syntax.ts'
 
 export type ModuleExports = Readonly<Record<string, unknown>>
 
@@ -122,15 +121,23 @@ function ourPackage(specifier: string, context: ResolveHookContext, nextResolve:
 }
 
 /**
- * `npm init -y` writes `"type": "commonjs"`, and Node then refuses `import` and `export` in every .ts and .js file beside it; without a
- * type it warns. A file that has them is a module whatever package.json says.
+ * `npm init -y` writes `"type": "commonjs"`, and Node then refuses `import` and `export` in every .ts and .js file of the folder; without
+ * a type it warns. A file with `import` or `export` is a module, whatever package.json says.
  */
 function formatOf(url: string, format: string | null | undefined): string | null | undefined {
   const ending = /\.(ts|js)$/.exec(unversioned(url))?.[1]
   if (ending === undefined || format?.startsWith('module')) return format
-  if (!hasModuleSyntax(readFileSync(fileURLToPath(url), 'utf8'))) return format
+  const code = readFileSync(fileURLToPath(url), 'utf8').replace(QUOTED, "''")
+  if (!MODULE.test(code)) return format
   return ending === 'ts' ? 'module-typescript' : 'module'
 }
+
+/** Comments and texts: the words in them are not code. */
+const QUOTED = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g
+
+/** An `import` or `export` that is still there when the types are stripped. */
+const MODULE =
+  /(?<![.\w$])(?:import\s*(?:''|[{*]|(?!type\b)[\w$]+\s*(?:,|from\b))|export\s*(?:[{*]|(?:default|const|let|var|async|function|class|abstract|enum)\b))/
 
 type NextResolve = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput
 

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
@@ -29,8 +29,8 @@ async function call(tool: Awaited<ReturnType<typeof load>>, args: Record<string,
   return tool.call(callOf(args), new AbortController().signal)
 }
 
-describe('a function', () => {
-  test('is a tool whose description and parameters stand in the code', async () => {
+describe('a function tool', () => {
+  test('has its description and parameters from the code', async () => {
     const settings = functionSettings({
       file: example,
       name: 'get_weather',
@@ -52,16 +52,15 @@ describe('a function', () => {
         type: 'object',
         properties: {
           city: { type: 'string', description: 'Name of the city, in English' },
-          days: { type: 'number', default: 1, description: 'How many days, today included' },
+          days: { type: 'integer', minimum: 1, maximum: 7, default: 1, description: 'How many days, today included' },
           unit: {
             type: 'string',
             enum: ['celsius', 'fahrenheit'],
             default: 'celsius',
-            description: 'In which unit to give temperatures',
+            description: 'Unit of the temperatures',
           },
         },
         required: ['city'],
-        additionalProperties: false,
       },
       returns: null,
       effect: 'idempotent',
@@ -73,7 +72,7 @@ describe('a function', () => {
     })
   })
 
-  test('is called with its arguments one by one where it declares them so', async () => {
+  test('is called with all arguments as one object', async () => {
     const tool = await load({ file: example, export: 'getWeather' })
     expect(await call(tool, { city: 'Rome', unit: 'fahrenheit' })).toEqual({
       content: '[{"day":0,"sky":"sunny","temperature":75,"unit":"fahrenheit"}]',
@@ -92,21 +91,9 @@ describe('a function', () => {
     expect(createJsonCheck(tool.parameters).check({ city: 'Oslo', unit: 'kelvin' }).ok).toBe(false)
   })
 
-  test('is given the context behind them, also when it leaves some out', async () => {
+  test('may be a function that carries its description and parameters as properties', async () => {
     const tool = await loadText(
-      'export const look_up = (a: string, b: number | undefined, c = 3, ctx) => [a, b, c, ctx.user]',
-    )
-    expect(await call(tool, { a: 'x' })).toEqual({ content: '["x",null,3,"ada"]', isError: false })
-  })
-
-  test('is called with one object where it takes one', async () => {
-    const tool = await loadText('export const look_up = ({ a, b = 2 }: { a: string; b?: number }, c) => a + b + c.run')
-    expect(await call(tool, { a: 'x' })).toEqual({ content: 'x2run-1', isError: false })
-  })
-
-  test('may carry its description and parameters as properties', async () => {
-    const tool = await loadText(
-      `export const look_up = Object.assign((args) => args.a, {
+      `export const look_up = Object.assign((args, context) => args.a + context.user, {
         description: 'From a property.',
         parameters: { type: 'object', properties: { a: { type: 'string' } } },
       })`,
@@ -115,7 +102,7 @@ describe('a function', () => {
     expect([tool.description, tool.parameters, await call(tool, { a: 'x' })]).toEqual([
       'From a property.',
       { type: 'object', properties: { a: { type: 'string' } } },
-      { content: 'x', isError: false },
+      { content: 'xada', isError: false },
     ])
   })
 })
@@ -124,26 +111,31 @@ describe('parameters in agent.yaml', () => {
   const parameters = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } } }
 
   test.each([
-    ['(a, b) => [a, b]', '["x",2]'],
-    ['(b, a, context) => [b, a, context.user]', '[2,"x","ada"]'],
-    ['(a) => a', 'x'],
     ['(args, context) => [args, context.user]', '[{"a":"x","b":2},"ada"]'],
     ['({ a, b }) => [a, b]', '["x",2]'],
-    ['(a: { a: string }) => a', '{"a":"x","b":2}'],
-    ['(a: Foreign) => a', '{"a":"x","b":2}'],
+    ['async function ({ a }) { return a }', 'x'],
     ['(...all) => all.length', '2'],
     ['() => "nothing"', 'nothing'],
-  ])('count more than those of %s, which is called as it declares', async (text, content) => {
+  ])('let a plain function be a tool: %s', async (text, content) => {
     const tool = await loadText(`export const look_up = ${text}`, { parameters })
     expect(tool.parameters).toBe(parameters)
     expect(await call(tool, { a: 'x', b: 2 })).toEqual({ content, isError: false })
   })
 
-  test('must have what the function declares', async () => {
-    const file = moduleOf('export const look_up = (a, days) => a')
+  test.each([
+    '(a, b) => [a, b]',
+    'a => a',
+    'async b => b',
+    '(a = 1) => a',
+    'function (b, context) {}',
+    'async function* look(a) {}',
+  ])('are refused for a function that takes them one by one: %s', async (text) => {
+    const file = moduleOf(`export const look_up = ${text}`)
     await expect(load({ file, parameters })).rejects.toMatchObject({
       code: 'config_invalid',
-      message: `${file} tool look_up: agent.yaml has no parameter days, which the function declares. Write it there too, or take one object: (args, context).`,
+      message: expect.stringMatching(
+        /tool look_up: its function gets all arguments as one object, and its first parameter is [ab]\. Write \(\{ a, b \}, context\)\.$/,
+      ),
     })
   })
 
@@ -206,27 +198,29 @@ describe('an object around a function', () => {
 
   test('keeps its `this`, and may call its function execute', async () => {
     const tool = await loadText(
-      '/** Finds the answer. */\nexport default { answer: 42, execute({ a }: { a: string }) { return a + this.answer } }',
-      { export: 'default', description: null },
+      'export default { answer: 42, parameters: { type: "object" }, execute({ a }) { return a + this.answer } }',
+      { export: 'default' },
     )
-    expect([tool.description, tool.parameters, await call(tool, { a: 'x' })]).toEqual([
-      'Finds the answer.',
-      { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false },
-      { content: 'x42', isError: false },
-    ])
+    expect(await call(tool, { a: 'x' })).toEqual({ content: 'x42', isError: false })
   })
 
-  const WRITE = 'Write parameters: in agent.yaml, or export { parameters: z.object({ … }), run } with a zod schema.'
+  const OR =
+    'Or describe them with parameters: in agent.yaml for the model; a schema in the code still checks every call.'
+  const MISSING = 'does not describe itself as JSON Schema (it has no ~standard.jsonSchema).'
   test.each([
-    ['silent', `a model cannot be told its parameters: schemas of tiny do not say themselves as JSON Schema. ${WRITE}`],
+    ['silent', `a model cannot be told its parameters: a schema of tiny ${MISSING} ${OR}`],
+    [
+      'silentValibot',
+      `a model cannot be told its parameters: a schema of valibot ${MISSING} Wrap it in toStandardJsonSchema of @valibot/to-json-schema. ${OR}`,
+    ],
     [
       'unspeakable',
-      `a model cannot be told its parameters: the zod schema cannot be said as JSON Schema: Date cannot be represented in JSON Schema. ${WRITE}`,
+      `a model cannot be told its parameters: zod cannot write this schema as JSON Schema: Date cannot be represented in JSON Schema. ${OR}`,
     ],
-    ['list', 'its parameters are not those of an object. Write e.g. z.object({ … })'],
+    ['list', 'its parameters do not describe an object. Write e.g. z.object({ … })'],
     [
       'broken',
-      `a model cannot be told its parameters: it is neither a Standard Schema (zod, Valibot, ArkType …) nor JSON Schema. ${WRITE}`,
+      `a model cannot be told its parameters: it is neither a Standard Schema (zod, Valibot, ArkType …) nor a JSON Schema. ${OR}`,
     ],
   ])('is refused when its schema is %s', async (name, message) => {
     await expect(load({ file: schemaTools, export: name })).rejects.toMatchObject({
@@ -247,64 +241,73 @@ test('JSON Schema that is broken is refused, with the reason', async () => {
 })
 
 describe('what is refused', () => {
-  const WRITE = 'Write parameters: in agent.yaml, or export { parameters: z.object({ … }), run } with a zod schema.'
+  test('a plain function that says nothing about its arguments: the error shows the lines to write', async () => {
+    const file = moduleOf('/** Looks something up. */\nexport function look_up(city: string) {}')
+    await expect(load({ file })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `${file} tool look_up: look_up is a plain function and does not say which arguments it takes. Write in ${basename(file)}, with its own arguments in place of city:
+    import { defineTool } from 'quarterdeck'
+    import { z } from 'zod'
+    export const look_up = defineTool({ description: 'When to use it.', parameters: z.object({ city: z.string() }), run: ({ city }) => … })
+  or describe the arguments in agent.yaml: parameters: { city: { type: string } }`,
+      details: { file, line: null, tool: 'look_up' },
+    })
+  })
+
+  test('the same for a default export, and for an object without parameters', async () => {
+    const messageOf = (text: string, name: string) =>
+      loadText(text, { export: name }).then(
+        () => '',
+        ({ message }: Error) => message,
+      )
+    expect(await messageOf('export default () => 1', 'default')).toContain(
+      "\n    export default defineTool({ description: 'When to use it.', parameters: z.object({ city: z.string() }), run: ({ city }) => … })\n",
+    )
+    const object = await messageOf('export const look = { run: () => 1 }', 'look')
+    expect(object).toContain('look has no parameters, so it does not say which arguments it takes.')
+    expect(object).toContain(
+      '\n    export const look = defineTool({ parameters: z.object({ city: z.string() }), … })\n',
+    )
+  })
+
   test.each([
     [
-      'export function look_up(\n  city: string,\n  when: Date,\n) {}',
-      ':3',
-      `its parameters cannot be read from the code: the type Date, which this file does not declare in plain words, cannot be read. ${WRITE}`,
-    ],
-    [
-      'const make = () => () => 1\nexport const look_up = make()',
-      ':2',
-      `its parameters cannot be read from the code: the exported value is not a function that is written out here. ${WRITE}`,
-    ],
-    [
       'export const lookUp = () => 1\nexport const other = 1',
-      '',
       'there is no export look_up. The file exports lookUp, other. Write export: lookUp',
     ],
     [
       'export const a = 1\nexport const b = 1',
-      '',
       'there is no export look_up. The file exports a, b. Name one of them with export: in agent.yaml.',
     ],
-    ['export {}', '', 'the file exports nothing. Write export function look_up(…) { … }'],
+    ['export {}', 'the file exports nothing. Write export const look_up = defineTool({ … })'],
     [
       'export const look_up = 7',
-      '',
-      'the export look_up is a value of type number. Export a function, or an object { description, parameters, run }.',
+      'the export look_up is a value of type number. Export a tool that defineTool made: { description, parameters, run }.',
     ],
-    ['export class look_up {}', '', 'the export look_up is a class. Export a function.'],
+    ['export class look_up {}', 'the export look_up is a class. Export a tool that defineTool made.'],
     [
       'export const look_up = { description: "x" }',
-      '',
       'the export look_up has no function run. Write look_up = { …, run(args, context) { … } }.',
     ],
-  ])('%s', async (text, line, message) => {
+  ])('%s', async (text, message) => {
     const file = moduleOf(text)
     await expect(load({ file })).rejects.toMatchObject({
       code: 'config_invalid',
-      message: `${file}${line} tool look_up: ${message}`,
-      details: { file, line: line === '' ? null : Number(line.slice(1)), tool: 'look_up' },
+      message: `${file} tool look_up: ${message}`,
+      details: { file, line: null, tool: 'look_up' },
     })
   })
 
-  const HELP =
-    'Say when and why to use it, with description: in agent.yaml or in a comment /** … */ above the function.'
+  const HELP = 'Say when and why to use it, with description: in defineTool or in agent.yaml.'
   test.each([
-    ['export const look_up = () => 1', `it has no description. ${HELP}`],
+    ['/** A comment says nothing. */ export const look_up = () => 1', `it has no description. ${HELP}`],
     [
-      '/** Looks up */ export const look_up = () => 1',
-      `its description is shorter than 10 characters: "Looks up". ${HELP}`,
-    ],
-    [
-      '/** A comment of good length. */ export const look_up = { description: "short", run: () => 1 }',
+      'export const look_up = { description: "short", run: () => 1 }',
       `its description is shorter than 10 characters: "short". ${HELP}`,
     ],
   ])('%s, without a description in agent.yaml', async (text, message) => {
     const file = moduleOf(text)
-    await expect(load({ file, description: null })).rejects.toMatchObject({
+    await expect(load({ file, description: null, parameters: { type: 'object' } })).rejects.toMatchObject({
       code: 'config_invalid',
       message: `${file} tool look_up: ${message}`,
     })

@@ -1,6 +1,6 @@
-// `type: function`: an export of a module as a tool. What agent.yaml leaves out is read from the code.
+// `type: function`: an export of a module as a tool. A schema in the code or in agent.yaml says what it takes.
 
-import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import type { FunctionToolSettings, JsonSchema } from '../../domain/tool-settings.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
@@ -10,33 +10,27 @@ import { createFunctionCall } from './function-call.ts'
 import { type LoadModuleDeps, loadModule } from './load-module.ts'
 import { readCodeSchema } from './parameter-schema.ts'
 import { type PickedExport, pickExport } from './pick-export.ts'
-import { type DeclaredFunction, type Order, readFunction } from './source/read-parameters.ts'
-import { lineAt, Unreadable } from './source/unreadable.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import type { StrayErrors } from './stray-errors.ts'
 import { toolConfigError } from './tool-config-error.ts'
 
-/** `reload`: a number that is new each time a file has changed, so that it is loaded anew. */
+/** `reload`: a new number each time a file has changed, so that it is loaded again. */
 export interface FunctionToolDeps extends LoadModuleDeps {
   strays: StrayErrors
 }
 
-/** Less says nothing to a model. */
+/** A shorter description tells a model nothing. */
 const MIN_DESCRIPTION = 10
-
-const WRITE_PARAMETERS =
-  'Write parameters: in agent.yaml, or export { parameters: z.object({ … }), run } with a zod schema.'
 
 /** Throws `config_invalid`, with the file and what to write. */
 export async function loadFunctionTool(settings: FunctionToolSettings, deps: FunctionToolDeps): Promise<ServerTool> {
   const module = await loadModule(settings, deps)
   const picked = pickExport(settings, module.exports)
-  const source = await readSource(settings)
-  const { parameters, order, check } = parametersOf(settings, picked, source)
+  const { parameters, check } = parametersOf(settings, picked)
   return {
     location: 'server',
     name: settings.name,
-    description: descriptionOf(settings, picked, source),
+    description: descriptionOf(settings, picked),
     parameters,
     returns: returnsOf(settings, picked),
     effect: settings.effect,
@@ -46,60 +40,66 @@ export async function loadFunctionTool(settings: FunctionToolSettings, deps: Fun
     approval: settings.approval,
     predictState: settings.predictState,
     binding: toolBinding('function', { file: settings.file, export: settings.export, source: module.source }),
-    call: createFunctionCall({ name: settings.name, run: picked.run, order, check, strays: deps.strays }),
-  }
-}
-
-/** What the source declares. Where it cannot be read, that is an error only if nothing else says what is needed. */
-interface Source {
-  text: string
-  declared: DeclaredFunction | Unreadable
-}
-
-async function readSource(settings: FunctionToolSettings): Promise<Source> {
-  const text = await readFile(settings.file, 'utf8')
-  return { text, declared: unlessUnreadable(() => readFunction(text, settings.export)) }
-}
-
-function unlessUnreadable<T>(read: () => T): T | Unreadable {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof Unreadable) return error
-    throw error
+    call: createFunctionCall({ name: settings.name, run: picked.run, check, strays: deps.strays }),
   }
 }
 
 interface Parameters {
   parameters: JsonSchema
-  order: Order
   check: StandardSchema | null
 }
 
-function parametersOf(settings: FunctionToolSettings, picked: PickedExport, source: Source): Parameters {
-  const { declared } = source
+/** Those of agent.yaml are shown to the model; the code's own schema checks a call in any case. */
+function parametersOf(settings: FunctionToolSettings, picked: PickedExport): Parameters {
   const code = picked.parameters === undefined ? null : readCodeSchema(picked.parameters, 'input')
-  const check = code?.check ?? null
   if (settings.parameters !== null) {
-    const isPlain = code === null && picked.isBare && !(declared instanceof Unreadable)
-    const order = isPlain ? orderFor(settings, settings.parameters, declared) : null
-    return { parameters: settings.parameters, order, check }
+    if (code === null) refusePositional(settings, settings.parameters, picked)
+    return { parameters: settings.parameters, check: code?.check ?? null }
   }
-  if (code !== null) {
-    if (code.json === null)
-      throw toolConfigError(settings, `a model cannot be told its parameters: ${code.problem}. ${WRITE_PARAMETERS}`)
-    if (code.json.type !== 'object')
-      throw toolConfigError(settings, 'its parameters are not those of an object. Write e.g. z.object({ … })')
-    refuseBroken(settings, code.json)
-    return { parameters: code.json, order: null, check }
-  }
-  const read = declared instanceof Unreadable ? declared : unlessUnreadable(() => declared.parameters())
-  if (read instanceof Unreadable) {
-    const message = `its parameters cannot be read from the code: ${read.message}. ${WRITE_PARAMETERS}`
-    throw toolConfigError(settings, message, { line: lineAt(source.text, read.position), cause: read })
-  }
-  return { parameters: read.schema, order: read.order, check }
+  if (code === null) throw hasNoSchema(settings, picked)
+  if (code.json === null)
+    throw toolConfigError(settings, `a model cannot be told its parameters: ${code.problem} ${DESCRIBE_IN_YAML}`)
+  if (code.json.type !== 'object')
+    throw toolConfigError(settings, 'its parameters do not describe an object. Write e.g. z.object({ … })')
+  refuseBroken(settings, code.json)
+  return { parameters: code.json, check: code.check }
 }
+
+const DESCRIBE_IN_YAML =
+  'Or describe them with parameters: in agent.yaml for the model; a schema in the code still checks every call.'
+
+function hasNoSchema(settings: FunctionToolSettings, { plainText }: PickedExport): ServerError {
+  const { export: name, file } = settings
+  const schema = 'parameters: z.object({ city: z.string() })'
+  const declared = name === 'default' ? 'export default' : `export const ${name} =`
+  const isPlain = plainText !== null
+  const code = isPlain
+    ? `${declared} defineTool({ description: 'When to use it.', ${schema}, run: ({ city }) => … })`
+    : `${declared} defineTool({ ${schema}, … })`
+  const lines = ["import { defineTool } from 'quarterdeck'", "import { z } from 'zod'", code]
+  const what = isPlain ? 'is a plain function and does' : 'has no parameters, so it does'
+  return toolConfigError(
+    settings,
+    `${name} ${what} not say which arguments it takes. Write in ${basename(file)}, with its own arguments in place of city:\n` +
+      lines.map((line) => `    ${line}\n`).join('') +
+      '  or describe the arguments in agent.yaml: parameters: { city: { type: string } }',
+  )
+}
+
+/**
+ * A function gets all arguments as one object. One whose first parameter has the name of an argument expects that argument alone, and would
+ * work with nonsense.
+ */
+function refusePositional(settings: FunctionToolSettings, schema: JsonSchema, { plainText }: PickedExport): void {
+  const first = FIRST_PARAMETER.exec(plainText ?? '')?.[1]
+  const names = Object.keys(schema.properties ?? {})
+  if (first === undefined || !names.includes(first)) return
+  const message = `its function gets all arguments as one object, and its first parameter is ${first}. Write ({ ${names.join(', ')} }, context).`
+  throw toolConfigError(settings, message)
+}
+
+/** The name of the first parameter, where it has one: `(city, …`, `async function f(city …`, `city =>`, but not `({ city }) =>`. */
+const FIRST_PARAMETER = /^(?:async\b\s*)?(?:(?:function\b\s*\*?\s*)?[\w$]*\s*\(\s*)?([\w$]+)\s*[,)=]/
 
 /** Better now than at the first call. */
 function refuseBroken(settings: FunctionToolSettings, schema: JsonSchema): void {
@@ -112,42 +112,23 @@ function refuseBroken(settings: FunctionToolSettings, schema: JsonSchema): void 
   }
 }
 
-/**
- * How a function is called whose parameters stand in agent.yaml: one by one when its own are called like them, otherwise with one object.
- * A function that has some of them and others too would be called with nonsense either way.
- */
-function orderFor(settings: FunctionToolSettings, schema: JsonSchema, declared: DeclaredFunction): Order {
-  const known = Object.keys(schema.properties ?? {})
-  const names = declared.names.filter((name) => name !== null)
-  const shared = names.filter((name) => known.includes(name))
-  if (declared.takesObject || shared.length === 0) return null
-  const strange = names.filter((name) => !known.includes(name))
-  if (strange.length === 0 && names.length === declared.names.length) return names
-  const message = `agent.yaml has no parameter ${strange.join(', ') || 'for what the function takes apart'}, which the function declares. Write it there too, or take one object: (args, context).`
-  throw toolConfigError(settings, message)
-}
-
-function descriptionOf(settings: FunctionToolSettings, picked: PickedExport, source: Source): string {
+function descriptionOf(settings: FunctionToolSettings, picked: PickedExport): string {
   if (settings.description !== null) return settings.description
-  const fromComment = source.declared instanceof Unreadable ? '' : source.declared.description
-  const description = typeof picked.description === 'string' ? picked.description.trim() : fromComment
+  const description = typeof picked.description === 'string' ? picked.description.trim() : ''
   if (description.length >= MIN_DESCRIPTION) return description
   const problem =
     description === ''
       ? 'it has no description'
       : `its description is shorter than ${MIN_DESCRIPTION} characters: ${JSON.stringify(description)}`
-  const help =
-    'Say when and why to use it, with description: in agent.yaml or in a comment /** … */ above the function.'
+  const help = 'Say when and why to use it, with description: in defineTool or in agent.yaml.'
   throw toolConfigError(settings, `${problem}. ${help}`)
 }
 
 function returnsOf(settings: FunctionToolSettings, picked: PickedExport): JsonSchema | null {
   if (settings.returns !== null || picked.returns === undefined) return settings.returns
-  const { json, problem } = readCodeSchema(picked.returns, 'output')
-  if (json === null)
-    throw toolConfigError(
-      settings,
-      `what it returns cannot be told: ${problem}. Leave returns out, or write JSON Schema.`,
-    )
-  return json
+  const code = readCodeSchema(picked.returns, 'output')
+  if (code.json === null) {
+    throw toolConfigError(settings, `what it returns cannot be described: ${code.problem} Or leave returns out.`)
+  }
+  return code.json
 }

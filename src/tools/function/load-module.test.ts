@@ -20,15 +20,18 @@ function inNode(steps: NodeStep[]): unknown {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 15_000 }))
 }
 
+/** As in agent.yaml, for functions without a schema. */
+const parameters = { type: 'object' }
+
 const given = (content: string) => ({ content, isError: false })
 
-test('a changed file is loaded anew with what it imports, and only when asked', () => {
+test('a changed file is loaded again with what it imports, and only when asked', () => {
   const main = at('main.ts')
   const version = (n: number) => ({
-    [main]: `import { part } from './part.ts'\nexport const look_up = (a: string): string => a + ${n} + part`,
+    [main]: `import { part } from './part.ts'\nexport const look_up = ({ a }: { a: string }): string => a + ${n} + part`,
     [at('part.ts')]: `export const part: string = 'p${n}'`,
   })
-  const load = { settings: { file: main }, args: { a: 'x' } }
+  const load = { settings: { file: main, parameters }, args: { a: 'x' } }
   expect(
     inNode([
       { write: version(1), ...load },
@@ -40,7 +43,7 @@ test('a changed file is loaded anew with what it imports, and only when asked', 
   ).toEqual([given('x1p1'), given('x1p1'), given('x2p2'), given('x3p3'), given('x2p2')])
 })
 
-test('a changed CommonJS file is loaded anew too', () => {
+test('a changed CommonJS file is loaded again too', () => {
   const main = at('main.cjs')
   const version = (n: number) => ({
     [main]: `const { part } = require('./part.cjs')\nmodule.exports = { look_up: () => ${n} + part }`,
@@ -48,8 +51,8 @@ test('a changed CommonJS file is loaded anew too', () => {
   })
   expect(
     inNode([
-      { write: version(1), settings: { file: main } },
-      { write: version(2), settings: { file: main }, reload: 1 },
+      { write: version(1), settings: { file: main, parameters } },
+      { write: version(2), settings: { file: main, parameters }, reload: 1 },
     ]),
   ).toEqual([given('1p1'), given('2p2')])
 })
@@ -64,9 +67,9 @@ export async function look_up() {
 `
   const later = (n: number) => `export const later = ${n}`
   const steps: NodeStep[] = [
-    { write: { [main]: lazy(''), [at('later.ts')]: later(1) }, settings: { file: main }, reload: 1 },
-    { write: { [main]: lazy(''), [at('later.ts')]: later(2) }, settings: { file: main }, reload: 2 },
-    { write: { [main]: lazy(later(4)), [at('later.ts')]: later(3) }, settings: { file: main }, reload: 3 },
+    { write: { [main]: lazy(''), [at('later.ts')]: later(1) }, settings: { file: main, parameters }, reload: 1 },
+    { write: { [main]: lazy(''), [at('later.ts')]: later(2) }, settings: { file: main, parameters }, reload: 2 },
+    { write: { [main]: lazy(later(4)), [at('later.ts')]: later(3) }, settings: { file: main, parameters }, reload: 3 },
   ]
   expect(inNode(steps)).toEqual([
     given('1'),
@@ -75,7 +78,7 @@ export async function look_up() {
   ])
 })
 
-test('a tool is bound to every file that it loads from beside it, however its name is written', () => {
+test('a tool is bound to every file of the project that it loads, however the file name is written', () => {
   const ways: [string, string, string][] = [
     ['dollar.mjs', 'a$b.mjs', `import { part } from './a$b.mjs'`],
     ['quote.mjs', "it's.mjs", `import { part } from "./it's.mjs"`],
@@ -96,7 +99,9 @@ test('a tool is bound to every file that it loads from beside it, however its na
       ]),
     )
   const bound = (n: number) =>
-    inNode(ways.map(([main]) => ({ write: write(n), settings: { file: at(main) }, isBound: true }))) as string[]
+    inNode(
+      ways.map(([main]) => ({ write: write(n), settings: { file: at(main), parameters }, isBound: true })),
+    ) as string[]
   const first = bound(1)
   expect(bound(1)).toEqual(first)
   const changed = bound(2)
@@ -153,15 +158,26 @@ test('beside the package.json of `npm init -y`, with nothing installed, a file w
   const main = at('common/tools.ts')
   const write = {
     [at('common/package.json')]: '{ "type": "commonjs" }',
-    [at('common/part.ts')]: `export const part: string = 'p'`,
-    [at('common/old.js')]: `exports.old = 'o' // module.exports, not export`,
+    [at('common/part.ts')]: `export const part: string = 'p'\nexport type Part = string`,
+    [at('common/short.js')]: `import{old}from"./old.js";export{old}`,
+    [at('common/old.js')]: `exports.old = 'o' // export const a = 1
+const text = \`
+import { part } from './part.ts'\`
+const object = { import: text, export() {} }
+void import('node:fs').then(() => object.export())
+/* export { text } */`,
+    [at('common/types.ts')]: `import type { Part } from './part.ts'
+export type Types = Part
+const t: Types = 't'
+module.exports = { t }`,
     [main]: `import { z } from 'zod'
 import { part } from './part.ts'
-import { old } from './old.js'
+import { old } from './short.js'
+import types from './types.ts'
 export const look_up = {
   description: 'Looks something up.',
   parameters: z.object({ a: z.string() }),
-  run: ({ a }: { a: string }) => a + part + old,
+  run: ({ a }: { a: string }) => a + part + old + types.t,
 }`,
   }
   const load = { settings: { file: main }, args: { a: 'x' } }
@@ -170,5 +186,5 @@ export const look_up = {
       { write, ...load },
       { ...load, reload: 1 },
     ]),
-  ).toEqual([given('xpo'), given('xpo')])
+  ).toEqual([given('xpot'), given('xpot')])
 })

@@ -1,39 +1,45 @@
-// What code gives as a schema -> JSON Schema for the model, and a check for the call.
+// Turns a schema in a tool's code into JSON Schema for the model and a check for the call.
 
 import { z } from 'zod'
+import { isRecord } from '../../domain/is-record.ts'
 import type { JsonSchema } from '../../domain/tool-settings.ts'
 import { isStandardSchema, type StandardSchema } from './standard-schema.ts'
 
-export interface CodeSchema {
-  /** Null when the library cannot say it as JSON Schema. */
-  json: JsonSchema | null
-  /** Why not. */
-  problem: string
-  /** Checks and transforms the arguments of a call; null for plain JSON Schema, which the engine checks. */
-  check: StandardSchema | null
-}
+/** `check` checks and transforms the arguments of a call. It is null for plain JSON Schema, which the engine checks. */
+export type CodeSchema = { check: StandardSchema | null } & (
+  | { json: JsonSchema }
+  /** `problem` says why there is no JSON Schema, and ends with what to do about it where the library is known. */
+  | { json: null; problem: string }
+)
 
 /** `input`: what the caller writes. `output`: what comes out of transforms. */
 export function readCodeSchema(value: unknown, side: 'input' | 'output'): CodeSchema {
-  if (isStandardSchema(value)) {
-    const { vendor } = value['~standard']
-    try {
-      const json = jsonSchemaOf(value, side)
-      const problem = `schemas of ${vendor} do not say themselves as JSON Schema`
-      return { json: json === null ? null : plain(json), problem, check: value }
-    } catch (error) {
-      const why = error instanceof Error ? error.message : 'unknown'
-      return { json: null, problem: `the ${vendor} schema cannot be said as JSON Schema: ${why}`, check: value }
-    }
+  if (!isStandardSchema(value)) {
+    if (isRecord(value)) return { json: plain(value), check: null }
+    const problem = 'it is neither a Standard Schema (zod, Valibot, ArkType …) nor a JSON Schema.'
+    return { json: null, problem, check: null }
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return { json: plain({ ...value }), problem: '', check: null }
-  return {
-    json: null,
-    problem: 'it is neither a Standard Schema (zod, Valibot, ArkType …) nor JSON Schema',
-    check: null,
+  try {
+    const json = jsonSchemaOf(value, side)
+    return json === null ? { json, problem: silent(value), check: value } : { json: plain(json), check: value }
+  } catch (error) {
+    const { vendor } = value['~standard']
+    const why = error instanceof Error ? error.message : 'unknown'
+    return { json: null, problem: `${vendor} cannot write this schema as JSON Schema: ${why}.`, check: value }
   }
 }
+
+function silent({ '~standard': { vendor } }: StandardSchema): string {
+  const missing = `a schema of ${vendor} does not describe itself as JSON Schema (it has no ~standard.jsonSchema).`
+  const advice = ADVICE.get(vendor)
+  return advice === undefined ? missing : `${missing} ${advice}`
+}
+
+const ADVICE = new Map([
+  ['zod', 'Use zod 4.'],
+  ['valibot', 'Wrap it in toStandardJsonSchema of @valibot/to-json-schema.'],
+  ['arktype', 'Use a newer version of arktype.'],
+])
 
 function jsonSchemaOf(schema: StandardSchema, side: 'input' | 'output'): JsonSchema | null {
   const standard = schema['~standard']
@@ -55,12 +61,10 @@ const isConverter = (value: unknown): value is Converter =>
   'output' in value &&
   typeof value.output === 'function'
 
-/** Zod 4, also another copy of it than ours. */
+/** Zod 4, also a copy of it that is not ours. */
 const isZod = (schema: object): schema is z.core.$ZodType => '_zod' in schema
 
-/** Models are sent the schema: data only, and without the name of its dialect, which some refuse. */
-function plain(schema: JsonSchema): JsonSchema {
-  const copy: unknown = JSON.parse(JSON.stringify(schema))
-  const { $schema: _, ...rest } = typeof copy === 'object' && copy !== null ? { $schema: '', ...copy } : { $schema: '' }
-  return rest
+/** Models are sent the schema: data only, and without `$schema`, which some refuse. */
+function plain({ $schema: _, ...schema }: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema))
 }

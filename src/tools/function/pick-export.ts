@@ -1,18 +1,20 @@
-// What a module gives as a tool: a function, or an object around one.
+// The part of a module that is the tool: a function, or an object around one.
 
 import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
 import type { ModuleExports } from './import-module.ts'
-import { MEMBERS } from './source/find-function.ts'
 import { toolConfigError } from './tool-config-error.ts'
 
 export interface PickedExport {
   run: (...args: unknown[]) => unknown
-  /** It is the export itself, and not a member of an object. */
-  isBare: boolean
+  /** The text of the function where the export is a plain function; null for an object around one. */
+  plainText: string | null
   description: unknown
   parameters: unknown
   returns: unknown
 }
+
+/** Names of the member of an exported object that is the function. */
+const MEMBERS = ['run', 'execute'] as const
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown
 
@@ -22,7 +24,7 @@ export function pickExport(settings: FunctionToolSettings, module: ModuleExports
   if (!isFunction(value) && (typeof value !== 'object' || value === null)) {
     throw toolConfigError(
       settings,
-      `the export ${settings.export} is ${kindOf(value)}. Export a function, or an object { description, parameters, run }.`,
+      `the export ${settings.export} is ${kindOf(value)}. Export a tool that defineTool made: { description, parameters, run }.`,
     )
   }
   // A function may carry them as properties of its own.
@@ -32,16 +34,17 @@ export function pickExport(settings: FunctionToolSettings, module: ModuleExports
     returns: ownValue(value, 'returns') ?? ownValue(value, 'outputSchema'),
   }
   if (isFunction(value)) {
-    if (/^class\b/.test(Function.prototype.toString.call(value)))
-      throw toolConfigError(settings, `the export ${settings.export} is a class. Export a function.`)
-    return { ...about, run: (...args) => value.apply(undefined, args), isBare: true }
+    const plainText = Function.prototype.toString.call(value)
+    if (/^class\b/.test(plainText))
+      throw toolConfigError(settings, `the export ${settings.export} is a class. Export a tool that defineTool made.`)
+    return { ...about, run: (...args) => value.apply(undefined, args), plainText }
   }
   const member = MEMBERS.map((name) => ownValue(value, name)).find(isFunction)
   if (member === undefined) {
     const message = `the export ${settings.export} has no function run. Write ${settings.export} = { …, run(args, context) { … } }.`
     throw toolConfigError(settings, message)
   }
-  return { ...about, run: (...args) => member.apply(value, args), isBare: false }
+  return { ...about, run: (...args) => member.apply(value, args), plainText: null }
 }
 
 function exportOf(settings: FunctionToolSettings, module: ModuleExports): unknown {
@@ -57,12 +60,12 @@ function exportOf(settings: FunctionToolSettings, module: ModuleExports): unknow
   throw toolConfigError(
     settings,
     names.length === 0
-      ? `the file exports nothing. Write export function ${name}(…) { … }`
+      ? `the file exports nothing. Write export const ${name} = defineTool({ … })`
       : `there is no export ${name}. The file exports ${names.join(', ')}. ${help}`,
   )
 }
 
-/** `get_weather` and `getWeather` are the same in other habits. */
+/** `get_weather` and `getWeather` are one name in two styles. */
 const plainName = (name: string): string => name.replaceAll('_', '').toLowerCase()
 
 const ownValue = (holder: object, key: string): unknown => Reflect.get(holder, key)

@@ -20,7 +20,6 @@ async function hold(place: string, name: string) {
   while (!existsSync(\`go-\${place}-\${name}\`)) await pause(5)
 }
 
-/** Writes a line into the ledger: an effect that must not come twice. */
 export async function pay({ name, hold: where = 'none' }: { name: string; hold?: string }) {
   if (where === 'before') await hold('before', name)
   if (where === 'slow') await pause(60)
@@ -31,10 +30,19 @@ export async function pay({ name, hold: where = 'none' }: { name: string; hold?:
 }
 `
 
+const tool = {
+  type: 'function',
+  name: 'pay',
+  description: 'Writes a line into the ledger: an effect that must not come twice.',
+  file: 'ledger.ts',
+  parameters: { name: { type: 'string' }, hold: { type: 'string', optional: true } },
+  timeout: '60s',
+}
+
 /** An agent that is asked to "pay for <name>;" and holds its call where the name says. */
 export const ledgerYard = (names: readonly { name: string; hold: Hold }[]): YardOptions => ({
   files: { 'ledger.ts': source },
-  agent: { tools: [{ type: 'function', name: 'pay', file: 'ledger.ts', timeout: '60s' }] },
+  agent: { tools: [tool] },
   answers: [
     ...names.map(
       ({ name, hold }): ScriptedAnswer => ({

@@ -41,7 +41,7 @@ export function projectFiles(choices: ProjectChoices): Record<string, string> {
   }
 }
 
-const TOOLS = `// What the agent can call: agent.yaml names the exports of this file.
+const TOOLS = `// The tools of the agent. agent.yaml names the exports of this file.
 
 import { defineTool, ToolError } from 'quarterdeck'
 import { z } from 'zod'
@@ -53,7 +53,7 @@ export const get_time = defineTool({
     try {
       return { zone, now: new Date().toLocaleString('en-GB', { timeZone: zone, dateStyle: 'full', timeStyle: 'short' }) }
     } catch {
-      // The model reads this and can do better.
+      // The model reads this and can correct its call.
       throw new ToolError(\`There is no time zone \${zone}. Write one like Europe/Oslo.\`)
     }
   },
@@ -101,7 +101,7 @@ function agentFile({ name, provider, model }: ProjectChoices, keyName: string | 
     '',
     'tools:',
     '  - type: function',
-    '    name: get_time       # an export of tools.ts; its description and parameters stand there',
+    '    name: get_time       # an export of tools.ts, which has its description and parameters',
     '    file: tools.ts',
     '    effect: read         # it changes nothing, so nobody has to allow it',
     '',

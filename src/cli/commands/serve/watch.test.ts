@@ -223,8 +223,11 @@ describe('quarterdeck serve --watch as a process', () => {
 
   const toolModule = (word: string): string => `
     import { suffix } from './suffix.ts'
-    /** Greets whoever is there. */
-    export function greet(): string { return '${word}' + suffix }
+    export const greet = {
+      description: 'Greets whoever is there.',
+      parameters: { type: 'object' },
+      run: (): string => '${word}' + suffix,
+    }
   `
 
   test('keeps port and sessions, and loads function modules and what they import anew', async () => {

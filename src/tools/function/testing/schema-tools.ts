@@ -1,4 +1,4 @@
-// Tools whose parameters are schemas of libraries, for the tests.
+// Tools for the tests, with schemas of several libraries.
 
 import { z } from 'zod'
 import { defineTool } from '../define-tool.ts'
@@ -19,7 +19,7 @@ export const unspeakable = { description: 'Takes a date.', parameters: z.object(
 
 export const list = { description: 'Takes a list.', parameters: z.array(z.string()), run: () => 1 }
 
-/** As zod 4 was before it said itself as JSON Schema. */
+/** The first zod 4, which had no `~standard.jsonSchema`. */
 const { jsonSchema: _, ...older } = z.object({ a: z.string() })['~standard']
 export const olderZod = {
   description: 'Takes a text.',
@@ -58,6 +58,8 @@ export const silent = defineTool({
   parameters: { '~standard': positive },
   run: ({ n }) => n,
 })
+
+export const silentValibot = { ...silent, parameters: { '~standard': { ...positive, vendor: 'valibot' } } }
 
 export const plain = defineTool({
   description: 'Echoes a text.',
