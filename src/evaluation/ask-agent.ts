@@ -2,6 +2,7 @@
 
 import { type RunEvent, type RunEventOf, type RunEventType, type TokenUsage, typeOfEventText } from '../domain/event.ts'
 import type { FileRecord } from '../domain/file.ts'
+import { isRecord } from '../domain/is-record.ts'
 import { contentWith } from '../domain/message.ts'
 import type { RunError, RunInput } from '../domain/run.ts'
 import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
@@ -225,7 +226,7 @@ function questionsOf(
 function objectOf(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+    return isRecord(value) ? { ...value } : null
   } catch {
     return null
   }

@@ -3,12 +3,12 @@
 
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { isRecord } from '../domain/is-record.ts'
 import { createAnthropicDecoder } from './anthropic/decode.ts'
 import { createGoogleDecoder } from './google/decode.ts'
 import type { ModelPart } from './model.ts'
 import { createOpenAiDecoder } from './openai/decode.ts'
 import { createCounter, decodeAll, payloadsOf, target } from './testing/fixtures.ts'
-import { isObject } from './wire/json.ts'
 
 const folder = new URL('../../../shared/fixtures/provider-streams/', import.meta.url)
 const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.chunks.txt')) : []
@@ -22,7 +22,7 @@ interface Said {
 /** All leaves of `value` in order, each with its path. */
 function* leaves(value: unknown, path = ''): Generator<[path: string, leaf: unknown]> {
   if (Array.isArray(value)) for (const item of value) yield* leaves(item, `${path}[]`)
-  else if (isObject(value)) for (const [key, item] of Object.entries(value)) yield* leaves(item, `${path}.${key}`)
+  else if (isRecord(value)) for (const [key, item] of Object.entries(value)) yield* leaves(item, `${path}.${key}`)
   else yield [path, value]
 }
 
@@ -54,7 +54,7 @@ function extractGoogle(payloads: readonly string[]): Said {
       for (const { jsonPath, stringValue } of part.functionCall?.partialArgs ?? []) {
         const args = said.calls.at(-1)?.arguments
         const key = jsonPath.replace('$.', '')
-        if (isObject(args)) args[key] = `${args[key] ?? ''}${stringValue}`
+        if (isRecord(args)) args[key] = `${args[key] ?? ''}${stringValue}`
       }
       if (part.thought) said.reasoning += part.text
       else said.text += part.text ?? ''

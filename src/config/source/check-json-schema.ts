@@ -2,6 +2,7 @@
 // value is skipped by every validator, so that the schema would silently allow more than it seems to.
 
 import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { describe } from './explain-issues.ts'
@@ -31,9 +32,6 @@ function checkUse(schema: Record<string, unknown>, report: Report): void {
 
 export const jsonTypes: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 
-export const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 type Check = (value: unknown, at: Path, root: unknown, report: Report) => void
 
 const oneSchema: Check = (value, at, root, report) => {
@@ -41,7 +39,7 @@ const oneSchema: Check = (value, at, root, report) => {
 }
 
 const schemaMap: Check = (value, at, root, report) => {
-  if (!isMap(value)) return report(at, `expected names with JSON Schemas, found ${describe(value)}.`)
+  if (!isRecord(value)) return report(at, `expected names with JSON Schemas, found ${describe(value)}.`)
   for (const [name, one] of Object.entries(value)) oneSchema(one, [...at, name], root, report)
 }
 
@@ -193,7 +191,7 @@ const keywords: Readonly<Record<string, Check>> = {
 }
 
 function checkNode(node: unknown, at: Path, root: unknown, report: Report): void {
-  if (!isMap(node)) {
+  if (!isRecord(node)) {
     report(at, `expected a JSON Schema, found ${describe(node)}. Write e.g. { type: string }`)
     return
   }
@@ -207,7 +205,7 @@ function checkNode(node: unknown, at: Path, root: unknown, report: Report): void
     }
   }
   const { properties, required } = node
-  if (isMap(properties) && Array.isArray(required)) {
+  if (isRecord(properties) && Array.isArray(required)) {
     for (const [index, name] of required.entries()) {
       if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue
       const near = didYouMean(name, Object.keys(properties))
@@ -230,7 +228,7 @@ function fits(value: unknown, { type, enum: words }: Record<string, unknown>): b
       case 'array':
         return Array.isArray(value)
       case 'object':
-        return isMap(value)
+        return isRecord(value)
       case 'integer':
         return Number.isInteger(value)
       // A type that is none has been reported already.

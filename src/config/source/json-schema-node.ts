@@ -1,6 +1,7 @@
 // Questions to a generated JSON Schema: what belongs at a path, how to say it in words, how to read it from plain text.
 
 import type { z } from 'zod'
+import { isRecord } from '../../domain/is-record.ts'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
@@ -156,5 +157,4 @@ export function readTextAs(node: JsonSchema | null, text: string): unknown {
   return text
 }
 
-export const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isSchema = (value: unknown): value is JsonSchema => isRecord(value)

@@ -1,7 +1,8 @@
 // JSON Schemas as they are written into agent.yaml: what a tool takes and gives back, what an answer must look like.
 
 import { z } from 'zod'
-import { checkJsonSchema, isMap, jsonTypes } from './check-json-schema.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { checkJsonSchema, jsonTypes } from './check-json-schema.ts'
 import { describe } from './explain-issues.ts'
 
 // Catches OpenAI's `{type: json_schema, json_schema: …}`, which is an envelope around a JSON Schema and not one.
@@ -41,7 +42,7 @@ export const parameters = () =>
         return
       }
       for (const [name, schema] of Object.entries(value)) {
-        if (!isMap(schema)) {
+        if (!isRecord(schema)) {
           report([name], `expected what ${name} is, found ${describe(schema)}. Write e.g. ${name}: { type: string }`)
           continue
         }
@@ -65,16 +66,18 @@ export const parameters = () =>
  */
 function isWholeSchema(value: Record<string, unknown>): boolean {
   const { type, properties, anyOf, oneOf, allOf, $ref } = value
-  if (type !== undefined && !isMap(type)) return true
+  if (type !== undefined && !isRecord(type)) return true
   if (Array.isArray(anyOf) || Array.isArray(oneOf) || Array.isArray(allOf) || typeof $ref === 'string') return true
   return (
-    isMap(properties) && Object.values(properties).every(isMap) && !('type' in properties && !isMap(properties.type))
+    isRecord(properties) &&
+    Object.values(properties).every(isRecord) &&
+    !('type' in properties && !isRecord(properties.type))
   )
 }
 
 function objectSchema(parameters: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(parameters).map(([name, schema]) => {
-    const { optional, ...rest } = isMap(schema) ? schema : {}
+    const { optional, ...rest } = isRecord(schema) ? schema : {}
     return { name, schema: rest, isRequired: optional !== true && rest.default === undefined }
   })
   const required = entries.filter(({ isRequired }) => isRequired).map(({ name }) => name)
@@ -88,5 +91,5 @@ function objectSchema(parameters: Record<string, unknown>): Record<string, unkno
 
 /** The names of the arguments, or null where the schema does not list them. */
 export function parameterNames(schema: Record<string, unknown> | undefined): string[] | null {
-  return schema !== undefined && isMap(schema.properties) ? Object.keys(schema.properties) : null
+  return schema !== undefined && isRecord(schema.properties) ? Object.keys(schema.properties) : null
 }

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgentDefinition } from '../../domain/agent.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import { anthropicRequests } from '../../models/anthropic/request.ts'
 import { googleRequests } from '../../models/google/request.ts'
 import type { ModelMessage, ModelRequest } from '../../models/model.ts'
 import { openAiRequests } from '../../models/openai/request.ts'
 import { anthropicProblem, googleProblem, openAiProblem } from '../../models/testing/provider-rules.ts'
-import { isObject, type JsonObject } from '../../models/wire/json.ts'
+import type { JsonObject } from '../../models/wire/json.ts'
 import type { HttpRequest } from '../../models/wire/model-http.ts'
 import { testAgent } from '../testing/open-engine.ts'
 import { buildRequest } from './build-request.ts'
@@ -146,7 +147,7 @@ describe('a request', () => {
     provider: provider as AgentDefinition['model']['provider'],
     apiKey: 'none',
   })
-  const sent = ({ body }: HttpRequest): JsonObject => (isObject(body) ? body : {})
+  const sent = ({ body }: HttpRequest): JsonObject => (isRecord(body) ? body : {})
   const problems = (request: ModelRequest) => [
     anthropicProblem(sent(anthropicRequests(settings('anthropic'))(request))),
     googleProblem(sent(googleRequests(settings('google'))(request))),

@@ -1,5 +1,6 @@
 // What becomes of one call before anything runs: is it a tool of this agent, do the arguments fit, who has to allow it?
 
+import { isRecord } from '../../domain/is-record.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../../domain/wait.ts'
 import { callDigest, isSameTool } from '../../json/digest.ts'
@@ -200,7 +201,7 @@ function newApproval(
 function parseArguments(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+    return isRecord(value) ? { ...value } : null
   } catch {
     return null
   }

@@ -2,6 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { JsonPatchOperation } from '../../domain/event.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { jsonLimits, jsonProblem } from '../../json/json-limits.ts'
 import type { RunWriter } from './run-writer.ts'
 
@@ -64,7 +65,7 @@ export function difference(
     if (Array.isArray(old) && Array.isArray(now) && old.length === now.length) {
       return old.every((item, index) => Object.is(item, now[index]) || compare(item, now[index], `${path}/${index}`))
     }
-    if (isObject(old) && isObject(now)) {
+    if (isRecord(old) && isRecord(now)) {
       const place = (key: string): string => `${path}/${escapeKey(key)}`
       const removed = Object.keys(old).filter((key) => !Object.hasOwn(now, key))
       return (
@@ -80,8 +81,5 @@ export function difference(
   }
   return compare(before, after, '') ? operations : null
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

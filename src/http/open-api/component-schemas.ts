@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../domain/is-record.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -76,8 +77,5 @@ function withReferences(value: unknown, names: ReadonlyMap<string, string>): Jso
     const id = part.replace('#/$defs/', '')
     return `${REFERENCE}${names.get(id) ?? id}`
   })
-  return isObject(copy) ? copy : {}
+  return isRecord(copy) ? copy : {}
 }
-
-const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,8 +1,8 @@
 // A value held against a schema that was read. Every step is counted, so that it ends.
 
+import { isRecord } from '../../domain/is-record.ts'
 import { canonicalJson } from '../digest.ts'
 import { checkNumber, checkText } from './check-scalar.ts'
-import { isObject, type Json } from './json.ts'
 import type { Meter } from './meter.ts'
 import { cut, escapeKey, listed, MAX_PROBLEMS, type Problem, preview, sentence } from './problem.ts'
 import type { JsonType, SchemaNode } from './read-schema.ts'
@@ -33,7 +33,7 @@ function isOfType(value: unknown, type: JsonType): boolean {
     case 'array':
       return Array.isArray(value)
     case 'object':
-      return isObject(value)
+      return isRecord(value)
     case 'integer':
       return Number.isInteger(value)
     case 'string':
@@ -77,7 +77,7 @@ export function evaluate(
     if (typeof value === 'string') checkText(node, value, say, meter)
     else if (typeof value === 'number') checkNumber(node, value, say)
     else if (Array.isArray(value)) checkItems(node, value, path, problems, own, meter)
-    else if (isObject(value)) checkProperties(node, value, path, problems, own, meter)
+    else if (isRecord(value)) checkProperties(node, value, path, problems, own, meter)
   })
   return problems.length === before
 }
@@ -140,7 +140,7 @@ function applyInPlace(
     const branch = inner(node.if, []) ? node.then : node.else
     if (branch !== undefined) inner(branch, problems)
   }
-  if (node.dependentSchemas !== undefined && isObject(value)) {
+  if (node.dependentSchemas !== undefined && isRecord(value)) {
     meter.spend(2 * node.dependentSchemas.size)
     for (const [key, other] of node.dependentSchemas) if (Object.hasOwn(value, key)) inner(other, problems)
   }
@@ -228,7 +228,7 @@ const looksAtKeys = (node: SchemaNode): boolean =>
 
 function checkProperties(
   node: SchemaNode,
-  value: Json,
+  value: Record<string, unknown>,
   path: string,
   problems: Problem[],
   seen: Seen | null,

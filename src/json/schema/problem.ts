@@ -1,6 +1,6 @@
 // What is wrong with a value, said so that whoever wrote it can mend it.
 
-import { isObject } from './json.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { JsonType } from './read-schema.ts'
 
 /** The rest would only be read by nobody. */
@@ -33,6 +33,6 @@ export function listed(words: Iterable<string>): string {
 
 export function preview(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
-  if (isObject(value)) return 'an object'
+  if (isRecord(value)) return 'an object'
   return typeof value === 'string' ? JSON.stringify(cut(value, 40)) : String(value)
 }

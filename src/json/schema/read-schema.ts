@@ -1,10 +1,10 @@
 // A JSON Schema read once: checked to be one, its references resolved inside itself, its lists made quick to look up.
 // `evaluate.ts` holds values against it.
 
+import { isRecord } from '../../domain/is-record.ts'
 import { canonicalJson } from '../digest.ts'
 import { broken, shown } from './broken.ts'
 import type { SchemaBudget } from './budget.ts'
-import { isObject, type Json } from './json.ts'
 import { createLinearPattern, type LinearPattern } from './linear-pattern.ts'
 import { cut } from './problem.ts'
 import { createReferences } from './references.ts'
@@ -124,16 +124,16 @@ export function readSchema(schema: unknown, budget: SchemaBudget, foreignPattern
       throw broken(pointer, `is no regular expression: ${shown(source)}`)
     }
   }
-  const draft = isObject(schema) && typeof schema.$schema === 'string' ? schema.$schema : ''
+  const draft = isRecord(schema) && typeof schema.$schema === 'string' ? schema.$schema : ''
   const references = createReferences(schema, /draft-04/.test(draft))
   const legacy = /draft-0[3-7]/.test(draft)
 
   const nodes = new Map<unknown, SchemaNode>()
-  const open: { raw: Json; node: SchemaNode; pointer: string }[] = []
+  const open: { raw: Record<string, unknown>; node: SchemaNode; pointer: string }[] = []
   const nodeOf = (raw: unknown, pointer: string): SchemaNode => {
     if (raw === true) return {}
     if (raw === false) return { never: true }
-    if (!isObject(raw)) throw broken(pointer, 'must be a schema: an object, true or false')
+    if (!isRecord(raw)) throw broken(pointer, 'must be a schema: an object, true or false')
     const known = nodes.get(raw)
     if (known !== undefined) return known
     const node: SchemaNode = {}
@@ -163,7 +163,7 @@ const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll(
 type NodeOf = (raw: unknown, pointer: string) => SchemaNode
 type Matcher = (source: string, pointer: string) => LinearPattern | null
 
-function fill(node: SchemaNode, raw: Json, pointer: string, nodeOf: NodeOf, matcher: Matcher): void {
+function fill(node: SchemaNode, raw: Record<string, unknown>, pointer: string, nodeOf: NodeOf, matcher: Matcher): void {
   const has = (key: string): boolean => Object.hasOwn(raw, key) && raw[key] !== undefined
   const at = (key: string): string => `${pointer}/${key}`
   const list = (key: string): unknown[] => {
@@ -182,7 +182,7 @@ function fill(node: SchemaNode, raw: Json, pointer: string, nodeOf: NodeOf, matc
   }
   const byName = (key: string): [string, unknown][] => {
     const value = raw[key]
-    if (!isObject(value)) throw broken(at(key), 'must be an object')
+    if (!isRecord(value)) throw broken(at(key), 'must be an object')
     return Object.entries(value)
   }
   const number = (key: string): number => {

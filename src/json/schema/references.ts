@@ -1,7 +1,7 @@
 // Where the schemas inside of a schema lie, and what `$ref` means: inside of the document alone, nothing is ever fetched.
 
+import { isRecord } from '../../domain/is-record.ts'
 import { broken, shown } from './broken.ts'
-import { isObject, type Json } from './json.ts'
 
 /** Schemas come from strangers too: enough for any that a person or a generator wrote. How many there may be is the budget's to say. */
 const MAX_DEPTH = 100
@@ -37,7 +37,7 @@ const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll(
 
 export interface References {
   /** The schema that a reference in `from` leads to. Throws `config_invalid`. */
-  target(from: Json, reference: string, pointer: string): unknown
+  target(from: Record<string, unknown>, reference: string, pointer: string): unknown
 }
 
 /** The name of an anchor as it stands in a URL, too. */
@@ -60,7 +60,7 @@ export function createReferences(document: unknown, draft4: boolean): References
     ANCHOR.test(anchor) && base.length + anchor.length <= MAX_URL ? base + anchor : resolve(anchor, base, pointer).href
 
   const visit = (raw: unknown, base: string, depth: number, pointer: string): void => {
-    if (!isObject(raw) || bases.has(raw)) return
+    if (!isRecord(raw) || bases.has(raw)) return
     if (depth > MAX_DEPTH) throw broken('', `is nested more than ${MAX_DEPTH} levels deep`)
     const id = draft4 ? raw.id : raw.$id
     let own = base
@@ -82,7 +82,7 @@ export function createReferences(document: unknown, draft4: boolean): References
       if (placesOfMany.has(key) && Array.isArray(value)) {
         for (const [i, inner] of value.entries()) visit(inner, own, depth + 1, `${at}/${i}`)
       } else if (placesOfOne.has(key)) visit(value, own, depth + 1, at)
-      else if (placesByName.has(key) && isObject(value)) {
+      else if (placesByName.has(key) && isRecord(value)) {
         for (const [name, inner] of Object.entries(value)) visit(inner, own, depth + 1, `${at}/${escapeKey(name)}`)
       }
     }
@@ -113,7 +113,7 @@ export function createReferences(document: unknown, draft4: boolean): References
         const inside: unknown = found
         found = Array.isArray(inside)
           ? inside[Number(key)]
-          : isObject(inside) && Object.hasOwn(inside, key)
+          : isRecord(inside) && Object.hasOwn(inside, key)
             ? inside[key]
             : undefined
         base = bases.get(found) ?? base

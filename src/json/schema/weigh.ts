@@ -1,4 +1,4 @@
-import { isObject } from './json.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { Meter } from './meter.ts'
 
 // Its scalars, its lists and objects, the names, which are sorted; where a name that is looked up costs 1.
@@ -11,7 +11,7 @@ export function weigh(value: unknown, meter: Meter): void {
   if (Array.isArray(value)) {
     meter.spend(NEST_WORK)
     for (const item of value) weigh(item, meter)
-  } else if (isObject(value)) {
+  } else if (isRecord(value)) {
     meter.spend(NEST_WORK)
     for (const [key, item] of Object.entries(value)) {
       meter.spend(NAME_WORK)

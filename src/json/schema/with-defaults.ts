@@ -1,5 +1,5 @@
+import { isRecord } from '../../domain/is-record.ts'
 import { evaluate } from './evaluate.ts'
-import { isObject, type Json } from './json.ts'
 import { type Meter, Unchecked } from './meter.ts'
 import { escapeKey, named } from './problem.ts'
 import type { SchemaNode } from './read-schema.ts'
@@ -52,7 +52,7 @@ export function withDefaults(
       return withDefaults(inner, item, `${path}/${i}`, depth + 1, meter)
     })
   }
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     const isJson =
       typeof value === 'number'
         ? Number.isFinite(value)
@@ -61,7 +61,7 @@ export function withDefaults(
     throw new Unchecked(`${named(path)} is no JSON value`)
   }
   meter.spend(NEST_WORK)
-  const copy: Json = {}
+  const copy: Record<string, unknown> = {}
   const ofNames = [...all].filter((node) => node.properties !== undefined || node.additionalProperties !== undefined)
   const schemasOf = (key: string): SchemaNode[] =>
     ofNames.map((node) => node.properties?.get(key) ?? node.additionalProperties).filter((node) => node !== undefined)

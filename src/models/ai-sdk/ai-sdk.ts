@@ -1,9 +1,9 @@
 import type { ModelSettings } from '../../domain/agent.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { dropped, targetOf } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import { baseUrl } from '../wire/base-url.ts'
-import { isObject } from '../wire/json.ts'
 import { createPartDecoder } from './decode.ts'
 import { providerFailure } from './failure.ts'
 import { loadProvider } from './load-provider.ts'
@@ -32,7 +32,7 @@ export async function createAiSdkModel(
         signal,
       )
       if (signal.aborted) return
-      if (!isObject(result) || !(result.stream instanceof ReadableStream)) throw dropped(target)
+      if (!isRecord(result) || !(result.stream instanceof ReadableStream)) throw dropped(target)
       reader = result.stream.getReader()
       for (;;) {
         const { done, value } = await reader.read()

@@ -1,8 +1,9 @@
 // Stream parts of the AI SDK's provider interface (versions 2, 3 and 4) → parts.
 
+import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, modelFailure, refusal } from '../failure.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
-import { countAt, isObject, type JsonObject, textAt } from '../wire/json.ts'
+import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import { providerFailure } from './failure.ts'
 
 interface PartDecoder {
@@ -27,7 +28,7 @@ export function createPartDecoder(
   let finished = false
 
   const signature = (part: JsonObject): { signature?: string } =>
-    isObject(part.providerMetadata) ? { signature: signatureOf(part.providerMetadata) } : {}
+    isRecord(part.providerMetadata) ? { signature: signatureOf(part.providerMetadata) } : {}
 
   const start = (id: string, name: string, part: JsonObject, into: ModelPart[]): OpenCall => {
     const call = { isText: part.inputEncoding === 'text', hasArguments: false }
@@ -89,7 +90,7 @@ export function createPartDecoder(
 
   return {
     decode(part, into) {
-      if (!isObject(part) || finished) return
+      if (!isRecord(part) || finished) return
       // The provider runs this tool itself.
       if (part.providerExecuted === true) return
       switch (part.type) {
@@ -129,7 +130,7 @@ export function createPartDecoder(
   }
 
   function takeSignature(part: JsonObject, into: ModelPart[]): void {
-    if (isObject(part.providerMetadata)) {
+    if (isRecord(part.providerMetadata)) {
       into.push({ type: 'reasoning_signature', signature: signatureOf(part.providerMetadata) })
     }
   }
@@ -137,7 +138,7 @@ export function createPartDecoder(
 
 /** Version 2 has flat counts; later versions group them by input and output. */
 function usageOf(usage: unknown): ModelUsage | null {
-  if (!isObject(usage)) return null
+  if (!isRecord(usage)) return null
   const { inputTokens: inputs, outputTokens: outputs } = usage
   const input = countAt(usage, 'inputTokens') ?? countAt(inputs, 'total')
   const output = countAt(usage, 'outputTokens') ?? countAt(outputs, 'total')

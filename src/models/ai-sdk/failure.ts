@@ -1,7 +1,8 @@
 import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { connectionCode } from '../../outgoing/connection-failure.ts'
 import { dropped, type ModelTarget, modelFailure, reportedFailure, statusFailure, unreachable } from '../failure.ts'
-import { isObject, textAt } from '../wire/json.ts'
+import { textAt } from '../wire/json.ts'
 
 /** The failure for anything that a provider package throws, or sends as an error part. */
 export function providerFailure(error: unknown, target: ModelTarget, now: number): ServerError {
@@ -9,9 +10,9 @@ export function providerFailure(error: unknown, target: ModelTarget, now: number
   const code = codeOf(error)
   if (code !== undefined)
     return unreachable({ code: connectionCode({ code, message: textAt(error, 'message') }) }, target)
-  if (!isObject(error)) return reportedFailure(typeof error === 'string' ? error : undefined, target)
+  if (!isRecord(error)) return reportedFailure(typeof error === 'string' ? error : undefined, target)
   if (typeof error.statusCode === 'number') {
-    const headers = isObject(error.responseHeaders) ? headersOf(error.responseHeaders) : {}
+    const headers = isRecord(error.responseHeaders) ? headersOf(error.responseHeaders) : {}
     return statusFailure({ status: error.statusCode, headers, body: textAt(error, 'responseBody') }, target, now)
   }
   if (error.name === 'AI_LoadAPIKeyError') {
@@ -19,7 +20,7 @@ export function providerFailure(error: unknown, target: ModelTarget, now: number
     return modelFailure('model_auth_failed', message, target, { retryable: false })
   }
   if (error.name === 'AI_APICallError') return unreachable({}, target)
-  if (!(error instanceof Error)) return reportedFailure(isObject(error.error) ? error.error : error, target)
+  if (!(error instanceof Error)) return reportedFailure(isRecord(error.error) ? error.error : error, target)
   if (INCOMPLETE.includes(error.name)) return dropped(target, error)
   // Other errors of the AI SDK mean that the package or its provider cannot handle the request.
   if (error.name.startsWith('AI_')) {
@@ -39,7 +40,7 @@ const INCOMPLETE = [
 
 /** The system's error code, from anywhere in the chain of causes, because fetch wraps it. */
 function codeOf(error: unknown, depth = 0): string | undefined {
-  if (!isObject(error) || depth > 4) return undefined
+  if (!isRecord(error) || depth > 4) return undefined
   if (typeof error.code === 'string' && /^(E[A-Z_]+|UND_ERR_[A-Z_]+|CERT_\w+)$/.test(error.code)) return error.code
   return codeOf(error.cause, depth + 1)
 }

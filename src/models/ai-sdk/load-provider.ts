@@ -6,7 +6,8 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ModelSettings } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { isObject, parseObject } from '../wire/json.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { parseObject } from '../wire/json.ts'
 
 /** The part of the provider interface (versions 2, 3 and 4) that we use. Results are checked where they are read. */
 export interface LanguageModel {
@@ -48,7 +49,7 @@ async function resolveEntry(name: string, directory: string): Promise<string> {
     return createRequire(from).resolve(name)
   } catch (cause) {
     // `require` cannot find a package that exports only for `import`, though it is installed.
-    const isThere = isObject(cause) && cause.code === 'ERR_PACKAGE_PATH_NOT_EXPORTED'
+    const isThere = isRecord(cause) && cause.code === 'ERR_PACKAGE_PATH_NOT_EXPORTED'
     const manifest = isThere ? findPackageJSON(name, pathToFileURL(from)) : undefined
     const entry =
       manifest === undefined ? undefined : importEntry(parseObject(await readFile(manifest, 'utf8'))?.exports)
@@ -63,7 +64,7 @@ async function resolveEntry(name: string, directory: string): Promise<string> {
 /** The file that `import` would load for `.`, by the conditions that apply to us. */
 function importEntry(exported: unknown): string | undefined {
   if (typeof exported === 'string') return exported
-  if (!isObject(exported)) return undefined
+  if (!isRecord(exported)) return undefined
   if (exported['.'] !== undefined) return importEntry(exported['.'])
   for (const [condition, target] of Object.entries(exported)) {
     if (!['node', 'import', 'module-sync', 'default'].includes(condition)) continue

@@ -1,8 +1,9 @@
 // Anthropic's message events → parts.
 
+import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, refusal, reportedFailure } from '../failure.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
-import { countAt, isObject, textAt } from '../wire/json.ts'
+import { countAt, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { signatureOf, type ThinkingBlock } from './thinking.ts'
 
@@ -45,7 +46,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
       case 'content_block_stop':
         return endBlock(event.index, into)
       case 'message_start':
-        return takeUsage(isObject(event.message) ? event.message.usage : undefined, into)
+        return takeUsage(isRecord(event.message) ? event.message.usage : undefined, into)
       case 'message_delta':
         takeUsage(event.usage, into)
         reason = reasonOf(event.delta, called, target) ?? reason
@@ -61,7 +62,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
   }
 
   const takeDelta = (block: OpenBlock | undefined, delta: unknown, into: ModelPart[]) => {
-    if (block === undefined || !isObject(delta)) return
+    if (block === undefined || !isRecord(delta)) return
     if (delta.type === 'text_delta') {
       const text = textAt(delta, 'text')
       if (text !== '') into.push({ type: 'text', delta: text })
@@ -81,7 +82,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
   }
 
   const startBlock = (index: unknown, content: unknown, into: ModelPart[]) => {
-    if (!isObject(content)) return
+    if (!isRecord(content)) return
     switch (content.type) {
       case 'text': {
         const text = textAt(content, 'text')
@@ -127,13 +128,13 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
         return
       case 'tool_use':
         // When no deltas came, the arguments came complete with the start, or there are none.
-        if (!block.hasArguments) addArguments(block, isObject(block.input) ? JSON.stringify(block.input) : '{}', into)
+        if (!block.hasArguments) addArguments(block, isRecord(block.input) ? JSON.stringify(block.input) : '{}', into)
         into.push({ type: 'tool_call_end', id: block.id })
     }
   }
 
   const takeUsage = (said: unknown, into: ModelPart[]) => {
-    if (!isObject(said)) return
+    if (!isRecord(said)) return
     usage = usageOf(said, usage)
     into.push({ type: 'usage', usage })
   }
@@ -170,7 +171,7 @@ function reasonOf(delta: unknown, called: boolean, target: ModelTarget): FinishR
   const said = textAt(delta, 'stop_reason')
   if (said === '') return null
   if (said === 'refusal') {
-    const details: unknown = isObject(delta) ? delta.stop_details : undefined
+    const details: unknown = isRecord(delta) ? delta.stop_details : undefined
     throw refusal(textAt(details, 'explanation'), target)
   }
   if (said === 'max_tokens' || said === 'model_context_window_exceeded') return 'length'
@@ -182,7 +183,7 @@ function usageOf(said: unknown, before: ModelUsage | null): ModelUsage {
   const read = countAt(said, 'cache_read_input_tokens') ?? before?.cachedInputTokens
   const written = countAt(said, 'cache_creation_input_tokens') ?? before?.cacheWriteInputTokens
   const fresh = countAt(said, 'input_tokens')
-  const thinking = isObject(said) ? countAt(said.output_tokens_details, 'thinking_tokens') : undefined
+  const thinking = isRecord(said) ? countAt(said.output_tokens_details, 'thinking_tokens') : undefined
   const reasoning = thinking ?? before?.reasoningTokens
   return {
     inputTokens: fresh === undefined ? (before?.inputTokens ?? 0) : fresh + (read ?? 0) + (written ?? 0),

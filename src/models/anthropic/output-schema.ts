@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../wire/json.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import type { JsonObject } from '../wire/json.ts'
 
 /** Keywords that the API refuses in an output schema. They go into the description instead. */
 const IN_WORDS = [
@@ -25,7 +26,7 @@ const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', '
  * allows less than the original. The answer is still checked against the original.
  */
 export function outputSchema(schema: unknown): unknown {
-  if (!isObject(schema)) return schema
+  if (!isRecord(schema)) return schema
   const reduced: JsonObject = {}
   for (const key of KEPT) if (schema[key] !== undefined) reduced[key] = schema[key]
   const words = IN_WORDS.filter((key) => schema[key] !== undefined && schema[key] !== false).map(
@@ -44,9 +45,9 @@ export function outputSchema(schema: unknown): unknown {
   if (schema.items !== undefined) reduced.items = outputSchema(schema.items)
   for (const key of ['properties', '$defs', 'definitions']) {
     const named = schema[key]
-    if (!isObject(named)) continue
+    if (!isRecord(named)) continue
     reduced[key] = Object.fromEntries(Object.entries(named).map(([name, value]) => [name, outputSchema(value)]))
   }
-  if (schema.type === 'object' || isObject(schema.properties)) reduced.additionalProperties = false
+  if (schema.type === 'object' || isRecord(schema.properties)) reduced.additionalProperties = false
   return reduced
 }

@@ -1,7 +1,8 @@
 // Thinking must go back to Anthropic block by block, unchanged. Our port has one text and one signature per answer. So for a single
 // block the signature is Anthropic's own, and otherwise it is the list of blocks as JSON.
 
-import { isObject, type JsonObject, parseObject } from '../wire/json.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { type JsonObject, parseObject } from '../wire/json.ts'
 import { proofOf, signed } from '../wire/signature.ts'
 
 const MAKER = 'anthropic'
@@ -23,5 +24,5 @@ export function thinkingBlocks(reasoning: { text: string; signature?: string } |
   // Anthropic's signatures are base64, so they never begin with a bracket.
   if (!proof.startsWith('[')) return [{ type: 'thinking', thinking: reasoning.text, signature: proof }]
   const blocks = parseObject(`{"blocks":${proof}}`)?.blocks
-  return Array.isArray(blocks) ? blocks.filter(isObject) : []
+  return Array.isArray(blocks) ? blocks.filter(isRecord) : []
 }

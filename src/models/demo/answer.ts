@@ -1,8 +1,9 @@
 // The answers of the demonstration model. Pure: the same conversation always gets the same answer.
 
 import { oneLine, splitFiles } from '../../domain/file-frame.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
-import { isObject, type JsonObject, parseObject } from '../wire/json.ts'
+import { type JsonObject, parseObject } from '../wire/json.ts'
 
 interface DemoAnswer {
   reasoning: string
@@ -104,14 +105,14 @@ function argumentsFrom(rest: string, tool: ModelTool): string {
 
 /** The smallest value that satisfies a JSON Schema. Knows the common keywords. */
 function sampleOf(schema: unknown, depth = 0): unknown {
-  if (!isObject(schema) || depth > 8) return null
+  if (!isRecord(schema) || depth > 8) return null
   if (schema.const !== undefined) return schema.const
   if (schema.default !== undefined) return schema.default
   if (Array.isArray(schema.enum)) return schema.enum[0] ?? null
   const alternatives: unknown = schema.anyOf ?? schema.oneOf
   if (Array.isArray(alternatives)) return sampleOf(alternatives[0], depth + 1)
   const type: unknown = Array.isArray(schema.type) ? schema.type[0] : schema.type
-  if (type === 'object' || isObject(schema.properties)) return sampleObject(schema, depth)
+  if (type === 'object' || isRecord(schema.properties)) return sampleObject(schema, depth)
   if (type === 'array') {
     const count = typeof schema.minItems === 'number' ? Math.min(schema.minItems, 10) : 0
     return Array.from({ length: count }, () => sampleOf(schema.items, depth + 1))
@@ -123,7 +124,7 @@ function sampleOf(schema: unknown, depth = 0): unknown {
 }
 
 function sampleObject(schema: JsonObject, depth: number): JsonObject {
-  const properties = isObject(schema.properties) ? schema.properties : {}
+  const properties = isRecord(schema.properties) ? schema.properties : {}
   const required = Array.isArray(schema.required) ? schema.required : Object.keys(properties)
   return Object.fromEntries(
     required.filter((name) => typeof name === 'string').map((name) => [name, sampleOf(properties[name], depth + 1)]),

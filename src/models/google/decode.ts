@@ -1,8 +1,9 @@
 // Gemini's generateContent chunks → parts.
 
+import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
 import type { ModelPart, ModelUsage } from '../model.ts'
-import { countAt, isObject, type JsonObject, textAt } from '../wire/json.ts'
+import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import { signed } from '../wire/signature.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { createPartialArgs, type PartialArgs } from './partial-args.ts'
@@ -32,9 +33,9 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
     if (chunk === null || typeof chunk !== 'object') return
     if (chunk.error !== undefined && chunk.error !== null) throw reportedFailure(chunk.error, target)
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined
-    if (isObject(candidate)) {
-      const parts: unknown = isObject(candidate.content) ? candidate.content.parts : undefined
-      if (Array.isArray(parts)) for (const part of parts) if (isObject(part)) takePart(part, into)
+    if (isRecord(candidate)) {
+      const parts: unknown = isRecord(candidate.content) ? candidate.content.parts : undefined
+      if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) takePart(part, into)
     }
     const usage = usageOf(chunk.usageMetadata)
     if (usage !== null) into.push({ type: 'usage', usage })
@@ -45,12 +46,12 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
         target,
       )
     }
-    if (isObject(candidate)) takeReason(candidate)
+    if (isRecord(candidate)) takeReason(candidate)
   }
 
   const takePart = (part: JsonObject, into: ModelPart[]) => {
     const proof = textAt(part, 'thoughtSignature')
-    if (isObject(part.functionCall)) return takeCall(part.functionCall, proof, into)
+    if (isRecord(part.functionCall)) return takeCall(part.functionCall, proof, into)
     const text = textAt(part, 'text')
     if (text !== '') into.push({ type: part.thought === true ? 'reasoning' : 'text', delta: text })
     if (proof !== '') into.push({ type: 'reasoning_signature', signature: signed(MAKER, proof) })
@@ -68,7 +69,7 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
         name,
         ...(proof === '' ? {} : { signature: signed(MAKER, proof) }),
       })
-      if (isObject(call.args)) {
+      if (isRecord(call.args)) {
         into.push({ type: 'tool_call_args', id, delta: JSON.stringify(call.args) }, { type: 'tool_call_end', id })
         return
       }
@@ -133,7 +134,7 @@ function usageOf(usage: unknown): ModelUsage | null {
 function refusedFor(reason: string, ratings: unknown): string {
   const fired = Array.isArray(ratings)
     ? ratings
-        .filter((rating) => isObject(rating) && rating.blocked === true)
+        .filter((rating) => isRecord(rating) && rating.blocked === true)
         .map((rating) => textAt(rating, 'category'))
     : []
   return `its filter stopped the answer (${[reason, ...fired].join(', ')}).`

@@ -1,6 +1,7 @@
 // Vertex AI can stream a call's arguments as values at JSON paths. They are collected here and passed on as a whole.
 
-import { isObject, textAt } from '../wire/json.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { textAt } from '../wire/json.ts'
 
 type Container = Map<string | number, Container | unknown>
 
@@ -19,7 +20,7 @@ export function createPartialArgs(): PartialArgs {
       if (!Array.isArray(parts)) return 0
       let characters = 0
       for (const part of parts) {
-        if (!isObject(part)) continue
+        if (!isRecord(part)) continue
         const path = textAt(part, 'jsonPath')
         put(root, path, part)
         characters += path.length + textAt(part, 'stringValue').length

@@ -1,9 +1,10 @@
 // Chat completion chunks → parts. Written for the servers that exist, not for the one that is documented: the last chunk may have
 // no [DONE] after it, and reasoning, usage and errors have several names.
 
+import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
-import { countAt, isObject, textAt } from '../wire/json.ts'
+import { countAt, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { createTextFrames } from './text-frames.ts'
 import { createToolCalls } from './tool-calls.ts'
@@ -64,7 +65,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
       if (typeof delta === 'object' && delta !== null) takeDelta(delta, into)
       if (typeof choice.finish_reason === 'string') takeReason(choice.finish_reason, choice, into)
     }
-    const usage = usageOf(chunk.usage) ?? usageOf(isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined)
+    const usage = usageOf(chunk.usage) ?? usageOf(isRecord(chunk.x_groq) ? chunk.x_groq.usage : undefined)
     if (usage !== null) into.push({ type: 'usage', usage })
   }
 
@@ -140,7 +141,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
 /** Mistral: `[{type: 'thinking', thinking: [{type: 'text', text}]}, {type: 'text', text}]`. */
 function takeContentList(content: readonly unknown[], into: ModelPart[]): void {
   for (const item of content) {
-    if (!isObject(item)) continue
+    if (!isRecord(item)) continue
     if (item.type === 'text') {
       const text = textAt(item, 'text')
       if (text !== '') into.push({ type: 'text', delta: text })
@@ -155,7 +156,7 @@ function takeContentList(content: readonly unknown[], into: ModelPart[]): void {
 }
 
 function usageOf(usage: unknown): ModelUsage | null {
-  if (!isObject(usage)) return null
+  if (!isRecord(usage)) return null
   const input = countAt(usage, 'prompt_tokens')
   const output = countAt(usage, 'completion_tokens')
   if (input === undefined || output === undefined) return null
@@ -173,8 +174,8 @@ function usageOf(usage: unknown): ModelUsage | null {
 
 /** Azure names the filters that stopped the answer. */
 function filteredFor(results: unknown): string {
-  if (!isObject(results)) return 'the content filter stopped the answer.'
-  const fired = Object.entries(results).filter(([, result]) => isObject(result) && result.filtered === true)
+  if (!isRecord(results)) return 'the content filter stopped the answer.'
+  const fired = Object.entries(results).filter(([, result]) => isRecord(result) && result.filtered === true)
   if (fired.length === 0) return 'the content filter stopped the answer.'
   return `the content filter stopped the answer (${fired.map(([name]) => name).join(', ')}).`
 }

@@ -2,9 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import type { ModelSettings } from '../../domain/agent.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { withPath } from '../wire/base-url.ts'
-import { isObject, type JsonObject } from '../wire/json.ts'
+import type { JsonObject } from '../wire/json.ts'
 import type { HttpRequest } from '../wire/model-http.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 
@@ -152,9 +153,9 @@ const withSchema = (system: string, schema: JsonObject): string =>
 /** OpenAI refuses `strict` unless every object lists all its properties as required and allows no others. */
 function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict)
-  if (!isObject(schema)) return true
+  if (!isRecord(schema)) return true
   const { properties } = schema
-  if (isObject(properties)) {
+  if (isRecord(properties)) {
     const required = Array.isArray(schema.required) ? schema.required : []
     if (schema.additionalProperties !== false) return false
     if (!Object.keys(properties).every((name) => required.includes(name))) return false
@@ -164,7 +165,7 @@ function isStrict(schema: unknown): boolean {
   }
   const { $defs, definitions, items, anyOf } = schema
   return (
-    [$defs, definitions].every((named) => !isObject(named) || Object.values(named).every(isStrict)) &&
+    [$defs, definitions].every((named) => !isRecord(named) || Object.values(named).every(isStrict)) &&
     isStrict(items) &&
     isStrict(anyOf)
   )

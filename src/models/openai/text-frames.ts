@@ -1,5 +1,5 @@
 import { detached } from '../../domain/detached.ts'
-import { isObject } from '../wire/json.ts'
+import { isRecord } from '../../domain/is-record.ts'
 
 /**
  * The hundreds of chunks of a streamed answer are the same JSON around different text, and parsing them was the largest single cost
@@ -80,10 +80,10 @@ function frameOf(payload: string, text: string): Frame | null {
 
 /** Whether the probe is text or reasoning. Null when the chunk has any other content. */
 function plainType(chunk: unknown): FramedText['type'] | null {
-  if (!isObject(chunk) || chunk.object === 'error' || !Array.isArray(chunk.choices) || chunk.choices.length !== 1)
+  if (!isRecord(chunk) || chunk.object === 'error' || !Array.isArray(chunk.choices) || chunk.choices.length !== 1)
     return null
   const choice: unknown = chunk.choices[0]
-  if (!isObject(choice) || !isObject(choice.delta)) return null
+  if (!isRecord(choice) || !isRecord(choice.delta)) return null
   const silent = [chunk.error, chunk.usage, chunk.x_groq, choice.finish_reason]
   if (!silent.every(isAbsent)) return null
   const { content, role: _, reasoning_content, reasoning, ...others } = choice.delta

@@ -1,5 +1,6 @@
+import { isRecord } from '../../domain/is-record.ts'
 import type { ModelPart } from '../model.ts'
-import { isObject, parseObject, textAt } from '../wire/json.ts'
+import { parseObject, textAt } from '../wire/json.ts'
 
 /**
  * Puts the tool calls of a streamed answer together. Calls may lack an id or an index, repeat their name or leave it empty, and
@@ -96,13 +97,13 @@ export function createToolCalls(newId: () => string): ToolCalls {
 
   return {
     take(piece, into) {
-      if (!isObject(piece)) return
+      if (!isRecord(piece)) return
       const id = textAt(piece, 'id')
       const name = textAt(piece.function, 'name')
       const index = typeof piece.index === 'number' ? piece.index : null
-      const given: unknown = isObject(piece.function) ? piece.function.arguments : undefined
+      const given: unknown = isRecord(piece.function) ? piece.function.arguments : undefined
       // A few servers send the arguments as an object instead of its JSON text.
-      const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
+      const text = typeof given === 'string' ? given : isRecord(given) ? JSON.stringify(given) : ''
       const call = callOf(index, id, name, text)
       if (call.name === '') call.name = name
       call.text += text

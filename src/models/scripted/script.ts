@@ -25,8 +25,9 @@
 // An answer whose `when` matches goes first. Without `times` it can be used any number of times.
 
 import { type ErrorCode, errorCodes, ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { FinishReason } from '../model.ts'
-import { isObject, type JsonObject } from '../wire/json.ts'
+import type { JsonObject } from '../wire/json.ts'
 
 export interface Script {
   answers: readonly ScriptedAnswer[]
@@ -55,7 +56,7 @@ export function readScript(value: unknown, file: string): Script {
   const fail = (place: string, problem: string): never => {
     throw new ServerError('config_invalid', `${file}: ${place} ${problem}`, { details: { file } })
   }
-  const top: JsonObject = Array.isArray(value) ? { answers: value } : isObject(value) ? value : {}
+  const top: JsonObject = Array.isArray(value) ? { answers: value } : isRecord(value) ? value : {}
   if (!Array.isArray(top.answers) || top.answers.length === 0) {
     return fail('the script', 'needs a list of answers. Write e.g. answers: [{ parts: [{ text: Hello }] }]')
   }
@@ -75,7 +76,7 @@ const FINISH: readonly FinishReason[] = ['stop', 'tool_calls', 'length']
 const ANSWER_KEYS = ['when', 'times', 'parts', 'finish']
 
 function readAnswer(value: unknown, place: string, fail: Fail): ScriptedAnswer {
-  if (!isObject(value) || !Array.isArray(value.parts)) {
+  if (!isRecord(value) || !Array.isArray(value.parts)) {
     return fail(place, 'needs a list of parts. Write e.g. parts: [{ text: Hello }]')
   }
   for (const key of Object.keys(value)) {
@@ -96,7 +97,7 @@ function readAnswer(value: unknown, place: string, fail: Fail): ScriptedAnswer {
 
 function readWhen(value: unknown, place: string, fail: Fail): string | { user?: string; tool?: string } {
   if (typeof value === 'string' && value !== '') return value
-  if (isObject(value)) {
+  if (isRecord(value)) {
     if (typeof value.contains === 'string' && value.contains !== '') return value.contains
     if (typeof value.user === 'string') return { user: value.user }
     if (typeof value.tool === 'string') return { tool: value.tool }
@@ -117,7 +118,7 @@ const OTHERS: Record<(typeof KINDS)[number], readonly string[]> = {
 }
 
 function readPart(given: unknown, place: string, fail: Fail): ScriptedPart {
-  if (!isObject(given)) return fail(place, `must be an object with one of ${KINDS.join(', ')}.`)
+  if (!isRecord(given)) return fail(place, `must be an object with one of ${KINDS.join(', ')}.`)
   // `repeat: 500` alone means 500 tokens of any text.
   const value =
     given.repeat !== undefined && given.text === undefined && given.reasoning === undefined
@@ -145,7 +146,7 @@ function readPart(given: unknown, place: string, fail: Fail): ScriptedPart {
     case 'tool_call':
       return { tool_call: readCall(value.tool_call, `${place}.tool_call`, fail) }
     case 'usage': {
-      const usage = isObject(value.usage) ? value.usage : fail(`${place}.usage`, 'must be { input: 1, output: 2 }.')
+      const usage = isRecord(value.usage) ? value.usage : fail(`${place}.usage`, 'must be { input: 1, output: 2 }.')
       const count = (key: string) => countOf(usage, key, `${place}.usage`, fail)
       return {
         usage: {
@@ -172,7 +173,7 @@ function readCall(
   place: string,
   fail: Fail,
 ): Extract<ScriptedPart, { tool_call: unknown }>['tool_call'] {
-  if (!isObject(value)) return fail(place, 'must be { name: tool, arguments: { … } }.')
+  if (!isRecord(value)) return fail(place, 'must be { name: tool, arguments: { … } }.')
   const given = value.arguments
   const call = {
     name: wordOf(value, 'name', place, fail),
@@ -180,12 +181,12 @@ function readCall(
     ...optionalWord(value, 'signature', place, fail),
   }
   if (given === undefined) return call
-  if (typeof given === 'string' || isObject(given)) return { ...call, arguments: given }
+  if (typeof given === 'string' || isRecord(given)) return { ...call, arguments: given }
   return fail(`${place}.arguments`, 'must be an object, or a text that is sent unchanged.')
 }
 
 function readError(value: unknown, place: string, fail: Fail): Extract<ScriptedPart, { error: unknown }>['error'] {
-  if (!isObject(value)) return fail(place, 'must be { code: model_failed }.')
+  if (!isRecord(value)) return fail(place, 'must be { code: model_failed }.')
   const code = errorCodes.find((known) => known === value.code)
   if (code === undefined)
     return fail(`${place}.code`, 'must be one of our error codes, e.g. model_failed, model_rate_limited.')

@@ -1,8 +1,9 @@
 // The rules by which strict providers refuse a request's messages. Each function returns what is wrong, or null.
 
-import { isObject, type JsonObject } from '../wire/json.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import type { JsonObject } from '../wire/json.ts'
 
-const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isRecord) : [])
 const blank = (text: unknown): boolean => typeof text === 'string' && text.trim() === ''
 
 /** Anthropic's messages. */
@@ -56,7 +57,7 @@ export function googleProblem(body: JsonObject): string | null {
     const names = (key: string): unknown[] =>
       parts.flatMap((part) => {
         const value = part[key]
-        return isObject(value) ? [value.id] : []
+        return isRecord(value) ? [value.id] : []
       })
     const calls = names('functionCall')
     const responses = names('functionResponse')

@@ -1,7 +1,8 @@
 // What a provider says about an error, read from any of the shapes that providers, gateways and compatible servers send.
 
+import { isRecord } from '../../domain/is-record.ts'
 import type { HttpAnswer } from './http-errors.ts'
-import { isObject, type JsonObject, textAt } from './json.ts'
+import { type JsonObject, textAt } from './json.ts'
 
 export interface ErrorReport {
   message: string
@@ -25,7 +26,7 @@ export function readReport(body: string): ErrorReport {
   }
   // Gemini without SSE wraps its error in a list.
   const first: unknown = Array.isArray(value) ? value[0] : value
-  if (!isObject(first)) return EMPTY
+  if (!isRecord(first)) return EMPTY
   // Mistral and old versions of vLLM do not wrap theirs in `error`.
   return reportOf(first.error === undefined ? first : first.error)
 }
@@ -33,8 +34,8 @@ export function readReport(body: string): ErrorReport {
 /** The report in an error object, or in a bare text. */
 export function reportOf(error: unknown): ErrorReport {
   if (typeof error === 'string') return { ...EMPTY, message: error }
-  if (!isObject(error)) return EMPTY
-  const kinds = [error.type, error.code, error.status, isObject(error.innererror) ? error.innererror.code : undefined]
+  if (!isRecord(error)) return EMPTY
+  const kinds = [error.type, error.code, error.status, isRecord(error.innererror) ? error.innererror.code : undefined]
   return {
     message: messageOf(error),
     kind: kinds
@@ -50,10 +51,10 @@ export function reportOf(error: unknown): ErrorReport {
 function messageOf(error: JsonObject): string {
   for (const value of [error.message, error.detail, error.msg]) {
     if (typeof value === 'string' && value !== '') return value
-    const list: unknown = isObject(value) ? value.detail : value
+    const list: unknown = isRecord(value) ? value.detail : value
     if (!Array.isArray(list)) continue
     const problems = list.map((item) => {
-      const place: unknown = isObject(item) ? item.loc : undefined
+      const place: unknown = isRecord(item) ? item.loc : undefined
       return `${Array.isArray(place) ? place.join('.') : ''} ${textAt(item, 'msg')}`.trim()
     })
     if (problems.some((problem) => problem !== '')) return problems.join('; ')

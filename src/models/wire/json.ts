@@ -1,21 +1,19 @@
 // Tolerant readers for the JSON that providers send. Written by hand, because they run once per token.
 
-export type JsonObject = Record<string, unknown>
+import { isRecord } from '../../domain/is-record.ts'
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export type JsonObject = Record<string, unknown>
 
 /** The text under `key`, or '' when it is missing or not a text. */
 export function textAt(value: unknown, key: string): string {
-  if (!isObject(value)) return ''
+  if (!isRecord(value)) return ''
   const text = value[key]
   return typeof text === 'string' ? text : ''
 }
 
 /** The count under `key`, or undefined when it is missing or not a number of 0 or more. */
 export function countAt(value: unknown, key: string): number | undefined {
-  if (!isObject(value)) return undefined
+  if (!isRecord(value)) return undefined
   const count = value[key]
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : undefined
 }
@@ -24,7 +22,7 @@ export function countAt(value: unknown, key: string): number | undefined {
 export function parseObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
+    return isRecord(value) ? value : null
   } catch {
     return null
   }

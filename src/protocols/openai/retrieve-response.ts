@@ -1,8 +1,8 @@
 // GET /v1/responses/{id}: a response as it stands, made from the run behind it.
 
+import { isRecord } from '../../domain/is-record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { isObject } from '../../json/schema/json.ts'
 import { clientCalls } from '../shared/answer/client-calls.ts'
 import { readAnswer } from '../shared/answer/read-answer.ts'
 import { finalMessage } from './final-message.ts'
@@ -27,7 +27,7 @@ export async function retrieveResponse(engine: Engine, run: RunRecord): Promise<
 async function askedOf(engine: Engine, run: RunRecord): Promise<Asked> {
   const { instructions, clientTools, responseFormat, forwardedProps } = run.input
   const session = await engine.sessions.find(run.owner, run.sessionId)
-  const props = isObject(forwardedProps) ? forwardedProps : {}
+  const props = isRecord(forwardedProps) ? forwardedProps : {}
   // Only who names a response goes on in a session that has no name.
   const [before] = session?.unlisted === true ? await engine.runs.list(run.sessionId, 1, run.id) : []
   return {
@@ -35,7 +35,7 @@ async function askedOf(engine: Engine, run: RunRecord): Promise<Asked> {
     conversation: session === null || session.unlisted ? null : (session.alias ?? session.id),
     previousResponseId: before === undefined ? null : responseId(before.id),
     user: typeof props.user === 'string' ? props.user : null,
-    metadata: isObject(props.metadata) ? { ...props.metadata } : {},
+    metadata: isRecord(props.metadata) ? { ...props.metadata } : {},
     callerTools: { tools: clientTools, choice: 'auto', warnings: [] },
     format: responseFormat === undefined ? null : { name: 'answer', schema: responseFormat },
   }

@@ -4,6 +4,7 @@
 import { homedir } from 'node:os'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
 import { globMatches } from '../../domain/glob.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { JsonSchema } from '../../domain/tool-settings.ts'
 
 /** What is known of a call's tool that says where a path leads. */
@@ -70,9 +71,6 @@ function referred(reference: unknown, document: JsonSchema): unknown {
 }
 
 const saysPath = (schema: JsonSchema): boolean => FORMATS.has(schema.format)
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Whether the path, or in a list one of them (`narrow`: all of them), fits. A pattern without `/` is about the last part of the

@@ -1,10 +1,10 @@
 // The `http` kind: one request, written as a template in agent.yaml.
 
 import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { HttpToolSettings } from '../../domain/tool-settings.ts'
 import type { ServerTool } from '../tool.ts'
 import { boundTool } from '../tool-binding.ts'
-import { isRecord } from './is-record.ts'
 import { callService, type HttpToolDeps } from './service/call-service.ts'
 import { isPrivateHost, privateHostProblem } from './service/safe-address.ts'
 import type { ServiceRequest } from './service/service-http.ts'

@@ -1,5 +1,7 @@
 // A call that waits for a person's yes or no, as the chat shows it. Tolerant: the server may be newer than this program.
 
+import { isRecord } from '../../../domain/is-record.ts'
+
 export interface PendingApproval {
   id: string
   callId: string
@@ -61,5 +63,4 @@ function pending(facts: Record<string, unknown>): PendingApproval | null {
   }
 }
 
-export const fields = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+export const fields = (value: unknown): Record<string, unknown> => (isRecord(value) ? { ...value } : {})

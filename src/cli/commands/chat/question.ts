@@ -1,3 +1,4 @@
+import { isRecord } from '../../../domain/is-record.ts'
 import { visibleJson, visibleText } from '../../../domain/visible-text.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -82,7 +83,7 @@ async function askForArguments(
     if (line === null) return 'left'
     if (line.trim() === '') return 'unchanged'
     const value = parse(line)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return fields(value)
+    if (isRecord(value)) return fields(value)
     io.stdout.write('That is no JSON object. Write one in a line; an empty line goes back.\n')
     draft = line
   }

@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { parseUuid } from '../../../domain/ids.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/message.ts'
 import { isFinished, type RunInput, type RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
@@ -68,9 +69,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const uuid = z.string().refine((text) => parseUuid(text) === text, 'expected a UUID in lower case')
 const time = z.number().int().nonnegative()
 const count = z.number().int().nonnegative()
@@ -108,14 +106,14 @@ const run: z.ZodType<RunRecord> = z.strictObject({
   origin: z.enum(['reader', 'background', 'recovery', 'answer']),
   input: z.custom<RunInput>(
     (value) =>
-      isObject(value) &&
+      isRecord(value) &&
       ['messages', 'instructions', 'context', 'clientTools'].every((key) => Array.isArray(value[key])),
     'expected the input of a run',
   ),
   createdAt: time,
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
-  usage: z.array(z.custom<RunRecord['usage'][number]>(isObject, 'expected an object')),
+  usage: z.array(z.custom<RunRecord['usage'][number]>(isRecord, 'expected an object')),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   cancelRequested: z.boolean(),
   firstSeq: count.nullable(),
@@ -127,10 +125,10 @@ const run: z.ZodType<RunRecord> = z.strictObject({
 const message: z.ZodType<StoredMessage> = z.strictObject({
   id: z.string().min(1),
   role: z.enum(['user', 'assistant', 'tool', 'system', 'developer', 'reasoning', 'activity']),
-  content: z.union([z.string(), z.array(z.custom<ContentPart>(isObject, 'expected an object'))]),
+  content: z.union([z.string(), z.array(z.custom<ContentPart>(isRecord, 'expected an object'))]),
   runId: z.string(),
   createdAt: time,
-  toolCalls: z.array(z.custom<ToolCall>(isObject, 'expected an object')).exactOptional(),
+  toolCalls: z.array(z.custom<ToolCall>(isRecord, 'expected an object')).exactOptional(),
   toolCallId: z.string().exactOptional(),
   error: z.string().exactOptional(),
   agentName: z.string().exactOptional(),
@@ -147,7 +145,7 @@ const entry: z.ZodType<StoredEntry> = z.strictObject({
   runId: z.string().nullable(),
   kind: z.enum(['event', 'fact']),
   // The log is served as it stands, one entry to a line: text that is no JSON would break every reader.
-  data: z.string().refine((text) => !text.includes('\n') && isObject(parseJson(text)), 'expected one line of JSON'),
+  data: z.string().refine((text) => !text.includes('\n') && isRecord(parseJson(text)), 'expected one line of JSON'),
   spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
 })
 

@@ -1,12 +1,12 @@
 // CopilotKit's runtime, so that its React UI uses this server as `runtimeUrl`. Its inputs and events are AG-UI's. It knows two
 // transports: a route for each thing, and one route for all, which its `<CopilotKit>` uses by itself up to 1.69.
 
+import { isRecord } from '../../../domain/is-record.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { type Reader, readerOf } from '../../shared/events/protocol-version.ts'
 import { jsonWithFiles } from '../../shared/request/json-with-files.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
-import { isFields } from '../wire/drop-nulls.ts'
 import { createRunDoor, type RunDoor, type RunDoorDeps } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
 import { decodeCall, decodeStop } from './decode.ts'
@@ -158,4 +158,4 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
 
 // Anything else is for the door to judge.
 const versionIn = (body: unknown): string | undefined =>
-  isFields(body) && typeof body.protocolVersion === 'string' ? body.protocolVersion : undefined
+  isRecord(body) && typeof body.protocolVersion === 'string' ? body.protocolVersion : undefined

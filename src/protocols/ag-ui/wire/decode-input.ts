@@ -4,6 +4,7 @@
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { type InputProblem, ServerError } from '../../../domain/errors.ts'
 import { isClientId } from '../../../domain/ids.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import type { RunInput } from '../../../domain/run.ts'
 import { jsonLimits, jsonProblem } from '../../../json/json-limits.ts'
 import { type Reader, readerOf } from '../../shared/events/protocol-version.ts'
@@ -12,7 +13,7 @@ import { inputProblems, longTextProblems } from '../../shared/request/input-prob
 import { judge } from '../../shared/request/validate.ts'
 import { decodeMessages, type InputMessage } from './decode-messages.ts'
 import { type Answer, decodeResume } from './decode-resume.ts'
-import { dropNullsEach, isFields } from './drop-nulls.ts'
+import { dropNullsEach } from './drop-nulls.ts'
 import { createWarnings, type Warnings } from './warnings.ts'
 
 export interface AgUiInput {
@@ -37,7 +38,7 @@ const LISTS = ['tools', 'context', 'resume'] as const
 /** Throws `invalid_request`, `malformed_id` or, for the state, `body_too_large`. */
 export function decodeRunAgentInput(body: unknown): AgUiInput {
   const warnings = createWarnings()
-  if (!isFields(body)) {
+  if (!isRecord(body)) {
     throw invalid([{ pointer: '', detail: 'Send a RunAgentInput: an object with threadId, runId and messages.' }])
   }
   const { messages: sent, ...envelope } = knownFields(body)
@@ -84,7 +85,7 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
 // what the first one built.
 function isNothing(state: unknown): boolean {
   if (state === undefined) return true
-  return typeof state === 'object' && state !== null && !Array.isArray(state) && Object.keys(state).length === 0
+  return isRecord(state) && Object.keys(state).length === 0
 }
 
 /** Of what a client may fill as it likes and the run keeps. */

@@ -10,13 +10,14 @@ import {
   UserMessageSchema,
 } from '@ag-ui/core/schemas'
 import type { InputProblem } from '../../../domain/errors.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import type { ContentPart } from '../../../domain/message.ts'
 import { LongText } from '../../../http/body/long-text.ts'
 import { inputProblems, jsonPointer } from '../../shared/request/input-problems.ts'
 import { isLonger } from '../../shared/request/message-text.ts'
 import { judge } from '../../shared/request/validate.ts'
 import { decodeFilePart, type FilePart } from './decode-part.ts'
-import { dropNulls, dropNullsEach, isFields } from './drop-nulls.ts'
+import { dropNulls, dropNullsEach } from './drop-nulls.ts'
 import type { Warnings } from './warnings.ts'
 
 /** `index` is the place in the input, for messages about it. */
@@ -83,7 +84,7 @@ function decodeMessage(
 ): InputMessage | null {
   const path = ['messages', index]
   const role = roleOf(value)
-  if (!isFields(value) || role === null) {
+  if (!isRecord(value) || role === null) {
     problems.push({ pointer: jsonPointer(path), detail: 'A message is an object with a role and an id.' })
     return null
   }
@@ -165,7 +166,7 @@ function pick(message: Parsed, index: number, files: Files): InputMessage {
 }
 
 const metadataOf = ({ metadata }: { metadata?: unknown }): { metadata?: Record<string, unknown> } =>
-  isFields(metadata) ? { metadata } : {}
+  isRecord(metadata) ? { metadata } : {}
 
 // Undescribed members of a part are not stored.
 function usable(content: Extract<Parsed, { role: 'user' | 'tool' }>['content'], files: Files): Content {
@@ -192,7 +193,7 @@ function withUsableParts(
   const kept: number[] = []
   const parts: unknown[] = []
   for (const [i, part] of content.entries()) {
-    const isOther = isFields(part) && typeof part.type === 'string' && part.type !== 'text'
+    const isOther = isRecord(part) && typeof part.type === 'string' && part.type !== 'text'
     const usablePart = !isOther ? part : role === 'user' ? decodeFilePart(part) : ''
     if (isOther && typeof usablePart === 'string') {
       warnings.add(['skipped content part', usablePart].join(' ').trim(), [...path, 'content', i])
@@ -230,4 +231,4 @@ function atSentPart(problem: InputProblem, path: readonly PropertyKey[], kept: n
 }
 
 const roleOf = (value: unknown): string | null =>
-  isFields(value) && typeof value.role === 'string' ? value.role : null
+  isRecord(value) && typeof value.role === 'string' ? value.role : null

@@ -1,9 +1,10 @@
 // The content parts of a user's message that are no text. Pure. A run never fails for a part it cannot use, so there is a reason
 // in place of an error.
 
+import { isRecord } from '../../../domain/is-record.ts'
 import { LongText } from '../../../http/body/long-text.ts'
 import { type Base64, parseDataUrl } from '../../shared/request/sent-file.ts'
-import { dropNulls, isFields } from './drop-nulls.ts'
+import { dropNulls } from './drop-nulls.ts'
 
 /** As AG-UI has it, but for content that is not in memory. */
 export interface FilePart {
@@ -21,7 +22,7 @@ export function decodeFilePart(sent: Record<string, unknown>): FilePart | string
   switch (part.type) {
     case 'image':
     case 'document': {
-      const source = isFields(part.source) ? dropNulls(part.source) : null
+      const source = isRecord(part.source) ? dropNulls(part.source) : null
       return source === null ? 'without a source' : partOf(part.type, decodeSource(source), nameIn(part.metadata))
     }
     case 'binary': {
@@ -85,4 +86,4 @@ const contentIn = (value: unknown): string | LongText | null => (value instanceo
 const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 const nameIn = (metadata: unknown): string | null =>
-  isFields(metadata) ? (textIn(metadata.filename) ?? textIn(metadata.name)) : null
+  isRecord(metadata) ? (textIn(metadata.filename) ?? textIn(metadata.name)) : null

@@ -1,9 +1,10 @@
 // `resume` of a RunAgentInput -> decisions. Pure. Only a clear yes is a yes.
 
 import { ServerError } from '../../../domain/errors.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import type { Decision } from '../../../engine/ports/approvals.ts'
 import { isLonger } from '../../shared/request/message-text.ts'
-import { dropNulls, isFields } from './drop-nulls.ts'
+import { dropNulls } from './drop-nulls.ts'
 
 export interface ResumeEntry {
   interruptId: string
@@ -25,7 +26,7 @@ export function decodeResume(entries: readonly ResumeEntry[]): Answer[] {
 }
 
 function decisionIn({ status, payload }: ResumeEntry, pointer: string): Decision {
-  const said = isFields(payload) ? dropNulls(payload) : {}
+  const said = isRecord(payload) ? dropNulls(payload) : {}
   const reason = typeof said.reason === 'string' ? { reason: said.reason } : {}
   if (isLonger(reason.reason ?? '', MAX_REASON)) {
     throw invalid(`${pointer}/reason`, `A reason has at most ${MAX_REASON.toLocaleString('en')} characters.`)
@@ -38,7 +39,7 @@ function decisionIn({ status, payload }: ResumeEntry, pointer: string): Decision
     throw invalid(pointer, 'Answer with {"approved": true} or {"approved": false, "reason": "…"}.')
   }
   if (said.editedArgs === undefined) return { decision: 'approve', ...reason, ...digest }
-  if (!isFields(said.editedArgs)) throw invalid(`${pointer}/editedArgs`, 'Edited arguments are an object.')
+  if (!isRecord(said.editedArgs)) throw invalid(`${pointer}/editedArgs`, 'Edited arguments are an object.')
   return { decision: 'approve', ...reason, ...digest, arguments: said.editedArgs }
 }
 

@@ -1,6 +1,7 @@
 // The events of a run -> its answer, for the doors that have no words for all that happened on the way. Pure.
 
 import type { RunEvent, RunEventOf, RunEventType, TokenUsage } from '../../../domain/event.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import { type StoredMessage, textOf } from '../../../domain/message.ts'
 import type { RunError } from '../../../domain/run.ts'
 import { CUT_BY_LENGTH } from '../../../engine/run/execute-run.ts'
@@ -220,7 +221,7 @@ function toolCallOf({ id, name, args, result }: Call): AnswerToolCall {
 export function parseArguments(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+    return isRecord(value) ? { ...value } : {}
   } catch {
     return {}
   }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { ServerError } from '../../../domain/errors.ts'
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 
 /** An OpenAPI 3 document whose references all stay inside the document. */
 export interface OpenApiDocument {

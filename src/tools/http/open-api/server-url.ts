@@ -1,6 +1,6 @@
 import type { ServerError } from '../../../domain/errors.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import type { OpenApiToolSettings } from '../../../domain/tool-settings.ts'
-import { isRecord } from '../is-record.ts'
 import type { OpenApiDocument } from './document.ts'
 import type { Operation } from './operation.ts'
 

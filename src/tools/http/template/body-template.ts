@@ -1,7 +1,7 @@
 // A body with arguments in it. Each argument is encoded for its place, so that it cannot change anything else in the body.
 
 import type { ServerError } from '../../../domain/errors.ts'
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import { formText } from './parameter-style.ts'
 import { type Arguments, argumentsIn, fillTemplate, parseTemplate, soleArgument } from './template.ts'
 

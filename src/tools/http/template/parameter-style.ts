@@ -1,6 +1,6 @@
 // How OpenAPI writes lists and objects in paths, queries, headers and forms. All results are encoded.
 
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import { textOf } from './template.ts'
 
 export const queryStyles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const

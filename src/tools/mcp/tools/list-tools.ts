@@ -1,6 +1,7 @@
 // Reads the list of tools from an MCP server. It is read with tolerance: one broken tool must not hide the others.
 
 import { z } from 'zod'
+import { isRecord } from '../../../domain/is-record.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { type McpConnection, NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
@@ -139,6 +140,3 @@ function nameOf(listed: unknown): string {
   const name = isRecord(listed) ? listed.name : undefined
   return typeof name === 'string' ? name.slice(0, 1_000) : '(without a name)'
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
