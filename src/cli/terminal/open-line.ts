@@ -1,5 +1,4 @@
-import { isLoopback } from '../../config/settings/loopback.ts'
+import { isLoopback } from '../../domain/is-loopback.ts'
 
-/** Whether what is sent to this address can be read on its way. */
-export const isOpenLine = ({ protocol, hostname }: URL): boolean =>
-  protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))
+/** True when others on the network can read what is sent to this address. */
+export const isOpenLine = ({ protocol, hostname }: URL): boolean => protocol === 'http:' && !isLoopback(hostname)

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { isLoopback } from '../../domain/is-loopback.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { Access, Auth } from '../auth/auth.ts'
 import type { UsageLimits } from '../auth/usage-limits.ts'
@@ -13,7 +14,7 @@ import { RequestLog } from '../logging/request-log.ts'
 import { type BodyClass, bodyClassBytes, type Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import { pathUnder } from './base-path.ts'
-import { type Guard, isLoopback } from './guard.ts'
+import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
 import type { Match, Router } from './router.ts'
@@ -271,9 +272,7 @@ function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
   const forwarded = [headers['x-forwarded-for'] ?? [], headers['x-real-ip'] ?? []]
     .flat()
     .flatMap((list) => list.split(','))
-  return [socket.remoteAddress ?? '', ...forwarded].every((address) =>
-    isLoopback(address.trim().replace(/^::ffff:/, '')),
-  )
+  return [socket.remoteAddress ?? '', ...forwarded].every((address) => isLoopback(address.trim()))
 }
 
 const outsideBasePath = (path: string, basePath: string): ServerError =>

@@ -44,11 +44,6 @@ const REQUEST_HEADERS = [
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/
 const MAX_ASKED = 64
 
-/** True for addresses and names that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
-}
-
 export function createGuard(options: GuardOptions): Guard {
   const { loopbackOnly, tokenRequired, origins } = options
   const allowedHosts = new Set(options.allowedHosts.map((name) => name.toLowerCase()))

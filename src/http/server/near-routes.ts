@@ -1,3 +1,4 @@
+import { editDistance } from '../../domain/edit-distance.ts'
 import type { Route } from '../route.ts'
 
 const MAX_PATH = 64
@@ -28,18 +29,4 @@ function distanceOf(asked: readonly string[], pattern: readonly string[]): numbe
   const edits = pattern.map((word, i) => (word.startsWith(':') ? 0 : editDistance(asked[i] ?? '', word)))
   const isOther = pattern.some((word, i) => (edits[i] ?? 0) * 2 > word.length)
   return isOther ? Number.POSITIVE_INFINITY : edits.reduce((sum, count) => sum + count, 0)
-}
-
-/** Levenshtein's distance. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-  for (const [i, a] of [...from].entries()) {
-    const next = [i + 1]
-    for (const [j, b] of [...to].entries()) {
-      const replaced = (row[j] ?? 0) + (a === b ? 0 : 1)
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, replaced))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

@@ -1,9 +1,9 @@
 // Addresses of files that a page can show without sending a header.
 
 import { TLSSocket } from 'node:tls'
+import { isLoopback } from '../../../domain/is-loopback.ts'
 import type { FileKeys } from '../../../http/auth/file-keys.ts'
 import type { Request } from '../../../http/route.ts'
-import { isLoopback } from '../../../http/server/guard.ts'
 
 export interface FileLinks {
   /** Valid for an hour, for whoever has it. Absolute as the request reached us: the page may be of another origin. */
