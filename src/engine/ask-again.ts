@@ -6,7 +6,7 @@ import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Approval } from '../domain/wait.ts'
 import { callDigest } from '../json/digest.ts'
-import { createJsonCheck } from '../json/json-schema.ts'
+import { jsonCheckOf } from '../json/json-schema.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { BoundTool } from '../tools/tool.ts'
@@ -57,7 +57,7 @@ export function createAskAgain({ store, log, ids, gate, agents, logger }: AskAga
     const agent = agents.get(old.agent)?.definition
     if (tool === null || agent === undefined) return null
     const written: Record<string, unknown> = JSON.parse(old.arguments)
-    const checked = createJsonCheck(tool.parameters, { foreignPatterns: true }).check(written)
+    const checked = jsonCheckOf(tool.parameters).check(written)
     // What no longer fits is refused when it is about to run.
     const args = checked.ok ? { ...Object(checked.value) } : written
     const question = gate.question({ agent, tool, arguments: args, sessionId: old.sessionId, now: at })

@@ -6,7 +6,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Approval, WaitAnswer } from '../domain/wait.ts'
 import { callDigest } from '../json/digest.ts'
-import { createJsonCheck } from '../json/json-schema.ts'
+import { jsonCheckOf } from '../json/json-schema.ts'
 import type { BoundTool } from '../tools/tool.ts'
 import type { Gate } from './gate.ts'
 import type { Decision, Standing } from './ports/approvals.ts'
@@ -113,7 +113,7 @@ async function checkEdited(
       `The tool ${approval.tool} is not there now, so its arguments cannot be edited.`,
     )
   }
-  const checked = createJsonCheck(tool.parameters, { foreignPatterns: true }).check(edited)
+  const checked = jsonCheckOf(tool.parameters).check(edited)
   if (checked.ok) return { ...Object(checked.value) }
   const message = `The edited arguments do not fit ${approval.tool}: ${checked.problems.join('; ')}.`
   throw new ServerError('invalid_request', message, {

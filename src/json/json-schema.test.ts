@@ -1,7 +1,7 @@
 import { type Schema, Validator } from '@cfworker/json-schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createJsonCheck } from './json-schema.ts'
+import { createJsonCheck, jsonCheckOf } from './json-schema.ts'
 import { createSchemaBudget } from './schema/budget.ts'
 
 const check = (schema: unknown, value: unknown) => createJsonCheck(schema).check(value)
@@ -475,4 +475,18 @@ test('an independent validator comes to the same verdict on whatever is thrown a
     }),
     { numRuns: 2_000 },
   )
+})
+
+test('a schema that is used again and again is read once', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string', pattern: '[[:alpha:]]' } }, required: ['a'] }
+  const check = jsonCheckOf(schema)
+  expect(check.check({})).toEqual({ ok: false, problems: ['/a is required'] })
+  expect(check.warnings).toHaveLength(1)
+  expect(jsonCheckOf(schema)).toBe(check)
+  expect(jsonCheckOf({ ...schema })).not.toBe(check)
+})
+
+test('a broken schema is refused each time', () => {
+  const schema = { type: 'strnig' }
+  for (let time = 0; time < 2; time += 1) expect(() => jsonCheckOf(schema)).toThrow('/type must be one of')
 })

@@ -26,10 +26,21 @@ export interface SchemaReading {
   foreignPatterns?: boolean
 }
 
+const checks = new WeakMap<object, JsonCheck>()
+
 /**
- * Keep the check: reading a schema costs more than using it. Throws `config_invalid` for a schema that is broken, or too large for
- * the budget.
+ * The check of a schema that is used again and again: of a tool, of an agent's answers. The schema is read the first time, because that
+ * costs more than a check, and must not be changed afterwards. Throws `config_invalid` like `createJsonCheck`.
  */
+export function jsonCheckOf(schema: object): JsonCheck {
+  const known = checks.get(schema)
+  if (known !== undefined) return known
+  const check = createJsonCheck(schema, { foreignPatterns: true })
+  checks.set(schema, check)
+  return check
+}
+
+/** Throws `config_invalid` for a schema that is broken, or too large for the budget. */
 export function createJsonCheck(
   schema: unknown,
   { budget = createSchemaBudget(), foreignPatterns = false }: SchemaReading = {},

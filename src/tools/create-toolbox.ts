@@ -5,7 +5,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { FunctionToolSettings, McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import { createJsonCheck } from '../json/json-schema.ts'
+import { jsonCheckOf } from '../json/json-schema.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
 import type { KnownAgent } from './create-agent-tool.ts'
@@ -153,7 +153,7 @@ function refuseBrokenSchemas({ name, parameters, returns }: Tool, log: Logger): 
   for (const [key, schema] of Object.entries({ parameters, returns })) {
     try {
       if (schema === null) continue
-      const { warnings } = createJsonCheck(schema, { foreignPatterns: true })
+      const { warnings } = jsonCheckOf(schema)
       if (warnings.length > 0) log.warn('The schema of a tool is not enforced in full.', { tool: name, key, warnings })
     } catch (error) {
       if (!(error instanceof ServerError)) throw error

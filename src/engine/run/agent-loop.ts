@@ -5,7 +5,7 @@
 import type { AgentDefinition } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { type StoredMessage, type ToolCall, textOf } from '../../domain/message.ts'
-import { createJsonCheck } from '../../json/json-schema.ts'
+import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { stepFiles, withReadFile } from '../files/step-files.ts'
 import type { Budget } from './budget.ts'
@@ -243,7 +243,7 @@ function answerProblems(schema: Record<string, unknown> | null, { text, finish }
   } catch {
     return 'it is not JSON.'
   }
-  const checked = createJsonCheck(schema).check(value)
+  const checked = jsonCheckOf(schema).check(value)
   return checked.ok ? null : `${checked.problems.join('; ')}.`
 }
 

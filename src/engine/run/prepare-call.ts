@@ -4,7 +4,7 @@ import { isRecord } from '../../domain/is-record.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../../domain/wait.ts'
 import { callDigest, isSameTool } from '../../json/digest.ts'
-import { createJsonCheck } from '../../json/json-schema.ts'
+import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../../tools/tool.ts'
 import { logAskedAgain } from '../ask-again.ts'
 import type { GatedCall, Verdict } from '../gate.ts'
@@ -48,7 +48,7 @@ export async function prepareCall(
   const written = wait?.editedArguments ?? wait?.arguments ?? call.function.arguments
   const parsed = parseArguments(written)
   if (parsed === null) return refused('The arguments are not a JSON object. Send the call again with valid JSON.')
-  const checked = createJsonCheck(tool.parameters, { foreignPatterns: true }).check(parsed)
+  const checked = jsonCheckOf(tool.parameters).check(parsed)
   if (!checked.ok) {
     return refused(
       `The arguments do not fit: ${checked.problems.join('; ')}. Send the call again with arguments that fit.`,
