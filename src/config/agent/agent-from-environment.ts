@@ -1,9 +1,9 @@
 // The agent of a server that starts without an agent file: built from environment variables, or the demo agent.
 
 import type { AgentDefinition } from '../../domain/agent.ts'
+import { didYouMean } from '../../domain/did-you-mean.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { diskFiles } from '../source/config-files.ts'
-import { didYouMean } from '../source/did-you-mean.ts'
 import { type Environment, variable } from '../source/env-file.ts'
 import { type AgentDefaults, agentDefaults } from '../source/load-context.ts'
 import { agentYaml } from './agent-yaml.ts'

@@ -1,9 +1,9 @@
 // Flags win over the environment, that wins over quarterdeck.yaml, that wins over the defaults. Unsafe combinations are refused.
 
+import { didYouMean } from '../../domain/did-you-mean.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
 import { CONFIG_DIR_VARIABLE } from '../config-dir.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
-import { didYouMean } from '../source/did-you-mean.ts'
 import { type Environment, proxyVariables } from '../source/env-file.ts'
 import type { ServerSettings } from './server-settings.ts'
 import { createSourceFinder, readSetting, type SettingSources } from './setting-source.ts'

@@ -1,10 +1,10 @@
 // Whether a JSON Schema that somebody wrote into a file means what it says. A keyword that is mistyped or holds the wrong kind of
 // value is skipped by every validator, so that the schema would silently allow more than it seems to.
 
+import { didYouMean } from '../../domain/did-you-mean.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
-import { didYouMean } from './did-you-mean.ts'
 import { describe } from './explain-issues.ts'
 import type { Path } from './json-schema-node.ts'
 

@@ -2,7 +2,7 @@
 
 import { stringify } from 'yaml'
 import type { z } from 'zod'
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean } from '../../domain/did-you-mean.ts'
 import {
   exampleOf,
   expectationOf,

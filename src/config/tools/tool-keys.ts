@@ -3,9 +3,9 @@
 
 import { z } from 'zod'
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
+import { didYouMean } from '../../domain/did-you-mean.ts'
 import { risks } from '../../domain/tool-settings.ts'
 import { approvalRule, ruleExpectation } from '../agent/approval-yaml.ts'
-import { didYouMean } from '../source/did-you-mean.ts'
 import { duration } from '../source/duration.ts'
 import { jsonSchema, parameterNames, parameters } from '../source/json-schema-yaml.ts'
 import { count, key, type Report, text } from '../source/schema-key.ts'

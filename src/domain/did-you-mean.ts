@@ -1,4 +1,4 @@
-import { editDistance } from '../../domain/edit-distance.ts'
+import { editDistance } from './edit-distance.ts'
 
 /** The candidate a typing mistake away from `text`, or null when none is near. */
 export function didYouMean(text: string, candidates: Iterable<string>): string | null {
