@@ -250,7 +250,7 @@ describe('a toolbox', () => {
       'a broken schema',
       [{ ...named('x'), type: 'client', parameters: { type: 'objekt' } }],
       {},
-      'Tool x, parameters: This JSON Schema cannot be used: /type must be one of string, number, integer, boolean, object, array, null, or a list of them.',
+      'Tool x, parameters: This JSON Schema cannot be used: /type: expected one of string, number, integer, boolean, object, array, null, found "objekt". Did you mean object?',
     ],
   ])('is refused with %s', async (_, settings, change, message) => {
     await expect(createToolbox(settings, deps(change))).rejects.toMatchObject({ code: 'config_invalid', message })

@@ -311,7 +311,7 @@ instructions: \${NUMBER}`,
 test_cases: [{ name: t, input: hi, regex: "(\${SECRET}" }]`)
     expect(mistakes(lines, { SECRET: 'hunter2' })).toEqual([
       'agent.yaml:4:77 response_format.properties.a.default: the default a value that is not shown here does not fit its own type or enum.',
-      'agent.yaml:5:43 test_cases[0].regex: a value that is not shown here is no regular expression (Unterminated group). Fix it.',
+      'agent.yaml:5:43 test_cases[0].regex: a value that is not shown here is not a regular expression (Unterminated group). Fix it.',
     ])
   })
 
@@ -468,7 +468,7 @@ describe('a wrong value', () => {
     ],
     [
       'response_format: { type: object, propertys: {} }',
-      '1:45 response_format.propertys: JSON Schema has no word propertys. Did you mean properties?',
+      '1:45 response_format.propertys: JSON Schema has no keyword propertys. Did you mean properties?',
     ],
     ['temperature: 1', '1:1 temperature: unknown key. It belongs under model.'],
     [

@@ -119,7 +119,7 @@ describe('a test case', () => {
     ],
     [
       'name: t, input: a, regex: "("',
-      '4:42 test_cases[0].regex: "(" is no regular expression (Unterminated group). Fix it.',
+      '4:42 test_cases[0].regex: "(" is not a regular expression (Unterminated group). Fix it.',
     ],
     [
       'name: t, input: a, files: no.pdf',

@@ -3,6 +3,7 @@
 import { stringify } from 'yaml'
 import type { z } from 'zod'
 import { didYouMean } from '../../domain/did-you-mean.ts'
+import { describeValue } from '../../json/describe-value.ts'
 import {
   exampleOf,
   expectationOf,
@@ -84,13 +85,13 @@ function explain(issue: z.core.$ZodIssue, path: Path, explanation: Explanation):
   if (found === undefined) {
     return [{ path, part: 'key', message: `this key is missing; expected ${expectationOf(node)}.${write}` }]
   }
-  const shown = explanation.hidden(path, found) ? 'a value that is not shown here' : describe(found)
+  const shown = explanation.hidden(path, found) ? 'a value that is not shown here' : describeValue(found)
   return [{ path, part: 'value', message: `expected ${expectationOf(node)}, found ${shown}.${write}` }]
 }
 
 function withoutSecret(message: string, path: Path, { value, hidden }: Explanation): string {
   const found = valueAt(value, path)
-  return hidden(path, found) ? message.replaceAll(describe(found), 'a value that is not shown here') : message
+  return hidden(path, found) ? message.replaceAll(describeValue(found), 'a value that is not shown here') : message
 }
 
 function unknownKey(key: string, path: Path, { schema, value }: Explanation): string {
@@ -137,20 +138,6 @@ function advice(node: JsonSchema, path: Path, found: unknown, explanation: Expla
 export function inline(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
 }
-
-/** A short description of a value that someone wrote. */
-export function describe(value: unknown): string {
-  if (value === null) return 'nothing'
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
-  if (typeof value === 'object') {
-    const keys = Object.keys(value)
-    return keys.length === 0 ? 'an empty map' : `keys (${cut(keys.join(', '))})`
-  }
-  // A URL may contain a password.
-  return typeof value === 'string' ? JSON.stringify(cut(value.replace(/\/\/[^/@]*@/, '//…@'))) : String(value)
-}
-
-const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
 
 function valueAt(value: unknown, path: Path): unknown {
   let current = value

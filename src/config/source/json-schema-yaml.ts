@@ -2,16 +2,14 @@
 
 import { z } from 'zod'
 import { isRecord } from '../../domain/is-record.ts'
-import { checkJsonSchema, jsonTypes } from './check-json-schema.ts'
-import { describe } from './explain-issues.ts'
+import { describeValue } from '../../json/describe-value.ts'
+import { isType } from '../../json/schema/schema-node.ts'
+import { checkJsonSchema } from './check-json-schema.ts'
 
 // Catches OpenAI's `{type: json_schema, json_schema: …}`, which is an envelope around a JSON Schema and not one.
 const isJsonSchema = (value: Record<string, unknown>): boolean => {
   if (Object.keys(value).length === 0) return false
-  return (
-    value.type === undefined ||
-    [value.type].flat().every((type) => typeof type === 'string' && jsonTypes.includes(type))
-  )
+  return value.type === undefined || [value.type].flat().every(isType)
 }
 
 export const jsonSchema = () =>
@@ -37,18 +35,24 @@ export const parameters = () =>
       if (isWholeSchema(value)) {
         checkJsonSchema(value, report)
         if (value.type !== undefined && value.type !== 'object') {
-          report(['type'], `the arguments of a tool are an object, found ${describe(value.type)}. Write type: object`)
+          report(
+            ['type'],
+            `the arguments of a tool are an object, found ${describeValue(value.type)}. Write type: object`,
+          )
         }
         return
       }
       for (const [name, schema] of Object.entries(value)) {
         if (!isRecord(schema)) {
-          report([name], `expected what ${name} is, found ${describe(schema)}. Write e.g. ${name}: { type: string }`)
+          report(
+            [name],
+            `expected what ${name} is, found ${describeValue(schema)}. Write e.g. ${name}: { type: string }`,
+          )
           continue
         }
         const { optional, ...rest } = schema
         if (optional !== undefined && typeof optional !== 'boolean') {
-          report([name, 'optional'], `expected true or false, found ${describe(optional)}. Write optional: true`)
+          report([name, 'optional'], `expected true or false, found ${describeValue(optional)}. Write optional: true`)
         }
         if (typeof rest.required === 'boolean') {
           const advice = 'Every parameter without a default is required; write optional: true where it is not'

@@ -349,9 +349,9 @@ describe('the parameters of a tool', () => {
     ['{ a: string }', 'a: expected what a is, found "string". Write e.g. a: { type: string }'],
     [
       '{ a: { type: strng } }',
-      'a.type: expected one of object, array, string, number, integer, boolean, null, found "strng". Did you mean string?',
+      'a.type: expected one of string, number, integer, boolean, object, array, null, found "strng". Did you mean string?',
     ],
-    ['{ a: { typ: string } }', 'a.typ: JSON Schema has no word typ. Did you mean type?'],
+    ['{ a: { typ: string } }', 'a.typ: JSON Schema has no keyword typ. Did you mean type?'],
     [
       '{ a: { type: string, required: true } }',
       'a.required: expected a list of names, found true. Every parameter without a default is required; write optional: true where it is not',

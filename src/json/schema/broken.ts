@@ -1,9 +1,11 @@
 import { ServerError } from '../../domain/errors.ts'
 
-/** A schema that is none. */
+/** For what is not a JSON Schema. `detail` is a sentence, or two with what to write instead; `pointer` is '' for the schema as a whole. */
 export const broken = (pointer: string, detail: string): ServerError =>
-  new ServerError('config_invalid', `This JSON Schema cannot be used: ${pointer === '' ? 'it' : pointer} ${detail}.`, {
-    problems: [{ pointer, detail }],
-  })
-
-export const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+  new ServerError(
+    'config_invalid',
+    `This JSON Schema cannot be used: ${pointer === '' ? '' : `${pointer}: `}${detail}`,
+    {
+      problems: [{ pointer, detail }],
+    },
+  )

@@ -1,22 +1,22 @@
-// What reading schemas may cost. They are strangers' words, and the schemas of one request, of one MCP server or of one file share a
-// budget: a hundred that are harmless one by one must not hold up or end the server together.
+// A bound on what reading schemas may cost. Strangers send them, and the schemas of one request, one MCP server or one file share a
+// budget: a hundred schemas that are harmless one by one must not hold up or end the server together.
 
 import { broken } from './broken.ts'
 
-/** Far above what people and generators write, and some tens of milliseconds to read. */
+/** Far above what people and generators write. Reading this much takes some tens of milliseconds. */
 export const MAX_CHARS = 1_000_000
 export const MAX_VALUES = 30_000
 const MAX_PATTERNS = 1_000
 /** Steps of all patterns, with their counted repetitions written out. */
 const MAX_STATES = 100_000
 
-/** What is refused was looked at, too: after this many the rest is refused unseen. */
+/** Refusing a schema costs time too. After this many, the rest is refused unread. */
 const MAX_REFUSED = 10
 
 export interface SchemaBudget {
-  /** Whether a schema was refused: it, with what came before it, was too large. A smaller one may still have room. */
+  /** True when a schema was refused because it and those before it were too large. A smaller one may still have room. */
   readonly hasRefused: boolean
-  /** To be called before anything is made of a schema. Throws `config_invalid` for one that is too large. */
+  /** Call it before a schema is read. Throws `config_invalid` for one that is too large. */
   admit(schema: unknown): void
   /** Whether one more pattern may be read. */
   pattern(): boolean
@@ -44,7 +44,7 @@ export function createSchemaBudget(): SchemaBudget {
       refused += 1
       throw broken(
         '',
-        `and the schemas that came with it have more than ${MAX_CHARS} characters or ${MAX_VALUES} values; make them smaller`,
+        `it and the schemas that came with it have more than ${MAX_CHARS} characters or ${MAX_VALUES} values. Make them smaller.`,
       )
     },
     pattern() {
@@ -59,10 +59,10 @@ export function createSchemaBudget(): SchemaBudget {
   }
 }
 
-/** Null: the schema is larger than that. */
+/** What is left of the budget after this schema; null when the schema is too large for it. */
 function whatIsLeft(schema: unknown, chars: number, values: number): { chars: number; values: number } | null {
   const left = { chars, values }
-  // A list of what is open rather than recursion: nobody has looked yet how deep it is.
+  // A list instead of recursion: the schema may be nested to any depth.
   const open: unknown[] = [schema]
   for (let i = 0; i < open.length; i += 1) {
     const value = open[i]

@@ -2,7 +2,7 @@
 
 import type { Meter } from './meter.ts'
 import { cut, preview } from './problem.ts'
-import type { SchemaNode } from './read-schema.ts'
+import type { SchemaNode } from './schema-node.ts'
 import { textFormats } from './text-format.ts'
 
 /** Formats look at a character several times. */

@@ -3,10 +3,9 @@
 import { isRecord } from '../../domain/is-record.ts'
 import { canonicalJson } from '../digest.ts'
 import { checkNumber, checkText } from './check-scalar.ts'
-import type { Meter } from './meter.ts'
+import { type Meter, weigh } from './meter.ts'
 import { cut, escapeKey, listed, MAX_PROBLEMS, type Problem, preview, sentence } from './problem.ts'
-import type { JsonType, SchemaNode } from './read-schema.ts'
-import { weigh } from './weigh.ts'
+import type { JsonType, SchemaNode } from './schema-node.ts'
 
 // What these cost, where a step of a pattern or a name that is looked up costs 1.
 const SCHEMA_WORK = 5

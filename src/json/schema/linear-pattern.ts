@@ -72,7 +72,7 @@ function isUnicode(source: string): boolean {
   } catch {
     new RegExp(source)
     // The laxer engine takes what it does not know for plain letters, and nothing would ever fit.
-    if (FOREIGN.test(source)) throw new SyntaxError(`${source} is written for another language.`)
+    if (FOREIGN.test(source)) throw new SyntaxError('it is written for another language')
     return false
   }
 }

@@ -21,14 +21,14 @@ function counting(): Meter & { work: number } {
 }
 
 function workOf(schema: unknown, value: unknown): number {
-  const { root } = readSchema(schema, createSchemaBudget(), false)
+  const { root } = readSchema(schema, { budget: createSchemaBudget(), foreignPatterns: false })
   const meter = counting()
   evaluate(root, value, '', [], null, meter)
   return meter.work
 }
 
 function copyWorkOf(schema: unknown, value: unknown): number {
-  const { root } = readSchema(schema, createSchemaBudget(), false)
+  const { root } = readSchema(schema, { budget: createSchemaBudget(), foreignPatterns: false })
   const meter = counting()
   withDefaults([root], value, '', 0, meter)
   return meter.work
@@ -147,7 +147,7 @@ describe('a check costs what it touches', () => {
     })
     fc.assert(
       fc.property(schema, value, (asked, given) => {
-        const { root } = readSchema(asked, createSchemaBudget(), false)
+        const { root } = readSchema(asked, { budget: createSchemaBudget(), foreignPatterns: false })
         const reads = { count: 0 }
         const meter = counting()
         evaluate(root, watched(given, reads), '', [], null, meter)

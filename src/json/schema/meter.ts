@@ -1,20 +1,22 @@
-// The bound on what one check may cost. Schemas and values are strangers' words: neither may hold up everybody else.
+// The bound on what one check may cost. Strangers send schemas and values: neither may hold up everybody else.
 
-/** Values looked at, names compared, steps of patterns, texts by their length: some tens of milliseconds at most. */
+import { isRecord } from '../../domain/is-record.ts'
+
+/** Counts values, names, steps of patterns, and texts by their length. This much takes some tens of milliseconds at most. */
 const MAX_WORK = 500_000
-/** Going through this much of a text takes about as long as looking at a value. */
+/** Reading this many characters takes about as long as looking at a value. */
 const CHARS_PER_WORK = 16
 const MAX_NESTED_CALLS = 1_500
 
-/** A value that is not gone through to its end; the message is for whoever wrote it. */
+/** Thrown when a value is not checked to its end. The message is for whoever wrote the value. */
 export class Unchecked extends Error {}
 
 export interface Meter {
-  /** Before the work is done. */
+  /** Call it before the work is done. */
   spend(work: number): void
-  /** For going through a text once. */
+  /** For reading a text once. */
   spendOn(text: string): void
-  /** Runs one level deeper. */
+  /** Runs a task one level deeper. */
   nested<T>(task: () => T): T
 }
 
@@ -36,5 +38,28 @@ export function createMeter(): Meter {
       depth -= 1
       return result
     },
+  }
+}
+
+// What writing a value down costs for each scalar, list or object, and name. Names are sorted. Looking up a name costs 1.
+const SCALAR_WORK = 3
+const NEST_WORK = 8
+const NAME_WORK = 8
+
+/** Spends what it costs to write a value down. */
+export function weigh(value: unknown, meter: Meter): void {
+  if (Array.isArray(value)) {
+    meter.spend(NEST_WORK)
+    for (const item of value) weigh(item, meter)
+  } else if (isRecord(value)) {
+    meter.spend(NEST_WORK)
+    for (const [key, item] of Object.entries(value)) {
+      meter.spend(NAME_WORK)
+      meter.spendOn(key)
+      weigh(item, meter)
+    }
+  } else {
+    meter.spend(SCALAR_WORK)
+    if (typeof value === 'string') meter.spendOn(value)
   }
 }

@@ -1,7 +1,7 @@
 // What is wrong with a value, said so that whoever wrote it can mend it.
 
 import { isRecord } from '../../domain/is-record.ts'
-import type { JsonType } from './read-schema.ts'
+import type { JsonType } from './schema-node.ts'
 
 /** The rest would only be read by nobody. */
 export const MAX_PROBLEMS = 10
@@ -16,7 +16,8 @@ export interface Problem {
 }
 
 export const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
-export const escapeKey = (key: string): string => cut(key, 60).replaceAll('~', '~0').replaceAll('/', '~1')
+export const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+export const escapeKey = (key: string): string => escapePointer(cut(key, 60))
 export const named = (path: string): string => (path === '' ? 'the value' : path)
 export const sentence = (problem: Problem): string => `${named(problem.path)} ${problem.text}`
 /** The first of them. There may be thousands, each as long as it likes, and each of a thousand branches may want to say so. */

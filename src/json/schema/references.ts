@@ -1,13 +1,15 @@
-// Where the schemas inside of a schema lie, and what `$ref` means: inside of the document alone, nothing is ever fetched.
+// Finds the schemas inside a schema and what `$ref` points to. References stay inside the document; nothing is ever fetched.
 
 import { isRecord } from '../../domain/is-record.ts'
-import { broken, shown } from './broken.ts'
+import { describeValue } from '../describe-value.ts'
+import { broken } from './broken.ts'
+import { escapePointer } from './problem.ts'
 
-/** Schemas come from strangers too: enough for any that a person or a generator wrote. How many there may be is the budget's to say. */
+/** Strangers send schemas too. This is enough for any that a person or a generator wrote. The budget bounds how many there may be. */
 const MAX_DEPTH = 100
-/** Every schema inside of one with a long `$id` has that in its own name, so many would fill the memory. */
+/** Every schema inside one with a long `$id` has that text in its own name, so many of them would fill the memory. */
 const MAX_URL = 500
-/** Taking a URL apart is the dearest step of all. */
+/** Parsing a URL is the most expensive step of all. */
 const MAX_URLS = 3_000
 
 const placesOfOne = new Set([
@@ -33,14 +35,14 @@ const placesByName = new Set([
   'dependencies',
 ])
 
-const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
-
 export interface References {
-  /** The schema that a reference in `from` leads to. Throws `config_invalid`. */
+  /** The schema that a reference in `from` points to. Throws `config_invalid`. */
   target(from: Record<string, unknown>, reference: string, pointer: string): unknown
 }
 
-/** The name of an anchor as it stands in a URL, too. */
+export const EXAMPLE = 'Write e.g. $ref: "#/$defs/address"'
+
+/** An anchor that needs no escapes in a URL. */
 const ANCHOR = /^#[\w.-]+$/
 
 export function createReferences(document: unknown, draft4: boolean): References {
@@ -50,10 +52,10 @@ export function createReferences(document: unknown, draft4: boolean): References
 
   const resolve = (reference: string, base: string, pointer: string): URL => {
     urls += 1
-    if (urls > MAX_URLS) throw broken('', `has more than ${MAX_URLS} names and references that are URLs`)
+    if (urls > MAX_URLS) throw broken('', `it has more than ${MAX_URLS} names and references that are URLs.`)
     const url = reference.length > MAX_URL ? null : URL.parse(reference, base)
     if (url === null || url.href.length > MAX_URL)
-      throw broken(pointer, `is no reference that can be followed: ${shown(reference)}`)
+      throw broken(pointer, `${describeValue(reference)} is not a reference that can be followed. ${EXAMPLE}`)
     return url
   }
   const addressOf = (anchor: string, base: string, pointer: string): string =>
@@ -61,7 +63,7 @@ export function createReferences(document: unknown, draft4: boolean): References
 
   const visit = (raw: unknown, base: string, depth: number, pointer: string): void => {
     if (!isRecord(raw) || bases.has(raw)) return
-    if (depth > MAX_DEPTH) throw broken('', `is nested more than ${MAX_DEPTH} levels deep`)
+    if (depth > MAX_DEPTH) throw broken('', `it is nested more than ${MAX_DEPTH} levels deep.`)
     const id = draft4 ? raw.id : raw.$id
     let own = base
     if (typeof id === 'string' && id !== '') {
@@ -83,7 +85,7 @@ export function createReferences(document: unknown, draft4: boolean): References
         for (const [i, inner] of value.entries()) visit(inner, own, depth + 1, `${at}/${i}`)
       } else if (placesOfOne.has(key)) visit(value, own, depth + 1, at)
       else if (placesByName.has(key) && isRecord(value)) {
-        for (const [name, inner] of Object.entries(value)) visit(inner, own, depth + 1, `${at}/${escapeKey(name)}`)
+        for (const [name, inner] of Object.entries(value)) visit(inner, own, depth + 1, `${at}/${escapePointer(name)}`)
       }
     }
   }
@@ -97,7 +99,7 @@ export function createReferences(document: unknown, draft4: boolean): References
       const own = bases.get(from) ?? start
       const anchored = ANCHOR.test(reference) ? named.get(own + reference) : undefined
       if (anchored !== undefined) return anchored
-      // Nearly all are like this.
+      // Nearly all references begin with #.
       const url = reference === '#' || reference.startsWith('#/') ? null : resolve(reference, own, pointer)
       const whole = url === null ? undefined : named.get(url.href)
       if (whole !== undefined) return whole
@@ -106,7 +108,8 @@ export function createReferences(document: unknown, draft4: boolean): References
       let base = url?.href ?? own
       let found = named.get(base)
       if (found === undefined || !(fragment === '' || fragment.startsWith('/'))) {
-        throw broken(pointer, `leads to ${shown(reference)}, which is not in it; other documents are not fetched`)
+        const problem = `there is no ${describeValue(reference)} in this schema, and other documents are not fetched.`
+        throw broken(pointer, `${problem} ${EXAMPLE}`)
       }
       for (const part of fragment.split('/').slice(1)) {
         const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
@@ -118,7 +121,7 @@ export function createReferences(document: unknown, draft4: boolean): References
             : undefined
         base = bases.get(found) ?? base
       }
-      if (found === undefined) throw broken(pointer, `leads to ${shown(reference)}, and there is nothing`)
+      if (found === undefined) throw broken(pointer, `there is nothing at ${describeValue(reference)} in this schema.`)
       visit(found, base, 0, pointer)
       return found
     },

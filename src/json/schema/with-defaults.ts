@@ -1,9 +1,8 @@
 import { isRecord } from '../../domain/is-record.ts'
 import { evaluate } from './evaluate.ts'
-import { type Meter, Unchecked } from './meter.ts'
+import { type Meter, Unchecked, weigh } from './meter.ts'
 import { escapeKey, named } from './problem.ts'
-import type { SchemaNode } from './read-schema.ts'
-import { weigh } from './weigh.ts'
+import type { SchemaNode } from './schema-node.ts'
 
 const MAX_DEPTH = 100
 

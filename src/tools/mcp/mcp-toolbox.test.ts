@@ -167,7 +167,7 @@ describe('tools of MCP servers', () => {
       [
         'warn',
         'A tool of an MCP server is left out.',
-        { mcp_server: 'a', tool: 'bad', reason: expect.stringContaining('/type must be one of') },
+        { mcp_server: 'a', tool: 'bad', reason: expect.stringContaining('/type: expected one of') },
       ],
     ])
   })
