@@ -10,7 +10,7 @@ const problems = (schema: unknown, value: unknown) => {
   return result.ok ? [] : result.problems
 }
 
-describe('what is wrong is said in words a model can act on', () => {
+describe('problems are described so that a model can act on them', () => {
   const weather = {
     type: 'object',
     properties: {
@@ -65,7 +65,7 @@ describe('what is wrong is said in words a model can act on', () => {
     [
       { propertyNames: { maxLength: 1 } },
       { ab: 1 },
-      ['/ab is no name that can be used: it must have at most 1 characters, found 2'],
+      ['/ab is not a name that can be used: it must have at most 1 characters, found 2'],
     ],
     [{ dependentRequired: { a: ['b'] } }, { a: 1 }, ['/b is required where there is a']],
     [{ minProperties: 1 }, {}, ['the value must have at least 1 properties, found 0']],
@@ -101,7 +101,7 @@ describe('what is wrong is said in words a model can act on', () => {
 })
 
 describe('defaults', () => {
-  test('are all filled in at once, whichever schema they stand in', () => {
+  test('are all filled in at once, whichever schema has them', () => {
     const { check } = createJsonCheck({
       properties: { place: { default: {} } },
       allOf: [{ properties: { place: { properties: { country: { default: 'CH' } } } } }],
@@ -109,7 +109,7 @@ describe('defaults', () => {
     expect(check({})).toEqual({ ok: true, value: { place: { country: 'CH' } } })
   })
 
-  test('are filled in where a property is absent, at every depth, and the value given is left alone', () => {
+  test('are filled in for absent properties at every depth, and the given value stays as it is', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -145,7 +145,7 @@ describe('defaults', () => {
     expect(check(schema, { name: null }).ok).toBe(false)
   })
 
-  test('are copies: what a tool does to one does not reach the next call', () => {
+  test('are copies: a tool that changes one does not change the next call', () => {
     const { check } = createJsonCheck({ properties: { list: { default: [1] } } })
     const first = check({})
     if (first.ok && typeof first.value === 'object' && first.value !== null && 'list' in first.value) {
@@ -156,7 +156,7 @@ describe('defaults', () => {
 })
 
 describe('references', () => {
-  test('lead anywhere inside of the schema, also back to its beginning', () => {
+  test('may point anywhere in the schema, also to the schema itself', () => {
     const tree = {
       type: 'object',
       properties: { name: { type: 'string' }, kids: { type: 'array', items: { $ref: '#' } } },
@@ -175,7 +175,7 @@ describe('references', () => {
     ])
   })
 
-  test('in draft 07 stand alone; since then what is beside them holds too', () => {
+  test('stand alone in draft 07; since then the keywords next to them count too', () => {
     const schema = { $ref: '#/definitions/text', maxLength: 1, definitions: { text: { type: 'string' } } }
     expect(problems(schema, 'ab')).toEqual(['the value must have at most 1 characters, found 2'])
     expect(problems({ ...schema, $schema: 'http://json-schema.org/draft-07/schema#' }, 'ab')).toEqual([])
@@ -274,7 +274,7 @@ describe('hostile schemas and values', () => {
     expect(() => createJsonCheck(chain(5_000))).toThrow(expect.objectContaining({ code: 'config_invalid' }))
   })
 
-  test('what would take for ever ends, and says so', () => {
+  test('a check that would take for ever ends, and says so', () => {
     const doubling = {
       $ref: '#/$defs/d0',
       $defs: Object.fromEntries(
@@ -309,7 +309,7 @@ describe('hostile schemas and values', () => {
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 
-  test('a schema that is too large is refused before anything is made of it, and so are many that are so together', () => {
+  test('a schema that is too large is refused before it is read, and so are many that are too large together', () => {
     const refused = expect.objectContaining({ code: 'config_invalid' })
     const values = { enum: Array.from({ length: 20_000 }, (_, i) => i) }
     const budget = createSchemaBudget()
@@ -323,7 +323,7 @@ describe('hostile schemas and values', () => {
     expect(() => createJsonCheck(self)).toThrow(refused)
   })
 
-  test('the name of a schema is not copied into thousands of others at any length', () => {
+  test('the name of a schema is not copied into thousands of others', () => {
     const anchors = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`a${i}`, { $anchor: `a${i}` }]))
     expect(() => createJsonCheck({ $id: `https://example.com/${'x'.repeat(500_000)}`, $defs: anchors })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),
@@ -331,7 +331,7 @@ describe('hostile schemas and values', () => {
     expect(check({ $id: 'https://example.com/tool.json', $defs: anchors, $ref: '#a7' }, 1).ok).toBe(true)
   })
 
-  test('there is an end to the URLs that are taken apart, not to anchors', () => {
+  test('the number of URLs is limited, the number of anchors is not', () => {
     const many = (key: string, name: (i: number) => string) => ({
       allOf: Array.from({ length: 4_000 }, (_, i) => ({ [key]: name(i) })),
     })
@@ -341,7 +341,7 @@ describe('hostile schemas and values', () => {
     expect([check(refs, 'x').ok, check(refs, 1).ok]).toEqual([true, false])
   })
 
-  test('a pattern that cannot be followed holds nothing up and is named', () => {
+  test('a pattern that cannot be followed is not enforced and is named in a warning', () => {
     const schema = { properties: { a: { pattern: '(?<=x)y' }, b: { pattern: '^[a-z]+$' } } }
     const { warnings, check: checked } = createJsonCheck(schema)
     expect(warnings).toEqual([
@@ -377,13 +377,13 @@ describe('hostile schemas and values', () => {
     expect(check(sneaky, {})).toEqual({ ok: true, value: {} })
   })
 
-  test('the schema given is neither changed nor needed to be changeable', () => {
+  test('the given schema is not changed and may be frozen', () => {
     const schema = Object.freeze({ type: 'string', $defs: Object.freeze({ a: Object.freeze({ $id: 'x' }) }) })
     expect(check(schema, 'x')).toEqual({ ok: true, value: 'x' })
   })
 
-  test.each([undefined, Number.NaN, 1n, () => 1])('%s is no JSON value', (value) => {
-    expect(problems({}, [value])).toEqual(['/0 is no JSON value'])
+  test.each([undefined, Number.NaN, 1n, () => 1])('%s is not a JSON value', (value) => {
+    expect(problems({}, [value])).toEqual(['/0 is not a JSON value'])
   })
 })
 
@@ -396,7 +396,7 @@ const keywords = (of: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unkno
     })
     .map((some) => Object.assign({}, ...some))
 
-test('an independent validator comes to the same verdict on whatever is thrown at both', () => {
+test('an independent validator comes to the same verdict on random schemas and values', () => {
   const name = fc.constantFrom('a', 'b', 'c')
   const scalar = fc.constantFrom<unknown[]>(null, true, 0, 1, 2, 1.5, '', 'a', 'ab', '1')
   const { value } = fc.letrec((tie) => ({

@@ -1,6 +1,6 @@
-// JSON Schema held against a value: the arguments of a call, a structured answer. Draft 2020-12, and 07 or 04 where `$schema`
-// says so. Schemas are not ours (MCP servers and AG-UI clients send them), so this is an interpreter with a bound on its work:
-// no code is made from a schema, no pattern is given to a regular expression engine that goes back, nothing is fetched.
+// Checks a value against a JSON Schema: the arguments of a call, a structured answer. Draft 2020-12, and 07 or 04 if `$schema` says so.
+// MCP servers and AG-UI clients send schemas too, so this is an interpreter with a bound on its work: no schema becomes code, no pattern
+// goes to a backtracking regular expression engine, and nothing is fetched.
 
 import { createSchemaBudget, type SchemaBudget } from './schema/budget.ts'
 import { evaluate } from './schema/evaluate.ts'
@@ -10,27 +10,27 @@ import { readSchema } from './schema/read-schema.ts'
 import { withDefaults } from './schema/with-defaults.ts'
 
 export interface JsonCheck {
-  /** What of the schema is not enforced: patterns that cannot be followed. */
+  /** Names what is not enforced: patterns that cannot be followed. */
   warnings: readonly string[]
   /**
-   * `value` is a copy with the defaults filled in where a property was absent: in objects and lists, also behind `$ref` and
-   * `allOf`, but not in alternatives. `problems` are at most ten short sentences a model can act on.
+   * `value` is a copy with defaults for absent properties: in objects and lists, also behind `$ref` and `allOf`, but not in
+   * alternatives. `problems` are at most ten short sentences that a model can act on.
    */
   check(value: unknown): { ok: true; value: unknown } | { ok: false; problems: string[] }
 }
 
 export interface SchemaReading {
-  /** Shared by schemas that come together; otherwise a schema has one of its own. */
+  /** Shared by schemas that come together. Left out: the schema has one of its own. */
   budget?: SchemaBudget
-  /** Patterns in the syntax of another language are not enforced; otherwise they are an error of whoever wrote the schema. */
+  /** Patterns in the syntax of another language are not enforced. Otherwise they are an error. */
   foreignPatterns?: boolean
 }
 
 const checks = new WeakMap<object, JsonCheck>()
 
 /**
- * The check of a schema that is used again and again: of a tool, of an agent's answers. The schema is read the first time, because that
- * costs more than a check, and must not be changed afterwards. Throws `config_invalid` like `createJsonCheck`.
+ * For a schema that is used again and again: of a tool, or of an agent's answers. It is read only the first time, because reading costs
+ * more than checking, and must not be changed afterwards. Throws `config_invalid`, like `createJsonCheck`.
  */
 export function jsonCheckOf(schema: object): JsonCheck {
   const known = checks.get(schema)

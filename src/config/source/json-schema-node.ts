@@ -1,4 +1,4 @@
-// Questions to a generated JSON Schema: what belongs at a path, how to say it in words, how to read it from plain text.
+// Asks the JSON Schema that zod makes of our own files: what belongs at a path, how to describe it, how to read it from plain text.
 
 import type { z } from 'zod'
 import { isRecord } from '../../domain/is-record.ts'
@@ -8,8 +8,8 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema
 export type Path = readonly PropertyKey[]
 
 /**
- * The schema at `path`, or null where the file may hold anything. `value` is what stands at the root: where a key of it says
- * which of several shapes is meant, only that one counts.
+ * The schema at `path`, or null where anything is allowed. `value` is the value at the root: if one of its keys says which of several
+ * shapes is meant, only that shape counts.
  */
 export function schemaAt(root: JsonSchema, path: Path, value?: unknown): JsonSchema | null {
   let node: JsonSchema | null = root
@@ -30,7 +30,7 @@ function child(node: JsonSchema, step: PropertyKey, value: unknown): JsonSchema 
     .filter(isSchema)
   const [first] = found
   if (first === undefined) return null
-  // The key that tells the shapes apart: any of its words may be meant.
+  // This key says which shape is meant, so any of its words may be right.
   if (found.length > 1 && found.every((one) => one.const !== undefined)) {
     const { const: _, ...rest } = first
     return { ...rest, enum: found.flatMap((one) => (one.const === undefined ? [] : [one.const])) }
@@ -44,7 +44,7 @@ function stepInto(option: JsonSchema, step: PropertyKey): unknown {
   return option.additionalProperties
 }
 
-/** The alternatives of a schema, itself when there are none; of those that `value` says more about, the ones it may mean. */
+/** The alternatives of a schema, or the schema itself if it has none. If `value` rules some out, only the others. */
 export function optionsOf(node: JsonSchema, value?: unknown): JsonSchema[] {
   const options = node.anyOf ?? node.oneOf
   if (options === undefined) return [node]
@@ -60,12 +60,12 @@ function isMeant(option: JsonSchema, value: unknown): boolean {
   )
 }
 
-/** The keys that are known at this place. */
+/** The known keys of this schema. */
 export function keysOf(node: JsonSchema, value?: unknown): string[] {
   return optionsOf(node, value).flatMap((option) => Object.keys(option.properties ?? {}))
 }
 
-/** Why a key that others of its kind have is not for this one, or null. */
+/** Why this schema refuses a key that others of its kind have, or null. */
 export function refusalOf(node: JsonSchema, value: unknown, key: string): string | null {
   for (const { refused } of optionsOf(node, value)) {
     if (isSchema(refused) && typeof refused[key] === 'string') return refused[key]
@@ -73,14 +73,14 @@ export function refusalOf(node: JsonSchema, value: unknown, key: string): string
   return null
 }
 
-/** The words that are allowed here, for suggestions. */
+/** The words that are allowed, for suggestions. */
 export function wordsOf(node: JsonSchema): string[] {
   return optionsOf(node)
     .flatMap((option) => [...(option.enum ?? []), option.const])
     .filter((word) => typeof word === 'string')
 }
 
-/** "a number between 0 and 2". A schema that carries `expected` says it in its own words. */
+/** Describes the allowed values: "a number between 0 and 2". A schema with `expected` has words of its own. */
 export function expectationOf(node: JsonSchema): string {
   if (typeof node.expected === 'string') return node.expected
   if (node.anyOf ?? node.oneOf) return optionsOf(node).map(expectationOf).join(' or ')
@@ -115,7 +115,7 @@ function rangeOf(node: JsonSchema): string {
   return ''
 }
 
-// zod writes the safe integers down as bounds of every integer; nobody needs to be told.
+// zod gives every integer the safe integers as bounds, which nobody needs to read.
 const bound = (limit: unknown): number | null =>
   typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER ? limit : null
 
@@ -134,9 +134,8 @@ const booleans: Record<string, boolean> = {
 }
 
 /**
- * What a flag or a variable means where the schema wants more than text: numbers, yes and no, lists with commas.
- * Text that fits nothing is returned as it is; validation then says what was expected. A schema that carries `prose` takes the
- * text as it is, commas and all.
+ * Reads the text of a flag or a variable as what the schema wants: a number, yes or no, a list with commas. Text that fits nothing is
+ * returned as it is, and validation then says what was expected. A schema with `prose` takes the text as it is, with its commas.
  */
 export function readTextAs(node: JsonSchema | null, text: string): unknown {
   if (node?.prose === true) return text

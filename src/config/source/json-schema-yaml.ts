@@ -1,4 +1,4 @@
-// JSON Schemas as they are written into agent.yaml: what a tool takes and gives back, what an answer must look like.
+// The JSON Schemas in agent.yaml: arguments and results of tools, the format of answers.
 
 import { z } from 'zod'
 import { isRecord } from '../../domain/is-record.ts'
@@ -6,7 +6,7 @@ import { describeValue } from '../../json/describe-value.ts'
 import { isType } from '../../json/schema/schema-node.ts'
 import { checkJsonSchema } from './check-json-schema.ts'
 
-// Catches OpenAI's `{type: json_schema, json_schema: …}`, which is an envelope around a JSON Schema and not one.
+// OpenAI's `{type: json_schema, json_schema: …}` is an envelope around a JSON Schema, not a JSON Schema.
 const isJsonSchema = (value: Record<string, unknown>): boolean => {
   if (Object.keys(value).length === 0) return false
   return value.type === undefined || [value.type].flat().every(isType)
@@ -23,8 +23,8 @@ export const jsonSchema = () =>
 export const noParameters: Record<string, unknown> = { type: 'object', properties: {}, additionalProperties: false }
 
 /**
- * What a tool takes: a JSON Schema of an object, or the short form, a map of names with the schema of each. Comes out as a JSON
- * Schema.
+ * The arguments of a tool: a JSON Schema of an object, or the short form, which is a map from each name to its schema. The result is a
+ * JSON Schema in both cases.
  */
 export const parameters = () =>
   z
@@ -65,8 +65,8 @@ export const parameters = () =>
     .transform((value) => (isWholeSchema(value) ? { type: 'object', ...value } : objectSchema(value)))
 
 /**
- * A parameter may be called `type` or `properties` as well, but then a map that describes it stands there, and not a word or a
- * map of names.
+ * In the short form, a parameter may be called `type` or `properties`. Its value is then a map that describes the parameter, not a word or
+ * a map of names.
  */
 function isWholeSchema(value: Record<string, unknown>): boolean {
   const { type, properties, anyOf, oneOf, allOf, $ref } = value
@@ -93,7 +93,7 @@ function objectSchema(parameters: Record<string, unknown>): Record<string, unkno
   }
 }
 
-/** The names of the arguments, or null where the schema does not list them. */
+/** The names of the arguments, or null if the schema does not list them. */
 export function parameterNames(schema: Record<string, unknown> | undefined): string[] | null {
   return schema !== undefined && isRecord(schema.properties) ? Object.keys(schema.properties) : null
 }

@@ -1,4 +1,4 @@
-// The JSON Schemas that editors complete and check our files with. Draft 7: the one yaml-language-server knows best.
+// The JSON Schemas that editors use to complete and check our files. Draft 7, because yaml-language-server knows it best.
 
 import { agentYaml } from '../agent/agent-yaml.ts'
 import { settingKeys, settings } from '../settings/settings.ts'
@@ -26,14 +26,14 @@ function titled(schema: JsonSchema, title: string, description: string): JsonSch
   return { ...($schema === undefined ? {} : { $schema }), title, description, ...rest }
 }
 
-/** What stands in many places is written down once: a schema that carries `shared` becomes a definition of that name. */
+/** A schema with `shared` becomes a definition of that name, so that it is not repeated everywhere. */
 function published(schema: JsonSchema): JsonSchema {
   const definitions: Record<string, JsonSchema> = {}
   const root = publish(schema, definitions)
   return Object.keys(definitions).length === 0 ? root : { ...root, definitions }
 }
 
-/** Ours -> everybody's: no private keys, no bounds that say nothing, and `${NAME}` wherever a value is allowed. */
+/** The schema for others: without our private keys and meaningless bounds, and with `${NAME}` wherever a value is allowed. */
 function publish(node: JsonSchema, definitions: Record<string, JsonSchema>): JsonSchema {
   const {
     expected: _expected,
@@ -48,14 +48,14 @@ function publish(node: JsonSchema, definitions: Record<string, JsonSchema>): Jso
   const { anyOf, oneOf, ...result }: JsonSchema = rest
   const example = exampleOf(node)
   if (example !== undefined) result.examples = [example]
-  // An empty object as default only says that every key inside has one of its own.
+  // An empty object as default only means that every key in it has its own default.
   if (isSchema(result.default) && Object.keys(result.default).length === 0) delete result.default
   if (result.maximum === Number.MAX_SAFE_INTEGER) delete result.maximum
   const below = (one: JsonSchema) => publish(one, definitions)
   if (isSchema(items)) result.items = below(items)
   if (properties !== undefined) result.properties = mapValues(properties, (one) => (isSchema(one) ? below(one) : one))
   if (isSchema(result.additionalProperties)) result.additionalProperties = below(result.additionalProperties)
-  // Any rather than one: a variable in the place of a word would fit several.
+  // `anyOf` and not `oneOf`, because a variable in place of a word fits several.
   const options = anyOf ?? oneOf
   if (options !== undefined) result.anyOf = options.filter(isSchema).map(below)
   return typeof shared === 'string' ? reference(shared, result, definitions) : withVariables(result)
@@ -65,7 +65,7 @@ function reference(name: string, node: JsonSchema, definitions: Record<string, J
   const { description, examples, default: value, ...definition } = node
   definitions[name] ??= withVariables(definition)
   return {
-    // What a key says about itself stays with it; draft 7 would ignore it beside $ref.
+    // The description of the key stays with the key. Draft 7 would ignore it next to $ref.
     ...(value === undefined ? {} : { default: value }),
     ...(description === undefined ? {} : { description }),
     ...(examples === undefined ? {} : { examples }),
@@ -76,7 +76,7 @@ function reference(name: string, node: JsonSchema, definitions: Record<string, J
 const mapValues = <T, R>(record: Record<string, T>, change: (value: T) => R): Record<string, R> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
 
-/** A variable is text until it is put in, so an editor must not call it a mistake where a number or a word belongs. */
+/** A variable is text until its value is filled in, so an editor must accept it in place of a number or a word. */
 const VARIABLE = '\\$\\{'
 
 function withVariables(node: JsonSchema): JsonSchema {

@@ -1,7 +1,7 @@
-// What one character of a pattern stands for: `a`, `.`, `\d`, `[^a-z]`. Held against code points without the built-in engine, which takes
-// longer to prepare an expression for a single character than to read a whole schema.
+// Tests one character against a part of a pattern: `a`, `.`, `\d`, `[^a-z]`. It does so without the built-in engine, which takes longer to
+// prepare an expression for a single character than we take to read a whole schema.
 
-/** Code units where the pattern is not Unicode-aware. */
+/** Takes a code unit if the pattern is not Unicode-aware, otherwise a code point. */
 export type CharTest = (code: number) => boolean
 
 const LINE_ENDS = new Set([0x0a, 0x0d, 0x2028, 0x2029])
@@ -34,14 +34,14 @@ const kinds: Readonly<Record<string, CharTest>> = {
 }
 const controls: Readonly<Record<string, number>> = { f: 0x0c, n: 0x0a, r: 0x0d, t: 0x09, v: 0x0b }
 
-/** An escape that stands for a kind of characters, or for one; null: for something that is not known here. */
+/** Reads an escape that stands for one character or for a kind of characters. Null for an escape that is not known here. */
 export function readEscape(text: string): { kind: CharTest } | { code: number } | null {
   const letter = text.charAt(1)
   if (text.length === 2) {
     const kind = kinds[letter]
     if (kind !== undefined) return { kind }
     if (letter === '0') return { code: 0 }
-    // In the laxer engine these stand for themselves, or not, depending on what follows.
+    // Without the `u` flag, what these mean depends on what follows.
     if (/[a-zA-Z1-9]/.test(letter)) {
       const code = controls[letter]
       return code === undefined ? null : { code }
@@ -58,7 +58,7 @@ export function readEscape(text: string): { kind: CharTest } | { code: number } 
   return digits === undefined ? null : { code: Number.parseInt(digits, 16) }
 }
 
-// Two escapes that are one character to a Unicode-aware pattern come first.
+// First the pair of escapes that is one character in a Unicode-aware pattern.
 const LONG_ESCAPE =
   /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[pPu]\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|k<[^>]*>|[1-9]\d*)/y
 const LAX_ESCAPE = /\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|k<[^>]*>|[1-9]\d*)/y
@@ -72,7 +72,7 @@ export function escapeAt(source: string, at: number, unicode: boolean): string {
   return `\\${unicode ? String.fromCodePoint(source.codePointAt(at + 1) ?? 0) : source.charAt(at + 1)}`
 }
 
-/** `[…]`, or null for one that has something in it that is not known here. Relies on its being a valid class. */
+/** Reads `[…]`, which must be valid. Null if something in it is not known here. */
 export function readClass(text: string, unicode: boolean): CharTest | null {
   const negated = text[1] === '^'
   const end = text.length - 1
@@ -89,7 +89,7 @@ export function readClass(text: string, unicode: boolean): CharTest | null {
     const escaped = escapeAt(text, at, unicode)
     at += escaped.length
     if (escaped === '\\b') return { code: 8 }
-    // Digits after it would make it an octal number.
+    // With digits after it, it would be an octal number.
     if (escaped === '\\0' && !unicode) return null
     return readEscape(escaped)
   }
@@ -109,7 +109,7 @@ export function readClass(text: string, unicode: boolean): CharTest | null {
     if (to === null) return null
     if ('code' in from && 'code' in to) ranges.push([from.code, to.code])
     else {
-      // `[\w-.]`: the laxer engine takes the hyphen as a character.
+      // `[\w-.]`: without the `u` flag, the hyphen is a character.
       add(from)
       ranges.push([45, 45])
       add(to)
@@ -121,7 +121,7 @@ export function readClass(text: string, unicode: boolean): CharTest | null {
   return negated ? not(holds) : holds
 }
 
-/** Takes about as long for a thousand ranges as for one: a character must cost the same in every pattern. */
+/** A thousand ranges cost about as much as one, because a character must cost the same in every pattern. */
 function oneOf(ranges: [number, number][]): CharTest {
   const apart: [number, number][] = []
   for (const [from, to] of ranges.sort(([a], [b]) => a - b)) {
@@ -143,7 +143,7 @@ function oneOf(ranges: [number, number][]): CharTest {
   }
 }
 
-/** By the built-in engine, which knows all that there is. It takes long to prepare. */
+/** Asks the built-in engine, which knows every kind of character. Preparing it takes long. */
 export function builtInTest(text: string, unicode: boolean): CharTest {
   const expression = new RegExp(`^${text}$`, unicode ? 'u' : '')
   return (code) => expression.test(String.fromCodePoint(code))

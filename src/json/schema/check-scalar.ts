@@ -1,4 +1,4 @@
-// A text or a number held against the words of a schema that are about it alone.
+// Checks a text or a number against the keywords that are only about texts or numbers.
 
 import type { Meter } from './meter.ts'
 import { cut, preview } from './problem.ts'
@@ -53,10 +53,10 @@ export function checkNumber(node: SchemaNode, value: number, say: Say): void {
   }
 }
 
-/** 0.3 is a multiple of 0.1, though not in binary: what is left may be as much as the last digit of either. */
+/** 0.3 is a multiple of 0.1, although not in binary, so the remainder may be as large as the last digit of either number. */
 function isMultiple(value: number, of: number): boolean {
   if (value % of === 0) return true
-  // Whole numbers are exact. What is allowed below would be more than 1 for large ones.
+  // Whole numbers are exact. For large ones, the tolerance below would be more than 1.
   if (Number.isInteger(value) && Number.isInteger(of)) return false
   const times = value / of
   if (!Number.isFinite(times)) return false

@@ -1,4 +1,4 @@
-// A value held against a schema that was read. Every step is counted, so that it ends.
+// Checks a value against a schema that `read-schema.ts` prepared. Every step is counted, so that the check ends.
 
 import { isRecord } from '../../domain/is-record.ts'
 import { canonicalJson } from '../digest.ts'
@@ -7,13 +7,13 @@ import { type Meter, weigh } from './meter.ts'
 import { cut, escapeKey, listed, MAX_PROBLEMS, type Problem, preview, sentence } from './problem.ts'
 import type { JsonType, SchemaNode } from './schema-node.ts'
 
-// What these cost, where a step of a pattern or a name that is looked up costs 1.
+// What these cost. A step of a pattern, or looking up a name, costs 1.
 const SCHEMA_WORK = 5
 const PROBLEM_WORK = 20
-/** Of several forms a value fits none of, as much is said as helps. */
+/** How long the text may be when a value fits none of several forms. */
 const MAX_FORM_TEXT = 500
 
-/** What successful schemas of the same value have looked at, for `unevaluated…`. */
+/** Which names and items the fitting schemas have described, for `unevaluatedProperties` and `unevaluatedItems`. */
 interface Seen {
   keys: Set<string>
   items: Set<number>
@@ -42,7 +42,7 @@ function isOfType(value: unknown, type: JsonType): boolean {
   }
 }
 
-/** Whether the value fits; what does not is added to `problems`. */
+/** Says whether the value fits, and adds what does not fit to `problems`. */
 export function evaluate(
   node: SchemaNode,
   value: unknown,
@@ -62,7 +62,7 @@ export function evaluate(
   if (node.never) say('is not allowed; leave it out')
   if (node.types !== undefined && !node.types.some((type) => isOfType(value, type))) {
     say(`must be ${node.types.join(' or ')}, found ${preview(value)}`, { types: node.types })
-    // What else the schema says is about a value of that type.
+    // The rest of the schema is about a value of that type.
     return false
   }
   for (const allowed of node.allowed ?? []) {
@@ -145,7 +145,7 @@ function applyInPlace(
   }
 }
 
-/** Of several forms that a value does not fit, what to say about it. */
+/** What to say when a value fits none of several forms. */
 function nearest(failed: readonly Problem[][], path: string, value: unknown): Problem[] {
   const wrongType = (found: Problem[]) => found.find((one) => one.path === path && one.types !== undefined)
   const types = failed.map((found) => wrongType(found)?.types ?? null)
@@ -215,7 +215,7 @@ function checkItems(
   }
 }
 
-/** An object may have thousands of names, and be held against thousands of schemas that say nothing of them. */
+/** An object may have thousands of names and be checked against thousands of schemas that do not look at them. */
 const looksAtKeys = (node: SchemaNode): boolean =>
   node.properties !== undefined ||
   node.patternProperties !== undefined ||
@@ -264,7 +264,7 @@ function checkProperties(
     if (node.propertyNames !== undefined) {
       const found: Problem[] = []
       if (!evaluate(node.propertyNames, key, '', found, null, meter)) {
-        say(`is no name that can be used: it ${found[0]?.text ?? 'is not allowed'}`, key)
+        say(`is not a name that can be used: it ${found[0]?.text ?? 'is not allowed'}`, key)
       }
     }
     const named = node.properties?.get(key)
@@ -272,7 +272,7 @@ function checkProperties(
     if (named !== undefined) inside(named)
     meter.spend(node.patternProperties?.length ?? 0)
     for (const { pattern, node: inner } of node.patternProperties ?? []) {
-      // A pattern that cannot be followed may mean this name, so it is not held to be unknown.
+      // A pattern that cannot be followed may match this name, so the name does not count as unknown.
       if (pattern === null) known = true
       else if (pattern.foundIn(key, meter.spend)) {
         known = true

@@ -36,7 +36,7 @@ describe('a pattern of a schema', () => {
     '\\/x\\.y',
     '^😀+$',
     '^[😀a]$',
-  ])('%j says what the built-in engine says', (source) => {
+  ])('%j agrees with the built-in engine', (source) => {
     const flags = (() => {
       try {
         return new RegExp(source, 'u').flags
@@ -74,7 +74,7 @@ describe('a pattern of a schema', () => {
     }
   })
 
-  test('says what the built-in engine says, for patterns that nobody thought of', () => {
+  test('agrees with the built-in engine for random patterns', () => {
     const piece = fc.constantFrom('a', 'b', '[ab]', '.', '^', '$', '\\b', '(a|b)', '(?:ab|)', '(a*b)')
     const times = fc.constantFrom('', '', '*', '+', '?', '{2}', '{0,2}', '{1,}')
     const pattern = fc
@@ -119,7 +119,7 @@ describe('a pattern of a schema', () => {
     for (const text of astral) expect([text, found(source, text)]).toEqual([text, new RegExp(source, flags).test(text)])
   })
 
-  test('says of every kind of character what the built-in engine says', () => {
+  test('agrees with the built-in engine about every kind of character', () => {
     const unit = fc.constantFrom(
       ...['a', 'z', '-', '\\d', '\\D', '\\w', '\\W', '\\s', '\\S', '\\x41', '\\u00e4', '\\cJ', '\\t', '\\n', '\\0'],
       ...[
@@ -203,7 +203,7 @@ describe('a pattern of a schema', () => {
     expect(followed).toBeGreaterThan(1_000)
   })
 
-  test('takes work in proportion to the text where the built-in engine would take minutes', () => {
+  test('takes work in proportion to the text when the built-in engine would take minutes', () => {
     for (const source of ['^(a+)+$', '^(a|a)*$', '(a*)*b', '^(a|aa)+$', 'a*a*a*a*b']) {
       let work = 0
       expect(
@@ -231,7 +231,7 @@ describe('a pattern of a schema', () => {
     expect(createLinearPattern(source)).toBeNull()
   })
 
-  test('is counted before it is built, so that many large ones end where the budget does', () => {
+  test('is counted before it is built, so that many large ones end with the budget', () => {
     const budget = createSchemaBudget()
     const made = Array.from({ length: 500 }, (_, i) => createLinearPattern(`(?:a{60}){60}${i}`, budget))
     const followed = made.filter((one) => one !== null)
@@ -250,14 +250,14 @@ describe('a pattern of a schema', () => {
     expect(createLinearPattern(properties(2), budget)?.foundIn('é', free)).toBe(true)
   })
 
-  test('there is an end to how many are read', () => {
+  test('is not read when there have been too many', () => {
     const budget = createSchemaBudget()
     const made = Array.from({ length: 1_001 }, () => createLinearPattern('a', budget))
     expect(made.slice(0, 1_000)).not.toContain(null)
     expect(made.at(-1)).toBeNull()
   })
 
-  test('that is large is built when it is needed, and that is paid for', () => {
+  test('is built when it is first needed, and that counts as work', () => {
     let work = 0
     const spend = (more: number) => {
       work += more
@@ -268,13 +268,13 @@ describe('a pattern of a schema', () => {
   })
 
   test.each(['(', '[', 'a**', '(?P<x>a)', '^a\\Z', '\\Aa\\z', '^[[:alpha:]_]+$'])(
-    '%j is no regular expression of JavaScript',
+    '%j is not a regular expression of JavaScript',
     (source) => {
       expect(() => createLinearPattern(source)).toThrow(SyntaxError)
     },
   )
 
-  test('stops when it may not go on', () => {
+  test('stops when it may not spend more', () => {
     expect(() =>
       createLinearPattern('b')?.foundIn('a'.repeat(100), () => {
         throw new Error('enough')

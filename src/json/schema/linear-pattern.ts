@@ -1,15 +1,15 @@
-// Regular expressions from schemas that strangers send, in time proportional to text × pattern. The built-in engine goes back
-// and tries again, which a pattern such as `^(a+)+$` turns into minutes for thirty characters; here all places in the pattern
-// that the text can have reached are followed at once. It says whether a pattern is found, as JSON Schema asks, and no more.
-// Our own rather than RE2: its ports refuse look-aheads, `\u00e4` and repetitions above 1,000, all of which schemas have, so that the
-// parser would be ours all the same; and what is bounded here is counted before it is built.
+// Runs regular expressions from strangers' schemas in time proportional to text × pattern. The built-in engine backtracks, and a pattern
+// such as `^(a+)+$` then takes minutes for thirty characters. Here, all places in the pattern that the text can have reached are followed
+// at once. The answer is only whether the pattern is found, which is all that JSON Schema asks.
+// Why not RE2: its ports refuse look-aheads, `\u00e4` and repetitions above 1,000, and schemas have all of these. We would need a parser
+// anyway, and here the size of a pattern is counted before it is built.
 
 import { createSchemaBudget, type SchemaBudget } from './budget.ts'
 import { type CharTest, isWord } from './char-test.ts'
 import { type Assertion, type PatternTree, parsePattern, statesOf } from './pattern-tree.ts'
 
 export interface LinearPattern {
-  /** `spend` is told of the work before it is done, step by step, and may throw to end it. */
+  /** `spend` is called before each step with its work, and may throw to end the search. */
   foundIn(text: string, spend: (work: number) => void): boolean
 }
 
@@ -19,18 +19,18 @@ type State =
   | { is: 'fork'; next: number[] }
   | { is: 'found' }
 
-/** Groups are read by recursion; a pattern that people wrote is far below this. */
+/** Groups are read by recursion. Patterns that people write are far shorter than this. */
 const MAX_SOURCE = 1_000
 /** Counted repetitions are written out, so `(x{1000}){1000}` and `((){1000}){1000}` must end somewhere. */
 const MAX_STATES = 5_000
-/** What preparing the built-in engine for one character costs, in states. */
+/** The cost of preparing the built-in engine for one character, in states. */
 const BUILT_IN_STATES = 300
-/** What `\p{L}` costs the built-in engine to read, in states: it makes a list of hundreds of ranges each time. */
+/** The cost of reading `\p{L}` in the built-in engine, in states: it makes a list of hundreds of ranges each time. */
 const PROPERTY_STATES = 800
 
 /**
- * Null: a pattern that cannot be followed like this (it looks around anywhere but at its beginning, refers back, counts too
- * far, is too long, or the budget is spent). Throws a `SyntaxError` for what is no regular expression.
+ * Null for a pattern that cannot be followed like this: it has a lookaround that is not at its beginning, a backreference, too many
+ * repetitions, is too long, or the budget is spent. Throws a `SyntaxError` for what is not a regular expression.
  */
 export function createLinearPattern(source: string, budget: SchemaBudget = createSchemaBudget()): LinearPattern | null {
   if (!budget.pattern() || source.length > MAX_SOURCE) return null
@@ -47,7 +47,7 @@ export function createLinearPattern(source: string, budget: SchemaBudget = creat
   return {
     foundIn(text, spend) {
       if (built === null) {
-        // Not before it is needed: most schemas are read to be shown to a model.
+        // Built only when it is needed: most schemas are only shown to a model.
         spend(size)
         const ahead = looks.map(({ tree: look, wanted }) => ({
           states: build({ is: 'sequence', parts: [{ is: 'assert', that: 'start' }, look] }),
@@ -64,14 +64,14 @@ export function createLinearPattern(source: string, budget: SchemaBudget = creat
   }
 }
 
-/** Schemas are meant to be Unicode-aware; many are written for engines that are laxer about escapes. */
+/** Patterns in schemas should be Unicode-aware, but many are written for engines that are laxer about escapes. */
 function isUnicode(source: string): boolean {
   try {
     new RegExp(source, 'u')
     return true
   } catch {
     new RegExp(source)
-    // The laxer engine takes what it does not know for plain letters, and nothing would ever fit.
+    // Without the `u` flag, unknown escapes are plain letters, and nothing would ever fit.
     if (FOREIGN.test(source)) throw new SyntaxError('it is written for another language')
     return false
   }
@@ -80,7 +80,7 @@ function isUnicode(source: string): boolean {
 /** `\A`, `\Z` and `\z` for the ends of a text, and `[[:alpha:]]`. */
 const FOREIGN = /^(?:\\.|[^\\])*?(?:\\[AZz]|\[\[:\^?[a-z]+:\])/s
 
-/** The tree as states, the last first: each is built knowing what comes after it. */
+/** Turns the tree into states, from last to first, because each state needs to know the next one. */
 function build(tree: PatternTree): State[] {
   const states: State[] = [{ is: 'found' }]
   const add = (state: State): number => states.push(state) - 1
@@ -118,14 +118,14 @@ function build(tree: PatternTree): State[] {
 const NONE = -1
 
 function isFound(states: readonly State[], text: string, unicode: boolean, spend: (work: number) => void): boolean {
-  // The list of what was seen is made anew for each text.
+  // Each text needs a new list of the states that were seen.
   spend(states.length >> 5)
   const seen = new Uint32Array(states.length)
   let current: number[] = []
   let before = NONE
   for (let at = 0, round = 1; ; round += 1) {
     const code = at === text.length ? NONE : ((unicode ? text.codePointAt(at) : text.charCodeAt(at)) ?? NONE)
-    // A match may begin anywhere, so each place is also a first one.
+    // A match may begin anywhere, so the search also begins anew at each place.
     const open = [...current, states.length - 1]
     const next: number[] = []
     spend(open.length + 1)

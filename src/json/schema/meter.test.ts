@@ -43,7 +43,7 @@ const text = 'ä'.repeat(N)
 const keys = named(N, () => 1)
 const items = times(N, (i) => i)
 
-describe('a check costs what it touches', () => {
+describe('a check counts what it looks at', () => {
   test.each<[string, unknown, unknown, number]>([
     ['minLength', { minLength: 1 }, text, N / 16],
     ['maxLength', { maxLength: 10 * N }, text, N / 16],
@@ -106,7 +106,7 @@ describe('a check costs what it touches', () => {
     expect(copyWorkOf(schema, value)).toBeGreaterThanOrEqual(touched)
   })
 
-  test('whatever is asked of whatever value, no more of it is read than is paid for', () => {
+  test('a check never reads more of a value than it counts as work', () => {
     const scalar = fc.constantFrom<unknown[]>(null, true, 0, 1.5, '', 'ab', 'x'.repeat(50))
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -186,7 +186,7 @@ function watched(value: unknown, reads: { count: number }): unknown {
   })
 }
 
-describe('what would hold up everybody else ends', () => {
+describe('a check that would hold up everybody else ends', () => {
   /** A few hundred bytes that ask for `leaf` half a million times. */
   const doubling = (leaf: unknown) => ({
     $ref: '#/$defs/d0',

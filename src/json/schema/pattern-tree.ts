@@ -1,4 +1,4 @@
-// A regular expression as a tree, as far as it can be followed in linear time. The syntax is JavaScript's.
+// Parses a regular expression in JavaScript's syntax into a tree, if it can be followed in linear time.
 
 import { anyChar, builtInTest, type CharTest, escapeAt, readClass, readEscape, sameChar } from './char-test.ts'
 
@@ -13,7 +13,7 @@ export type PatternTree =
 
 export interface ParsedPattern {
   tree: PatternTree
-  /** What must, or must not, lie at the very beginning: `^(?!…)`. */
+  /** What the text must, or must not, begin with: `^(?!…)`. */
   looks: { tree: PatternTree; wanted: boolean }[]
   /** Characters that only the built-in engine knows, such as `\p{L}`. */
   builtIns: number
@@ -21,12 +21,12 @@ export interface ParsedPattern {
 
 const nothing: PatternTree = { is: 'sequence', parts: [] }
 
-/** Null: it looks around anywhere but at its beginning, or refers back. Relies on the source being a valid expression. */
+/** Null for a lookaround that is not at the beginning, and for a backreference. The source must be a valid expression. */
 export function parsePattern(source: string, unicode: boolean): ParsedPattern | null {
   let at = 0
   let readable = true
   let builtIns = 0
-  /** Up to here the source is `^` and what it looks ahead to from there. */
+  /** Up to here, the source is `^` and the look-aheads that follow it. */
   let lookedUntil = source[0] === '^' ? 1 : -1
   const looks: ParsedPattern['looks'] = []
   const char = (test: CharTest): PatternTree => ({ is: 'char', test })
@@ -102,7 +102,7 @@ export function parsePattern(source: string, unicode: boolean): ParsedPattern | 
     at += text.length
     if (text === '\\b') return { is: 'assert', that: 'word_edge' }
     if (text === '\\B') return { is: 'assert', that: 'no_word_edge' }
-    // What refers back, and what means something of its own to the laxer engine: `\k`, `\1`, octal numbers, half of a `\cX`.
+    // Backreferences, and escapes that mean something else without the `u` flag: `\k`, `\1`, octal numbers, half of a `\cX`.
     const isOdd = /^\\(?:k|[1-9]|c$)/.test(text) || (text === '\\0' && /\d/.test(source.charAt(at)))
     if (isOdd) {
       readable = false
@@ -114,21 +114,21 @@ export function parsePattern(source: string, unicode: boolean): ParsedPattern | 
   }
 
   const tree = choice()
-  // With a choice at the top, what the first branch begins with does not hold for the others.
+  // With a choice at the top, the look-aheads belong to the first branch only.
   if (looks.length > 0 && tree.is === 'choice') readable = false
   return readable ? { tree, looks, builtIns } : null
 }
 
-/** Where counting ends: nothing as large as this is ever built. */
+/** Counting ends here: nothing as large as this is ever built. */
 const COUNTLESS = 1_000_000_000
 
-/** How many states the tree becomes with its counted repetitions written out, without writing them. */
+/** How many states the tree will have once its counted repetitions are written out. */
 export function statesOf(tree: PatternTree): number {
   switch (tree.is) {
     case 'char':
     case 'assert':
       return 1
-    // What is empty is gone through all the same, as often as it is repeated.
+    // An empty part still costs a step each time it is repeated.
     case 'sequence':
       return Math.max(1, sumOf(tree.parts))
     case 'choice':

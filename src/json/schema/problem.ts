@@ -1,9 +1,9 @@
-// What is wrong with a value, said so that whoever wrote it can mend it.
+// Says what is wrong with a value, so that whoever wrote it can fix it.
 
 import { isRecord } from '../../domain/is-record.ts'
 import type { JsonType } from './schema-node.ts'
 
-/** The rest would only be read by nobody. */
+/** Nobody reads more than this. */
 export const MAX_PROBLEMS = 10
 const MAX_LISTED = 20
 const MAX_LIST = 300
@@ -11,7 +11,7 @@ const MAX_LIST = 300
 export interface Problem {
   path: string
   text: string
-  /** The types that would have done, where that is all that is wrong. */
+  /** The types that would have fitted, if only the type is wrong. */
   types?: readonly JsonType[]
 }
 
@@ -20,7 +20,8 @@ export const escapePointer = (key: string): string => key.replaceAll('~', '~0').
 export const escapeKey = (key: string): string => escapePointer(cut(key, 60))
 export const named = (path: string): string => (path === '' ? 'the value' : path)
 export const sentence = (problem: Problem): string => `${named(problem.path)} ${problem.text}`
-/** The first of them. There may be thousands, each as long as it likes, and each of a thousand branches may want to say so. */
+
+/** The first few words. There may be thousands of any length, and a thousand branches may each want to list them. */
 export function listed(words: Iterable<string>): string {
   const first: string[] = []
   let length = 0

@@ -1,5 +1,4 @@
-// The `format` words of JSON Schema that are checked, each in time proportional to the text. The others say something about
-// a text that nobody here enforces.
+// The values of `format` that are checked, each in time proportional to the text. Other formats are not enforced.
 
 import { isIPv4, isIPv6 } from 'node:net'
 

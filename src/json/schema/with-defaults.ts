@@ -6,12 +6,12 @@ import type { SchemaNode } from './schema-node.ts'
 
 const MAX_DEPTH = 100
 
-// What copying costs, where a name that is looked up costs 1.
+// What copying costs. Looking up a name costs 1.
 const VALUE_WORK = 4
 const NEST_WORK = 10
 const NAME_WORK = 4
 
-/** The schemas that hold for a value whatever it is. */
+/** The schemas that apply to the value whatever it is. */
 function certain(nodes: readonly SchemaNode[], meter: Meter): Set<SchemaNode> {
   const all = new Set(nodes)
   for (const node of all) {
@@ -28,9 +28,9 @@ function defaultOf(node: SchemaNode, meter: Meter): SchemaNode['default'] {
 }
 
 /**
- * A copy of the value in which properties that are absent have the default of their schema, if it fits that. Done again it changes
- * nothing: approvals are bound to the result. Throws `Unchecked` for what is
- * nested too deeply, is no JSON, or has a name that is dangerous to copy.
+ * A copy of the value in which absent properties have the default of their schema, if the default fits the schema. A second time changes
+ * nothing, because approvals are bound to the result. Throws `Unchecked` for what is nested too deeply, is not JSON, or has a name that is
+ * dangerous to copy.
  */
 export function withDefaults(
   nodes: readonly SchemaNode[],
@@ -57,7 +57,7 @@ export function withDefaults(
         ? Number.isFinite(value)
         : typeof value === 'string' || typeof value === 'boolean' || value === null
     if (isJson) return value
-    throw new Unchecked(`${named(path)} is no JSON value`)
+    throw new Unchecked(`${named(path)} is not a JSON value`)
   }
   meter.spend(NEST_WORK)
   const copy: Record<string, unknown> = {}
@@ -66,7 +66,7 @@ export function withDefaults(
     ofNames.map((node) => node.properties?.get(key) ?? node.additionalProperties).filter((node) => node !== undefined)
   for (const [key, item] of Object.entries(value)) {
     meter.spend(NAME_WORK + 3 * ofNames.length)
-    // Whoever copies the arguments key by key would change the prototype of the copy.
+    // Copying the arguments key by key would change the prototype of the copy.
     if (key === '__proto__') throw new Unchecked(`${path}/__proto__ is not allowed as a name`)
     if (item === undefined) continue
     copy[key] = withDefaults(schemasOf(key), item, `${path}/${escapeKey(key)}`, depth + 1, meter)
@@ -79,9 +79,9 @@ export function withDefaults(
       if (given === undefined) continue
       meter.spend(NAME_WORK + 3 * ofNames.length)
       const filled = withDefaults(schemasOf(key), given.value, `${path}/${escapeKey(key)}`, depth + 1, meter)
-      // A long text takes no room here however often it is filled in. It does where the arguments are written down.
+      // A long default takes no memory here, however often it is filled in, but it does when the arguments become JSON.
       weigh(filled, meter)
-      // Python's tools say `default: null` of what is a text. The caller left it out, and is not to blame.
+      // Tools written in Python say `default: null` for a text. That is not the caller's fault.
       if (evaluate(inner, filled, '', [], null, meter)) copy[key] = filled
     }
   }

@@ -11,7 +11,7 @@ const tool: CodeTool = {
 }
 const make = (more: Partial<CodeTool> = {}) => createCodeTool({ ...tool, ...more }, createStrayErrors())
 
-test('what is left out is what agent.yaml has by default', () => {
+test('has the defaults of agent.yaml', () => {
   expect(make()).toEqual({
     location: 'server',
     name: 'add',
@@ -34,7 +34,7 @@ test('what is left out is what agent.yaml has by default', () => {
   })
 })
 
-test('a zod schema is told as JSON Schema, and types the arguments of run', () => {
+test('a zod schema becomes JSON Schema and types the arguments of run', () => {
   const typed = codeTool({
     name: 'add',
     description: 'Adds two numbers.',
@@ -48,7 +48,7 @@ test('a zod schema is told as JSON Schema, and types the arguments of run', () =
   })
 })
 
-test('its binding is the text of run, or a version of its own; the description is not part of it', () => {
+test('its binding is the text of run or a given version, without the description', () => {
   const { binding } = make()
   expect(make({ description: 'Adds numbers, two of them.' }).binding).toBe(binding)
   expect(make({ run: () => 2 }).binding).not.toBe(binding)

@@ -33,7 +33,7 @@ describe('the result', () => {
     expect((await outcomeOf(async () => value)).outcome).toEqual({ content, isError: false })
   })
 
-  test('is made only as far as it is kept, and says that there is more', async () => {
+  test('is turned into JSON only as far as it is kept, and says that it is cut', async () => {
     let looked = 0
     const row = Object.defineProperty({ a: 1 }, 'b', { enumerable: true, get: () => (looked += 1) })
     const { outcome } = await outcomeOf(() => Array.from({ length: 300_000 }, () => row))
@@ -80,7 +80,7 @@ describe('a failure', () => {
     await expect(outcomeOf(() => Promise.reject(known))).rejects.toBe(known)
   })
 
-  test('comes before the function when the call is over already', async () => {
+  test('comes before the function runs when the call has already ended', async () => {
     let called = false
     const run = () => {
       called = true
@@ -91,7 +91,7 @@ describe('a failure', () => {
 })
 
 describe('the context', () => {
-  test('says whose call it is', async () => {
+  test('says which session, run, user and agent the call belongs to', async () => {
     const given: ToolContext[] = []
     await outcomeOf((_, context) => void given.push(context))
     const { session, run, user, agent, callId, forwardedProps } = given[0] ?? {}
@@ -116,7 +116,7 @@ describe('the context', () => {
     expect((await outcomeOf(run, {}, stop.signal)).outcome.content).toBe('true')
   })
 
-  test('is a voice, also when it is taken apart', async () => {
+  test('has functions that work without the object', async () => {
     const { heard } = await outcomeOf((_, { emit, activity, progress, log }) => {
       emit('found', { n: 1 })
       activity('plan', 'PLAN', { steps: 2 })
@@ -147,7 +147,7 @@ describe('the context', () => {
     expect(unheard).toEqual([])
   })
 
-  test('has an empty state to write to where the session has none', async () => {
+  test('has an empty state if the session has none', async () => {
     const add = (_args: unknown, { state }: ToolContext<{ count?: number }>) => {
       state.count = (state.count ?? 0) + 1
     }
@@ -165,7 +165,7 @@ describe('the context', () => {
     }
   })
 
-  test('has the state as it is now, and what is set is shared at once', async () => {
+  test('has the current state, and setState shares at once', async () => {
     const { heard } = await outcomeOf((_, context) => {
       const state = context.state
       if (typeof state !== 'object' || state === null || !('seen' in state) || !Array.isArray(state.seen)) return
@@ -191,11 +191,11 @@ test('a function that changes its arguments changes its own copy', async () => {
   expect([outcome.content, request.arguments]).toEqual(['{"city":"Oslo"}', { city: 'Rome' }])
 })
 
-describe('an error that the function leaves to nobody', () => {
+describe('an error that the function does not catch', () => {
   /** What the process does when it hears of one, in the context of that one. */
   const hear = (error: unknown) => deps.strays.take(error)
 
-  test('ends the call while it is open, and stops what is still at work for it', async () => {
+  test('ends the open call and aborts its signal', async () => {
     const { promise: stopped, resolve } = Promise.withResolvers<unknown>()
     const error = new Error('password=hunter2')
     const run = async (_: unknown, { signal }: ToolContext) => {
@@ -207,7 +207,7 @@ describe('an error that the function leaves to nobody', () => {
     expect(await stopped).toBe(error)
   })
 
-  test('is for the model where it is a ToolError', async () => {
+  test('goes to the model when it is a ToolError', async () => {
     const run = async () => {
       queueMicrotask(() => hear(new ToolError('Rome is closed.')))
       await new Promise(() => {})
@@ -232,7 +232,7 @@ describe('an error that the function leaves to nobody', () => {
     ])
   })
 
-  test('is late when the call was stopped meanwhile', async () => {
+  test('counts as late when the call was stopped in the meantime', async () => {
     const stop = new AbortController()
     const taken: boolean[] = []
     const before = deps.strays.late.look_up ?? 0
@@ -245,7 +245,7 @@ describe('an error that the function leaves to nobody', () => {
     expect([taken, (deps.strays.late.look_up ?? 0) - before]).toEqual([[true], 1])
   })
 
-  test('is not the call’s where the server made it on the function’s behalf, or nobody did', async () => {
+  test('does not belong to the call when the server’s own code made it', async () => {
     expect(hear(new Error('ours'))).toBe(false)
     const taken: boolean[] = []
     const request = callOf({})

@@ -1,4 +1,4 @@
-// Imports a tool's module with Node's own loader, which strips types, and imports it anew when it has changed.
+// Imports a tool's module with Node's own loader, which strips types, and imports it again when it has changed.
 
 import { readFileSync, realpathSync } from 'node:fs'
 import { createRequire, type ResolveFnOutput, type ResolveHookContext, registerHooks } from 'node:module'
@@ -27,17 +27,17 @@ export async function importModule(file: string, version: number | undefined): P
 }
 
 /**
- * What Node has loaded or will load, by URL: the hash of its text. Node keeps modules as long as the process lives, so this is
- * kept as long: a file that has changed since is not what runs.
+ * The hash of each file's text that Node has loaded or will load, by URL. Node keeps a module as long as the process lives, even if the
+ * file changes, so these are kept as long.
  */
 const loaded = new Map<string, string>()
-/** What files have imported from beside them, by URL. Node keeps what is loaded with `require` by path, so that has no version. */
+/** Which files of the project each file has imported, by URL. Node keeps files loaded with `require` by path, so they have no version. */
 const imports = new Map<string, Set<string>>()
-/** The hash of the text with which a file was loaded last, by URL. */
+/** The hash of the text that each file had when it was last loaded, by URL. */
 const texts = new Map<string, string>()
 let isWatching = false
 
-/** The files that the text names, also for an import that comes later. Throws where they cannot be read. */
+/** The files that the text names, also those that are imported later. Throws if one cannot be read. */
 function namedSource(file: string, version: number | undefined): ModuleSource {
   return readModuleSource(file, (path, text) => {
     const { href } = pathToFileURL(path)
@@ -46,13 +46,13 @@ function namedSource(file: string, version: number | undefined): ModuleSource {
     if (known !== undefined) return known
     const sha256 = textHash(text)
     loaded.set(key, sha256)
-    // What is loaded with `require` has no version in its URL.
+    // A file that is loaded with `require` has no version in its URL.
     if (version !== undefined) loaded.set(href, sha256)
     return sha256
   })
 }
 
-/** The files that were imported, whatever way their names are written. */
+/** The files that were imported, however their names are written. */
 function importedSource(root: string): ModuleSource {
   const all = new Set([root])
   for (const url of all) {
@@ -67,14 +67,14 @@ function importedSource(root: string): ModuleSource {
 }
 
 /**
- * From here on what a tool imports, also while it runs, is what its approvals are bound to. They stay in place because a module
+ * Makes sure that what a tool imports, also while it runs, is what its approvals are bound to. The hooks stay in place, because a module
  * may import others at any time.
  */
 function watchLoading(): void {
   if (isWatching) return
   isWatching = true
   registerHooks({
-    /** What a module imports from beside it is imported anew too; packages are not. */
+    /** Files of the project that a module imports are imported again too; packages are not. */
     resolve(specifier, context, nextResolve) {
       const { parentURL, conditions } = context
       const isTool = parentURL !== undefined && isOwn(parentURL)
@@ -99,18 +99,18 @@ function watchLoading(): void {
   })
 }
 
-/** A tool may import them before anything is installed beside it. */
+/** A tool may import these even if its project has installed nothing. */
 const OURS = /^(?:zod|quarterdeck)(?:\/|$)/
 
-/** Null: the project has its own, or nobody has it. */
+/** Our own copy of the package. Null if the project has its own, or if nobody has it. */
 function ourPackage(specifier: string, context: ResolveHookContext, nextResolve: NextResolve): ResolveFnOutput | null {
-  // A checkout has its source, and maybe no build, or an older one.
+  // In a checkout, the source is used: the build may be missing or old.
   const isSource = specifier === 'quarterdeck' && import.meta.url.endsWith('.ts')
   try {
     const { url } = nextResolve(specifier, context)
     if (!isSource || url !== new URL('../../../dist/index.js', import.meta.url).href) return null
   } catch {
-    // Ours is taken.
+    // The project has none.
   }
   if (isSource) return { url: new URL('../../index.ts', import.meta.url).href, format: 'module-typescript' }
   try {
@@ -132,7 +132,7 @@ function formatOf(url: string, format: string | null | undefined): string | null
   return ending === 'ts' ? 'module-typescript' : 'module'
 }
 
-/** Comments and texts: the words in them are not code. */
+/** Comments and strings: the words in them are not code. */
 const QUOTED = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g
 
 /** An `import` or `export` that is still there when the types are stripped. */
@@ -146,14 +146,14 @@ const textOf = (source: unknown): string | Uint8Array | null =>
 
 const isOwn = (url: string): boolean => url.startsWith('file:') && !url.includes('/node_modules/')
 
-/** A file, not a package. */
+/** True for a file of the project, false for a package. */
 const isBeside = (specifier: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$|#|file:)/.test(specifier)
 
 const unversioned = (url: string): string => url.replace(/\?.*/, '')
 
 const versionOf = (url: string): string | null => URL.parse(url)?.searchParams.get('v') ?? null
 
-/** CommonJS modules are kept by path, whatever the query says. */
+/** Node keeps CommonJS modules by path, whatever the query of the URL says. */
 function forgetCommonJs(file: string): void {
   const { cache } = createRequire(pathToFileURL(file))
   const forget = (path: string): void => {

@@ -147,7 +147,7 @@ describe('parameters in agent.yaml', () => {
 })
 
 describe('an object around a function', () => {
-  test('has its schema from zod, whose transforms and defaults hold', async () => {
+  test('has its schema from zod, with transforms and defaults', async () => {
     const tool = await load({ file: schemaTools, export: 'transformed', description: null })
     expect([tool.description, tool.parameters, tool.returns]).toEqual([
       'Adds days to a date.',
@@ -172,12 +172,12 @@ describe('an object around a function', () => {
     })
   })
 
-  test('may have a zod schema that cannot say itself', async () => {
+  test('may have a schema of the first zod 4', async () => {
     const tool = await load({ file: schemaTools, export: 'olderZod' })
     expect(tool.parameters).toEqual({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] })
   })
 
-  test('has its schema from any Standard Schema that says it', async () => {
+  test('may have any Standard Schema that describes itself as JSON Schema', async () => {
     const tool = await load({ file: schemaTools, export: 'speaking' })
     expect(tool.parameters).toEqual({ type: 'object', properties: { n: { type: 'number' } }, required: ['n'] })
     expect(await call(tool, { n: 4 })).toEqual({ content: '40', isError: false })
@@ -230,7 +230,7 @@ describe('an object around a function', () => {
   })
 })
 
-test('JSON Schema that is broken is refused, with the reason', async () => {
+test('a broken JSON Schema is refused, with the reason', async () => {
   const parameters = { type: 'object', properties: { text: { type: 'strnig' } } }
   const text = `export const look_up = { parameters: ${JSON.stringify(parameters)}, run: () => 1 }`
   const { message } = await loadText(text).then(

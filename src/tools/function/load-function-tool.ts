@@ -8,8 +8,8 @@ import type { ServerTool } from '../tool.ts'
 import { toolBinding } from '../tool-binding.ts'
 import { createFunctionCall } from './function-call.ts'
 import { type LoadModuleDeps, loadModule } from './load-module.ts'
-import { readCodeSchema } from './parameter-schema.ts'
 import { type PickedExport, pickExport } from './pick-export.ts'
+import { readCodeSchema } from './read-code-schema.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import type { StrayErrors } from './stray-errors.ts'
 import { toolConfigError } from './tool-config-error.ts'
@@ -49,7 +49,7 @@ interface Parameters {
   check: StandardSchema | null
 }
 
-/** Those of agent.yaml are shown to the model; the code's own schema checks a call in any case. */
+/** The model reads the parameters of agent.yaml, if there are any. The schema in the code checks every call in any case. */
 function parametersOf(settings: FunctionToolSettings, picked: PickedExport): Parameters {
   const code = picked.parameters === undefined ? null : readCodeSchema(picked.parameters, 'input')
   if (settings.parameters !== null) {
@@ -87,8 +87,8 @@ function hasNoSchema(settings: FunctionToolSettings, { plainText }: PickedExport
 }
 
 /**
- * A function gets all arguments as one object. One whose first parameter has the name of an argument expects that argument alone, and would
- * work with nonsense.
+ * A function gets all arguments as one object. If its first parameter has the name of an argument, the function expects that argument
+ * alone, and would work with the wrong value.
  */
 function refusePositional(settings: FunctionToolSettings, schema: JsonSchema, { plainText }: PickedExport): void {
   const first = FIRST_PARAMETER.exec(plainText ?? '')?.[1]

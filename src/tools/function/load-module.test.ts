@@ -57,7 +57,7 @@ test('a changed CommonJS file is loaded again too', () => {
   ).toEqual([given('1p1'), given('2p2')])
 })
 
-test('what a tool imports while it runs is what was there when it was loaded, or it fails', () => {
+test('a file that a tool imports while it runs is the one that was there at the start, or the call fails', () => {
   const main = at('lazy.ts')
   const lazy = (changed: string) => `import { writeFileSync } from 'node:fs'
 export async function look_up() {
@@ -136,24 +136,24 @@ test('a file that cannot be loaded says where and what to do', () => {
     ['imports.ts', "import './node_modules/pkg/index.ts'"],
   ]
   const steps = bad.map(([name, text]) => ({ write: { [at(name)]: text }, settings: { file: at(name) } }))
-  const install = 'Install the package beside the file; a file beside it is imported with its ending: ./other.ts'
+  const install = 'Install the package in the project. Import a file with its ending: ./other.ts'
   const threw = 'The file threw this while it was loaded. Fix it, or move the work into the function.'
   const tool = 'tool look_up:'
   expect(inNode(steps)).toEqual([
     expect.stringMatching(/syntax\.ts:2 tool look_up: .+\. Fix the file\.$/),
     `${at('syntax.mjs')}:3 ${tool} Unexpected token '='. Fix the file.`,
     `${at('syntax.cjs')}:3 ${tool} Unexpected token '='. Fix the file.`,
-    `${at('enum.ts')}:2 ${tool} TypeScript enum is not supported in strip-only mode. Node only strips types: write it without enum, namespace, parameter properties and import =.`,
+    `${at('enum.ts')}:2 ${tool} TypeScript enum is not supported in strip-only mode. Node only strips types. Write it without enum, namespace, parameter properties and import =.`,
     `${at('missing.mjs')} ${tool} Cannot find module '${at('gone.ts')}' imported from ${at('missing.mjs')}. ${install}`,
     `${at('package.mjs')} ${tool} Cannot find package 'not-installed' imported from ${at('package.mjs')}. ${install}`,
     `${at('throws.ts')}:4 ${tool} no KEY. ${threw}`,
     `${at('throws-text.mjs')} ${tool} a text. ${threw}`,
-    `${at('node_modules/pkg/index.ts')} ${tool} Node runs no TypeScript under node_modules. Copy the file out of node_modules, or name the package’s .js file.`,
-    expect.stringMatching(/Node runs no TypeScript under node_modules: import the package’s JavaScript\.$/),
+    `${at('node_modules/pkg/index.ts')} ${tool} Node does not run TypeScript under node_modules. Copy the file out of node_modules, or name the package’s .js file.`,
+    expect.stringMatching(/Node does not run TypeScript under node_modules\. Import the package’s JavaScript\.$/),
   ])
 })
 
-test('beside the package.json of `npm init -y`, with nothing installed, a file with import and export is a module', () => {
+test('a file with import and export is a module, also next to the package.json of `npm init -y`', () => {
   mkdirSync(at('common'), { recursive: true })
   const main = at('common/tools.ts')
   const write = {

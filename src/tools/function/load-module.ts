@@ -1,4 +1,4 @@
-// From a path to a module's exports; every failure says what to do about it.
+// Loads a tool's module from its path. Every failure says what to do about it.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ export interface LoadModuleDeps {
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
 const TYPESCRIPT = ['.ts', '.mts', '.cts']
 
-/** A module may fetch something while it loads; it must not keep the server from starting. */
+/** A module may wait for something while it loads, but it must not keep the server from starting. */
 const LOAD_LIMIT_MS = 30_000
 
 /** Throws `config_invalid`. */
@@ -32,7 +32,7 @@ export async function loadModule(settings: FunctionToolSettings, deps: LoadModul
   if (!existsSync(file)) throw toolConfigError(settings, 'there is no such file. Check file: in agent.yaml.')
   if (TYPESCRIPT.includes(ending) && /[\\/]node_modules[\\/]/.test(file)) {
     const help = 'Copy the file out of node_modules, or name the package’s .js file.'
-    throw toolConfigError(settings, `Node runs no TypeScript under node_modules. ${help}`)
+    throw toolConfigError(settings, `Node does not run TypeScript under node_modules. ${help}`)
   }
   const limit = Promise.withResolvers<null>()
   const cancel = deps.clock.after(LOAD_LIMIT_MS, () => limit.resolve(null), true)
@@ -58,7 +58,7 @@ function importFailed(settings: FunctionToolSettings, error: unknown): Error {
   )
 }
 
-/** Node keeps the place of a syntax error in JavaScript to itself until it prints it, so another one is asked to. Nothing is run. */
+/** Node tells the line of a JavaScript syntax error only when it prints the error, so another Node checks the file. It runs nothing. */
 function syntaxLine(file: string, error: Error): number | null {
   if (!(error instanceof SyntaxError) || TYPESCRIPT.includes(extname(file))) return null
   const options = { input: readFileSync(file), encoding: 'utf8', env: {}, timeout: 5_000 } as const
@@ -67,29 +67,29 @@ function syntaxLine(file: string, error: Error): number | null {
   return line !== undefined && stderr.includes(error.message) ? Number(line) : null
 }
 
-/** A syntax error without a place is in a file that this one imports. */
+/** `placeless` is the file of an error without a line. Such a syntax error is in a file that this one imports. */
 function helpFor(code: unknown, error: unknown, placeless: string | null): string {
   switch (code) {
     case 'ERR_MODULE_NOT_FOUND':
     case 'MODULE_NOT_FOUND':
     case 'ERR_UNSUPPORTED_DIR_IMPORT':
-      return 'Install the package beside the file; a file beside it is imported with its ending: ./other.ts'
+      return 'Install the package in the project. Import a file with its ending: ./other.ts'
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
-      return 'Node only strips types: write it without enum, namespace, parameter properties and import =.'
+      return 'Node only strips types. Write it without enum, namespace, parameter properties and import =.'
     case 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING':
-      return 'Node runs no TypeScript under node_modules: import the package’s JavaScript.'
+      return 'Node does not run TypeScript under node_modules. Import the package’s JavaScript.'
   }
   if (error instanceof SyntaxError) return placeless === null ? 'Fix the file.' : `This shows where: node ${placeless}`
   return 'The file threw this while it was loaded. Fix it, or move the work into the function.'
 }
 
-/** A sentence of its own. */
+/** The first line of the message as a sentence. */
 function firstLine(message: string): string {
   const [line = ''] = message.trim().split('\n')
   return /[.!?]$/.test(line) ? line : `${line}.`
 }
 
-/** The first place in the stack that is in this very file. */
+/** The first line number in the stack that is in this file. */
 function lineIn(file: string, stack: string): number | null {
   for (const name of [pathToFileURL(file).href, file]) {
     const at = stack.indexOf(name)

@@ -20,7 +20,7 @@ function write(files: Readonly<Record<string, string>>): void {
 const filesOf = (name: string): string[] =>
   Object.keys(readModuleSource(join(folder, name), (_, text) => textHash(text))).sort()
 
-test('a module is its text and that of all it imports from beside it, in every way to say so', () => {
+test('a module is its text and all files of the project that it imports, in every syntax', () => {
   write({
     'tools/main.ts': `import a from './a.ts'
 import type { T } from "./types.ts"
@@ -70,7 +70,7 @@ import pkg from './node_modules/pkg/index.js'
   ])
 })
 
-test('a module behind a link is the file that Node loads', () => {
+test('a module behind a symbolic link is the file that Node loads', () => {
   write({ 'real/main.ts': `import './a.ts'`, 'real/a.ts': '' })
   symlinkSync(join(folder, 'real/main.ts'), join(folder, 'main.ts'))
   expect(filesOf('main.ts')).toEqual(['a.ts', 'main.ts'])

@@ -1,4 +1,4 @@
-// What a tool's module is made of: its own text and that of the files it imports from beside it. npm packages are left out.
+// Finds what a tool's module is made of: its own text and the files of the project that it imports. npm packages are left out.
 
 import { hash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 /** SHA-256 of the text of each file, by its path relative to the module's folder. */
 export type ModuleSource = Readonly<Record<string, string>>
 
-/** `hashOf` gives the SHA-256 of a file; its text is read where that is to be looked for imports. */
+/** `hashOf` gives the SHA-256 of a file. */
 export function readModuleSource(file: string, hashOf: (path: string, text: Buffer) => string): ModuleSource {
   const found = new Map<string, string>()
   const add = (path: string): void => {
@@ -30,24 +30,24 @@ export const textHash = (text: string | Uint8Array): string => hash('sha256', te
 const CODE = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '.tsx']
 
 const GAP = String.raw`(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)*`
-/** Of files, not of packages. What stands in a comment is found too, which does no harm. */
+/** Paths of files, not names of packages. A path in a comment is found too, which does no harm. */
 const PATH = String.raw`(["'\`])((?:\.{0,2}\/|\.{1,2}(?=\1)|#|file:)(?:(?!\1|\$\{)[^\n])*)\1`
 const IMPORT = new RegExp(String.raw`\b(?:from|import|require)${GAP}\(?${GAP}${PATH}`, 'g')
-/** Code that is run otherwise, such as a worker's. Other files named so are data, which a tool may write. */
+/** Code that runs without being imported, such as a worker's. Other files that are named like this are data, which a tool may write. */
 const NAMED = new RegExp(String.raw`\b(?:URL|resolve)${GAP}\(${GAP}${PATH}`, 'g')
 
-/** The files that a module names. One whose path is put together at run time is not seen. */
+/** The files that a module names. A path that is put together at run time is not found. */
 function importsOf(text: string, from: string): string[] {
   const named = [...text.matchAll(NAMED)].filter(([, , specifier = '']) => CODE.includes(extname(specifier)))
   return [...text.matchAll(IMPORT), ...named].flatMap(([, , specifier = '']) => resolved(specifier, from) ?? [])
 }
 
-/** Null: Node says what is wrong with it when it loads it. */
+/** Null if it cannot be resolved: Node says what is wrong when it loads it. */
 function resolved(specifier: string, from: string): string | null {
   try {
     const url = specifier.startsWith('#') ? null : URL.parse(specifier, pathToFileURL(from).href)
     const path = url === null ? null : fileURLToPath(url)
-    // CommonJS leaves out endings, and `#name` is explained by the package's own file.
+    // CommonJS leaves out endings, and package.json says what `#name` stands for.
     const file = path !== null && isFile(path) ? path : createRequire(from).resolve(specifier)
     return isFile(file) ? realpathSync(file) : null
   } catch {

@@ -27,7 +27,7 @@ export function pickExport(settings: FunctionToolSettings, module: ModuleExports
       `the export ${settings.export} is ${kindOf(value)}. Export a tool that defineTool made: { description, parameters, run }.`,
     )
   }
-  // A function may carry them as properties of its own.
+  // A function may have them as properties.
   const about = {
     description: ownValue(value, 'description'),
     parameters: ownValue(value, 'parameters') ?? ownValue(value, 'inputSchema'),

@@ -1,31 +1,31 @@
-// Errors that a tool's code leaves to nobody: a promise that it does not await, a throw in a timer, an emitter without a
-// listener. They come up in the process, far from the call, and only the async context says whose they are.
+// Errors of a tool's code that nobody catches: a promise that it does not await, a throw in a timer, an emitter without a listener.
+// The process hears of them, far from the call, and only the async context says which call they belong to.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '../../domain/logger.ts'
 
 export interface StrayErrors {
-  /** Runs a tool's code. What it leaves to nobody, now or later, is the call's. */
+  /** Runs a tool's code. An error that it does not catch, now or later, belongs to the call. */
   within<T>(call: ToolCallScope, work: () => T): T
-  /** Runs our own code that a tool's code calls: whatever goes wrong there later is no fault of the tool. */
+  /** Runs our own code when a tool's code calls it. An error there does not belong to the tool. */
   outside<T>(work: () => T): T
   /**
-   * Gives an error that nobody caught to the call that it belongs to; false: it belongs to none. Only where the process tells of
-   * the error does the context say whose it is, so it is asked there and at once.
+   * Gives an error that nobody caught to the call that it belongs to, and says whether there is one. Call it at once in the process's
+   * handler for uncaught errors: only there does the async context know the call.
    */
   take(error: unknown): boolean
-  /** Errors that came when their call had ended, by tool. */
+  /** How many errors came after their call had ended, by tool. */
   readonly late: Readonly<Record<string, number>>
 }
 
 export interface ToolCallScope {
   tool: string
   log: Logger
-  /** Ends the call with the error; false: it has ended already. */
+  /** Ends the call with the error. False if it has already ended. */
   fail(error: unknown): boolean
 }
 
-/** Of one call. A timer that throws for ever must not fill the log. */
+/** Lines in the log for one call. A timer that throws for ever must not fill the log. */
 const MOST_LINES = 3
 
 export function createStrayErrors(): StrayErrors {

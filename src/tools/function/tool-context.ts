@@ -2,34 +2,34 @@ import type { Logger } from '../../domain/logger.ts'
 import type { ToolCallRequest, ToolVoice } from '../tool.ts'
 import type { StrayErrors } from './stray-errors.ts'
 
-/** What a tool's function is given beside its arguments. Its functions need no `this`, so they can be taken out of it. */
+/** The second argument of a tool's function. Its own functions need no `this`: `({ city }, { log, emit }) => …` works. */
 export interface ToolContext<State = unknown> {
   /** Ids of the session and of the run. */
   readonly session: string
   readonly run: string
-  /** Whose session it is. */
+  /** The user who owns the session. */
   readonly user: string
   /** The name of the agent that calls. */
   readonly agent: string
-  /** Unique for this call, and the same when a call that may be repeated is repeated: use it as an idempotency key. */
+  /** Unique for this call, and the same when the call is repeated. Use it as an idempotency key. */
   readonly callId: string
   /** Aborts when the call takes too long, fails, or the run is stopped. Pass it on to `fetch` and the like. */
   readonly signal: AbortSignal
   readonly log: Logger
   /**
-   * The session's shared state, `{}` while there is none. What the function changes in it (`context.state.count += 1`) is shared when it returns;
-   * what it throws away with an error is not.
+   * The session's shared state, `{}` while there is none. Changes (`context.state.count += 1`) are shared when the function returns, and
+   * dropped when it throws.
    */
   state: State
-  /** Replaces the shared state at once; clients are sent the difference. */
+  /** Replaces the shared state at once. Clients get the difference. */
   setState(next: State): void
   /** Sends clients a CUSTOM event. */
   emit(name: string, value: unknown): void
-  /** Shows something beside the conversation; the same id again replaces it. */
+  /** Shows something next to the conversation. The same id again replaces it. */
   activity(id: string, type: string, content: Record<string, unknown>): void
-  /** Says how far the call has come. */
+  /** Reports the progress of the call. */
   progress(done: number, total?: number, message?: string): void
-  /** What the client sent along with the run. Not to be trusted. */
+  /** What the client sent with the run. Do not trust it. */
   readonly forwardedProps: unknown
 }
 
@@ -45,7 +45,7 @@ export function createToolContext(
   strays: Pick<StrayErrors, 'outside'>,
 ): OpenContext {
   const voice = outsideVoice(call.voice, strays)
-  /** Made when the function first asks. Calls run side by side, so nobody is given the thing itself. */
+  /** A copy, made when the function first asks for the state: calls run side by side. */
   let draft: { state: unknown; asGiven: string | undefined } | null = null
   function open(): { state: unknown; asGiven: string | undefined } {
     if (draft === null) {
@@ -86,7 +86,7 @@ export function createToolContext(
   }
 }
 
-/** What the voice sets going in the server (a commit, a write) is the server's own. */
+/** Work that the voice starts in the server (a commit, a write) belongs to the server. */
 function outsideVoice(voice: ToolVoice, { outside }: Pick<StrayErrors, 'outside'>): ToolVoice {
   return {
     log: outsideLog(voice.log, outside),

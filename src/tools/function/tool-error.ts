@@ -1,4 +1,4 @@
-/** Thrown by a tool's function: its message goes to the model as the call's error. Of any other error the model learns only that there was one. */
+/** A tool's function throws it to tell the model what went wrong. Of any other error, the model learns only that there was one. */
 export class ToolError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -6,5 +6,5 @@ export class ToolError extends Error {
   }
 }
 
-/** By name: the tool's module may have its own copy of the class. */
+/** Compares the name, because the tool's module may have its own copy of the class. */
 export const isToolError = (error: unknown): error is Error => error instanceof Error && error.name === 'ToolError'

@@ -85,14 +85,14 @@ describe('quarterdeck init', () => {
     expect(tested).toEqual({ stdout: expect.stringContaining('1 of 1 test case passed'), stderr: '' })
   }, 60_000)
 
-  test('keeps what is there, and overwrites an agent only by force', async () => {
+  test('keeps existing files, and overwrites an agent only with --force', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'package.json'), '{}')
     await writeFile(join(cwd, '.gitignore'), 'node_modules\n')
 
     expect((await init(cwd, ['--yes'])).out).toContain(
       'Made agent.yaml, tools.ts, .env.example, README.md. Kept package.json, .gitignore.\n' +
-        'Add .quarterdeck/, .env to .gitignore: conversations and keys are yours alone.\n',
+        'Add .quarterdeck/, .env to .gitignore: conversations and keys must stay private.\n',
     )
     await writeFile(join(cwd, 'tools.ts'), 'mine')
     expect(await init(cwd, ['--yes'])).toEqual({
@@ -115,7 +115,7 @@ describe('quarterdeck init', () => {
     const io = createTestIo({ cwd, stdin, terminal: true, env: { NO_COLOR: '1' } })
 
     const made = main(['init', '.', '--name', 'parrot', '--provider', 'demo'], io)
-    await io.until('agent.yaml is there already. Overwrite?')
+    await io.until('agent.yaml is already there. Overwrite?')
     stdin.write('n')
 
     expect([await made, await readdir(cwd), await readFile(join(cwd, 'agent.yaml'), 'utf8')]).toEqual([
@@ -125,7 +125,7 @@ describe('quarterdeck init', () => {
     ])
   })
 
-  test('asks nothing where there is no terminal, and makes a folder where this one is in use', async () => {
+  test('asks nothing without a terminal, and makes a folder if this one is not empty', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'thesis.md'), 'mine')
 
@@ -142,9 +142,9 @@ describe('quarterdeck init', () => {
     const io = createTestIo({ cwd, stdin, terminal: true, env: { NO_COLOR: '1' } })
 
     const made = main(['init', 'talker', '--model', 'gpt-x'], io)
-    await io.until('What is the agent called?')
+    await io.until('What is the name of the agent?')
     stdin.write('parrot\r')
-    await io.until('Which model answers?')
+    await io.until('Which provider runs the model?')
     stdin.write('\x1b[B\r')
 
     expect(await made).toBe(0)
@@ -154,7 +154,7 @@ describe('quarterdeck init', () => {
     })
   })
 
-  test('makes nothing when the person leaves', async () => {
+  test('creates nothing when the person cancels', async () => {
     const cwd = await tempFolder()
     const stdin = new PassThrough()
     const io = createTestIo({ cwd, stdin, terminal: true })
@@ -166,13 +166,13 @@ describe('quarterdeck init', () => {
     expect([await made, await readdir(cwd)]).toEqual([1, []])
   })
 
-  test('says what to do where nothing can be written', async () => {
+  test('says what to do when it cannot write', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'taken'), 'a file')
 
     expect(await init(cwd, ['taken'])).toMatchObject({
       exitCode: 73,
-      err: 'quarterdeck: No files can be made in taken (EEXIST).\n  Choose a folder that you may write to: quarterdeck init <folder>\n',
+      err: 'quarterdeck: Files cannot be written in taken (EEXIST).\n  Choose a folder that you may write to: quarterdeck init <folder>\n',
     })
   })
 
@@ -181,14 +181,14 @@ describe('quarterdeck init', () => {
 
     expect(await init(cwd, ['--name', '9 lives'])).toMatchObject({
       exitCode: 2,
-      err: 'quarterdeck: --name "9 lives" is no name for an agent.\n  Write a letter, then letters, digits, - or _, at most 64 in all.\n',
+      err: 'quarterdeck: --name "9 lives" is not a valid name for an agent.\n  Write a letter, then letters, digits, - or _, at most 64 characters in all.\n',
     })
     expect((await init(cwd, ['--provider', 'skynet'])).exitCode).toBe(2)
     expect(await readdir(cwd)).toEqual([])
   })
 })
 
-test('an agent is named after its folder as far as the rules allow', () => {
+test('an agent is named after its folder, as far as the rules for names allow', () => {
   expect(
     ['helper', './my helper/', '../..', '42', 'C:\\agents\\über', 'Café 茶', `a${'b'.repeat(80)}`].map(nameFromFolder),
   ).toEqual(['helper', 'my-helper', 'assistant', 'assistant', 'uber', 'Cafe', `a${'b'.repeat(63)}`])

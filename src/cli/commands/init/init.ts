@@ -29,8 +29,8 @@ export function createInitCommand(version: string, io: Io, settle: Settle): Comm
   return new Command('init')
     .summary('make a working project')
     .description(
-      'Makes an agent with a tool and a test case that can be served at once. Asks at a terminal, takes flags otherwise. ' +
-        'agent.yaml and tools.ts are overwritten only if you say so; other files that are there are kept.',
+      'Makes an agent with a tool and a test case that you can serve at once. Asks questions at a terminal; elsewhere it takes flags. ' +
+        'Overwrites agent.yaml and tools.ts only if you say so, and keeps all other files.',
     )
     .argument('[folder]', 'where to make it (default: this folder if it is empty, otherwise my-agent)')
     .option('--name <name>', "the agent's name (default: the folder's)")
@@ -38,7 +38,7 @@ export function createInitCommand(version: string, io: Io, settle: Settle): Comm
       new Option('--provider <provider>', 'who runs the model (default: demo)').choices(Object.keys(starterProviders)),
     )
     .option('--model <model>', "the model's name (default: a small current one of the provider)")
-    .option('-y, --yes', 'ask nothing, take the defaults')
+    .option('-y, --yes', 'ask nothing and use the defaults')
     .option('--force', 'overwrite agent.yaml and tools.ts')
     .addHelpText(
       'after',
@@ -54,9 +54,11 @@ Examples:
 
 export async function init(folder: string | undefined, options: InitOptions, version: string, io: Io): Promise<number> {
   if (options.name !== undefined && !AGENT_NAME.test(options.name)) {
-    throw new CliError(exitCodes.usage.code, `--name ${JSON.stringify(options.name)} is no name for an agent.`, [
-      'Write a letter, then letters, digits, - or _, at most 64 in all.',
-    ])
+    throw new CliError(
+      exitCodes.usage.code,
+      `--name ${JSON.stringify(options.name)} is not a valid name for an agent.`,
+      ['Write a letter, then letters, digits, - or _, at most 64 characters in all.'],
+    )
   }
   const { yes, force = false, ...flags } = options
   const given: InitGiven = { ...flags, ...(folder === undefined ? {} : { folder }) }
@@ -66,7 +68,7 @@ export async function init(folder: string | undefined, options: InitOptions, ver
   const taken = ownFiles.filter((name) => existsSync(join(target, name)))
   const leave = answers === null || (taken.length > 0 && !force && ask && !(await askToOverwrite(taken, io)))
   if (leave) {
-    io.stderr.write('Nothing was made.\n')
+    io.stderr.write('Nothing was created.\n')
     return exitCodes.failed.code
   }
   if (taken.length > 0 && !force && !ask) {
@@ -81,7 +83,7 @@ export async function init(folder: string | undefined, options: InitOptions, ver
   const made = Object.entries(files).filter(([name]) => !kept.includes(name))
   try {
     makeFolder(target, 0o777)
-    // `wx`: also a file that appeared in the meantime is left alone.
+    // `wx` also keeps a file that appeared in the meantime.
     for (const [name, content] of made)
       await writeFile(join(target, name), content, { flag: taken.includes(name) ? 'w' : 'wx' })
   } catch (error) {
@@ -104,7 +106,7 @@ function notWritable(folder: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code)) return error
   const where = folder === '.' ? 'this folder' : folder
-  return new CliError(exitCodes.cannotCreate.code, `No files can be made in ${where} (${code}).`, [
+  return new CliError(exitCodes.cannotCreate.code, `Files cannot be written in ${where} (${code}).`, [
     'Choose a folder that you may write to: quarterdeck init <folder>',
   ])
 }
@@ -120,7 +122,7 @@ function ignoreNote(gitignore: string): string {
   const missing = ignored.filter((one) => !lines.includes(one.replace(/\/$/, '')))
   return missing.length === 0
     ? ''
-    : `Add ${missing.join(', ')} to .gitignore: conversations and keys are yours alone.\n`
+    : `Add ${missing.join(', ')} to .gitignore: conversations and keys must stay private.\n`
 }
 
 function nextSteps({ folder, provider }: InitAnswers): string {

@@ -3,13 +3,13 @@ import { stringify } from 'yaml'
 /** What `init` needs to know about the new agent. */
 export interface ProjectChoices {
   name: string
-  /** Of this program: the project asks npm for the same. */
+  /** The version of this program. The project depends on the same one. */
   version: string
   provider: StarterProvider
   model: string
 }
 
-/** The providers that `init` offers. A project can be switched to any other later. */
+/** The providers that `init` offers. You can switch to any other later. */
 export const starterProviders = {
   demo: { label: 'Demo (built in, no key, no network)', model: 'demo', keyName: null },
   openai: { label: 'OpenAI', model: 'gpt-5-mini', keyName: 'OPENAI_API_KEY' },
@@ -22,13 +22,13 @@ export type StarterProvider = keyof typeof starterProviders
 
 export const isStarterProvider = (text: string): text is StarterProvider => Object.hasOwn(starterProviders, text)
 
-/** What git must not see: conversations and keys. */
+/** Conversations and keys, which git must not see. */
 export const ignored = ['.quarterdeck/', 'node_modules/', '.env']
 
-/** The files that `quarterdeck` is about. Others that are there already stay as they are. */
+/** The files that `init` may overwrite. All other files stay as they are. */
 export const ownFiles: readonly string[] = ['agent.yaml', 'tools.ts']
 
-/** The files of a new project, by name. Each is complete: the project is served as it stands once its key is set. */
+/** The files of a new project, by name. The project can be served as soon as its key is set. */
 export function projectFiles(choices: ProjectChoices): Record<string, string> {
   const keyName = starterProviders[choices.provider].keyName
   return {

@@ -16,12 +16,12 @@ export interface InitGiven {
   model?: string
 }
 
-/** A name for the agent made from the folder's, as far as the rules for names allow. */
+/** Makes a name for the agent from the folder's name, as far as the rules for names allow. */
 export function nameFromFolder(folder: string): string {
   const last = folder.split(/[\\/]+/).findLast((part) => part !== '' && part !== '.' && part !== '..') ?? ''
   const name = last
     .normalize('NFD')
-    // The accents, which are characters of their own now.
+    // Accents, which are now separate characters.
     .replace(/\p{Mark}+/gu, '')
     .replace(/[^A-Za-z0-9_-]+/g, '-')
     .replace(/^[^A-Za-z]+/, '')
@@ -30,14 +30,14 @@ export function nameFromFolder(folder: string): string {
   return AGENT_NAME.test(name) ? name : 'assistant'
 }
 
-/** This folder if it is empty but for what `npm install` has put there, or is such a project already; otherwise a new one in it. */
+/** This folder if it is a project already or has nothing but what `npm install` puts there, otherwise a new folder in it. */
 function defaultFolder(cwd: string): string {
   const names = readdirSync(cwd)
   const others = names.filter((name) => !/^(?:\..*|node_modules|package(?:-lock)?\.json)$/.test(name))
   return others.length === 0 || names.includes('agent.yaml') ? '.' : 'my-agent'
 }
 
-/** What the flags left open, without asking. */
+/** Fills in what the flags left open, without asking. */
 export function completeAnswers(given: InitGiven, cwd: string): InitAnswers {
   const folder = given.folder ?? given.name ?? defaultFolder(cwd)
   const provider = given.provider ?? 'demo'
@@ -49,9 +49,9 @@ export function completeAnswers(given: InitGiven, cwd: string): InitAnswers {
   }
 }
 
-/** Asks at the terminal for what the flags left open; null when the person leaves. */
+/** Asks at the terminal for what the flags left open. Null if the person cancels. */
 export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswers | null> {
-  // Only a terminal needs it, so only a terminal loads it.
+  // Loaded only at a terminal, because nothing else needs it.
   const { isCancel, select, text } = await import('@clack/prompts')
   const streams = { input: io.stdin, output: io.stdout }
 
@@ -72,7 +72,7 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
   if (name === undefined) {
     const fallback = nameFromFolder(resolve(io.cwd, folder))
     const answer = await text({
-      message: 'What is the agent called?',
+      message: 'What is the name of the agent?',
       placeholder: fallback,
       defaultValue: fallback,
       validate: (value) => (!value || AGENT_NAME.test(value) ? undefined : 'A letter, then letters, digits, - or _.'),
@@ -85,7 +85,7 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
   let provider = given.provider
   if (provider === undefined) {
     const answer = await select({
-      message: 'Which model answers?',
+      message: 'Which provider runs the model?',
       options: Object.entries(starterProviders).map(([value, { label }]) => ({ value, label })),
       ...streams,
     })
@@ -96,7 +96,7 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
   let model = given.model
   if (model === undefined && provider !== 'demo') {
     const fallback = starterProviders[provider].model
-    const answer = await text({ message: 'Its name?', placeholder: fallback, defaultValue: fallback, ...streams })
+    const answer = await text({ message: 'Which model?', placeholder: fallback, defaultValue: fallback, ...streams })
     if (isCancel(answer)) return null
     model = answer
   }
@@ -104,9 +104,9 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
   return completeAnswers({ folder, name, provider, ...(model === undefined ? {} : { model }) }, io.cwd)
 }
 
-/** Whether these may be written anew. */
+/** Asks whether these files may be overwritten. */
 export async function askToOverwrite(names: readonly string[], io: Io): Promise<boolean> {
   const { confirm } = await import('@clack/prompts')
-  const message = `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} there already. Overwrite?`
+  const message = `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} already there. Overwrite?`
   return (await confirm({ message, initialValue: false, input: io.stdin, output: io.stdout })) === true
 }

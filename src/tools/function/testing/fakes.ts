@@ -26,7 +26,7 @@ export function functionSettings(
 
 export const deps = { clock: createSystemClock(), strays: createStrayErrors() }
 
-/** A call whose voice writes down what it hears. */
+/** A call that records what the tool says. */
 export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard: unknown[] } {
   const heard: unknown[] = []
   let state: unknown = { seen: ['a'] }

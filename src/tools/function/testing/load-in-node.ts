@@ -1,4 +1,4 @@
-// Node's own loader does what vite's, under which tests run, does differently: types, errors, reloading. So this runs as a process:
+// Tests run under vite's loader, which handles types, errors and reloading in its own way. So this runs with Node's loader, as a process:
 //   node load-in-node.ts '[{ write?, settings, reload?, args?, isBound? }, …]'   prints what each step gave, as JSON
 
 import { writeFileSync } from 'node:fs'
@@ -6,12 +6,12 @@ import { loadFunctionTool } from '../load-function-tool.ts'
 import { callOf, deps, functionSettings } from './fakes.ts'
 
 export interface NodeStep {
-  /** Files to write before. */
+  /** Files to write first, by path. */
   write?: Record<string, string>
   settings: Parameters<typeof functionSettings>[0]
   reload?: number
   args?: Record<string, unknown>
-  /** Gives what approvals are bound to, and does not call it. */
+  /** Prints the tool's binding instead of calling it. */
   isBound?: boolean
 }
 
