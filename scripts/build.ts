@@ -19,7 +19,7 @@ const PROGRAM = ['index', 'cli/main', 'files/reader/child/main', 'store/sqlite/c
 /** A file of its own that imports nothing: it runs in browsers. */
 const CLIENT = ['client/client']
 /** Read while the program runs. */
-const PAGES = 'src/{http/welcome,protocols/open-api}/*.{html,css,js}'
+const PAGES = 'src/http/{pages/welcome,open-api}/*.{html,css,js}'
 
 /** Native ones, which npm has to choose for the machine, and the pdf.js of unpdf, in the place of which there is a whole one. */
 const EXTERNAL = ['sharp', '@napi-rs/canvas', 'unpdf/pdfjs']
