@@ -120,7 +120,7 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
     case 'scripted': {
       if (settings.script === undefined)
         throw invalid('provider: scripted needs a file. Write script: ./answers.yaml under model.')
-      const { loadScript } = await import('./scripted/load-script.ts')
+      const { loadScript } = await import('./scripted/script.ts')
       const { createScriptedModel } = await import('./scripted/scripted.ts')
       const script = await loadScript(settings.script, directory)
       return createScriptedModel({ ...script, clock, name: settings.name, newId })

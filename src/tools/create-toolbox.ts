@@ -3,7 +3,12 @@
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { FunctionToolSettings, McpServerSettings, ToolSettings } from '../domain/tool-settings.ts'
+import type {
+  ClientToolSettings,
+  FunctionToolSettings,
+  McpServerSettings,
+  ToolSettings,
+} from '../domain/tool-settings.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { jsonCheckOf } from '../json/json-schema.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
@@ -14,8 +19,8 @@ import type { StrayErrors } from './function/stray-errors.ts'
 import type { HttpToolDeps } from './http/service/call-service.ts'
 import type { Lookup } from './http/service/service-http.ts'
 import type { McpServer, McpServerDeps } from './mcp/mcp-server.ts'
-import { createStaticToolbox } from './static-toolbox.ts'
-import type { Tool, Toolbox } from './tool.ts'
+import type { ClientTool, Tool, Toolbox } from './tool.ts'
+import { boundTool } from './tool-binding.ts'
 
 export interface ToolboxDeps
   extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'queue' | 'patienceMs'> {
@@ -119,10 +124,8 @@ async function makeTools(
       const { createPromptTool } = await import('./create-prompt-tool.ts')
       return only(createPromptTool(settings, deps.complete))
     }
-    case 'client': {
-      const { createClientTool } = await import('./create-client-tool.ts')
+    case 'client':
       return only(createClientTool(settings))
-    }
     default:
       return unreachable(settings)
   }
@@ -191,4 +194,22 @@ async function openServers(
       ...(patienceMs && { patienceMs }),
     })
   })
+}
+
+/** The `client` kind: declared here, run by whoever talks to the agent. */
+const createClientTool = (settings: ClientToolSettings): ClientTool => ({
+  location: 'client',
+  // The client decides what its tool does, so we cannot bind more than the shape of the result.
+  ...boundTool('client', settings, { returns: settings.returns }),
+})
+
+/** Tools that are always there, with no server behind them. */
+export function createStaticToolbox(tools: readonly Tool[]): Toolbox {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  return {
+    start() {},
+    tools: async () => byName,
+    servers: () => [],
+    close: async () => {},
+  }
 }

@@ -1,16 +1,16 @@
 // Turns a checked agent.yaml into an AgentDefinition: reads files, finds keys and addresses, converts times to milliseconds.
 
-import type { AgentDefinition, ModelSettings } from '../../domain/agent.ts'
+import type { AgentDefinition, ModelInput, ModelSettings } from '../../domain/agent.ts'
+import type { TestCase, TestCheck } from '../../domain/test-case.ts'
 import { proxyVariables } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { existingFile, type LoadContext } from '../source/load-context.ts'
 import { readTextOrFile } from '../source/text-or-file.ts'
 import { defineTools } from '../tools/define-tools.ts'
 import type { AgentYaml } from './agent-yaml.ts'
-import { defineTestCases } from './define-test-cases.ts'
-import { modelInput } from './model-input.ts'
 import type { ModelYaml } from './model-yaml.ts'
-import { canonicalProvider, firstOf, providers } from './providers.ts'
+import { canonicalProvider, firstOf, type ProviderName, providers } from './providers.ts'
+import type { TestCaseYaml } from './test-case-yaml.ts'
 
 /** Reports mistakes that the schema cannot find, such as missing files. The result is only valid if nothing was reported. */
 export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinition {
@@ -122,4 +122,86 @@ function azureAddress(yaml: ModelYaml, path: Path, { env, report }: LoadContext)
   if (version === undefined || url.searchParams.has('api-version')) return text
   url.searchParams.set('api-version', version)
   return url.href
+}
+
+/** Required similarity if a test case has a ground truth and says nothing about how to compare. */
+const SIMILARITY = 0.5
+
+function defineTestCases({ test_cases: cases, judge }: AgentYaml, context: LoadContext): TestCase[] {
+  return cases.map((test, index) => ({
+    name: test.name,
+    turns: test.turns ?? [test.input ?? ''],
+    files: test.files.map((file, at) => {
+      const place = test.files.length > 1 ? [at] : []
+      return existingFile(file, ['test_cases', index, 'files', ...place], context)
+    }),
+    tools: test.tools.map((tool) =>
+      typeof tool === 'string'
+        ? { name: tool, arguments: null }
+        : { name: tool.name, arguments: tool.arguments ?? null },
+    ),
+    onlyTheseTools: test.only_these_tools,
+    approvals: test.approvals.map(({ tool, decision, arguments: edited, reason }) => ({
+      tool,
+      decision,
+      arguments: edited ?? null,
+      reason: reason ?? null,
+    })),
+    checks: checksOf(test, judge !== undefined),
+    timeoutMs: test.timeout * 1000,
+  }))
+}
+
+function checksOf(test: TestCaseYaml, hasJudge: boolean): TestCheck[] {
+  const ignoreCase = test.ignore_case
+  const checks: TestCheck[] = [
+    ...(test.contains ?? []).map((text) => ({ check: 'contains' as const, text, ignoreCase })),
+    ...(test.not_contains ?? []).map((text) => ({ check: 'not_contains' as const, text, ignoreCase })),
+    ...(test.regex ?? []).map((pattern) => ({ check: 'regex' as const, pattern, flags: ignoreCase ? 'i' : '' })),
+  ]
+  if (test.json_schema !== undefined) checks.push({ check: 'json_schema', schema: test.json_schema })
+  const { ground_truth: truth, similarity, judge: criteria } = test
+  if (truth !== undefined && (similarity !== undefined || (criteria === undefined && !hasJudge))) {
+    checks.push({ check: 'similarity', truth, atLeast: similarity ?? SIMILARITY })
+  }
+  // Without criteria, the judge only compares with the ground truth, unless a similarity is set.
+  if (criteria !== undefined || (truth !== undefined && similarity === undefined && hasJudge)) {
+    checks.push({ check: 'judge', truth: truth ?? null, criteria: criteria ?? '' })
+  }
+  return checks
+}
+
+// The kinds of input that a model accepts directly, if the agent file does not say.
+
+interface Native {
+  /** The provider's own hosts. Other servers only speak its protocol. */
+  hosts: readonly string[]
+  input: readonly ModelInput[]
+}
+
+const all = ['text', 'image', 'pdf'] as const
+
+const native: Partial<Record<ProviderName, Native>> = {
+  openai: { hosts: ['api.openai.com'], input: all },
+  // Azure's chat completions refuse PDF files: "This model does not support file content types."
+  azure: {
+    hosts: ['openai.azure.com', 'services.ai.azure.com', 'cognitiveservices.azure.com'],
+    input: ['text', 'image'],
+  },
+  anthropic: { hosts: ['api.anthropic.com'], input: all },
+  google: { hosts: ['generativelanguage.googleapis.com'], input: all },
+}
+
+/** Empty: only text. Always in the same order and without duplicates. */
+function modelInput(model: Pick<ModelYaml, 'provider' | 'input'>, baseUrl: string | undefined): ModelInput[] {
+  const taken = model.input ?? standardInput(model.provider, baseUrl)
+  return taken.some((one) => one !== 'text') ? all.filter((one) => one === 'text' || taken.includes(one)) : []
+}
+
+function standardInput(provider: ProviderName, baseUrl: string | undefined): readonly ModelInput[] {
+  const known = native[canonicalProvider(provider)]
+  if (known === undefined) return []
+  if (baseUrl === undefined) return known.input
+  const host = URL.parse(baseUrl)?.hostname ?? ''
+  return known.hosts.some((own) => host === own || host.endsWith(`.${own}`)) ? known.input : []
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../../models/model.ts'
-import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool, ClientTool, ServerTool } from '../../tools/tool.ts'
 import {
   eventsOf,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
-import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Toolbox, ToolServer } from '../../tools/tool.ts'
 import { openEngine, outline, testAgent, testTool } from '../testing/open-engine.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentDefinition } from '../../domain/agent.ts'
 import type { RunEvent } from '../../domain/event.ts'
-import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
 import type { Gate } from '../gate.ts'
 import type { Standing } from '../ports/approvals.ts'

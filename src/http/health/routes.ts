@@ -4,7 +4,6 @@ import type { Logger } from '../../domain/logger.ts'
 import { createMask } from '../logging/mask.ts'
 import type { Reply, Request, Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
-import { createCached } from './cached.ts'
 import { describeHealth, describeReady } from './describe.ts'
 
 /** Resolves if the part works. A `ServerError` says why it does not. Any other error is logged and reported as a failure. */
@@ -154,4 +153,39 @@ function prefersText(accept: string | undefined): boolean {
   if (accept === undefined) return false
   const types = accept.split(',').map((type) => type.split(';', 1)[0]?.trim().toLowerCase())
   return types.find((type) => type === 'text/plain' || type === 'application/json') === 'text/plain'
+}
+
+interface Cached<T> {
+  /** Loads the value again if it is too old, but waits at most `waitMs` for it. Then returns the last value, if there is one. */
+  read(waitMs: number): Promise<T | undefined>
+}
+
+/** Never runs two loads at once. After a failed load, the last value stays. */
+export function createCached<T>(load: () => Promise<T>, options: { clock: Clock; maxAgeMs: number }): Cached<T> {
+  const { clock, maxAgeMs } = options
+  let value: T | undefined
+  let loadedAt = Number.NEGATIVE_INFINITY
+  let loading: Promise<void> | null = null
+
+  async function reload(): Promise<void> {
+    try {
+      value = await load()
+    } catch {
+      // The loader reports its own failures.
+    }
+    loadedAt = clock.mono()
+    loading = null
+  }
+
+  return {
+    async read(waitMs) {
+      if (clock.mono() - loadedAt < maxAgeMs) return value
+      loading ??= reload()
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const cancel = clock.after(waitMs, resolve)
+      await Promise.race([loading, late])
+      cancel()
+      return value
+    },
+  }
 }

@@ -24,6 +24,9 @@
 //
 // An answer whose `when` matches goes first. Without `times` it can be used any number of times.
 
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Document, parseDocument } from 'yaml'
 import { type ErrorCode, errorCodes, ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { FinishReason } from '../model.ts'
@@ -217,4 +220,36 @@ function countOf(value: JsonObject, key: string, place: string, fail: Fail): num
   return typeof count === 'number' && count >= 0 && Number.isFinite(count)
     ? count
     : fail(`${place}.${key}`, 'must be a number of 0 or more.')
+}
+
+/** Reads a script in YAML or JSON. The path is relative to the agent's folder. */
+export async function loadScript(file: string, directory: string): Promise<Script> {
+  const path = resolve(directory, file)
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new ServerError('config_invalid', `model.script: ${path} cannot be read. Check the path.`, {
+      details: { file: path },
+      cause,
+    })
+  }
+  const document = parseDocument(text)
+  const [error] = document.errors
+  if (error !== undefined) {
+    throw new ServerError('config_invalid', `${path}: ${error.message}`, { details: { file: path }, cause: error })
+  }
+  return readScript(contentOf(document, path), path)
+}
+
+/** Throws when aliases would expand without end. */
+function contentOf(document: Document.Parsed, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 })
+  } catch (cause) {
+    throw new ServerError('config_invalid', `${file} has too many YAML aliases. Write the parts out.`, {
+      details: { file },
+      cause,
+    })
+  }
 }

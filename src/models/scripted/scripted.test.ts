@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Model, ModelMessage, ModelPart, ModelRequest } from '../model.ts'
 import { collect, emptyRequest, failureFrom } from '../testing/fixtures.ts'
 import { createManualClock } from '../testing/manual-clock.ts'
-import { loadScript } from './load-script.ts'
-import { readScript, type ScriptedAnswer } from './script.ts'
+import { loadScript, readScript, type ScriptedAnswer } from './script.ts'
 import { createScriptedModel } from './scripted.ts'
 
 const never = new AbortController().signal

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Engine } from '../../engine/engine.ts'
 import { outline, scripted, testAgent, testTool } from '../../engine/testing/open-engine.ts'
-import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool } from '../../tools/tool.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { eventsOf, openDoors } from '../testing/open-doors.ts'

@@ -6,7 +6,7 @@ import { scripted, type TestEngineOptions, testAgent, testTool } from '../../eng
 import { until } from '../../http/testing/server-fixture.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'
 import type { ScriptedPart } from '../../models/scripted/script.ts'
-import { createStaticToolbox } from '../../tools/static-toolbox.ts'
+import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ClientTool, ServerTool } from '../../tools/tool.ts'
 import { operator, risky, riskyWork } from '../shared/answer/testing/asking-gate.ts'
 import { openChat, refusalOf } from '../shared/chat-route/testing/open-chat.ts'

@@ -2,15 +2,19 @@
 
 import { ServerError } from '../../../domain/errors.ts'
 import { globMatches } from '../../../domain/glob.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import type { OpenApiToolSettings, ToolRules } from '../../../domain/tool-settings.ts'
 import type { ServerTool } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
 import { callService, type HttpToolDeps } from '../service/call-service.ts'
-import { parseHeaderTemplates } from '../template/header-templates.ts'
-import { readOpenApiDocument } from './document.ts'
-import { type Operation, operationsOf, planOperation } from './operation.ts'
-import { operationRequest } from './operation-request.ts'
-import { serverUrl } from './server-url.ts'
+import { isPrivateHost, privateHostProblem } from '../service/safe-address.ts'
+import type { ServiceRequest } from '../service/service-http.ts'
+import { checkedHeaderValue, type HeaderTemplates, parseHeaderTemplates } from '../template/header-templates.ts'
+import { queryPairs, simpleText } from '../template/parameter-style.ts'
+import { type Arguments, argumentOf } from '../template/template.ts'
+import { parseUrlTemplate } from '../template/url-template.ts'
+import { type OpenApiDocument, readOpenApiDocument } from './document.ts'
+import { type Operation, type OperationPlan, operationsOf, type ParameterPlan, planOperation } from './operation.ts'
 import { toolName, uniqueName } from './tool-name.ts'
 
 /** Most models refuse requests with more tools. */
@@ -135,4 +139,82 @@ function rulesFor(method: string, settings: OpenApiToolSettings): ToolRules {
     default:
       return rules
   }
+}
+
+interface OperationPlace {
+  /** The address of the service, without a slash at the end. */
+  base: string
+  /** Headers of the settings. They override what the model says. */
+  headers: HeaderTemplates
+  allowPrivate: boolean
+}
+
+/** Returns a function that builds the request for given arguments. Throws at once when no arguments could work. */
+function operationRequest(
+  method: string,
+  plan: OperationPlan,
+  place: OperationPlace,
+  refuse: (problem: string) => ServerError,
+): (args: Arguments) => ServiceRequest {
+  const url = parseUrlTemplate(place.base + plan.path, refuse)
+  if (!place.allowPrivate && isPrivateHost(url.base)) throw refuse(privateHostProblem(url.base))
+  const inPath = new Map(plan.parameters.filter((plan) => plan.in === 'path').map((plan) => [plan.argument, plan]))
+
+  return (args) => {
+    const encodePath = (value: unknown, argument: string) =>
+      simpleText(asSent(inPath.get(argument), value), inPath.get(argument)?.explode === true, encodeURIComponent)
+    const pairs: string[] = []
+    const headers: Record<string, string> = {}
+    for (const parameter of plan.parameters) {
+      const value = asSent(parameter, argumentOf(args, parameter.argument))
+      if (value === undefined) continue
+      if (parameter.in === 'query') pairs.push(...queryPairs(parameter.name, value, parameter.style, parameter.explode))
+      if (parameter.in === 'header') {
+        const text = simpleText(value, parameter.explode, (part) => part)
+        headers[parameter.name.toLowerCase()] = checkedHeaderValue(parameter.name, text)
+      }
+    }
+    const value = plan.body?.value(args)
+    const body = plan.body === null || value === undefined ? null : plan.body.encode(value)
+    const type = plan.body === null || body === null ? {} : { 'content-type': plan.body.contentType }
+    return {
+      method,
+      url: url.fill(args, pairs, encodePath),
+      headers: { ...headers, ...place.headers.fill({}), ...type },
+      body,
+      allowPrivate: place.allowPrivate,
+    }
+  }
+}
+
+/** A parameter whose content is JSON is sent as one JSON text. */
+const asSent = (parameter: ParameterPlan | undefined, value: unknown): unknown =>
+  parameter?.isJson === true && value !== undefined ? JSON.stringify(value) : value
+
+/** The base URL of an operation, without a slash at the end: from the settings, else the most specific one in the document. */
+function serverUrl(
+  document: OpenApiDocument,
+  operation: Operation,
+  settings: OpenApiToolSettings,
+  refuse: (problem: string) => ServerError,
+): string {
+  const found = settings.baseUrl ?? firstServer(operation.source, operation.pathItem, document.root)
+  const ask = 'Write base_url, e.g. base_url: https://api.example.com/v1'
+  if (found === null) throw refuse(`${document.file} names no server. ${ask}`)
+  if (!/^https?:\/\//i.test(found)) throw refuse(`the server ${JSON.stringify(found)} is not a full URL. ${ask}`)
+  if (/[{}?#]/.test(found)) throw refuse(`the server ${JSON.stringify(found)} contains one of { } ? #. ${ask}`)
+  return found.replace(/\/+$/, '')
+}
+
+function firstServer(...places: Readonly<Record<string, unknown>>[]): string | null {
+  for (const { servers } of places) {
+    const server: unknown = Array.isArray(servers) ? servers[0] : undefined
+    if (!isRecord(server) || typeof server.url !== 'string') continue
+    const variables = isRecord(server.variables) ? server.variables : {}
+    return server.url.replace(/\{([^{}]+)\}/g, (whole, name: string) => {
+      const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
+      return isRecord(variable) && variable.default !== undefined ? String(variable.default) : whole
+    })
+  }
+  return null
 }

@@ -9,8 +9,13 @@ import { turns } from '../../../outgoing/testing/ask.ts'
 import { openProxy } from '../../../outgoing/testing/open-proxy.ts'
 import { never } from '../../testing/tool-call.ts'
 import { type Answer, openService, type Service } from '../testing/open-service.ts'
-import { MAX_BODY_BYTES } from './answer-body.ts'
-import { createServiceHttp, type Lookup, type ServiceHttp, type ServiceRequest } from './service-http.ts'
+import {
+  createServiceHttp,
+  type Lookup,
+  MAX_BODY_BYTES,
+  type ServiceHttp,
+  type ServiceRequest,
+} from './service-http.ts'
 
 const pathOf = (name: string) => join(import.meta.dirname, '../../../http/testing', name)
 const CERTIFICATE = pathOf('localhost-cert.pem')

@@ -1,13 +1,14 @@
 // Sends one request to a service outside. Checks the address before it connects, follows redirects with care, and limits the
 // answer. It knows nothing about tools.
 
+import { Buffer } from 'node:buffer'
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
+import type { Readable, Transform } from 'node:stream'
+import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import type { ConnectionPool, Connections } from '../../../outgoing/connections.ts'
 import { untilAborted } from '../../until-aborted.ts'
-import { type AnswerBody, readAnswerBody } from './answer-body.ts'
-import { isRedirect, redirected } from './redirect.ts'
 import { isPublicAddress } from './safe-address.ts'
 import { serviceFailure } from './service-failure.ts'
 
@@ -146,4 +147,99 @@ async function readAnswer(
     contentLength: length === undefined ? null : Number(length),
     ...(await readAnswerBody(body, String(headers['content-encoding'] ?? ''), maxBytes)),
   }
+}
+
+interface AnswerBody {
+  /** Decompressed, and not longer than the limit. */
+  body: Buffer
+  /** Whether there was more. */
+  isCut: boolean
+}
+
+export const MAX_BODY_BYTES = 1_048_576
+
+/** Reads up to the end or the limit. The limit holds before and after decompression. */
+async function readAnswerBody(message: Readable, encoding: string, maxBytes = MAX_BODY_BYTES): Promise<AnswerBody> {
+  const raw = await collect(message, maxBytes).catch((error: unknown) => {
+    throw serviceFailure('broke_off', error)
+  })
+  if (raw.body.length === 0) return raw
+  const decoder = decoderFor(encoding.trim().toLowerCase(), raw)
+  if (decoder === null) return raw
+  decoder.end(raw.body)
+  const plain = await collect(decoder, maxBytes).catch((error: unknown) => {
+    throw serviceFailure('undecodable', error)
+  })
+  return { body: plain.body, isCut: raw.isCut || plain.isCut }
+}
+
+/** Leaving the loop early destroys the stream and its connection. */
+async function collect(stream: Readable, maxBytes: number): Promise<AnswerBody> {
+  const chunks: Buffer[] = []
+  let room = maxBytes
+  for await (const chunk of stream) {
+    if (!Buffer.isBuffer(chunk)) continue
+    if (chunk.length > room) {
+      chunks.push(chunk.subarray(0, room))
+      return { body: Buffer.concat(chunks), isCut: true }
+    }
+    chunks.push(chunk)
+    room -= chunk.length
+  }
+  return { body: Buffer.concat(chunks), isCut: false }
+}
+
+function decoderFor(encoding: string, { body, isCut }: AnswerBody): Transform | null {
+  // Without this, a body that we cut ourselves would count as damaged.
+  const tolerant = isCut ? { finishFlush: constants.Z_SYNC_FLUSH } : {}
+  switch (encoding) {
+    case '':
+    case 'identity':
+      return null
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip(tolerant)
+    case 'deflate':
+      // `deflate` means zlib's format, but some servers send raw deflate data.
+      return ((body[0] ?? 0) & 0x0f) === 8 ? createInflate(tolerant) : createInflateRaw(tolerant)
+    case 'br':
+      return createBrotliDecompress(isCut ? { finishFlush: constants.BROTLI_OPERATION_FLUSH } : {})
+    default:
+      throw serviceFailure('undecodable')
+  }
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+const isRedirect = (status: number): boolean => REDIRECTS.has(status)
+
+// Any header of the settings may be a credential. Only these, which cannot be one, are sent to another origin.
+const HARMLESS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'content-type',
+  'idempotency-key',
+  'user-agent',
+])
+
+/** The request that a redirect asks for. Throws if it is not allowed. The new address is checked when the request is sent. */
+export function redirected(request: ServiceRequest, status: number, location: string): ServiceRequest {
+  const url = URL.parse(location, request.url.href)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw serviceFailure('bad_redirect')
+  if (request.url.protocol === 'https:' && url.protocol === 'http:') throw serviceFailure('bad_redirect')
+  url.username = ''
+  url.password = ''
+  url.hash = ''
+
+  const isPost = request.method === 'POST'
+  const becomesGet = (status === 303 && request.method !== 'HEAD') || (isPost && (status === 301 || status === 302))
+  const method = becomesGet ? 'GET' : request.method
+  const body = becomesGet ? null : request.body
+  // A body may hold a key too, and we cannot tell.
+  if (body !== null && url.hostname !== request.url.hostname) throw serviceFailure('bad_redirect')
+
+  const headers = Object.entries(request.headers)
+    .filter(([name]) => url.origin === request.url.origin || HARMLESS.has(name.toLowerCase()))
+    .filter(([name]) => body !== null || name.toLowerCase() !== 'content-type')
+  return { ...request, method, url, headers: Object.fromEntries(headers), body }
 }

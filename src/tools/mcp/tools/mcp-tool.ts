@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Clock } from '../../../domain/clock.ts'
-import type { McpServerSettings } from '../../../domain/tool-settings.ts'
+import type { McpServerSettings, ToolRules } from '../../../domain/tool-settings.ts'
 import type { ServerTool, ToolVoice } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
 import { NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
@@ -10,7 +10,6 @@ import type { WithConnection } from '../connection/with-connection.ts'
 import { bounded, contentText } from './content-text.ts'
 import type { ListedTool } from './list-tools.ts'
 import type { ServerIdentity } from './server-identity.ts'
-import { toolRules } from './tool-rules.ts'
 
 const MIN_DESCRIPTION_CHARS = 10
 /** A server may report progress for each byte. The log need not keep all of it. */
@@ -96,3 +95,27 @@ function progressTo(
     voice.progress(progress, total, message?.slice(0, MAX_PROGRESS_CHARS))
   }
 }
+
+/** What the file says about the tool comes first, then the tool's hints if they are trusted, then the server's rules. */
+export function toolRules(
+  settings: McpServerSettings,
+  tool: { name: string; readOnly: boolean; idempotent: boolean },
+): ToolRules {
+  // The server chooses the name, which may be "constructor". Only what the file says counts.
+  const own: Partial<ToolRules> = Object.hasOwn(settings.tools, tool.name) ? (settings.tools[tool.name] ?? {}) : {}
+  const hinted = settings.trustHints ? hintedEffect(tool) : undefined
+  const effect = own.effect ?? hinted ?? settings.effect
+  const isDefault = effect === 'read' && !settings.written.includes('risk')
+  const risk = own.risk ?? (isDefault ? 'low' : settings.risk)
+  return {
+    effect,
+    risk,
+    timeoutMs: own.timeoutMs ?? settings.timeoutMs,
+    retries: effect === 'once' ? 0 : (own.retries ?? settings.retries),
+    approval: own.approval ?? settings.approval,
+    predictState: own.predictState ?? settings.predictState,
+  }
+}
+
+const hintedEffect = (tool: { readOnly: boolean; idempotent: boolean }): 'read' | 'idempotent' | undefined =>
+  tool.readOnly ? 'read' : tool.idempotent ? 'idempotent' : undefined

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { item, numberingPart, paragraph, run, style, styled, stylesPart, textOf } from '../testing/docx-xml.ts'
-import { formatCount } from './count-format.ts'
+import { formatCount } from './docx-numbering.ts'
 
 const level = (at: number, format: string, text: string, more = ''): string =>
   `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/>${more}</w:lvl>`

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ToolRules } from '../../../domain/tool-settings.ts'
 import { mcpSettings } from '../testing/mcp-settings.ts'
-import { toolRules } from './tool-rules.ts'
+import { toolRules } from './mcp-tool.ts'
 
 const plain = { name: 'write', readOnly: false, idempotent: false }
 const reading = { name: 'read', readOnly: true, idempotent: true }

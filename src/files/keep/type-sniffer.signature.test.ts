@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HEAD_BYTES, headBytes, isOleContainer, sniffSignature } from './sniff-signature.ts'
+import { HEAD_BYTES, headBytes, isOleContainer, sniffSignature } from './type-sniffer.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 

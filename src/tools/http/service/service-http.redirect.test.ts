@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { redirected } from './redirect.ts'
 import type { ServiceRequest } from './service-http.ts'
+import { redirected } from './service-http.ts'
 
 const request = (url: string, more: Partial<ServiceRequest> = {}): ServiceRequest => ({
   method: 'GET',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textFormats } from './text-format.ts'
+import { textFormats } from './check-scalar.ts'
 
 test.each([
   ['date', ['2026-01-31', '2024-02-29', '0001-01-01'], ['2025-02-29', '2026-13-01', '26-1-1', '2026-01-31T00:00:00Z']],

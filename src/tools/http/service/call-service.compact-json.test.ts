@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compactJson } from './compact-json.ts'
+import { compactJson } from './call-service.ts'
 
 test('removes only the whitespace between tokens', () => {
   fc.assert(

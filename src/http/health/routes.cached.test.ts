@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createManualClock } from '../testing/server-fixture.ts'
-import { createCached } from './cached.ts'
+import { createCached } from './routes.ts'
 
 describe('cached value', () => {
   test('loads once while the value is fresh, then again', async () => {

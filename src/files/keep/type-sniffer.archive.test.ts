@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { sniffArchive } from './sniff-archive.ts'
 import { docxOf, pptxOf, xlsxOf, zipOf } from './testing/office-zips.ts'
+import { sniffArchive } from './type-sniffer.ts'
 
 async function sniffed(bytes: Uint8Array) {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-sniff-'))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { answerOutcome } from './answer-outcome.ts'
+import { answerOutcome } from './call-service.ts'
 import type { ServiceAnswer } from './service-http.ts'
 
 const answer = (body: string | Buffer, contentType: string, more: Partial<ServiceAnswer> = {}): ServiceAnswer => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLineSplitter } from './line-splitter.ts'
+import { createLineSplitter } from './stdio-transport.ts'
 
 function split(maxBytes: number, chunks: readonly Buffer[]): [string, boolean][] {
   const lines: [string, boolean][] = []

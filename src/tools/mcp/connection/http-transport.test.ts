@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { boundedFetch } from './bounded-fetch.ts'
+import { boundedFetch } from './http-transport.ts'
 
 const answering = (type: string, chunks: string[]) =>
   boundedFetch(async () => {
