@@ -1,6 +1,6 @@
 // What a disk tells about the past: every entry as it was written, and what a power cut took.
 
-import { type MemoryDisk, replay } from '../../src/store/memory/memory-disk.ts'
+import { type MemoryDisk, replay } from './memory/memory-disk.ts'
 
 /** By session, the seqs that are in the log before and not after. */
 export function lostSeqs(before: MemoryDisk, after: MemoryDisk): Map<string, Set<number>> {

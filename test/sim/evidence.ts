@@ -9,11 +9,11 @@ import type { StoredMessage } from '../../src/domain/message.ts'
 import type { RunRecord } from '../../src/domain/run.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import type { Wait } from '../../src/domain/wait.ts'
-import { type MemoryDisk, replay } from '../../src/store/memory/memory-disk.ts'
 import type { StoredEntry } from '../../src/store/ports/entry.ts'
 import { withoutCompaction } from './disk-history.ts'
 import type { Faults } from './faults.ts'
 import type { Finding, History } from './history.ts'
+import { type MemoryDisk, replay } from './memory/memory-disk.ts'
 
 export interface Evidence {
   history: History

@@ -2,11 +2,11 @@
 // start; the disk can be full, slow, or fail to sync. When a life ends, another one begins soon.
 
 import { ServerError } from '../../src/domain/errors.ts'
-import { crash, createMemoryDisk, type Keep, type MemoryDisk } from '../../src/store/memory/memory-disk.ts'
-import { createMemoryStore, type StorageFaults } from '../../src/store/memory/memory-store.ts'
 import { type AssembleDeps, assemble, type Serving } from './assemble.ts'
 import { lostSeqs } from './disk-history.ts'
 import type { Life } from './history.ts'
+import { crash, createMemoryDisk, type Keep, type MemoryDisk } from './memory/memory-disk.ts'
+import { createMemoryStore, type StorageFaults } from './memory/memory-store.ts'
 import { createProcess, type Wall } from './process.ts'
 import type { Random } from './random.ts'
 

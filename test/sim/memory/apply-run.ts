@@ -1,8 +1,8 @@
 // The commands of runs. Each checks its guard before it changes anything, so that a refused one leaves no trace.
 
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import { isFinished, type RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { ServerError, sessionNotFound } from '../../../src/domain/errors.ts'
+import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
+import type { SessionRecord } from '../../../src/domain/session.ts'
 import type {
   AcceptRun,
   AppendEntries,
@@ -12,9 +12,9 @@ import type {
   RequestCancel,
   RunStart,
   StartRun,
-} from '../ports/runs.ts'
-import { refuseFiles } from '../sendable-files.ts'
-import { refuseWaits, waitNotFound, withTakenResults } from '../wait-change.ts'
+} from '../../../src/store/ports/runs.ts'
+import { refuseFiles } from '../../../src/store/sendable-files.ts'
+import { refuseWaits, waitNotFound, withTakenResults } from '../../../src/store/wait-change.ts'
 import { attachFiles } from './apply-file.ts'
 import { addAudit, consume, continueWaiting, interruptWaits, voidUnused, waitOf } from './apply-wait.ts'
 import {

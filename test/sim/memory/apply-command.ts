@@ -1,6 +1,6 @@
-import { ServerError } from '../../domain/errors.ts'
-import { unreachable } from '../../domain/unreachable.ts'
-import type { Command, Result } from '../ports/command.ts'
+import { ServerError } from '../../../src/domain/errors.ts'
+import { unreachable } from '../../../src/domain/unreachable.ts'
+import type { Command, Result } from '../../../src/store/ports/command.ts'
 import { addFile } from './apply-file.ts'
 import { acceptRun, appendEntries, claimRun, finishRun, releaseRun, requestCancel, startRun } from './apply-run.ts'
 import {

@@ -1,11 +1,11 @@
 // The reading half of the store. What it returns may share parts with the state: `memory-store.ts` hands out copies.
 
-import { isFinished, type RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { StoredEntry } from '../ports/entry.ts'
-import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../ports/messages.ts'
-import type { SessionQuery } from '../ports/sessions.ts'
-import type { StoreReads } from '../store-reads.ts'
+import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
+import type { SessionRecord } from '../../../src/domain/session.ts'
+import type { StoredEntry } from '../../../src/store/ports/entry.ts'
+import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
+import type { SessionQuery } from '../../../src/store/ports/sessions.ts'
+import type { StoreReads } from '../../../src/store/store-reads.ts'
 import { isGrantedAt } from './apply-wait.ts'
 import { headOf, isShown, type MemorySession, type MemoryState, nameOf, openRunsOf } from './memory-state.ts'
 

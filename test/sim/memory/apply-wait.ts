@@ -1,13 +1,13 @@
 // Answers to what runs wait for, the grants that come with them, and the audit trail.
 
-import type { AuditRecord } from '../../domain/audit.ts'
-import { ServerError } from '../../domain/errors.ts'
-import type { Grant } from '../../domain/grant.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { Wait } from '../../domain/wait.ts'
-import { EMPTY_CHAIN, nextEntry } from '../audit-chain.ts'
-import type { AcceptRun, AppendEntries, FinishRun } from '../ports/runs.ts'
-import type { Answered, AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
+import type { AuditRecord } from '../../../src/domain/audit.ts'
+import { ServerError } from '../../../src/domain/errors.ts'
+import type { Grant } from '../../../src/domain/grant.ts'
+import type { RunRecord } from '../../../src/domain/run.ts'
+import type { Wait } from '../../../src/domain/wait.ts'
+import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
+import type { AcceptRun, AppendEntries, FinishRun } from '../../../src/store/ports/runs.ts'
+import type { Answered, AskAgain, RevokeGrant, SettleWaits } from '../../../src/store/ports/waits.ts'
 import {
   appliedOf,
   applyAnswers,
@@ -22,7 +22,7 @@ import {
   voidApproval,
   voidedRecord,
   waitNotFound,
-} from '../wait-change.ts'
+} from '../../../src/store/wait-change.ts'
 import { type Done, findRun, insertMessages, type MemorySession, type MemoryState, touch } from './memory-state.ts'
 
 /** What the session's waits make of a run: it is the continuation of one that they complete, or there is no need for it. */

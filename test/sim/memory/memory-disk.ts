@@ -1,7 +1,7 @@
 // What outlives the memory store: the list of what was committed, and how much of it a power cut cannot take. It keeps every
 // commit for good, so it suits tests and the fault simulator.
 
-import type { Command } from '../ports/command.ts'
+import type { Command } from '../../../src/store/ports/command.ts'
 import { applyCommand } from './apply-command.ts'
 import { createMemoryState, type MemoryState, reopenState } from './memory-state.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/clock.ts'
+import type { Clock } from '../../../src/domain/clock.ts'
 
 /** Time that stands still until it is told to go on, for tests of what a slow or failing disk does. */
 export interface ManualClock extends Clock {

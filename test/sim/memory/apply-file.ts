@@ -1,5 +1,5 @@
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { AddFile } from '../ports/files.ts'
+import { ServerError, sessionNotFound } from '../../../src/domain/errors.ts'
+import type { AddFile } from '../../../src/store/ports/files.ts'
 import { type Done, findSession, type MemoryState } from './memory-state.ts'
 
 export function addFile(state: MemoryState, { file }: AddFile): Done {

@@ -1,4 +1,4 @@
-import { describeStore } from '../store.contract.ts'
+import { describeStore } from '../../../src/store/store.contract.ts'
 import { crash, createMemoryDisk } from './memory-disk.ts'
 import { createMemoryStore } from './memory-store.ts'
 

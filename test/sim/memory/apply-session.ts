@@ -1,7 +1,7 @@
 // The commands of sessions. Each checks its guard before it changes anything, so that a refused one leaves no trace.
 
-import { ServerError } from '../../domain/errors.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { ServerError } from '../../../src/domain/errors.ts'
+import type { SessionRecord } from '../../../src/domain/session.ts'
 import type {
   CompactSession,
   CreateSession,
@@ -9,7 +9,7 @@ import type {
   ImportSession,
   PurgeSessions,
   UpdateSession,
-} from '../ports/sessions.ts'
+} from '../../../src/store/ports/sessions.ts'
 import { removeUnsentFiles } from './apply-file.ts'
 import { isGrantedAt } from './apply-wait.ts'
 import {

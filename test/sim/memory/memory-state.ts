@@ -1,16 +1,16 @@
 // What the memory store knows, and the steps that its commands share. A state is a function of the commands that were applied
 // to it, in order: opening a disk applies them again (`memory-disk.ts`). So a command's own objects are never changed.
 
-import type { AuditEntry } from '../../domain/audit.ts'
-import { runNotFound, ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { FileRecord } from '../../domain/file.ts'
-import type { Grant } from '../../domain/grant.ts'
-import { countsAsMessage, type StoredMessage } from '../../domain/message.ts'
-import { isFinished, type RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { Wait } from '../../domain/wait.ts'
-import type { Result } from '../ports/command.ts'
-import type { NewEntry, StoredEntry } from '../ports/entry.ts'
+import type { AuditEntry } from '../../../src/domain/audit.ts'
+import { runNotFound, ServerError, sessionNotFound } from '../../../src/domain/errors.ts'
+import type { FileRecord } from '../../../src/domain/file.ts'
+import type { Grant } from '../../../src/domain/grant.ts'
+import { countsAsMessage, type StoredMessage } from '../../../src/domain/message.ts'
+import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
+import type { SessionRecord } from '../../../src/domain/session.ts'
+import type { Wait } from '../../../src/domain/wait.ts'
+import type { Result } from '../../../src/store/ports/command.ts'
+import type { NewEntry, StoredEntry } from '../../../src/store/ports/entry.ts'
 
 export type Done = Extract<Result, { ok: true }>
 

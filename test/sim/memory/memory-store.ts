@@ -1,11 +1,11 @@
 // The store in plain JavaScript: the model that the real ones are compared with, and the base of the fault simulator.
 
-import { type Clock, sleep } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
-import { type Command, needsSync, type Result } from '../ports/command.ts'
-import type { Committed } from '../ports/journal.ts'
-import type { Store } from '../store.ts'
-import { wrapReads } from '../store-reads.ts'
+import { type Clock, sleep } from '../../../src/domain/clock.ts'
+import { ServerError } from '../../../src/domain/errors.ts'
+import { type Command, needsSync, type Result } from '../../../src/store/ports/command.ts'
+import type { Committed } from '../../../src/store/ports/journal.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { wrapReads } from '../../../src/store/store-reads.ts'
 import { applyCommand } from './apply-command.ts'
 import { createMemoryDisk, type MemoryDisk, replay } from './memory-disk.ts'
 import { createMemoryReads } from './memory-reads.ts'

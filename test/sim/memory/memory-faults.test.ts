@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ServerError } from '../../domain/errors.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import { ServerError } from '../../../src/domain/errors.ts'
+import type { RunRecord } from '../../../src/domain/run.ts'
 import {
   accept,
   acceptedRun,
@@ -13,8 +13,8 @@ import {
   newSession,
   readSession,
   text,
-} from '../contract/samples.contract.ts'
-import type { Store } from '../store.ts'
+} from '../../../src/store/contract/samples.contract.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { createManualClock, type ManualClock, settled } from './manual-clock.ts'
 import { crash, createMemoryDisk, type Keep, type MemoryDisk } from './memory-disk.ts'
 import { SEQ_BLOCK } from './memory-state.ts'
