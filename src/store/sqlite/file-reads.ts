@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FileReads } from '../ports/files.ts'
-import { FILE_COLUMNS } from './file-table.ts'
-import { toFile } from './rows.ts'
+import { FILE_COLUMNS, toFile } from './rows.ts'
 
 export function createFileReads(db: DatabaseSync): FileReads {
   const fileById = db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`)

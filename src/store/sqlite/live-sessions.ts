@@ -29,7 +29,6 @@ export interface LiveSession {
 
 /** A run that this process executes. The record is as it is in the table. */
 export interface LiveRun {
-  rid: number
   sid: number
   record: RunRecord
 }
@@ -47,6 +46,12 @@ export interface LiveState {
   begin(): void
   /** Call before changing a live session within a transaction. */
   touch(live: LiveSession): void
+  /** This process executes the run. */
+  own(live: LiveRun): void
+  /** Something else executes the run, or nobody does. */
+  disown(runId: string): void
+  /** Forgets what is known about the session; it is loaded again when it is needed. */
+  drop(sessionId: string): void
   /** Something else to take back on failure. */
   onRollback(undo: () => void): void
   rollback(): void
@@ -62,9 +67,28 @@ export function createLiveState(): LiveState {
   let touched: { live: LiveSession; before: LiveSession }[] = []
   let undos: (() => void)[] = []
   let transaction = 0
+  const onRollback = (undo: () => void): void => void undos.push(undo)
   return {
     sessions,
     runs,
+    own(live) {
+      const { id } = live.record
+      const before = runs.get(id)
+      runs.set(id, live)
+      onRollback(() => (before === undefined ? runs.delete(id) : runs.set(id, before)))
+    },
+    disown(runId) {
+      const before = runs.get(runId)
+      if (before === undefined) return
+      runs.delete(runId)
+      onRollback(() => runs.set(runId, before))
+    },
+    drop(sessionId) {
+      const before = sessions.get(sessionId)
+      if (before === undefined) return
+      sessions.delete(sessionId)
+      onRollback(() => sessions.set(sessionId, before))
+    },
     begin() {
       transaction += 1
       touched = []
@@ -75,7 +99,7 @@ export function createLiveState(): LiveState {
       touched.push({ live, before: { ...live, segment: copyOf(live.segment) } })
       live.changedIn = transaction
     },
-    onRollback: (undo) => void undos.push(undo),
+    onRollback,
     rollback() {
       for (const { live, before } of touched) Object.assign(live, before)
       for (const undo of undos.reverse()) undo()

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../ports/messages.ts'
 import { type Row, toMark, toMessage } from './rows.ts'
+import type { SessionIds } from './session-ids.ts'
 
-export function createMessageReads(db: DatabaseSync, sid: (sessionId: string) => number | null): MessageReads {
+export function createMessageReads(db: DatabaseSync, sid: SessionIds): MessageReads {
   const shown = 'SELECT * FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL'
   const newestMessages = db.prepare(`${shown} ORDER BY mid DESC LIMIT ?2`)
   const olderMessages = db.prepare(

@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { createCommands } from './commands.ts'
+import { createApplyCommand } from './apply-command.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
 import { createReads } from './reads.ts'
@@ -16,7 +16,7 @@ function plansOfStore(): Map<string, string[]> {
   const watched = watchPlans(db)
   const state = createLiveState()
   createReads(watched.db, state)
-  createCommands(watched.db, state, createEntryWriter(watched.db, state, null))
+  createApplyCommand(watched.db, state, createEntryWriter(watched.db, state, null))
   return watched.plans
 }
 
@@ -31,7 +31,7 @@ test('no statement of a request walks a table; those of housekeeping walk an ind
     [`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`.slice(0, 60)]: expect.any(Array),
     'SELECT id FROM sessions INDEXED BY sessions_uncompacted WHER': ['SCAN sessions USING INDEX sessions_uncompacted'],
     'SELECT runs.*, sessions.id AS session_id FROM runs JOIN sess': ['SCAN runs USING INDEX runs_open'],
-    'SELECT sid FROM sessions WHERE (?4 IS NULL OR agent = ?4) AN': ['SCAN sessions USING INDEX sessions_activity'],
+    'SELECT id, owner, agent, status FROM sessions WHERE (?4 IS N': ['SCAN sessions USING INDEX sessions_activity'],
   })
 })
 

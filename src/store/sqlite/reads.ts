@@ -9,17 +9,12 @@ import type { LiveState } from './live-sessions.ts'
 import { createMessageReads } from './message-reads.ts'
 import { unpackRow } from './rows.ts'
 import { createRunReads } from './run-reads.ts'
+import { createSessionIds, type SessionIds } from './session-ids.ts'
 import { createSessionReads } from './session-reads.ts'
 import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
-  const sidOf = db.prepare('SELECT sid FROM sessions WHERE id = ?')
-  const sid = (sessionId: string): number | null => {
-    const live = state.sessions.get(sessionId)
-    if (live !== undefined) return live.sid
-    const row = sidOf.get(sessionId)
-    return row === undefined ? null : Number(row.sid)
-  }
+  const sid = createSessionIds(db, state)
   const auditAfter = db.prepare('SELECT n, text, hash FROM audit WHERE n > ? ORDER BY n LIMIT ?')
 
   return {
@@ -40,11 +35,7 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   }
 }
 
-function createEntryReads(
-  db: DatabaseSync,
-  state: LiveState,
-  sid: (sessionId: string) => number | null,
-): Pick<Journal, 'entries' | 'head'> {
+function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): Pick<Journal, 'entries' | 'head'> {
   const entryRows = db.prepare(
     'SELECT first_seq, run_id, data, layout FROM entries WHERE sid = ? AND last_seq > ? ORDER BY last_seq LIMIT ?',
   )

@@ -45,6 +45,8 @@ export function toSession(row: Row): SessionRecord {
   }
 }
 
+export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
+
 /** A run's row joined with its session's id as `session_id`. The order of the keys is that of archives. */
 export function toRun(row: Row): RunRecord {
   return {
@@ -96,6 +98,8 @@ export function toMessage(row: Row): StoredMessage {
   }
 }
 
+export const WAIT_COLUMNS = 'waits.*, sessions.id AS session_id FROM waits JOIN sessions USING (sid)'
+
 /** A wait's row joined with its session's id as `session_id`. */
 export function toWait(row: Row): Wait {
   return {
@@ -128,6 +132,8 @@ export function toGrant(row: Row): Grant {
     ...json(row.data),
   }
 }
+
+export const FILE_COLUMNS = 'files.*, sessions.id AS session_id FROM files LEFT JOIN sessions USING (sid)'
 
 /** A file's row joined with its session's id, or null, as `session_id`. */
 export function toFile(row: Row): FileRecord {

@@ -1,12 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isFinished } from '../../domain/run.ts'
 import type { RunReads } from '../ports/runs.ts'
-import { OPEN, toRun, toRunSummary } from './rows.ts'
+import { OPEN, RUN_COLUMNS, toRun, toRunSummary } from './rows.ts'
 
 const SUMMARY_COLUMNS = `runs.id, runs.owner, runs.agent, wire_id, parent_run_id, runs.status, origin, runs.created_at, started_at,
   finished_at, usage, error, cancel_requested, first_seq, last_seq, fence, lease_owner, sessions.id AS session_id
   FROM runs JOIN sessions USING (sid)`
-export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
 
 export function createRunReads(db: DatabaseSync): RunReads {
   const runById = db.prepare(`SELECT ${RUN_COLUMNS} WHERE runs.id = ?`)

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { addFile, newAudit, newFile, newMessage, newSession } from '../contract/samples.contract.ts'
+import { createApplyCommand } from './apply-command.ts'
 import { createAuditTable } from './audit-table.ts'
-import { createCommands } from './commands.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
 import { createReads } from './reads.ts'
@@ -35,7 +35,7 @@ function databaseOf(version: number) {
 
 function open(db: DatabaseSync) {
   const state = createLiveState()
-  return { reads: createReads(db, state), apply: createCommands(db, state, createEntryWriter(db, state, null)) }
+  return { reads: createReads(db, state), apply: createApplyCommand(db, state, createEntryWriter(db, state, null)) }
 }
 
 test.each([1, 2, 3, 4, 5, 6])(

@@ -7,8 +7,8 @@ import { ServerError } from '../../domain/errors.ts'
 import { needsSync, type Result } from '../ports/command.ts'
 import type { Store } from '../store.ts'
 import { wrapReads } from '../store-reads.ts'
+import { createApplyCommand } from './apply-command.ts'
 import { createCheckpoints } from './checkpoints.ts'
-import { createCommands } from './commands.ts'
 import { bytesOf, checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './damage.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState, type LiveState } from './live-sessions.ts'
@@ -136,7 +136,7 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
       sync,
       writer,
       // Here, because what a table lacks shows now.
-      apply: createCommands(db, state, writer),
+      apply: createApplyCommand(db, state, writer),
       reads: createReads(db, state),
       begin: db.prepare('BEGIN IMMEDIATE'),
       commit: db.prepare('COMMIT'),

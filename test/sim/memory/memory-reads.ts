@@ -6,8 +6,15 @@ import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
 import type { SessionQuery } from '../../../src/store/ports/sessions.ts'
 import type { StoreReads } from '../../../src/store/store-reads.ts'
-import { isGrantedAt } from './apply-wait.ts'
-import { headOf, isShown, type MemorySession, type MemoryState, nameOf, openRunsOf } from './memory-state.ts'
+import {
+  headOf,
+  isGrantedAt,
+  isShown,
+  type MemorySession,
+  type MemoryState,
+  nameOf,
+  openRunsOf,
+} from './memory-state.ts'
 
 /** The same questions, answered at once. */
 type AtOnce<Port> = {

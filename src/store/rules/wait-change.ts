@@ -1,23 +1,23 @@
-// How a wait changes. The stores decide when, in their transactions; what a change is, is the same in all of them.
+// How a wait changes: what an answer, the end of a run or a new question makes of it. Pure functions of single waits.
 
-import type { AuditRecord } from '../domain/audit.ts'
-import { ServerError } from '../domain/errors.ts'
-import type { Grant } from '../domain/grant.ts'
-import type { StoredMessage } from '../domain/message.ts'
-import type { RunRecord } from '../domain/run.ts'
-import type { Approval, Wait, WaitAnswer } from '../domain/wait.ts'
-import type { AppendEntries, FinishRun, RunStart } from './ports/runs.ts'
-import type { Answered, AskAgain } from './ports/waits.ts'
+import type { AuditRecord } from '../../domain/audit.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Grant } from '../../domain/grant.ts'
+import type { StoredMessage } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { Approval, Wait, WaitAnswer } from '../../domain/wait.ts'
+import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
+import type { Answered, AskAgain } from '../ports/waits.ts'
 
-/** What becomes of the answers, each after those before it. `find` knows the waits that may be answered; `takenBy` the run that goes on with one. */
+/** What becomes of the answers, each after those before it. `waits` are those that may be answered; `takenBy` says which run goes on with an answer. */
 export function applyAnswers(
   answers: readonly WaitAnswer[],
-  find: (waitId: string) => Wait | null,
+  waits: ReadonlyMap<string, Wait>,
   takenBy: (wait: Wait) => string | null,
 ): Answered[] {
   const changed = new Map<string, Wait>()
   return answers.map((answer) => {
-    const wait = changed.get(answer.waitId) ?? find(answer.waitId)
+    const wait = changed.get(answer.waitId) ?? waits.get(answer.waitId) ?? null
     const next = wait === null ? null : answerWait(wait, answer, takenBy(wait))
     if (next === null) return { applied: false, wait }
     changed.set(next.id, next)
@@ -104,30 +104,31 @@ export const voidedRecord = (approval: Approval, { runId, status, now }: FinishR
 export function replaceWait(
   old: Wait | null,
   { approval, by, reason, at }: Pick<AskAgain, 'approval' | 'by' | 'reason' | 'at'>,
-): { closed: Approval; asked: Approval } | null {
+): { before: Approval; closed: Approval; asked: Approval } | null {
   if (old?.wait !== 'approval' || old.status !== 'pending') return null
   const { sessionId, owner, runId, callId, lane } = old
   return {
+    before: old,
     closed: { ...old, status: 'interrupted', decidedAt: at, decidedBy: by, reason },
     asked: { ...approval, sessionId, owner, runId, callId, lane, status: 'pending' },
   }
 }
 
-/** The approvals as they are when all of them are used up. Throws `conflict` unless each may be, once and for this. */
+/** The approvals before and after all of them are used up. Throws `conflict` unless each may be used, once and for this call. */
 export function consumeApprovals(
   items: NonNullable<AppendEntries['consume']>,
-  find: (waitId: string) => Wait | null,
-): Approval[] {
+  waits: ReadonlyMap<string, Wait>,
+): [before: Approval, used: Approval][] {
   const used = new Set<string>()
   return items.map(({ waitId, digest, at }) => {
-    const wait = find(waitId)
+    const wait = waits.get(waitId) ?? null
     if (wait?.wait !== 'approval' || wait.status !== 'approved' || wait.digest !== digest || used.has(waitId)) {
       const found =
         wait === null ? 'there is none' : wait.status === 'approved' ? 'it is for another call' : wait.status
       throw new ServerError('conflict', `Approval ${waitId} does not allow this call: ${found}.`)
     }
     used.add(waitId)
-    return { ...wait, status: 'consumed', consumedAt: at }
+    return [wait, { ...wait, status: 'consumed', consumedAt: at }]
   })
 }
 
@@ -135,17 +136,17 @@ export function consumeApprovals(
 export function refuseWaits(
   { runId, waits = [], stillPending = [] }: FinishRun,
   { cancelRequested }: Pick<RunRecord, 'cancelRequested'>,
-  find: (waitId: string) => Wait | null,
+  known: ReadonlyMap<string, Wait>,
 ): void {
   if (cancelRequested)
-    throw new ServerError('conflict', `Run ${runId} was asked to stop: it does not wait for anybody.`)
+    throw new ServerError('conflict', `Run ${runId} was asked to stop, so it cannot wait for an answer.`)
   for (const id of stillPending) {
-    const wait = find(id)
+    const wait = known.get(id)
     if (wait?.status !== 'pending' || wait.runId !== runId) {
-      throw new ServerError('conflict', `Run ${runId} does not wait for ${id} any more: it has been answered.`)
+      throw new ServerError('conflict', `Run ${runId} no longer waits for ${id}: it has been answered.`)
     }
   }
-  const taken = waits.find(({ id }, i) => find(id) !== null || waits.findIndex((other) => other.id === id) < i)
+  const taken = waits.find(({ id }, i) => known.has(id) || waits.findIndex((other) => other.id === id) < i)
   if (taken !== undefined) throw new ServerError('conflict', `There is a wait ${taken.id} already.`)
 }
 

@@ -1,0 +1,43 @@
+// Rows that several rules look for, with the errors of those that are missing.
+
+import { fileNotFound, runNotFound, sessionNotFound } from '../../domain/errors.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { Wait } from '../../domain/wait.ts'
+import { ask, type Rule } from './rows.ts'
+
+/** Throws `run_not_found`. */
+export function* findRun(runId: string): Rule<RunRecord> {
+  const run = yield* ask('run', runId)
+  if (run === null) throw runNotFound(runId)
+  return run
+}
+
+/** Throws `session_not_found`. */
+export function* findSession(sessionId: string): Rule<SessionRecord> {
+  const session = yield* ask('session', sessionId)
+  if (session === null) throw sessionNotFound(sessionId)
+  return session
+}
+
+/** The waits with these ids that there are. With a session, its waits alone; null: it has none yet. */
+export function* findWaits(ids: readonly string[], sessionId?: string | null): Rule<Map<string, Wait>> {
+  const found = new Map<string, Wait>()
+  for (const id of new Set(ids)) {
+    const wait = yield* ask('wait', id)
+    if (wait !== null && (sessionId === undefined || wait.sessionId === sessionId)) found.set(id, wait)
+  }
+  return found
+}
+
+/**
+ * Throws `file_not_found` unless all are the owner's and belong to no session or to this one (null: a session that is about to
+ * be made). Somebody else's file and one that is not there look the same.
+ */
+export function* refuseFiles(ids: readonly string[], owner: string, sessionId: string | null): Rule<void> {
+  for (const id of ids) {
+    const file = yield* ask('file', id)
+    const isFree = file?.sessionId === null || (sessionId !== null && file?.sessionId === sessionId)
+    if (file?.owner !== owner || !isFree) throw fileNotFound(id)
+  }
+}

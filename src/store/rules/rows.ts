@@ -1,0 +1,143 @@
+// The row port: all that a store does for the rules. A rule asks for rows, decides, and returns its changes as data. It never
+// writes, so a refused command leaves no trace.
+//
+// Rules are generators, so that the same text runs on a store that answers at once (SQLite, inside its synchronous
+// transaction) and on one that has to wait for each answer.
+
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { FileRecord } from '../../domain/file.ts'
+import type { Grant } from '../../domain/grant.ts'
+import type { MessageMark, MessageRole, StoredMessage } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { Approval, Wait } from '../../domain/wait.ts'
+import type { Result } from '../ports/command.ts'
+import type { NewEntry, StoredEntry } from '../ports/entry.ts'
+import type { PurgeSessions } from '../ports/sessions.ts'
+
+/**
+ * The rows as they are after the changes of the command before. Where several processes write, reading a session or one of its
+ * rows locks the session until the transaction ends.
+ */
+export interface RowReads {
+  session(id: string): SessionRecord | null
+  sessionByAlias(owner: string, alias: string): SessionRecord | null
+  /** How many sessions are not terminated. */
+  sessionCount(): number
+  /** The sessions that this command removes: those without an open run, the longest idle first. */
+  sessionsToPurge(command: PurgeSessions): PurgedSession[]
+
+  run(id: string): RunRecord | null
+  runByWireId(sessionId: string, wireId: string): RunRecord | null
+  openRuns(sessionId: string): Pick<RunRecord, 'id' | 'status'>[]
+  idempotencyKey(owner: string, key: string): IdempotencyKey | null
+
+  /** Seq of the session's last entry, 0 when it has none. */
+  head(sessionId: string): number
+  /** The seq that the session's next entry gets: behind every seq that a reader may have seen. 1 for a new session. */
+  nextSeq(sessionId: string): number
+
+  /** The messages with these ids that the session has. */
+  messageMarks(sessionId: string, ids: readonly string[]): MessageMark[]
+  /** The id of the last user message in the session's own conversation. */
+  lastUserMessage(sessionId: string): string | null
+  /** The roles of the messages that follow this one in the session's own conversation. */
+  rolesAfter(sessionId: string, messageId: string): MessageRole[]
+
+  wait(id: string): Wait | null
+  /** In the order in which they were written. */
+  pendingWaits(runId: string): Wait[]
+  /** Approvals whose answer this run took and that it has not used, in the order in which they were written. */
+  unusedApprovals(runId: string): Approval[]
+  hasGrant(id: string): boolean
+  file(id: string): FileRecord | null
+}
+
+export type PurgedSession = Pick<SessionRecord, 'id' | 'owner' | 'agent' | 'status'>
+
+export interface IdempotencyKey {
+  digest: string
+  runId: string
+  expiresAt: number
+}
+
+/** A write. A store applies the changes of a command in their order, before it decides the next command. */
+export type Change =
+  | { write: 'insert_session'; session: SessionRecord }
+  | { write: 'update_session'; id: string; patch: SessionPatch }
+  /** Removes all content of the session, and leaves a tombstone. */
+  | { write: 'bury_session'; session: SessionRecord; at: number }
+  /** Removes the session with all its content. */
+  | { write: 'remove_session'; session: PurgedSession }
+  | { write: 'insert_run'; run: RunRecord }
+  | { write: 'update_run'; before: RunRecord; run: RunRecord }
+  | { write: 'put_key'; owner: string; key: string; value: IdempotencyKey }
+  /** From `firstSeq` on, without a gap. Only text in flight (`inFlight`) may be lost in a power cut. */
+  | {
+      write: 'append_entries'
+      sessionId: string
+      runId: string
+      firstSeq: number
+      entries: readonly NewEntry[]
+      inFlight: boolean
+    }
+  /** The log of an imported session, with its own seqs. */
+  | { write: 'import_entries'; sessionId: string; entries: readonly StoredEntry[] }
+  /** Each new entry takes the place of the entries that its spans name. */
+  | { write: 'compact_entries'; sessionId: string; entries: readonly StoredEntry[] }
+  /** The first message of an id stays; an activity takes the content of a later one. */
+  | { write: 'insert_messages'; sessionId: string; messages: readonly StoredMessage[] }
+  /** Everything that follows the message, also what sub-agents said. */
+  | { write: 'supersede_messages'; sessionId: string; after: string; byRun: string }
+  | { write: 'insert_wait'; wait: Wait }
+  | { write: 'update_wait'; before: Wait; wait: Wait }
+  | { write: 'insert_grant'; grant: Grant }
+  | { write: 'remove_grant'; id: string }
+  | { write: 'insert_file'; file: FileRecord }
+  /** Files that belong to no session belong to this one from now on. */
+  | { write: 'attach_files'; ids: readonly string[]; sessionId: string }
+  | { write: 'add_audit'; records: readonly AuditRecord[] }
+  | { write: 'renew_lease'; owner: string; until: number }
+  /** Removes idempotency keys and grants that had expired at `now`, and files that were never sent. */
+  | { write: 'remove_expired'; now: number; unsentBefore: number }
+
+export interface SessionPatch {
+  /** The wall clock may step back; a session's activity does not: the later of the two counts. */
+  lastActivity?: number
+  /** What the session's count of messages changes by; also says that its log has grown. */
+  messagesAdded?: number
+  metadata?: Record<string, unknown>
+  state?: unknown
+  lastTool?: string
+  activeAgent?: string | null
+}
+
+export type Done = Extract<Result, { ok: true }>
+
+export interface Decision {
+  result: Done
+  changes: Change[]
+}
+
+/** One question to the rows. */
+export type Ask = { [Read in keyof RowReads]: { read: Read; args: Parameters<RowReads[Read]> } }[keyof RowReads]
+
+/** Throws a `ServerError` when the command is refused. */
+export type Rule<T> = Generator<Ask, T, unknown>
+
+export function* ask<Read extends keyof RowReads>(
+  read: Read,
+  ...args: Parameters<RowReads[Read]>
+): Rule<ReturnType<RowReads[Read]>> {
+  return (yield { read, args } as Ask) as ReturnType<RowReads[Read]>
+}
+
+/** Decides with rows that answer at once. */
+export function decideNow<T>(rule: Rule<T>, rows: RowReads): T {
+  let step = rule.next()
+  while (step.done !== true) {
+    const { read, args } = step.value
+    step = rule.next((rows[read] as (...args: unknown[]) => unknown)(...args))
+  }
+  return step.value
+}

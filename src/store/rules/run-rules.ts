@@ -1,0 +1,270 @@
+// How a run goes from its start to its end (`accept-run.ts` takes it into its session).
+
+import { ServerError } from '../../domain/errors.ts'
+import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/message.ts'
+import { isFinished, type RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { NewEntry } from '../ports/entry.ts'
+import type {
+  AppendEntries,
+  ClaimRun,
+  FinishRun,
+  ReleaseRun,
+  RequestCancel,
+  RunStart,
+  StartRun,
+} from '../ports/runs.ts'
+import { findRun, findSession, findWaits } from './find-rows.ts'
+import { ask, type Change, type Decision, type Rule, type SessionPatch } from './rows.ts'
+import { consumeApprovals, interruptWait, refuseWaits, voidApproval, voidedRecord } from './wait-change.ts'
+
+const isOwned = (run: RunRecord, fence: number): boolean =>
+  run.status === 'running' && run.leaseOwner !== null && run.fence === fence
+
+const fenced = (runId: string): ServerError =>
+  new ServerError('run_fenced', `Run ${runId} has ended or belongs to another process.`, {
+    details: { run_id: runId },
+  })
+
+/** The run, if it executes under this fence; otherwise throws `run_fenced`. */
+export function ownedRun(run: RunRecord | null, { runId, fence }: { runId: string; fence: number }): RunRecord {
+  if (run === null || !isOwned(run, fence)) throw fenced(runId)
+  return run
+}
+
+/** Adds the entries to the changes. Returns the first seq, 0 for none. */
+export function* appendTo(
+  changes: Change[],
+  { sessionId, id }: Pick<RunRecord, 'sessionId' | 'id'>,
+  entries: readonly NewEntry[],
+  inFlight = false,
+): Rule<number> {
+  if (entries.length === 0) return 0
+  const firstSeq = yield* ask('nextSeq', sessionId)
+  changes.push({ write: 'append_entries', sessionId, runId: id, firstSeq, entries, inFlight })
+  return firstSeq
+}
+
+/** Adds the messages to the changes. Returns how many of them count as new messages of the session. */
+export function* insertMessages(
+  changes: Change[],
+  sessionId: string,
+  messages: readonly StoredMessage[],
+): Rule<number> {
+  if (messages.length === 0) return 0
+  const ids = messages.map(({ id }) => id)
+  changes.push({ write: 'insert_messages', sessionId, messages })
+  return countNew(messages, yield* ask('messageMarks', sessionId, ids))
+}
+
+/** How many of the messages count, apart from those that the session has already. */
+export function countNew(messages: readonly StoredMessage[], known: readonly MessageMark[]): number {
+  const seen = new Set(known.map(({ id }) => id))
+  let count = 0
+  for (const message of messages) {
+    if (!seen.has(message.id) && isShown(message) && countsAsMessage(message.role)) count += 1
+    seen.add(message.id)
+  }
+  return count
+}
+
+/** In the session's own conversation: not superseded, not a sub-agent's. */
+const isShown = ({ supersededBy, lane }: MessageMark): boolean => supersededBy === undefined && lane === undefined
+
+/** A queued run as it is when it begins. */
+export const running = (run: RunRecord, leaseOwner: string, startedAt: number, firstSeq: number | null): RunRecord => ({
+  ...run,
+  status: 'running',
+  startedAt,
+  firstSeq,
+  fence: run.fence + 1,
+  leaseOwner,
+})
+
+/** Where the run branches off now: since it was asked for, others may have branched, or said the same. */
+function* branchPoint(
+  sessionId: string,
+  { supersedeAfter, messages }: RunStart,
+  known: readonly MessageMark[],
+): Rule<string | null> {
+  const marks = new Map(known.map((mark) => [mark.id, mark]))
+  const isThere = (id: string): boolean => {
+    const mark = marks.get(id)
+    return mark !== undefined && isShown(mark)
+  }
+  const said = messages.findLast(({ role }) => role === 'user')?.id
+  if (said !== undefined && isThere(said)) return said
+  const brings = said !== undefined && !marks.has(said)
+  if ((brings || said === undefined) && (supersedeAfter === undefined || isThere(supersedeAfter))) {
+    return supersedeAfter ?? null
+  }
+  return brings ? null : yield* ask('lastUserMessage', sessionId)
+}
+
+/** Adds to the changes what a run writes when it begins, apart from its own row and its entries. Returns the session as it is then. */
+export function* begin(
+  changes: Change[],
+  session: SessionRecord,
+  runId: string,
+  now: number,
+  start: RunStart,
+): Rule<SessionRecord> {
+  const { messages, supersedeAfter, state } = start
+  const ids = [...messages.map(({ id }) => id), ...(supersedeAfter === undefined ? [] : [supersedeAfter])]
+  const known = ids.length === 0 ? [] : yield* ask('messageMarks', session.id, ids)
+  const point = yield* branchPoint(session.id, start, known)
+  let messagesAdded = countNew(messages, known)
+  if (point !== null) {
+    messagesAdded -= (yield* ask('rolesAfter', session.id, point)).filter(countsAsMessage).length
+    changes.push({ write: 'supersede_messages', sessionId: session.id, after: point, byRun: runId })
+  }
+  if (messages.length > 0) changes.push({ write: 'insert_messages', sessionId: session.id, messages })
+  const patch = { lastActivity: now, messagesAdded, ...(state === undefined ? {} : { state }) }
+  changes.push({ write: 'update_session', id: session.id, patch })
+  return patched(session, patch)
+}
+
+/** The session as the patch leaves it. */
+export function patched(session: SessionRecord, patch: SessionPatch): SessionRecord {
+  const { lastActivity = 0, messagesAdded = 0, ...values } = patch
+  return {
+    ...session,
+    ...values,
+    lastActivity: Math.max(session.lastActivity, lastActivity),
+    messageCount: session.messageCount + messagesAdded,
+  }
+}
+
+export function* startRun({ runId, leaseOwner, now, start }: StartRun): Rule<Decision> {
+  const run = yield* findRun(runId)
+  const open = yield* ask('openRuns', run.sessionId)
+  const isBusy = open.some(({ status }) => status !== 'queued')
+  if (run.status !== 'queued' || isBusy) {
+    throw new ServerError(
+      'conflict',
+      `Run ${run.id} cannot start: it is ${run.status}${isBusy ? ' and its session is busy' : ''}.`,
+    )
+  }
+  const changes: Change[] = []
+  const firstSeq = yield* appendTo(changes, run, start.entries)
+  const record = running(run, leaseOwner, now, firstSeq === 0 ? null : firstSeq)
+  changes.push({ write: 'update_run', before: run, run: record })
+  const session = yield* begin(changes, yield* findSession(run.sessionId), run.id, now, start)
+  return { result: { ok: true, firstSeq, run: record, session }, changes }
+}
+
+/** Nothing but text: a store may write it with `ownedRun` alone, because there is one of these for every chunk of a model. */
+export const isTextAlone = (command: AppendEntries): boolean =>
+  !command.sync &&
+  command.consume === undefined &&
+  command.audit === undefined &&
+  command.messages === undefined &&
+  command.state === undefined &&
+  command.lastTool === undefined &&
+  command.activeAgent === undefined &&
+  command.entries.length > 0
+
+export function* appendEntries(command: AppendEntries): Rule<Decision> {
+  const { entries, sync, messages = [], consume = [], audit = [] } = command
+  const run = ownedRun(yield* ask('run', command.runId), command)
+  const { sessionId } = run
+  const ids = consume.map(({ waitId }) => waitId)
+  const waits = yield* findWaits(ids, sessionId)
+  const used = consumeApprovals(consume, waits)
+  const changes: Change[] = []
+  const firstSeq = yield* appendTo(changes, run, entries, !sync)
+  const messagesAdded = yield* insertMessages(changes, sessionId, messages)
+  const patch: SessionPatch = {
+    ...(messagesAdded === 0 ? {} : { messagesAdded }),
+    ...(command.state === undefined ? {} : { state: command.state }),
+    ...(command.lastTool === undefined ? {} : { lastTool: command.lastTool }),
+    ...(command.activeAgent === undefined ? {} : { activeAgent: command.activeAgent }),
+  }
+  if (Object.keys(patch).length > 0) changes.push({ write: 'update_session', id: sessionId, patch })
+  for (const [before, wait] of used) changes.push({ write: 'update_wait', before, wait })
+  if (audit.length > 0) changes.push({ write: 'add_audit', records: audit })
+  return { result: { ok: true, firstSeq }, changes }
+}
+
+/** The run that the command may end; otherwise throws `run_fenced`. */
+function* endingRun(command: FinishRun): Rule<RunRecord> {
+  const run = yield* findRun(command.runId)
+  if (isOwned(run, command.fence)) return run
+  // A queued or waiting run has no owner to write for it: whoever saw it last may end it.
+  const isIdle = run.status === 'queued' || (run.status === 'waiting' && command.status !== 'waiting')
+  if (!isIdle || run.fence !== command.fence) throw fenced(run.id)
+  return run
+}
+
+export function* finishRun(command: FinishRun): Rule<Decision> {
+  const { status, now, entries, messages, waits = [], stillPending = [], usage, error } = command
+  const run = yield* endingRun(command)
+  if (status === 'waiting') {
+    const ids = [...stillPending, ...waits.map(({ id }) => id)]
+    refuseWaits(command, run, yield* findWaits(ids))
+  }
+  const changes: Change[] = []
+  const firstSeq = yield* appendTo(changes, run, entries)
+  // Without entries of its own, a run that has waited keeps its end: others may have written behind it.
+  const lastSeq = firstSeq > 0 ? firstSeq + entries.length - 1 : (run.lastSeq ?? (yield* ask('head', run.sessionId)))
+  const ended: RunRecord = {
+    ...run,
+    status,
+    finishedAt: now,
+    firstSeq: run.firstSeq ?? (firstSeq === 0 ? null : firstSeq),
+    lastSeq,
+    usage,
+    error,
+    leaseOwner: null,
+  }
+  const messagesAdded = yield* insertMessages(changes, run.sessionId, messages)
+  changes.push({ write: 'update_session', id: run.sessionId, patch: { lastActivity: now, messagesAdded } })
+  if (status === 'waiting') {
+    for (const wait of waits) {
+      changes.push({ write: 'insert_wait', wait: { ...wait, runId: run.id, sessionId: run.sessionId } })
+    }
+  } else {
+    yield* interruptWaits(changes, run.id, now)
+  }
+  const unused = yield* ask('unusedApprovals', run.id)
+  for (const before of unused) changes.push({ write: 'update_wait', before, wait: voidApproval(before, command) })
+  const records = [...(command.audit ?? []), ...unused.map((approval) => voidedRecord(approval, command))]
+  if (records.length > 0) changes.push({ write: 'add_audit', records })
+  changes.push({ write: 'update_run', before: run, run: ended })
+  return { result: { ok: true, firstSeq, run: ended }, changes }
+}
+
+/** Nobody can answer any more what is pending on the run. */
+export function* interruptWaits(changes: Change[], runId: string, at: number): Rule<void> {
+  for (const before of yield* ask('pendingWaits', runId)) {
+    changes.push({ write: 'update_wait', before, wait: interruptWait(before, at) })
+  }
+}
+
+export function* claimRun({ runId, fence, leaseOwner, entries }: ClaimRun): Rule<Decision> {
+  const run = yield* findRun(runId)
+  if (run.status !== 'running' || run.fence !== fence) throw fenced(run.id)
+  const changes: Change[] = []
+  const firstSeq = yield* appendTo(changes, run, entries)
+  const record: RunRecord = { ...run, fence: fence + 1, leaseOwner }
+  changes.push({ write: 'update_run', before: run, run: record })
+  return { result: { ok: true, firstSeq, run: record }, changes }
+}
+
+export function* releaseRun(command: ReleaseRun): Rule<Decision> {
+  const before = ownedRun(yield* ask('run', command.runId), command)
+  const run: RunRecord = { ...before, fence: before.fence + 1, leaseOwner: null }
+  return { result: { ok: true, firstSeq: 0 }, changes: [{ write: 'update_run', before, run }] }
+}
+
+export function* requestCancel({ runId, entries }: RequestCancel): Rule<Decision> {
+  const run = yield* findRun(runId)
+  if (isFinished(run.status)) throw new ServerError('conflict', `Run ${run.id} has already ended as ${run.status}.`)
+  const changes: Change[] = []
+  const firstSeq = yield* appendTo(changes, run, entries)
+  // A run that waits has no other end to come that would say where its entries end.
+  const lastSeq = run.status === 'waiting' && firstSeq > 0 ? firstSeq + entries.length - 1 : run.lastSeq
+  const record: RunRecord = { ...run, cancelRequested: true, lastSeq }
+  changes.push({ write: 'update_run', before: run, run: record })
+  return { result: { ok: true, firstSeq, run: record }, changes }
+}

@@ -1,0 +1,106 @@
+// Whole sessions: made, changed, removed, imported, compacted; and the files that are uploaded to them.
+
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { AddFile } from '../ports/files.ts'
+import type {
+  CompactSession,
+  CreateSession,
+  DeleteSession,
+  ImportSession,
+  PurgeSessions,
+  UpdateSession,
+} from '../ports/sessions.ts'
+import { findSession } from './find-rows.ts'
+import { ask, type Change, type Decision, type Done, type Rule } from './rows.ts'
+import { countNew, patched } from './run-rules.ts'
+
+const nothing: Done = { ok: true, firstSeq: 0 }
+
+function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
+  const isTaken = (yield* ask('session', id)) !== null
+  if (isTaken || (alias !== null && (yield* ask('sessionByAlias', owner, alias)) !== null)) {
+    throw new ServerError('conflict', `There is already a session ${JSON.stringify(isTaken ? id : alias)}.`)
+  }
+}
+
+export function* createSession({ session }: CreateSession): Rule<Decision> {
+  yield* refuseTaken(session)
+  return { result: { ok: true, firstSeq: 0, session }, changes: [{ write: 'insert_session', session }] }
+}
+
+export function* updateSession({ sessionId, lastActivity, metadata, state }: UpdateSession): Rule<Decision> {
+  const session = yield* findSession(sessionId)
+  if (session.status === 'terminated') throw sessionNotFound(sessionId)
+  const patch = {
+    ...(lastActivity === undefined ? {} : { lastActivity }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(state === undefined ? {} : { state }),
+  }
+  return {
+    result: { ok: true, firstSeq: 0, session: patched(session, patch) },
+    changes: [{ write: 'update_session', id: sessionId, patch }],
+  }
+}
+
+export function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {
+  const session = yield* ask('session', sessionId)
+  if (session === null || session.status === 'terminated') return { result: nothing, changes: [] }
+  if ((yield* ask('openRuns', sessionId)).length > 0) {
+    throw new ServerError('conflict', 'The session has an open run. End the run, then delete the session.')
+  }
+  return { result: nothing, changes: [{ write: 'bury_session', session, at: now }] }
+}
+
+export function* purgeSessions(command: PurgeSessions): Rule<Decision> {
+  const { now, unsentBefore } = command
+  const due = yield* ask('sessionsToPurge', command)
+  return {
+    result: { ok: true, firstSeq: 0, count: due.length },
+    changes: [
+      { write: 'remove_expired', now, unsentBefore },
+      ...due.map((session): Change => ({ write: 'remove_session', session })),
+    ],
+  }
+}
+
+export function* compactSession({ sessionId, head, entries }: CompactSession): Rule<Decision> {
+  yield* findSession(sessionId)
+  const isIdle = (yield* ask('openRuns', sessionId)).length === 0
+  if (!isIdle || (yield* ask('head', sessionId)) !== head) {
+    throw new ServerError('conflict', 'The session went on while it was compacted.')
+  }
+  return { result: nothing, changes: [{ write: 'compact_entries', sessionId, entries }] }
+}
+
+export function* importSession({ session: given, runs, messages, entries, waits = [] }: ImportSession): Rule<Decision> {
+  for (const { id } of runs) {
+    if ((yield* ask('run', id)) !== null) throw new ServerError('conflict', `There is already a run ${id}.`)
+  }
+  for (const { id } of waits) {
+    if ((yield* ask('wait', id)) !== null) throw new ServerError('conflict', `There is already a wait ${id}.`)
+  }
+  yield* refuseTaken(given)
+  const session = { ...given, messageCount: countNew(messages, []) }
+  const sessionId = session.id
+  return {
+    result: nothing,
+    changes: [
+      { write: 'insert_session', session },
+      ...runs.map((run): Change => ({ write: 'insert_run', run: { ...run, sessionId } })),
+      { write: 'insert_messages', sessionId, messages },
+      ...waits.map((wait): Change => ({ write: 'insert_wait', wait: { ...wait, sessionId } })),
+      { write: 'import_entries', sessionId, entries },
+    ],
+  }
+}
+
+export function* addFile({ file }: AddFile): Rule<Decision> {
+  const { id, sessionId, owner } = file
+  const session = sessionId === null ? null : yield* ask('session', sessionId)
+  if (sessionId !== null && (session?.owner !== owner || session.status === 'terminated')) {
+    throw sessionNotFound(sessionId)
+  }
+  if ((yield* ask('file', id)) !== null) throw new ServerError('conflict', `There is already a file ${id}.`)
+  return { result: nothing, changes: [{ write: 'insert_file', file }] }
+}

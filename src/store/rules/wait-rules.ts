@@ -1,0 +1,101 @@
+// Answers to what runs wait for, and the grants that come with them. What an answer makes of a wait is in `wait-change.ts`.
+
+import type { AuditRecord } from '../../domain/audit.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Grant } from '../../domain/grant.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { Wait } from '../../domain/wait.ts'
+import type { AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
+import { findRun, findWaits } from './find-rows.ts'
+import { ask, type Change, type Decision, type Rule } from './rows.ts'
+import { appliedOf, applyAnswers, auditOf, grantsOf, replaceWait } from './wait-change.ts'
+
+interface AnswerExtras {
+  grants?: readonly Grant[] | undefined
+  answerAudit?: Readonly<Record<string, AuditRecord>> | undefined
+}
+
+/** Adds to the changes the waits as they were answered, the grants that were made with them, and what the audit trail says. */
+export function* recordAnswers(
+  changes: Change[],
+  waits: ReadonlyMap<string, Wait>,
+  applied: readonly Wait[],
+  { grants, answerAudit }: AnswerExtras,
+): Rule<void> {
+  for (const wait of applied) changes.push({ write: 'update_wait', before: waits.get(wait.id) ?? wait, wait })
+  const made = new Map<string, Grant>()
+  for (const grant of grantsOf(applied, grants)) {
+    if (!made.has(grant.id) && !(yield* ask('hasGrant', grant.id))) made.set(grant.id, grant)
+  }
+  for (const grant of made.values()) changes.push({ write: 'insert_grant', grant })
+  const records = auditOf(applied, [...made.values()], answerAudit)
+  if (records.length > 0) changes.push({ write: 'add_audit', records })
+}
+
+/** What is still pending on the run after these answers. */
+export function* leftPending(runId: string, applied: readonly Wait[]): Rule<Wait[]> {
+  const answered = new Set(applied.map(({ id }) => id))
+  return (yield* ask('pendingWaits', runId)).filter(({ id }) => !answered.has(id))
+}
+
+/** Adds to the changes that a waiting run has ended: on the wire it ended when it began to wait. */
+export function completeRun(changes: Change[], before: RunRecord, at: number): RunRecord {
+  const run: RunRecord = { ...before, status: 'completed', finishedAt: at }
+  changes.push({ write: 'update_run', before, run })
+  return run
+}
+
+export function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<Decision> {
+  const ids = answers.map(({ waitId }) => waitId)
+  const waits = yield* findWaits(ids)
+  const runs = new Map<string, RunRecord>()
+  for (const { runId } of waits.values()) runs.set(runId, yield* findRun(runId))
+  const isWaiting = (runId: string): boolean => runs.get(runId)?.status === 'waiting'
+  const answered = applyAnswers(answers, waits, ({ runId }) => (isWaiting(runId) ? null : runId))
+  const applied = appliedOf(answered)
+  const changes: Change[] = []
+  yield* recordAnswers(changes, waits, applied, { answerAudit })
+  const completed: RunRecord[] = []
+  for (const run of runs.values()) {
+    const isMet = run.status === 'waiting' && applied.some(({ runId }) => runId === run.id)
+    if (isMet && (yield* leftPending(run.id, applied)).length === 0) completed.push(completeRun(changes, run, now))
+  }
+  const [first] = completed
+  return {
+    result: { ok: true, firstSeq: 0, answered, ...(first === undefined ? {} : { completed: first }) },
+    changes,
+  }
+}
+
+export function* askAgain(command: AskAgain): Rule<Decision> {
+  const old = yield* ask('wait', command.waitId)
+  const replaced = replaceWait(old, command)
+  if (replaced === null) {
+    return { result: { ok: true, firstSeq: 0, answered: [{ applied: false, wait: old }] }, changes: [] }
+  }
+  const { before, closed, asked } = replaced
+  return {
+    result: { ok: true, firstSeq: 0, answered: [{ applied: true, wait: asked }] },
+    changes: [
+      { write: 'update_wait', before, wait: closed },
+      { write: 'insert_wait', wait: asked },
+      { write: 'add_audit', records: command.audit },
+    ],
+  }
+}
+
+export function* revokeGrant({ grantId, audit }: RevokeGrant): Rule<Decision> {
+  if (!(yield* ask('hasGrant', grantId))) {
+    throw new ServerError(
+      'conflict',
+      `There is no grant ${JSON.stringify(grantId)}; it has been revoked or has expired.`,
+    )
+  }
+  return {
+    result: { ok: true, firstSeq: 0 },
+    changes: [
+      { write: 'remove_grant', id: grantId },
+      { write: 'add_audit', records: [audit] },
+    ],
+  }
+}

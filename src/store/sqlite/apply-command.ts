@@ -1,0 +1,35 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Command } from '../ports/command.ts'
+import { decide } from '../rules/decide.ts'
+import { type Done, decideNow } from '../rules/rows.ts'
+import { isTextAlone, ownedRun } from '../rules/run-rules.ts'
+import type { EntryWriter } from './entry-writer.ts'
+import type { LiveState } from './live-sessions.ts'
+import { createRowReader } from './row-reader.ts'
+import { createRowWriter } from './row-writer.ts'
+import { createSessionIds } from './session-ids.ts'
+
+/** Applies commands inside the transaction that `sqlite-store.ts` opened. Throws a `ServerError` when one is refused, and has written nothing then. */
+export function createApplyCommand(
+  db: DatabaseSync,
+  state: LiveState,
+  writer: EntryWriter,
+): (command: Command) => Done {
+  const sidOf = createSessionIds(db, state)
+  const rows = createRowReader(db, state, writer, sidOf)
+  const write = createRowWriter(db, state, writer, sidOf)
+
+  return (command) => {
+    // Text in flight takes the short way: there is one command for every chunk of a model.
+    if (command.type === 'append' && isTextAlone(command)) {
+      const live = state.runs.get(command.runId)
+      if (live !== undefined) {
+        const { id, sessionId } = ownedRun(live.record, command)
+        return { ok: true, firstSeq: writer.appendText(writer.live(sessionId, live.sid), id, command.entries) }
+      }
+    }
+    const { result, changes } = decideNow(decide(command), rows)
+    for (const change of changes) write(change)
+    return result
+  }
+}

@@ -1,0 +1,124 @@
+// The rows that the rules ask for, inside the transaction that `sqlite-store.ts` opened.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { MessageRole } from '../../domain/message.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionStatus } from '../../domain/session.ts'
+import type { RowReads } from '../rules/rows.ts'
+import type { EntryWriter } from './entry-writer.ts'
+import type { LiveState } from './live-sessions.ts'
+import { FILE_COLUMNS, OPEN, RUN_COLUMNS, toFile, toMark, toRun, toSession, toWait, WAIT_COLUMNS } from './rows.ts'
+import type { SessionIds } from './session-ids.ts'
+
+export function createRowReader(db: DatabaseSync, state: LiveState, writer: EntryWriter, sidOf: SessionIds): RowReads {
+  const sql = {
+    session: db.prepare('SELECT * FROM sessions WHERE id = ?'),
+    sessionByAlias: db.prepare('SELECT * FROM sessions WHERE owner = ? AND alias = ?'),
+    sessionCount: db.prepare(`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`),
+    toPurge: db.prepare(
+      `SELECT id, owner, agent, status FROM sessions
+       WHERE (?4 IS NULL OR agent = ?4)
+         AND ((unlisted = 0 AND max(last_activity, coalesce(terminated_at, 0)) < ?1) OR (unlisted = 1 AND last_activity < ?2))
+         AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
+       ORDER BY last_activity LIMIT ?3`,
+    ),
+    run: db.prepare(`SELECT ${RUN_COLUMNS} WHERE runs.id = ?`),
+    runByWireId: db.prepare(`SELECT ${RUN_COLUMNS} WHERE sid = ? AND wire_id = ?`),
+    openRuns: db.prepare(`SELECT id, status FROM runs WHERE sid = ? AND ${OPEN}`),
+    key: db.prepare('SELECT digest, run_id, expires_at FROM idempotency WHERE owner = ? AND key = ?'),
+    head: db.prepare('SELECT max(last_seq) AS head FROM entries WHERE sid = ?'),
+    mark: db.prepare('SELECT id, lane, superseded_by FROM messages WHERE sid = ? AND id = ?'),
+    lastUserMessage: db.prepare(
+      `SELECT id FROM messages WHERE sid = ? AND superseded_by IS NULL AND lane IS NULL AND role = 'user' ORDER BY mid DESC LIMIT 1`,
+    ),
+    rolesAfter: db.prepare(
+      `SELECT role FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)`,
+    ),
+    wait: db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.id = ?`),
+    pendingWaits: db.prepare(
+      `SELECT ${WAIT_COLUMNS} WHERE waits.run_id = ? AND +waits.status = 'pending' ORDER BY wid`,
+    ),
+    unusedApprovals: db.prepare(
+      `SELECT ${WAIT_COLUMNS} WHERE waits.continuation_run_id = ? AND +waits.status = 'approved' ORDER BY wid`,
+    ),
+    grant: db.prepare('SELECT 1 FROM grants WHERE id = ?'),
+    file: db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`),
+  }
+
+  return {
+    session(id) {
+      const row = sql.session.get(id)
+      return row === undefined ? null : toSession(row)
+    },
+    sessionByAlias(owner, alias) {
+      const row = sql.sessionByAlias.get(owner, alias)
+      return row === undefined ? null : toSession(row)
+    },
+    sessionCount: () => Number(sql.sessionCount.get()?.n),
+    sessionsToPurge: ({ before, unlistedBefore, limit, agent }) =>
+      sql.toPurge.all(before ?? 0, unlistedBefore, limit, agent ?? null).map((row) => ({
+        id: String(row.id),
+        owner: String(row.owner),
+        agent: String(row.agent),
+        status: String(row.status) as SessionStatus,
+      })),
+
+    run(id) {
+      const live = state.runs.get(id)
+      if (live !== undefined) return live.record
+      const row = sql.run.get(id)
+      return row === undefined ? null : toRun(row)
+    },
+    runByWireId(sessionId, wireId) {
+      const row = sql.runByWireId.get(sidOf(sessionId), wireId)
+      return row === undefined ? null : toRun(row)
+    },
+    openRuns: (sessionId) =>
+      sql.openRuns
+        .all(sidOf(sessionId))
+        .map((row) => ({ id: String(row.id), status: String(row.status) as RunRecord['status'] })),
+    idempotencyKey(owner, key) {
+      const row = sql.key.get(owner, key)
+      return row === undefined
+        ? null
+        : { digest: String(row.digest), runId: String(row.run_id), expiresAt: Number(row.expires_at) }
+    },
+
+    head: (sessionId) => state.sessions.get(sessionId)?.head ?? Number(sql.head.get(sidOf(sessionId))?.head ?? 0),
+    nextSeq(sessionId) {
+      const sid = sidOf(sessionId)
+      return sid === null ? 1 : writer.live(sessionId, sid).head + 1
+    },
+
+    messageMarks(sessionId, ids) {
+      const sid = sidOf(sessionId)
+      if (sid === null) return []
+      return ids.flatMap((id) => {
+        const row = sql.mark.get(sid, id)
+        return row === undefined ? [] : [toMark(row)]
+      })
+    },
+    lastUserMessage(sessionId) {
+      const row = sql.lastUserMessage.get(sidOf(sessionId))
+      return row === undefined ? null : String(row.id)
+    },
+    rolesAfter: (sessionId, messageId) =>
+      sql.rolesAfter.all(sidOf(sessionId), messageId).map((row) => String(row.role) as MessageRole),
+
+    wait(id) {
+      const row = sql.wait.get(id)
+      return row === undefined ? null : toWait(row)
+    },
+    pendingWaits: (runId) => sql.pendingWaits.all(runId).map(toWait),
+    unusedApprovals: (runId) =>
+      sql.unusedApprovals
+        .all(runId)
+        .map(toWait)
+        .filter((wait) => wait.wait === 'approval'),
+    hasGrant: (id) => sql.grant.get(id) !== undefined,
+    file(id) {
+      const row = sql.file.get(id)
+      return row === undefined ? null : toFile(row)
+    },
+  }
+}

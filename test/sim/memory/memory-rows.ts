@@ -1,0 +1,278 @@
+// The rows of the memory store: what the rules read, and how their changes are written. A state is a function of the commands
+// that were applied to it, so a command's own objects are never changed.
+
+import type { StoredMessage } from '../../../src/domain/message.ts'
+import type { RunRecord } from '../../../src/domain/run.ts'
+import type { SessionRecord } from '../../../src/domain/session.ts'
+import { unreachable } from '../../../src/domain/unreachable.ts'
+import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
+import type { StoredEntry } from '../../../src/store/ports/entry.ts'
+import type { Change, RowReads } from '../../../src/store/rules/rows.ts'
+import { patched } from '../../../src/store/rules/run-rules.ts'
+import {
+  headOf,
+  isGrantedAt,
+  isShown,
+  type MemorySession,
+  type MemoryState,
+  nameOf,
+  openRunsOf,
+  reserve,
+} from './memory-state.ts'
+
+export function createRowReader(state: MemoryState): RowReads {
+  const recordOf = (id: string | undefined): SessionRecord | null =>
+    id === undefined ? null : (state.sessions.get(id)?.record ?? null)
+  const messagesOf = (sessionId: string): StoredMessage[] => [
+    ...(state.sessions.get(sessionId)?.messages.values() ?? []),
+  ]
+
+  return {
+    session: recordOf,
+    sessionByAlias: (owner, alias) => recordOf(state.aliases.get(nameOf(owner, alias))),
+    sessionCount: () => [...state.sessions.values()].filter(({ record }) => record.status !== 'terminated').length,
+    sessionsToPurge: ({ agent, before, unlistedBefore, limit }) =>
+      [...state.sessions.values()]
+        .filter(({ record }) => agent === undefined || record.agent === agent)
+        .filter(({ record: { unlisted, lastActivity, terminatedAt } }) =>
+          unlisted ? lastActivity < unlistedBefore : Math.max(lastActivity, terminatedAt ?? 0) < (before ?? 0),
+        )
+        .filter((session) => openRunsOf(session).length === 0)
+        .map(({ record }) => record)
+        .sort((a, b) => a.lastActivity - b.lastActivity)
+        .slice(0, limit),
+
+    run: (id) => state.runs.get(id) ?? null,
+    runByWireId: (sessionId, wireId) =>
+      state.sessions.get(sessionId)?.runs.find((run) => run.wireId === wireId) ?? null,
+    openRuns(sessionId) {
+      const session = state.sessions.get(sessionId)
+      return session === undefined ? [] : openRunsOf(session)
+    },
+    idempotencyKey: (owner, key) => state.idempotency.get(nameOf(owner, key)) ?? null,
+
+    head(sessionId) {
+      const session = state.sessions.get(sessionId)
+      return session === undefined ? 0 : headOf(session)
+    },
+    nextSeq: (sessionId) => state.sessions.get(sessionId)?.nextSeq ?? 1,
+
+    messageMarks(sessionId, ids) {
+      const messages = state.sessions.get(sessionId)?.messages
+      return ids.flatMap((id) => messages?.get(id) ?? [])
+    },
+    lastUserMessage: (sessionId) =>
+      messagesOf(sessionId).findLast((message) => message.role === 'user' && isShown(message))?.id ?? null,
+    rolesAfter(sessionId, messageId) {
+      const messages = messagesOf(sessionId)
+      const at = messages.findIndex(({ id }) => id === messageId)
+      return at < 0
+        ? []
+        : messages
+            .slice(at + 1)
+            .filter(isShown)
+            .map(({ role }) => role)
+    },
+
+    wait: (id) => state.waits.get(id) ?? null,
+    pendingWaits: (runId) =>
+      [...state.waits.values()].filter((wait) => wait.runId === runId && wait.status === 'pending'),
+    unusedApprovals: (runId) =>
+      [...state.waits.values()].flatMap((wait) =>
+        wait.wait === 'approval' && wait.continuationRunId === runId && wait.status === 'approved' ? [wait] : [],
+      ),
+    hasGrant: (id) => state.grants.has(id),
+    file: (id) => state.files.get(id) ?? null,
+  }
+}
+
+export function writeRow(state: MemoryState, change: Change): void {
+  switch (change.write) {
+    case 'insert_session':
+      insertSession(state, change.session)
+      return
+    case 'update_session': {
+      const session = sessionOf(state, change.id)
+      session.record = patched(session.record, change.patch)
+      return
+    }
+    case 'bury_session': {
+      const session = sessionOf(state, change.session.id)
+      erase(state, session)
+      const { label: _, ...rest } = session.record
+      session.record = {
+        ...rest,
+        activeAgent: null,
+        status: 'terminated',
+        terminatedAt: change.at,
+        lastTool: null,
+        metadata: {},
+        alias: null,
+        messageCount: 0,
+        state: undefined,
+      }
+      return
+    }
+    case 'remove_session':
+      erase(state, sessionOf(state, change.session.id))
+      state.sessions.delete(change.session.id)
+      return
+
+    case 'insert_run': {
+      const session = sessionOf(state, change.run.sessionId)
+      state.runs.set(change.run.id, change.run)
+      session.runs.push(change.run)
+      reserve(session)
+      return
+    }
+    case 'update_run':
+      updateRun(state, change.run)
+      return
+    case 'put_key':
+      state.idempotency.set(nameOf(change.owner, change.key), change.value)
+      return
+
+    case 'append_entries': {
+      const session = sessionOf(state, change.sessionId)
+      for (const [i, { kind, data }] of change.entries.entries()) {
+        session.entries.push({ seq: change.firstSeq + i, runId: change.runId, kind, data })
+      }
+      session.nextSeq = change.firstSeq + change.entries.length
+      reserve(session)
+      return
+    }
+    case 'import_entries': {
+      const session = sessionOf(state, change.sessionId)
+      session.entries = [...change.entries]
+      session.nextSeq = Math.max(headOf(session), ...session.runs.map((run) => run.lastSeq ?? 0)) + 1
+      reserve(session)
+      return
+    }
+    case 'compact_entries':
+      compact(sessionOf(state, change.sessionId), change.entries)
+      return
+    case 'insert_messages':
+      for (const message of change.messages) insertMessage(sessionOf(state, change.sessionId), message)
+      return
+    case 'supersede_messages':
+      supersede(sessionOf(state, change.sessionId), change.after, change.byRun)
+      return
+
+    case 'insert_wait':
+    case 'update_wait':
+      state.waits.set(change.wait.id, change.wait)
+      return
+    case 'insert_grant':
+      state.grants.set(change.grant.id, change.grant)
+      return
+    case 'remove_grant':
+      state.grants.delete(change.id)
+      return
+
+    case 'insert_file':
+      state.files.set(change.file.id, change.file)
+      return
+    case 'attach_files':
+      for (const id of change.ids) {
+        const file = state.files.get(id)
+        if (file?.sessionId === null) state.files.set(id, { ...file, sessionId: change.sessionId })
+      }
+      return
+
+    case 'add_audit':
+      for (const record of change.records) {
+        const last = state.audit.at(-1)
+        const end = last === undefined ? EMPTY_CHAIN : { n: last.n, head: last.hash }
+        state.audit.push(nextEntry(end, JSON.stringify(record)))
+      }
+      return
+    case 'renew_lease':
+      state.leases.set(change.owner, change.until)
+      return
+    case 'remove_expired':
+      removeExpired(state, change)
+      return
+    default:
+      unreachable(change)
+  }
+}
+
+function sessionOf(state: MemoryState, id: string): MemorySession {
+  const session = state.sessions.get(id)
+  if (session === undefined) throw new Error(`The rules change session ${id}, which is not there.`)
+  return session
+}
+
+function insertSession(state: MemoryState, record: SessionRecord): void {
+  state.sessions.set(record.id, {
+    record,
+    entries: [],
+    messages: new Map(),
+    runs: [],
+    nextSeq: 1,
+    reservedTo: 0,
+    compactedTo: 0,
+  })
+  if (record.alias !== null) state.aliases.set(nameOf(record.owner, record.alias), record.id)
+}
+
+function updateRun(state: MemoryState, run: RunRecord): void {
+  const session = sessionOf(state, run.sessionId)
+  state.runs.set(run.id, run)
+  session.runs = session.runs.map((one) => (one.id === run.id ? run : one))
+  reserve(session)
+}
+
+function compact(session: MemorySession, compacted: readonly StoredEntry[]): void {
+  const entries = new Map(session.entries.map((entry) => [entry.seq, entry]))
+  for (const entry of compacted) {
+    for (const [seq] of entry.spans ?? []) entries.delete(seq)
+    entries.set(entry.seq, entry)
+  }
+  session.compactedTo = headOf(session)
+  session.entries = [...entries.values()].sort((a, b) => a.seq - b.seq)
+}
+
+function insertMessage(session: MemorySession, message: StoredMessage): void {
+  const known = session.messages.get(message.id)
+  if (known === undefined) session.messages.set(message.id, message)
+  else if (known.role === 'activity' && message.role === 'activity') {
+    // Where it was first shown, as it is now.
+    const { activity: _, ...rest } = known
+    const { activity } = message
+    session.messages.set(message.id, activity === undefined ? rest : { ...rest, activity })
+  }
+}
+
+function supersede(session: MemorySession, after: string, byRun: string): void {
+  if (!session.messages.has(after)) return
+  let follows = false
+  for (const message of session.messages.values()) {
+    if (follows && message.supersededBy === undefined) {
+      session.messages.set(message.id, { ...message, supersededBy: byRun })
+    }
+    follows ||= message.id === after
+  }
+}
+
+function erase(state: MemoryState, session: MemorySession): void {
+  const { id, owner, alias } = session.record
+  if (alias !== null) state.aliases.delete(nameOf(owner, alias))
+  const runIds = new Set(session.runs.map((run) => run.id))
+  for (const [name, { runId }] of state.idempotency) if (runIds.has(runId)) state.idempotency.delete(name)
+  for (const runId of runIds) state.runs.delete(runId)
+  for (const [waitId, { sessionId }] of state.waits) if (sessionId === id) state.waits.delete(waitId)
+  for (const [grantId, { sessionId }] of state.grants) if (sessionId === id) state.grants.delete(grantId)
+  for (const [fileId, { sessionId }] of state.files) if (sessionId === id) state.files.delete(fileId)
+  session.entries = []
+  session.messages.clear()
+  session.runs = []
+}
+
+function removeExpired(state: MemoryState, { now, unsentBefore }: Extract<Change, { write: 'remove_expired' }>): void {
+  for (const [name, { expiresAt }] of state.idempotency) if (expiresAt <= now) state.idempotency.delete(name)
+  for (const [id, grant] of state.grants) if (!isGrantedAt(grant, now)) state.grants.delete(id)
+  for (const [id, { sessionId, createdAt }] of state.files) {
+    if (sessionId === null && createdAt < unsentBefore) state.files.delete(id)
+  }
+}
