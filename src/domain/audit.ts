@@ -28,9 +28,14 @@ export interface AuditRecord {
 
 /** A stored record. Its hash covers the hash of the entry before it, so nobody can change, remove or insert one unnoticed. */
 export interface AuditEntry {
-  /** 1, 2, 3, … without gaps. */
+  /** Id of the chain that the entry belongs to. Processes that write at the same time write a chain each. */
+  chain: string
+  /** 1, 2, 3, … without gaps in its chain. */
   n: number
   /** The record as JSON text: exactly what was hashed. */
   text: string
   hash: string
 }
+
+/** The only chain of a store that one process writes. */
+export const MAIN_CHAIN = 'main'

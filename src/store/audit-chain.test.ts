@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AuditEntry } from '../domain/audit.ts'
-import { chain, EMPTY_CHAIN, GENESIS, nextEntry, verifyChain } from './audit-chain.ts'
+import { type AuditEntry, MAIN_CHAIN } from '../domain/audit.ts'
+import { EMPTY_CHAIN, emptyChain, linkHash, nextEntry, verifyChain } from './audit-chain.ts'
 
 function trail(length: number): AuditEntry[] {
   const entries: AuditEntry[] = []
@@ -8,33 +8,34 @@ function trail(length: number): AuditEntry[] {
   for (let i = 1; i <= length; i += 1) {
     const entry = nextEntry(end, `{"record":${i}}`)
     entries.push(entry)
-    end = { n: entry.n, head: entry.hash }
+    end = { ...entry, head: entry.hash }
   }
   return entries
 }
 
+const GENESIS = EMPTY_CHAIN.head
 const five = trail(5)
-const at = (i: number): AuditEntry => five[i] ?? { n: 0, text: '', hash: '' }
+const at = (i: number): AuditEntry => five[i] ?? { chain: MAIN_CHAIN, n: 0, text: '', hash: '' }
 
 test('a hash is SHA-256 over the hash before it, a newline and the text', () => {
   expect(GENESIS).toBe('0000000000000000000000000000000000000000000000000000000000000000')
   // printf '%s\n{"a":1}' 0000… | sha256sum
-  expect(chain(GENESIS, '{"a":1}')).toBe('f21735afd2cd6af4fc5804b0045cebfd545aef8396d29d030c39cb8880b45b7f')
+  expect(linkHash(GENESIS, '{"a":1}')).toBe('f21735afd2cd6af4fc5804b0045cebfd545aef8396d29d030c39cb8880b45b7f')
 })
 
 test('a trail as it was written is sound, whole and in parts', () => {
-  expect(verifyChain([])).toEqual({ ok: true, n: 0, head: GENESIS })
-  expect(verifyChain(five)).toEqual({ ok: true, n: 5, head: at(4).hash })
+  expect(verifyChain([])).toEqual({ ok: true, chain: MAIN_CHAIN, n: 0, head: GENESIS })
+  expect(verifyChain(five)).toEqual({ ok: true, chain: MAIN_CHAIN, n: 5, head: at(4).hash })
   const first = verifyChain(five.slice(0, 2))
-  expect(first).toEqual({ ok: true, n: 2, head: at(1).hash })
-  expect(first.ok && verifyChain(five.slice(2), first)).toEqual({ ok: true, n: 5, head: at(4).hash })
+  expect(first).toEqual({ ok: true, chain: MAIN_CHAIN, n: 2, head: at(1).hash })
+  expect(first.ok && verifyChain(five.slice(2), first)).toEqual({ ok: true, chain: MAIN_CHAIN, n: 5, head: at(4).hash })
 })
 
 const rehashed = (entries: readonly { n: number; text: string }[]): AuditEntry[] => {
   let head = GENESIS
   return entries.map(({ n, text }) => {
-    head = chain(head, text)
-    return { n, text, hash: head }
+    head = linkHash(head, text)
+    return { chain: MAIN_CHAIN, n, text, hash: head }
   })
 }
 
@@ -42,7 +43,7 @@ test.each<[string, AuditEntry[], number]>([
   ['a changed text', five.with(2, { ...at(2), text: '{"record":33}' }), 3],
   [
     'a changed text whose own hash was made anew',
-    five.with(2, { ...at(2), text: 'x', hash: chain(at(1).hash, 'x') }),
+    five.with(2, { ...at(2), text: 'x', hash: linkHash(at(1).hash, 'x') }),
     4,
   ],
   ['a changed hash', five.with(4, { ...at(4), hash: GENESIS }), 5],
@@ -53,7 +54,7 @@ test.each<[string, AuditEntry[], number]>([
     five.toSpliced(2, 1).map((entry, i) => ({ ...entry, n: i + 1 })),
     3,
   ],
-  ['an entry put in', five.toSpliced(2, 0, { n: 3, text: 'x', hash: chain(at(1).hash, 'x') }), 4],
+  ['an entry put in', five.toSpliced(2, 0, { chain: MAIN_CHAIN, n: 3, text: 'x', hash: linkHash(at(1).hash, 'x') }), 4],
   ['an entry put in twice', five.toSpliced(2, 0, at(1)), 3],
   ['two entries that changed places', [at(0), at(2), at(1), at(3), at(4)], 2],
 ])('%s is noticed, and where', (_what, entries, n) => {
@@ -63,5 +64,18 @@ test.each<[string, AuditEntry[], number]>([
 test('whoever noted an earlier hash notices a trail that was made anew from its beginning', () => {
   const forged = rehashed(five.map(({ n }) => ({ n, text: 'forged' })))
   expect(verifyChain(forged).ok).toBe(true)
-  expect(verifyChain(forged.slice(2), { n: 2, head: at(1).hash })).toMatchObject({ ok: false, n: 3 })
+  expect(verifyChain(forged.slice(2), { chain: MAIN_CHAIN, n: 2, head: at(1).hash })).toMatchObject({ ok: false, n: 3 })
+})
+
+test('every hash covers the id of its chain', () => {
+  const other = nextEntry(emptyChain('replica-2'), at(0).text)
+  expect(other.hash).not.toBe(at(0).hash)
+  expect(verifyChain([other], emptyChain('replica-2'))).toEqual({
+    ok: true,
+    chain: 'replica-2',
+    n: 1,
+    head: other.hash,
+  })
+  expect(verifyChain([other])).toMatchObject({ ok: false, n: 1 })
+  expect(verifyChain([{ ...other, chain: MAIN_CHAIN }])).toMatchObject({ ok: false, n: 1 })
 })

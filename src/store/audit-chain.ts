@@ -1,37 +1,49 @@
-// The hash chain of the audit trail. An entry's hash covers its text and the hash before it, so that nothing can be changed,
-// taken out of the middle or put in unless every later hash is made anew. That the end was not cut off is seen only by whoever
-// noted its number and hash elsewhere.
+// The hash chains of the audit trail. An entry's hash covers its text and the hash before it, so nothing can be changed, taken out
+// of the middle or put in unless every later hash is made anew. Only someone who noted the last number and hash elsewhere sees
+// that the end was cut off.
 
-import type { AuditEntry } from '../domain/audit.ts'
+import { type AuditEntry, MAIN_CHAIN } from '../domain/audit.ts'
 import { sha256 } from '../json/digest.ts'
 
-/** What the first entry names as the hash before it. */
-export const GENESIS = '0'.repeat(64)
-
 export interface ChainEnd {
+  chain: string
   /** The number of the last entry, 0 before the first. */
   n: number
-  /** Its hash. */
+  /** The hash of the last entry. */
   head: string
 }
 
-export const EMPTY_CHAIN: ChainEnd = { n: 0, head: GENESIS }
+/**
+ * A chain without entries. The hash before the first entry says which chain it is, so every hash of a chain covers its id: an
+ * entry cannot pass to another chain unnoticed. For the main chain these are zeros, as when there was only one chain.
+ */
+export const emptyChain = (chain: string): ChainEnd => ({
+  chain,
+  n: 0,
+  head: chain === MAIN_CHAIN ? '0'.repeat(64) : sha256(chain),
+})
 
-export const chain = (previousHash: string, text: string): string => sha256(`${previousHash}\n${text}`)
+export const EMPTY_CHAIN: ChainEnd = emptyChain(MAIN_CHAIN)
+
+export const linkHash = (previousHash: string, text: string): string => sha256(`${previousHash}\n${text}`)
 
 export type ChainVerdict =
-  | { ok: true; n: number; head: string }
+  | ({ ok: true } & ChainEnd)
   /** `n` is the first entry that does not follow from the one before it. */
   | { ok: false; n: number; reason: string }
 
-/** `previous` is where an earlier part of the trail ended: what a verdict that is ok says. */
+/** `previous` is where an earlier part of the chain ended: a verdict that is ok can be passed on. */
 export function verifyChain(entries: Iterable<AuditEntry>, previous: ChainEnd = EMPTY_CHAIN): ChainVerdict {
+  const { chain } = previous
   let { n, head } = previous
   for (const entry of entries) {
+    if (entry.chain !== chain) {
+      return { ok: false, n: n + 1, reason: `Entry ${n + 1} belongs to the chain ${JSON.stringify(entry.chain)}.` }
+    }
     if (entry.n !== n + 1) {
       return { ok: false, n: n + 1, reason: `Entry ${n + 1} is missing: entry ${entry.n} comes after entry ${n}.` }
     }
-    if (entry.hash !== chain(head, entry.text)) {
+    if (entry.hash !== linkHash(head, entry.text)) {
       return {
         ok: false,
         n: entry.n,
@@ -41,10 +53,10 @@ export function verifyChain(entries: Iterable<AuditEntry>, previous: ChainEnd = 
     n = entry.n
     head = entry.hash
   }
-  return { ok: true, n, head }
+  return { ok: true, chain, n, head }
 }
 
 /** The entry that goes behind `end`. */
-export function nextEntry(end: ChainEnd, text: string): AuditEntry {
-  return { n: end.n + 1, text, hash: chain(end.head, text) }
+export function nextEntry({ chain, n, head }: ChainEnd, text: string): AuditEntry {
+  return { chain, n: n + 1, text, hash: linkHash(head, text) }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { MAIN_CHAIN } from '../../domain/audit.ts'
 import { verifyChain } from '../audit-chain.ts'
 import {
   accept,
@@ -46,7 +47,10 @@ export function describeAudit(open: OpenStore): void {
       expect(JSON.parse(entries[2]?.text ?? '')).toEqual(
         newAudit('two 0 \ud83d', { details: { n: 0, ok: true, none: null } }),
       )
-      expect(verifyChain(entries)).toEqual({ ok: true, n: 62, head: entries.at(-1)?.hash })
+      expect(await store2.audit.chains()).toEqual([MAIN_CHAIN])
+      expect(await store2.audit.entries(0, 1_000, MAIN_CHAIN)).toEqual(entries)
+      expect(await store2.audit.entries(0, 1_000, 'other')).toEqual([])
+      expect(verifyChain(entries)).toEqual({ ok: true, chain: MAIN_CHAIN, n: 62, head: entries.at(-1)?.hash })
       expect(await store2.audit.entries(60, 1)).toEqual([entries[60]])
       expect(await store2.audit.entries(62, 10)).toEqual([])
     })

@@ -21,6 +21,6 @@ test('a transaction that is rolled back leaves no gap and no hash in the trail',
 
   const entries = await reads.audit.entries(0, 10)
   expect(entries.map(({ text }) => JSON.parse(text).by)).toEqual(['first', 'second', 'third'])
-  expect(verifyChain(entries)).toEqual({ ok: true, n: 3, head: entries[2]?.hash })
+  expect(verifyChain(entries)).toEqual({ ok: true, chain: 'main', n: 3, head: entries[2]?.hash })
   db.close()
 })

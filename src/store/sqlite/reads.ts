@@ -1,6 +1,7 @@
 // The reading half of the store.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { MAIN_CHAIN } from '../../domain/audit.ts'
 import type { StoredEntry } from '../ports/entry.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { StoreReads } from '../store-reads.ts'
@@ -15,7 +16,7 @@ import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   const sid = createSessionIds(db, state)
-  const auditAfter = db.prepare('SELECT n, text, hash FROM audit WHERE n > ? ORDER BY n LIMIT ?')
+  const auditAfter = db.prepare('SELECT chain, n, text, hash FROM audit WHERE n > ? AND chain = ? ORDER BY n LIMIT ?')
 
   return {
     ...createEntryReads(db, state, sid),
@@ -26,10 +27,14 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
     grants: createGrantReads(db),
     files: createFileReads(db),
     audit: {
-      async entries(n, limit) {
-        return auditAfter
-          .all(n, limit)
-          .map((row) => ({ n: Number(row.n), text: String(row.text), hash: String(row.hash) }))
+      chains: async () => [MAIN_CHAIN],
+      async entries(after, limit, chain = MAIN_CHAIN) {
+        return auditAfter.all(after, chain, limit).map((row) => ({
+          chain: String(row.chain),
+          n: Number(row.n),
+          text: String(row.text),
+          hash: String(row.hash),
+        }))
       },
     },
   }

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { verifyChain } from '../audit-chain.ts'
 import { addFile, newAudit, newFile, newMessage, newSession } from '../contract/samples.contract.ts'
 import { createApplyCommand } from './apply-command.ts'
 import { createAuditTable } from './audit-table.ts'
@@ -38,7 +40,7 @@ function open(db: DatabaseSync) {
   return { reads: createReads(db, state), apply: createApplyCommand(db, state, createEntryWriter(db, state, null)) }
 }
 
-test.each([1, 2, 3, 4, 5, 6])(
+test.each([1, 2, 3, 4, 5, 6, 7])(
   'a database of version %i keeps its sessions and learns what came later',
   async (version) => {
     const { db, session, message } = databaseOf(version)
@@ -87,6 +89,32 @@ test('a yes that a run of an older version has left unused is over, one that a r
     ['used', 'consumed'],
     ['to use', 'approved'],
   ])
+  db.close()
+})
+
+/** As it was written before entries had the id of a chain. */
+function writeOldTrail(db: DatabaseSync, texts: readonly string[]): string {
+  let hash = '0'.repeat(64)
+  for (const [i, text] of texts.entries()) {
+    hash = createHash('sha256').update(`${hash}\n${text}`).digest('hex')
+    db.prepare('INSERT INTO audit (n, text, hash) VALUES (?, ?, ?)').run(i + 1, text, hash)
+  }
+  return hash
+}
+
+test('an audit trail from before there were chains is whole as it was, and goes on as the main chain', async () => {
+  const { db } = databaseOf(7)
+  const head = writeOldTrail(db, ['{"old":1}', '{"old":2}'])
+
+  migrate(db)
+
+  const { reads, apply } = open(db)
+  const old = await reads.audit.entries(0, 10)
+  expect(verifyChain(old)).toEqual({ ok: true, chain: 'main', n: 2, head })
+  apply({ type: 'add_audit', audit: [newAudit('ann')] })
+  const entries = await reads.audit.entries(0, 10)
+  expect(entries.slice(0, 2)).toEqual(old)
+  expect(verifyChain(entries)).toMatchObject({ ok: true, n: 3 })
   db.close()
 })
 

@@ -190,6 +190,9 @@ const migrations: readonly string[] = [
   -- and read every run that a session ever had to find the open ones.
   CREATE INDEX runs_session ON runs (sid + 0);
   `,
+  `
+  ALTER TABLE audit ADD COLUMN chain TEXT NOT NULL DEFAULT 'main';
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

@@ -1,5 +1,6 @@
 // The reading half of the store. What it returns may share parts with the state: `memory-store.ts` hands out copies.
 
+import { MAIN_CHAIN } from '../../../src/domain/audit.ts'
 import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
@@ -195,8 +196,9 @@ export function createMemoryReads(state: MemoryState): AtOnce<StoreReads> {
     },
 
     audit: {
+      chains: () => [MAIN_CHAIN],
       // Entry n is at place n - 1.
-      entries: (n, limit) => state.audit.slice(n, n + limit),
+      entries: (n, limit, chain = MAIN_CHAIN) => (chain === MAIN_CHAIN ? state.audit.slice(n, n + limit) : []),
     },
   }
 }

@@ -182,7 +182,7 @@ export function writeRow(state: MemoryState, change: Change): void {
     case 'add_audit':
       for (const record of change.records) {
         const last = state.audit.at(-1)
-        const end = last === undefined ? EMPTY_CHAIN : { n: last.n, head: last.hash }
+        const end = last === undefined ? EMPTY_CHAIN : { ...last, head: last.hash }
         state.audit.push(nextEntry(end, JSON.stringify(record)))
       }
       return

@@ -1,10 +1,13 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from '../../../domain/audit.ts'
-import { EMPTY_CHAIN, nextEntry } from '../../../store/audit-chain.ts'
+import { type AuditEntry, MAIN_CHAIN } from '../../../domain/audit.ts'
+import { emptyChain, nextEntry } from '../../../store/audit-chain.ts'
 import { accept, acceptedRun, append, done, newAudit, newSession } from '../../../store/contract/samples.contract.ts'
+import type { AuditReads } from '../../../store/ports/audit.ts'
 import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
+import { migrate } from '../../../store/sqlite/schema.ts'
 import { createSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { main } from '../../main.ts'
 import { reportError } from '../../report-error.ts'
@@ -14,7 +17,7 @@ import { listAudit } from './list.ts'
 import { verifyAudit } from './verify.ts'
 
 /** A trail of calls; more than a page of them is read in pages. */
-function trailOf(count: number): AuditEntry[] {
+function trailOf(count: number, chain = MAIN_CHAIN): AuditEntry[] {
   const entries: AuditEntry[] = []
   for (let n = 1; n <= count; n += 1) {
     const last = entries.at(-1)
@@ -29,13 +32,15 @@ function trailOf(count: number): AuditEntry[] {
       call: `c${n}`,
       details: { decision: 'approve', digest: 'ab'.repeat(32) },
     })
-    entries.push(nextEntry(last === undefined ? EMPTY_CHAIN : { n: last.n, head: last.hash }, text))
+    entries.push(nextEntry(last === undefined ? emptyChain(chain) : { ...last, head: last.hash }, text))
   }
   return entries
 }
 
-const readsOf = (entries: readonly AuditEntry[]) => ({
-  entries: async (n: number, limit: number) => entries.filter((entry) => entry.n > n).slice(0, limit),
+const readsOf = (trail: readonly AuditEntry[]): AuditReads => ({
+  chains: async () => [...new Set([MAIN_CHAIN, ...trail.map(({ chain }) => chain)])],
+  entries: async (after, limit, wanted = MAIN_CHAIN) =>
+    trail.filter(({ chain, n }) => chain === wanted && n > after).slice(0, limit),
 })
 
 async function verify(entries: readonly AuditEntry[], options: Parameters<typeof verifyAudit>[1] = {}) {
@@ -93,6 +98,29 @@ describe('quarterdeck audit verify', () => {
   })
 })
 
+describe('a trail of several chains', () => {
+  const [ours, theirs] = [trailOf(3), trailOf(2, 'replica-2')]
+  const heads = [ours, theirs].map((chain) => chain.at(-1)?.hash ?? '')
+
+  test('is verified chain by chain, and each has its head', async () => {
+    const whole = {
+      exitCode: 0,
+      out: `The audit trail is whole: 5 entries.\nhead ${heads[0]} of chain main\nhead ${heads[1]} of chain replica-2\n`,
+      err: '',
+    }
+
+    expect(await verify([...ours, ...theirs])).toEqual(whole)
+    expect(await verify([...ours, ...theirs], { expect: heads[1] ?? '' })).toEqual(whole)
+    expect((await verify([...ours, ...theirs.slice(1)])).err).toContain('broken at entry 1.')
+  })
+
+  test('an entry that passed from one chain to another is seen', async () => {
+    const moved = theirs.slice(0, 1).map((entry) => ({ ...entry, chain: MAIN_CHAIN, n: 1 }))
+
+    expect((await verify(moved)).err).toContain('broken at entry 1.')
+  })
+})
+
 describe('quarterdeck audit list', () => {
   test('shows the newest entries, safe to print', async () => {
     const io = createTestIo()
@@ -126,6 +154,22 @@ describe('quarterdeck audit list', () => {
 })
 
 describe('the audit commands', () => {
+  test('find the trail of a version without chains whole, with the head it had then', async () => {
+    const cwd = await tempFolder()
+    await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
+    const database = new DatabaseSync(join(cwd, '.quarterdeck', 'quarterdeck.db'))
+    migrate(database, 7)
+    database.exec('PRAGMA journal_mode = WAL')
+    const insert = database.prepare('INSERT INTO audit (n, text, hash) VALUES (?, ?, ?)')
+    const trail = trailOf(3)
+    for (const { n, text, hash } of trail) insert.run(n, text, hash)
+    database.close()
+    const io = createTestIo({ cwd })
+
+    expect(await main(['audit', 'verify', '--expect', trail[2]?.hash ?? ''], io)).toBe(0)
+    expect(io.printed()).toBe(`The audit trail is whole: 3 entries.\nhead ${trail[2]?.hash}\n`)
+  })
+
   test('read the data directory of a server that is not running, and see a change by hand', async () => {
     const cwd = await tempFolder()
     const dataDir = join(cwd, '.quarterdeck')

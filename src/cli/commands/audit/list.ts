@@ -16,8 +16,12 @@ export async function listAudit(
   if (!Number.isInteger(most) || most < 1) {
     throw new CliError(exitCodes.usage.code, `--limit ${JSON.stringify(limit)}: expected a whole number from 1.`)
   }
-  let newest: AuditEntry[] = []
-  for await (const page of auditPages(trail)) newest = [...newest, ...page].slice(-most)
+  const newest: AuditEntry[] = []
+  for (const chain of await trail.chains()) {
+    let ofChain: AuditEntry[] = []
+    for await (const page of auditPages(trail, chain)) ofChain = [...ofChain, ...page].slice(-most)
+    newest.push(...ofChain)
+  }
 
   if (json) for (const entry of newest) io.stdout.write(`${JSON.stringify(summary(entry))}\n`)
   else if (newest.length > 0) io.stdout.write(table(newest))

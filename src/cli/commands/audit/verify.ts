@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../domain/audit.ts'
-import { EMPTY_CHAIN, verifyChain } from '../../../store/audit-chain.ts'
+import { type ChainEnd, emptyChain, verifyChain } from '../../../store/audit-chain.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -7,11 +7,11 @@ import type { Io } from '../../terminal/io.ts'
 
 const PAGE = 500
 
-/** The trail from its start, page by page. */
-export async function* auditPages(trail: AuditReads): AsyncGenerator<AuditEntry[]> {
+/** A chain of the trail from its start, page by page. */
+export async function* auditPages(trail: AuditReads, chain: string): AsyncGenerator<AuditEntry[]> {
   let n = 0
   for (;;) {
-    const page = await trail.entries(n, PAGE)
+    const page = await trail.entries(n, PAGE, chain)
     if (page.length > 0) yield page
     const last = page.at(-1)
     // An entry whose number was changed must not send the reader back to where it was.
@@ -28,33 +28,43 @@ export async function verifyAudit(
   const expected = hashOf('--expect', options.expect)
   const contained = hashOf('--contains', options.contains)
   const wanted = expected ?? contained
-  let end = EMPTY_CHAIN
-  let foundAt: number | null = null
-  for await (const page of auditPages(trail)) {
-    const verdict = verifyChain(page, end)
-    if (!verdict.ok) {
-      throw new CliError(exitCodes.failed.code, `The audit trail is broken at entry ${verdict.n}.`, [
-        verdict.reason,
-        ...(verdict.n === 1 ? [] : [`What comes before it fits together: ${entries(verdict.n - 1)}.`]),
-      ])
+  const ends: ChainEnd[] = []
+  let found: AuditEntry | null = null
+  for (const chain of await trail.chains()) {
+    let end = emptyChain(chain)
+    for await (const page of auditPages(trail, chain)) {
+      end = wholePart(page, end)
+      found ??= page.find(({ hash }) => hash === wanted) ?? null
     }
-    foundAt ??= page.find(({ hash }) => hash === wanted)?.n ?? null
-    end = verdict
+    ends.push(end)
   }
-  if (wanted !== null && foundAt === null) {
+  const count = ends.reduce((sum, { n }) => sum + n, 0)
+  const heads = ends.map(({ chain, head }) => (ends.length === 1 ? head : `${head} of chain ${chain}`))
+  if (wanted !== null && found === null) {
     throw new CliError(exitCodes.failed.code, `No entry of the audit trail has the hash ${wanted}.`, [
       'Entries were cut off or the whole trail was made anew, or the hash belongs to another data directory.',
-      `It has ${entries(end.n)} now, and the head ${end.head}.`,
+      `It has ${entries(count)} now, and the head ${heads.join(' and ')}.`,
     ])
   }
-  if (expected !== null && end.head !== expected) {
+  const end = ends.find(({ chain }) => chain === found?.chain)
+  if (expected !== null && found !== null && end !== undefined && end.head !== expected) {
     throw new CliError(exitCodes.failed.code, 'The audit trail does not end with the expected hash.', [
-      `It is that of entry ${foundAt}; ${entries(end.n - (foundAt ?? 0))} came after it. The head is ${end.head}.`,
+      `It is that of entry ${found.n}; ${entries(end.n - found.n)} came after it. The head is ${end.head}.`,
       'Where more may have come: --contains <hash>',
     ])
   }
-  io.stdout.write(`The audit trail is whole: ${entries(end.n)}.\nhead ${end.head}\n`)
+  io.stdout.write(`The audit trail is whole: ${entries(count)}.\n${heads.map((head) => `head ${head}\n`).join('')}`)
   return exitCodes.ok.code
+}
+
+/** Where the chain ends after this part of it; throws where the part does not follow from what is before it. */
+function wholePart(page: readonly AuditEntry[], before: ChainEnd): ChainEnd {
+  const verdict = verifyChain(page, before)
+  if (verdict.ok) return verdict
+  throw new CliError(exitCodes.failed.code, `The audit trail is broken at entry ${verdict.n}.`, [
+    verdict.reason,
+    ...(verdict.n === 1 ? [] : [`What comes before it fits together: ${entries(verdict.n - 1)}.`]),
+  ])
 }
 
 function hashOf(flag: string, text: string | undefined): string | null {
