@@ -9,6 +9,7 @@ import { describeAskingAgain } from './contract/ask-again.contract.ts'
 import { describeAudit } from './contract/audit.contract.ts'
 import { describeCompaction } from './contract/compact.contract.ts'
 import { describeConsumption } from './contract/consume.contract.ts'
+import { describeFeed } from './contract/feed.contract.ts'
 import { describeFiles } from './contract/file.contract.ts'
 import { describeGrants } from './contract/grant.contract.ts'
 import { describeKeeping } from './contract/keeping.contract.ts'
@@ -40,6 +41,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeGrants(open)
     describeFiles(open)
     describeAudit(open)
+    describeFeed(open)
     describeMessages(open)
     describeSessions(open)
     describeRemoval(open)

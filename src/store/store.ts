@@ -1,4 +1,5 @@
 import type { AuditReads } from './ports/audit.ts'
+import type { FeedReads } from './ports/feed.ts'
 import type { FileReads } from './ports/files.ts'
 import type { Journal } from './ports/journal.ts'
 import type { MessageReads } from './ports/messages.ts'
@@ -20,6 +21,7 @@ export interface Store extends Journal {
   grants: GrantReads
   files: FileReads
   audit: AuditReads
+  feed: FeedReads
 
   /** Proves that the store can read and write; throws `storage_failed` otherwise. */
   check(): Promise<void>

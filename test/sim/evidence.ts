@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../../src/domain/agent.ts'
 import type { AuditEntry } from '../../src/domain/audit.ts'
 import type { Entry, Fact } from '../../src/domain/entry.ts'
 import type { RunEvent } from '../../src/domain/event.ts'
+import type { FeedItem } from '../../src/domain/feed.ts'
 import type { Grant } from '../../src/domain/grant.ts'
 import type { StoredMessage } from '../../src/domain/message.ts'
 import type { RunRecord } from '../../src/domain/run.ts'
@@ -26,6 +27,7 @@ export interface Evidence {
   waits: ReadonlyMap<string, Wait>
   grants: ReadonlyMap<string, Grant>
   audit: readonly AuditEntry[]
+  feed: readonly FeedItem[]
 }
 
 export interface SessionEvidence {
@@ -49,7 +51,9 @@ export interface Checker {
   check(evidence: Evidence): string[]
 }
 
-export function readDisk(disk: MemoryDisk): Pick<Evidence, 'sessions' | 'runs' | 'waits' | 'grants' | 'audit'> {
+export function readDisk(
+  disk: MemoryDisk,
+): Pick<Evidence, 'sessions' | 'runs' | 'waits' | 'grants' | 'audit' | 'feed'> {
   const now = replay(disk)
   const written = replay(withoutCompaction(disk))
   const sessions = new Map<string, SessionEvidence>()
@@ -64,7 +68,7 @@ export function readDisk(disk: MemoryDisk): Pick<Evidence, 'sessions' | 'runs' |
     })
   }
   const { runs, waits, grants, audit } = now
-  return { sessions, runs, waits, grants, audit }
+  return { sessions, runs, waits, grants, audit, feed: now.feed.map(({ item }) => item) }
 }
 
 export const judge = (checkers: readonly Checker[], evidence: Evidence): Finding[] =>

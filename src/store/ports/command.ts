@@ -70,7 +70,6 @@ export function needsSync(command: Command): boolean {
     case 'append':
       return command.sync || command.consume !== undefined || command.audit !== undefined
     case 'update_session':
-    case 'purge_sessions':
     case 'compact_session':
     case 'renew_lease':
       return false

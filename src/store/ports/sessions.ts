@@ -52,8 +52,8 @@ export interface DeleteSession {
 }
 
 /**
- * Removes sessions that were idle or terminated before `before` (unlisted ones: `unlistedBefore`) and have no open run, expired
- * idempotency keys and grants, and files that were uploaded before `unsentBefore` and never sent.
+ * Synced. Removes sessions that were idle or terminated before `before` (unlisted ones: `unlistedBefore`) and have no open run, expired
+ * idempotency keys and grants, files that were uploaded before `unsentBefore` and never sent, and old items of the feed.
  */
 export interface PurgeSessions {
   type: 'purge_sessions'

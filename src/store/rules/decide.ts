@@ -3,6 +3,7 @@
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Command } from '../ports/command.ts'
 import { acceptRun } from './accept-run.ts'
+import { feedItems } from './feed-items.ts'
 import type { Change, Decision, Rule } from './rows.ts'
 import { appendEntries, claimRun, finishRun, releaseRun, requestCancel, startRun } from './run-rules.ts'
 import {
@@ -17,6 +18,12 @@ import {
 import { askAgain, revokeGrant, settleWaits } from './wait-rules.ts'
 
 export function* decide(command: Command): Rule<Decision> {
+  const { result, changes } = yield* ruleOf(command)
+  const items = feedItems(command, changes)
+  return { result, changes: items.length === 0 ? changes : [...changes, { write: 'add_to_feed', items }] }
+}
+
+function* ruleOf(command: Command): Rule<Decision> {
   switch (command.type) {
     case 'accept_run':
       return yield* acceptRun(command)

@@ -5,6 +5,7 @@
 // transaction) and on one that has to wait for each answer.
 
 import type { AuditRecord } from '../../domain/audit.ts'
+import type { NewFeedItem } from '../../domain/feed.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { MessageMark, MessageRole, StoredMessage } from '../../domain/message.ts'
@@ -98,7 +99,9 @@ export type Change =
   | { write: 'attach_files'; ids: readonly string[]; sessionId: string }
   | { write: 'add_audit'; records: readonly AuditRecord[] }
   | { write: 'renew_lease'; owner: string; until: number }
-  /** Removes idempotency keys and grants that had expired at `now`, and files that were never sent. */
+  /** In order, each with the next number. */
+  | { write: 'add_to_feed'; items: readonly NewFeedItem[] }
+  /** Removes idempotency keys and grants that had expired at `now`, files that were never sent, and old items of the feed. */
   | { write: 'remove_expired'; now: number; unsentBefore: number }
 
 export interface SessionPatch {

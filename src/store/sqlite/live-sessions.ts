@@ -41,6 +41,8 @@ export const SEGMENT_LIMIT = 32_768
 
 /** Changes to the maps that can be taken back when the transaction around them fails. */
 export interface LiveState {
+  /** Numbers of the feed: of the last item that was written, and of the last one that is on disk. */
+  feed: { written: number; shown: number }
   sessions: Map<string, LiveSession>
   runs: Map<string, LiveRun>
   begin(): void
@@ -69,6 +71,7 @@ export function createLiveState(): LiveState {
   let transaction = 0
   const onRollback = (undo: () => void): void => void undos.push(undo)
   return {
+    feed: { written: 0, shown: 0 },
     sessions,
     runs,
     own(live) {

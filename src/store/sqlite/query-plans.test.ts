@@ -30,6 +30,8 @@ test('no statement of a request walks a table; those of housekeeping walk an ind
     // Asked only where the number of sessions is limited.
     [`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`.slice(0, 60)]: expect.any(Array),
     'SELECT id FROM sessions INDEXED BY sessions_uncompacted WHER': ['SCAN sessions USING INDEX sessions_uncompacted'],
+    // Stops at the first item that is young enough: it reads what is removed then.
+    'SELECT n FROM feed WHERE at >= ? ORDER BY n LIMIT 1': ['SCAN feed'],
     'SELECT runs.*, sessions.id AS session_id FROM runs JOIN sess': ['SCAN runs USING INDEX runs_open'],
     'SELECT id, owner, agent, status FROM sessions WHERE (?4 IS N': ['SCAN sessions USING INDEX sessions_activity'],
   })

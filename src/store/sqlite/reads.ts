@@ -5,6 +5,7 @@ import { MAIN_CHAIN } from '../../domain/audit.ts'
 import type { StoredEntry } from '../ports/entry.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { StoreReads } from '../store-reads.ts'
+import { createFeedReads } from './feed-table.ts'
 import { createFileReads } from './file-reads.ts'
 import type { LiveState } from './live-sessions.ts'
 import { createMessageReads } from './message-reads.ts'
@@ -26,6 +27,7 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
     waits: createWaitReads(db),
     grants: createGrantReads(db),
     files: createFileReads(db),
+    feed: createFeedReads(db, state),
     audit: {
       chains: async () => [MAIN_CHAIN],
       async entries(after, limit, chain = MAIN_CHAIN) {

@@ -2,9 +2,11 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { unreachable } from '../../domain/unreachable.ts'
+import { FEED_ITEMS, FEED_MS } from '../ports/feed.ts'
 import type { Change } from '../rules/rows.ts'
 import { createAuditTable } from './audit-table.ts'
 import type { EntryWriter } from './entry-writer.ts'
+import { createFeedTable } from './feed-table.ts'
 import { type LiveState, SEQ_BLOCK } from './live-sessions.ts'
 import { createMessageRows } from './message-rows.ts'
 import { createPackedEntries } from './packed-entries.ts'
@@ -24,6 +26,8 @@ export function createRowWriter(
   const messages = createMessageRows(db)
   const packed = createPackedEntries(db)
   const addAudit = createAuditTable(db)
+  const feed = createFeedTable(db, state)
+  feed.load()
   const sql = {
     setCompacted: db.prepare('UPDATE sessions SET compacted = 1 WHERE sid = ?'),
     setCeiling: db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?'),
@@ -170,10 +174,14 @@ export function createRowWriter(
       case 'renew_lease':
         sql.renewLease.run(change.owner, change.until)
         return
+      case 'add_to_feed':
+        feed.add(change.items)
+        return
       case 'remove_expired':
         sql.expireKeys.run(change.now)
         sql.expireGrants.run(change.now)
         sql.removeUnsent.run(change.unsentBefore)
+        feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
         return
       default:
         unreachable(change)

@@ -193,6 +193,21 @@ const migrations: readonly string[] = [
   `
   ALTER TABLE audit ADD COLUMN chain TEXT NOT NULL DEFAULT 'main';
   `,
+  `
+  CREATE TABLE feed (
+    n INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    status TEXT NOT NULL,
+    parent_run_id TEXT,
+    type TEXT,
+    risk TEXT
+  ) STRICT;
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

@@ -70,6 +70,8 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
       if (damage !== null) throw damage
       const results: Result[] = []
       let sealed = false
+      const { feed } = state
+      const alreadyWritten = feed.written
       state.begin()
       writer.begin()
       try {
@@ -92,7 +94,14 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
       }
       writer.committed()
       checkpoints?.noticeCommit()
-      return { results, synced: sealed && sync !== null ? sync.synced() : alreadySynced }
+      const synced = sealed && sync !== null ? sync.synced() : alreadySynced
+      const { written } = feed
+      if (written > alreadyWritten) {
+        void synced.then(() => {
+          feed.shown = Math.max(feed.shown, written)
+        })
+      }
+      return { results, synced }
     },
 
     async check() {
@@ -131,12 +140,15 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
     if (path !== ':memory:') sync = createWalSync(`${path}-wal`, fatal, disk)
     const writer = createEntryWriter(db, state, sync)
     writer.recoverTail()
+    // Here, because what a table lacks shows now.
+    const apply = createApplyCommand(db, state, writer)
+    // Readers of the feed are shown what the last process left, so a power cut must not take it any more.
+    if (state.feed.shown > 0) sync?.syncNow()
     return {
       db,
       sync,
       writer,
-      // Here, because what a table lacks shows now.
-      apply: createApplyCommand(db, state, writer),
+      apply,
       reads: createReads(db, state),
       begin: db.prepare('BEGIN IMMEDIATE'),
       commit: db.prepare('COMMIT'),

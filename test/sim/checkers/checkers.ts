@@ -8,6 +8,7 @@ import { calls } from './calls.ts'
 import { cancels } from './cancels.ts'
 import { deletions } from './deletions.ts'
 import { effects } from './effects.ts'
+import { feed } from './feed.ts'
 import { liveness } from './liveness.ts'
 import { messages } from './messages.ts'
 import { presence } from './presence.ts'
@@ -22,6 +23,7 @@ export const checkers: readonly Checker[] = [
   approvals,
   calls,
   audit,
+  feed,
   budgets,
   cancels,
   presence,

@@ -44,6 +44,7 @@ export function crash(disk: MemoryDisk, { keep }: { keep: Keep }): MemoryDisk {
 export function replay(disk: MemoryDisk): MemoryState {
   const state = createMemoryState()
   for (const batch of disk.batches) {
+    state.batches += 1
     if (batch === 'opened') reopenState(state)
     else for (const command of batch) applyCommand(state, command)
   }

@@ -7,6 +7,7 @@ import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
 import type { SessionQuery } from '../../../src/store/ports/sessions.ts'
 import type { StoreReads } from '../../../src/store/store-reads.ts'
+import type { MemoryDisk } from './memory-disk.ts'
 import {
   headOf,
   isGrantedAt,
@@ -24,7 +25,7 @@ type AtOnce<Port> = {
     : AtOnce<Port[K]>
 }
 
-export function createMemoryReads(state: MemoryState): AtOnce<StoreReads> {
+export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'synced'>): AtOnce<StoreReads> {
   const recordOf = (id: string | undefined): SessionRecord | null =>
     id === undefined ? null : (state.sessions.get(id)?.record ?? null)
 
@@ -193,6 +194,16 @@ export function createMemoryReads(state: MemoryState): AtOnce<StoreReads> {
         const held = new Set(state.files.values().map(({ sha256 }) => sha256))
         return [...new Set(hashes)].filter((hash) => held.has(hash))
       },
+    },
+
+    feed: {
+      items: (after, limit) =>
+        state.feed
+          .filter(({ item, batch }) => batch <= disk.synced && item.n > after)
+          .slice(0, limit)
+          .map(({ item }) => item),
+      head: () => state.feed.findLast(({ batch }) => batch <= disk.synced)?.item.n ?? 0,
+      oldest: () => state.feed[0]?.item.n ?? 1,
     },
 
     audit: {

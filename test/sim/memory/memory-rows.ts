@@ -7,6 +7,7 @@ import type { SessionRecord } from '../../../src/domain/session.ts'
 import { unreachable } from '../../../src/domain/unreachable.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
+import { FEED_ITEMS, FEED_MS } from '../../../src/store/ports/feed.ts'
 import type { Change, RowReads } from '../../../src/store/rules/rows.ts'
 import { patched } from '../../../src/store/rules/run-rules.ts'
 import {
@@ -189,6 +190,12 @@ export function writeRow(state: MemoryState, change: Change): void {
     case 'renew_lease':
       state.leases.set(change.owner, change.until)
       return
+    case 'add_to_feed':
+      for (const item of change.items) {
+        const n = (state.feed.at(-1)?.item.n ?? 0) + 1
+        state.feed.push({ item: { ...item, n }, batch: state.batches })
+      }
+      return
     case 'remove_expired':
       removeExpired(state, change)
       return
@@ -275,4 +282,8 @@ function removeExpired(state: MemoryState, { now, unsentBefore }: Extract<Change
   for (const [id, { sessionId, createdAt }] of state.files) {
     if (sessionId === null && createdAt < unsentBefore) state.files.delete(id)
   }
+  // The newest item stays: the next number follows from it.
+  const young = state.feed.findIndex(({ item }) => item.at >= now - FEED_MS)
+  const old = Math.max(young < 0 ? state.feed.length : young, state.feed.length - FEED_ITEMS)
+  state.feed.splice(0, Math.min(old, state.feed.length - 1))
 }

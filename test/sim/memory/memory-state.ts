@@ -2,6 +2,7 @@
 // them again (`memory-disk.ts`).
 
 import type { AuditEntry } from '../../../src/domain/audit.ts'
+import type { FeedItem } from '../../../src/domain/feed.ts'
 import type { FileRecord } from '../../../src/domain/file.ts'
 import type { Grant } from '../../../src/domain/grant.ts'
 import type { StoredMessage } from '../../../src/domain/message.ts'
@@ -27,6 +28,10 @@ export interface MemoryState {
   /** In the order in which they came. */
   files: Map<string, FileRecord>
   audit: AuditEntry[]
+  /** How many batches of the disk it holds. */
+  batches: number
+  /** Each item with the batch that it came in. */
+  feed: { item: FeedItem; batch: number }[]
 }
 
 export interface MemorySession {
@@ -56,6 +61,8 @@ export const createMemoryState = (): MemoryState => ({
   grants: new Map(),
   files: new Map(),
   audit: [],
+  batches: 0,
+  feed: [],
 })
 
 export const nameOf = (owner: string, name: string): string => JSON.stringify([owner, name])

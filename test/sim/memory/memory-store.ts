@@ -80,6 +80,7 @@ export function createMemoryStore({
 
   function write(batch: readonly Command[]): Result[] {
     disk.batches.push(batch)
+    state.batches = disk.batches.length
     return batch.map((command) => {
       const result = applyCommand(state, command)
       const sessionId = 'sessionId' in command ? command.sessionId : result.ok ? result.run?.sessionId : undefined
@@ -137,7 +138,7 @@ export function createMemoryStore({
 
   return {
     commit,
-    ...wrapReads(createMemoryReads(state), answer),
+    ...wrapReads(createMemoryReads(state, disk), answer),
 
     async check() {
       try {

@@ -1,0 +1,90 @@
+// What the feed says about the changes of a command: every session, run and approval that is new or has a new status.
+
+import type { NewFeedItem } from '../../domain/feed.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionStatus } from '../../domain/session.ts'
+import type { Wait } from '../../domain/wait.ts'
+import type { Command } from '../ports/command.ts'
+import type { Change, PurgedSession } from './rows.ts'
+
+/** In the order of the changes. A command that gives items must be of the synced class (`needsSync`). */
+export function feedItems(command: Command, changes: readonly Change[]): NewFeedItem[] {
+  const items: NewFeedItem[] = []
+  for (const change of changes) {
+    const item = itemOf(change, command)
+    if (item !== null) items.push(item)
+  }
+  return items
+}
+
+function itemOf(change: Change, command: Command): NewFeedItem | null {
+  switch (change.write) {
+    case 'insert_session':
+      return sessionItem(change.session, change.session.status, timeOf(command))
+    case 'bury_session':
+    case 'remove_session':
+      // A session that was deleted before it is purged has had its item.
+      return change.session.status === 'terminated' ? null : sessionItem(change.session, 'terminated', timeOf(command))
+    case 'insert_run':
+      return runItem(change.run, timeOf(command))
+    case 'update_run':
+      return change.before.status === change.run.status ? null : runItem(change.run, timeOf(command))
+    case 'insert_wait':
+      return waitItem(change.wait, timeOf(command))
+    case 'update_wait':
+      return change.before.status === change.wait.status ? null : waitItem(change.wait, timeOf(command))
+    default:
+      return null
+  }
+}
+
+const sessionItem = ({ id, owner, agent }: PurgedSession, status: SessionStatus, at: number): NewFeedItem => ({
+  kind: 'session',
+  at,
+  id,
+  sessionId: id,
+  owner,
+  agent,
+  status,
+})
+
+const runItem = ({ id, sessionId, owner, agent, status, parentRunId }: RunRecord, at: number): NewFeedItem => ({
+  kind: 'run',
+  at,
+  id,
+  sessionId,
+  owner,
+  agent,
+  status,
+  parentRunId,
+})
+
+function waitItem(wait: Wait, at: number): NewFeedItem | null {
+  if (wait.wait !== 'approval') return null
+  const { id, sessionId, owner, agent, status, risk } = wait
+  return { kind: 'wait', at, id, sessionId, owner, agent, type: wait.wait, status, risk }
+}
+
+/** When the command's changes happened. */
+function timeOf(command: Command): number {
+  switch (command.type) {
+    case 'accept_run':
+      return command.run.createdAt
+    case 'ask_again':
+      return command.at
+    case 'append':
+      return command.consume?.[0]?.at ?? 0
+    case 'create_session':
+      return command.session.createdAt
+    case 'import_session':
+      return command.session.lastActivity
+    case 'start_run':
+    case 'finish_run':
+    case 'settle_waits':
+    case 'delete_session':
+    case 'purge_sessions':
+      return command.now
+    default:
+      throw new Error(`A command of type ${command.type} changes no state.`)
+  }
+}
