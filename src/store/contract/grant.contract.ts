@@ -60,6 +60,22 @@ export function describeGrants(open: OpenStore): void {
       }
     })
 
+    test('stay as they were first made: one of the same id is neither made nor put on record', async () => {
+      const { store } = await openForTest(open)
+      const first = newGrant()
+      await grant(store, first)
+      const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
+      const approvalId = waits[0]?.id ?? ''
+      const second = newGrant({ id: first.id, approvalId, tool: 'other' })
+
+      const answerAudit = { [approvalId]: newAudit('yes'), [second.id]: newAudit('granted') }
+      const grants = [second]
+      await done(store, accept(session, { answers: [approve(approvalId)], grants, answerAudit }))
+
+      expect(await store.grants.list({ now: NOW })).toEqual([first])
+      expect(await auditors(store)).toEqual(['yes'])
+    })
+
     test('are found by agent and by session, oldest first, until they expire', async () => {
       const { store } = await openForTest(open)
       const [s1, s2] = [newId(), newId()]
