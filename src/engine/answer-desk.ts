@@ -1,7 +1,9 @@
 // Where answers come in: decisions of people, results of client tools, and time that is up. Whatever the door, an answer is one
 // command that takes the run it starts; the first to find its wait pending wins, in the store.
 
+import { decisionRecord } from '../domain/approval-audit.ts'
 import type { AuditRecord } from '../domain/audit.ts'
+import type { Caller, Decision } from '../domain/decision.ts'
 import { ServerError } from '../domain/errors.ts'
 import { type Ids, parseUuid } from '../domain/ids.ts'
 import type { NewMessage, RunInput, RunRecord } from '../domain/run.ts'
@@ -12,9 +14,9 @@ import type { AcceptRun } from '../store/ports/runs.ts'
 import type { WaitQuery } from '../store/ports/waits.ts'
 import type { Store } from '../store/store.ts'
 import type { AskAgain } from './ask-again.ts'
-import { alreadyDecided, type Decided, decideOn, decisionRecord, refuseWithoutStanding, tooLate } from './decisions.ts'
+import { alreadyDecided, type Decided, decideOn, refuseWithoutStanding, tooLate } from './decisions.ts'
 import type { Gate } from './gate.ts'
-import type { Approvals, Decision, Standing } from './ports/approvals.ts'
+import type { Approvals } from './ports/approvals.ts'
 import type { AcceptedRun, StartRequest } from './ports/runs.ts'
 import type { Waits } from './ports/waits.ts'
 import { boundedResult } from './run/bounded-result.ts'
@@ -80,7 +82,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     return wait
   }
 
-  async function approval(by: Standing, id: string): Promise<Approval> {
+  async function approval(by: Caller, id: string): Promise<Approval> {
     const wait = await find(id)
     if (wait?.wait === 'approval' && (by.role === 'operator' || wait.owner === by.user)) return wait
     throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(id)}.`)
@@ -165,7 +167,7 @@ export function createAnswerDesk(deps: AnswerDeskDeps): AnswerDesk {
     return take({ ...run, origin: 'answer' }, settled)
   }
 
-  async function decide(by: Standing, id: string, decision: Decision, correlationId?: string) {
+  async function decide(by: Caller, id: string, decision: Decision, correlationId?: string) {
     const wait = await approval(by, id)
     const at = now()
     // First of all: whoever has no standing learns nothing more and changes nothing.

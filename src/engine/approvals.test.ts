@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
+import type { Caller } from '../domain/decision.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { RunEvent } from '../domain/event.ts'
 import type { Approval } from '../domain/wait.ts'
@@ -12,11 +13,10 @@ import type { Store } from '../store/store.ts'
 import { createStaticToolbox } from '../tools/create-toolbox.ts'
 import type { ServerTool } from '../tools/tool.ts'
 import type { Gate, Question } from './gate.ts'
-import type { Standing } from './ports/approvals.ts'
 import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
 
-const operator: Standing = { user: 'ada', role: 'operator' }
-const owner: Standing = { user: 'local_user', role: 'user' }
+const operator: Caller = { user: 'ada', role: 'operator' }
+const owner: Caller = { user: 'local_user', role: 'user' }
 
 /** Asks about every call of a tool whose risk is not low. */
 const askingGate = (more: Partial<Question> = {}): Gate => ({
@@ -260,7 +260,7 @@ describe('a call that must be allowed', () => {
     await expect(server.engine.approvals.decide(owner, id, { decision: 'approve' })).rejects.toMatchObject({
       code: 'forbidden',
     })
-    const stranger: Standing = { user: 'mallory', role: 'user' }
+    const stranger: Caller = { user: 'mallory', role: 'user' }
     const foreign = server.engine.approvals.decide(stranger, id, { decision: 'approve' })
     await expect(foreign).rejects.toMatchObject({ code: 'approval_not_found' })
     expect(await pendingOf(server)).toHaveLength(1)

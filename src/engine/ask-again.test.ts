@@ -2,14 +2,14 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Caller } from '../domain/decision.ts'
 import { type Logger, silentLogger } from '../domain/logger.ts'
 import type { Approval } from '../domain/wait.ts'
 import type { ServerTool } from '../tools/tool.ts'
 import type { Gate } from './gate.ts'
-import type { Standing } from './ports/approvals.ts'
 import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
 
-const ada: Standing = { user: 'ada', role: 'operator' }
+const ada: Caller = { user: 'ada', role: 'operator' }
 
 /** Asks about everything; what is asked is bound to the tool's binding alone. A grant allows all calls of what it was given for. */
 function gateWith(grants: Parameters<Gate['grant']>[0]['approval'][] = []): Gate {

@@ -1,6 +1,8 @@
 // Questions whose tool or rules have changed since they were asked. Nobody can answer such a one: the same question about what is
 // there now takes its place.
 
+import { askedRecord, decisionRecord } from '../domain/approval-audit.ts'
+import type { Decision } from '../domain/decision.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
@@ -10,11 +12,8 @@ import { jsonCheckOf } from '../json/json-schema.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { BoundTool } from '../tools/tool.ts'
-import { decisionRecord } from './decisions.ts'
 import type { Gate } from './gate.ts'
-import type { Decision } from './ports/approvals.ts'
 import type { AgentParts } from './run/run-scope.ts'
-import { askedRecord } from './run/waiting-end.ts'
 
 export interface AskAgainDeps {
   store: Pick<Store, 'waits'>

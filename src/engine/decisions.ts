@@ -1,7 +1,9 @@
 // A person's yes or no as an answer the store can apply: who may give it, and what it is bound to.
 
+import { decisionRecord } from '../domain/approval-audit.ts'
 import type { AuditRecord } from '../domain/audit.ts'
 import { isoTime } from '../domain/clock.ts'
+import type { Caller, Decision } from '../domain/decision.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Approval, WaitAnswer } from '../domain/wait.ts'
@@ -9,7 +11,6 @@ import { callDigest } from '../json/digest.ts'
 import { jsonCheckOf } from '../json/json-schema.ts'
 import type { BoundTool } from '../tools/tool.ts'
 import type { Gate } from './gate.ts'
-import type { Decision, Standing } from './ports/approvals.ts'
 
 export interface Decided {
   answer: WaitAnswer
@@ -28,7 +29,7 @@ export interface DecideDeps {
 /** Throws `forbidden` (the approval stays pending) or `invalid_request`. */
 export async function decideOn(
   deps: DecideDeps,
-  by: Standing,
+  by: Caller,
   approval: Approval,
   decision: Decision,
   at: number,
@@ -75,7 +76,7 @@ export async function decideOn(
 }
 
 /** Throws `forbidden`. */
-export function refuseWithoutStanding(by: Standing, approval: Approval): void {
+export function refuseWithoutStanding(by: Caller, approval: Approval): void {
   if (mayAnswer(by, approval)) return
   const isOwners = approval.answerableBy === 'owner'
   const who = isOwners ? "the session's owner or an operator" : 'an operator'
@@ -92,13 +93,13 @@ const tokenToSend = (isOwners: boolean): string =>
   `\`quarterdeck tokens create --role ${isOwners ? 'user' : 'operator'}\` makes another.`
 
 /** An answer that comes too late: it changes nothing, and whoever gives it is shown what went on. */
-export const tooLate = (by: Standing, { id }: Approval, at: number): Decided => ({
+export const tooLate = (by: Caller, { id }: Approval, at: number): Decided => ({
   answer: { waitId: id, at, by: by.user, outcome: { type: 'rejected', reason: null } },
   grant: null,
   audit: null,
 })
 
-export const mayAnswer = (by: Standing, approval: Approval): boolean =>
+export const mayAnswer = (by: Caller, approval: Approval): boolean =>
   by.role === 'operator' || (by.role === 'user' && approval.answerableBy === 'owner' && approval.owner === by.user)
 
 async function checkEdited(
@@ -120,21 +121,6 @@ async function checkEdited(
     details: { approval_id: approval.id },
     problems: checked.problems.map((detail) => ({ pointer: '/arguments', detail })),
   })
-}
-
-export function decisionRecord(approval: Approval, by: string, decision: string, at: number): AuditRecord {
-  const { sessionId, runId, agent, tool, callId, digest, policyVersion } = approval
-  return {
-    at,
-    kind: 'decision',
-    by,
-    session: sessionId,
-    run: runId,
-    agent,
-    tool,
-    call: callId,
-    details: { approval: approval.id, decision, digest, policy: policyVersion },
-  }
 }
 
 /** For an answer that came too late: who decided what and when. */

@@ -2,12 +2,12 @@
 
 import type { AgentDefinition } from '../domain/agent.ts'
 import type { AnswerableBy } from '../domain/approval-rule.ts'
+import type { Caller, Decision } from '../domain/decision.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Risk } from '../domain/tool-settings.ts'
 import type { Approval } from '../domain/wait.ts'
 import type { BoundTool } from '../tools/tool.ts'
-import type { Decision, Standing } from './ports/approvals.ts'
 
 export interface Gate {
   judge(call: GatedCall): Promise<Verdict>
@@ -24,7 +24,7 @@ export interface GrantRequest {
   /** As they will run: edited ones where the answer edited them. */
   arguments: Record<string, unknown>
   remember: NonNullable<Decision['remember']>
-  by: Standing
+  by: Caller
   now: number
 }
 

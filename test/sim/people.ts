@@ -1,9 +1,9 @@
 // Those who answer what runs wait for: operators who decide, late or twice or against each other, and a client that runs tools.
 // Once the trial has calmed down they leave nothing lying, so that every run can come to its end.
 
+import type { Caller, Decision } from '../../src/domain/decision.ts'
 import type { Approval, ClientCall } from '../../src/domain/wait.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import type { Decision, Standing } from '../../src/engine/ports/approvals.ts'
 import type { StartRequest } from '../../src/engine/ports/runs.ts'
 import type { Faults } from './faults.ts'
 import type { ClientAnswer, DecisionAttempt, History } from './history.ts'
@@ -39,13 +39,13 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
 
   const complain = (message: string) => history.findings.push({ checker: 'approvals', message: `${name}: ${message}` })
 
-  function draw(approval: Approval): { attempt: DecisionAttempt; decision: Decision; by: Standing } {
+  function draw(approval: Approval): { attempt: DecisionAttempt; decision: Decision; by: Caller } {
     attempts += 1
     const isReject = random.chance(faults.rejects)
     const isEdit = !isReject && random.chance(faults.edits)
     const remember = !isReject && random.chance(faults.remembers)
     const edited = isEdit ? { n: random.below(1_000), edited: true } : null
-    const by: Standing = { user: `${name}-${attempts}`, role: 'operator' }
+    const by: Caller = { user: `${name}-${attempts}`, role: 'operator' }
     const attempt: DecisionAttempt = {
       approvalId: approval.id,
       sessionId: approval.sessionId,
@@ -114,7 +114,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
   async function intrude(approval: Approval): Promise<void> {
     const isOwner = random.chance(0.5)
     if (isOwner && approval.answerableBy === 'owner') return
-    const by: Standing = { user: isOwner ? OWNER : 'mallory', role: 'user' }
+    const by: Caller = { user: isOwner ? OWNER : 'mallory', role: 'user' }
     const reply = await net.request(`${by.user} intrudes ${approval.id.slice(-6)}`, ({ engine }) =>
       engine.approvals.decide(by, approval.id, { decision: 'approve' }),
     )

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
+import type { Caller } from '../../domain/decision.ts'
 import { FILES_NOTICE } from '../../domain/file-frame.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
 import type { Gate } from '../gate.ts'
-import type { Standing } from '../ports/approvals.ts'
 import { outline, testAgent, testTool } from '../testing/open-engine.ts'
 import { openWithFiles, PDF, pages, results, text, toolNames, users } from '../testing/open-with-files.ts'
 
@@ -114,7 +114,7 @@ describe('a sub-agent that is called like a tool', () => {
   })
 
   test('reads files also after it has waited for a person', async () => {
-    const operator: Standing = { user: 'ada', role: 'operator' }
+    const operator: Caller = { user: 'ada', role: 'operator' }
     const gate: Gate = {
       judge: async (call) =>
         call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...gate.question(call) },

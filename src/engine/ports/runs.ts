@@ -1,10 +1,10 @@
 import type { Holder } from '../../domain/byte-budget.ts'
+import type { Caller, Decision } from '../../domain/decision.ts'
 import type { Entry } from '../../domain/entry.ts'
 import type { RunInput, RunOrigin, RunRecord, RunSummary } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { RunReads } from '../../store/ports/runs.ts'
-import type { Decision, Standing } from './approvals.ts'
 
 /** Every door starts, watches and stops work through this port. */
 export interface Runs {
@@ -60,7 +60,7 @@ export interface StartRequest {
    * the earlier decision. A refusal may come with a new user message, if nothing else is left to decide: the run then
    * answers that message.
    */
-  decisions?: { by: Standing; answers: readonly (Decision & { waitId: string })[] }
+  decisions?: { by: Caller; answers: readonly (Decision & { waitId: string })[] }
   /** What a new message does while the session waits for client tools alone: fail with `approval_pending`, or give those calls up. */
   whenWaiting?: 'refuse' | 'abandon'
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentDefinition } from '../../domain/agent.ts'
+import type { Caller } from '../../domain/decision.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
 import type { Gate } from '../gate.ts'
-import type { Standing } from '../ports/approvals.ts'
 import {
   eventsOf,
   openEngine,
@@ -15,7 +15,7 @@ import {
   testTool,
 } from '../testing/open-engine.ts'
 
-const operator: Standing = { user: 'ada', role: 'operator' }
+const operator: Caller = { user: 'ada', role: 'operator' }
 
 const agentTool = (agent: string, handoff = false): AgentTool => {
   const { call: _call, ...rules } = testTool({

@@ -1,6 +1,6 @@
 // How a run ends that has to wait: on the wire it is over, in the store it waits for its answers.
 
-import type { AuditRecord } from '../../domain/audit.ts'
+import { askedRecord } from '../../domain/approval-audit.ts'
 import { isoTime } from '../../domain/clock.ts'
 import type { Interrupt, TerminalEvent, TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -78,21 +78,3 @@ export function interruptOf(wait: Approval, subagentRunId: string | null): Inter
     },
   }
 }
-
-export const askedRecord = (wait: Approval): AuditRecord => ({
-  at: wait.createdAt,
-  kind: 'approval_asked',
-  by: wait.agent,
-  session: wait.sessionId,
-  run: wait.runId,
-  agent: wait.agent,
-  tool: wait.tool,
-  call: wait.callId,
-  details: {
-    approval: wait.id,
-    risk: wait.risk,
-    digest: wait.digest,
-    policy: wait.policyVersion,
-    answerable_by: wait.answerableBy,
-  },
-})

@@ -1,8 +1,8 @@
 // `resume` of a RunAgentInput -> decisions. Pure. Only a clear yes is a yes.
 
+import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { Decision } from '../../../engine/ports/approvals.ts'
 import { isLonger } from '../../shared/request/message-text.ts'
 import { dropNulls } from './drop-nulls.ts'
 

@@ -1,7 +1,7 @@
 import type { ArgumentCondition, ArgumentConditions } from '../../../domain/approval-rule.ts'
+import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type ApprovalStatus, approvalStatuses } from '../../../domain/wait.ts'
-import type { Decision } from '../../../engine/ports/approvals.ts'
 import type { Request } from '../../../http/route.ts'
 import { queryProblem } from '../../shared/request/decode-page.ts'
 import { inputProblems } from '../../shared/request/input-problems.ts'

@@ -1,0 +1,26 @@
+// A person's decision about something that an agent asked.
+
+import type { ArgumentConditions } from './approval-rule.ts'
+
+/** Who calls, and in which role. `anyone` sent no token that names `user`: they may look and talk, but not decide. */
+export interface Caller {
+  user: string
+  role: 'anyone' | 'user' | 'operator'
+}
+
+export interface Decision {
+  decision: 'approve' | 'reject'
+  /** Digest of the question that the person saw. If the question has another one, the decision is refused. */
+  digest?: string
+  reason?: string
+  /** Replace the arguments that the model wrote. */
+  arguments?: Record<string, unknown>
+  /** Also allow similar calls from now on. */
+  remember?: {
+    scope: 'session' | 'always'
+    /** Which arguments count as similar; left out, all must be equal. */
+    where?: ArgumentConditions
+    /** Null: until it is revoked. Left out: 15 minutes in a session, without end otherwise. */
+    seconds?: number | null
+  }
+}
