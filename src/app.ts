@@ -73,6 +73,9 @@ import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
 import { makeFolder } from './store/sqlite/make-folder.ts'
 import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
+import type { Approvals } from './supervision/approvals/approvals.ts'
+import { createCallRules } from './supervision/approvals/call-rules.ts'
+import { createApprovals } from './supervision/approvals/create-approvals.ts'
 import { createGate } from './supervision/approvals/create-gate.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
@@ -125,6 +128,7 @@ export interface App {
 
 export interface OpenApp {
   readonly engine: Engine
+  readonly approvals: Approvals
   /** Answers a request that another program's server has taken: see `HttpServer`. */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void
   readonly tokens: Tokens
@@ -427,6 +431,15 @@ async function startApp(
   const reader = createFileReader({ cacheDir, clock, log, environment: process.env })
   undo.defer(() => reader.close())
   const files = createAttachedFiles({ keeper, reader, cacheDir, store: store.files })
+  const supervision = {
+    rules: createCallRules({ grants: store.grants }),
+    agents: parts,
+    store,
+    log: sessionLog,
+    clock,
+    ids,
+    logger: log,
+  }
   const engine = createEngine({
     agents: parts,
     store,
@@ -435,7 +448,7 @@ async function startApp(
     ids,
     logger: log,
     files,
-    gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants.list({ agent, sessionId, now }) }),
+    gate: createGate(supervision),
     middleware: [...(options.middleware ?? []), ...(settings.log.content ? [createEventLog(log)] : [])],
     limits: {
       activeRuns: settings.limits.activeRuns,
@@ -445,6 +458,8 @@ async function startApp(
     },
   })
   undo.defer(() => engine.close())
+  const approvals = createApprovals({ ...supervision, waits: engine.waits })
+  undo.defer(() => approvals.close())
   const janitor = createJanitor({
     engine,
     files,
@@ -466,7 +481,7 @@ async function startApp(
     clock,
   })
   const links = createFileLinks({ keys: fileKeys, basePath })
-  const services = { engine, clock, version, attachments, links }
+  const services = { engine, approvals, clock, version, attachments, links }
   const documented = [
     ...early,
     ...(settings.protocols.includes('ag-ui') ? createWelcomeRoutes() : []),
@@ -519,13 +534,14 @@ async function startApp(
     janitor.start()
     for (const { toolbox } of parts) toolbox.start()
     // In the background: a question may be about a tool whose server takes its time.
-    void engine.approvals.review()
+    void approvals.review()
   }
   const everything = undo.move()
 
   return {
     app: {
       engine,
+      approvals,
       handle: http.handle,
       tokens,
       madeTokens,

@@ -19,7 +19,7 @@ const allowed: Record<string, readonly string[]> = {
   log: ['domain', 'json', 'store/store.ts', 'store/ports'],
   engine: ['domain', 'json', 'log', 'store/store.ts', 'store/ports', 'models/model.ts', 'tools/tool.ts'],
   client: ['domain'],
-  supervision: ['domain', 'json', 'engine'],
+  supervision: ['domain', 'json', 'engine', 'log/session-log.ts', 'store/store.ts', 'store/ports', 'tools/tool.ts'],
   evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
   operators: ['domain', 'supervision', 'engine'],
   http: ['domain', 'json'],

@@ -83,3 +83,6 @@ export interface WaitAnswer {
     | { type: 'answered' }
     | { type: 'expired' }
 }
+
+export const hasExpired = ({ expiresAt }: Pick<Wait, 'expiresAt'>, now: number): boolean =>
+  expiresAt !== null && expiresAt <= now

@@ -1,6 +1,5 @@
 import type { MessageReads } from '../store/ports/messages.ts'
 import type { Agents } from './ports/agents.ts'
-import type { Approvals } from './ports/approvals.ts'
 import type { Runs } from './ports/runs.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { Waits } from './ports/waits.ts'
@@ -13,7 +12,6 @@ export interface Engine {
   /** What was said, as the store has it. */
   readonly messages: Omit<MessageReads, 'all' | 'ofLane'>
   readonly waits: Waits
-  readonly approvals: Approvals
 
   stats(): EngineStats
   /** Takes over the runs that a dead process left behind; called at start and then regularly. */

@@ -1,69 +1,69 @@
-// The port through which supervision says what a call needs before it may run. `supervision/` implements it.
+// The port between the engine and supervision. The engine knows runs and waits. The gate knows which calls need a person's
+// approval, and turns what people decide into answers that the engine commits. `supervision/` implements it.
 
 import type { AgentDefinition } from '../domain/agent.ts'
-import type { AnswerableBy } from '../domain/approval-rule.ts'
+import type { AuditRecord } from '../domain/audit.ts'
 import type { Caller, Decision } from '../domain/decision.ts'
-import { ServerError } from '../domain/errors.ts'
 import type { Grant } from '../domain/grant.ts'
-import type { Risk } from '../domain/tool-settings.ts'
-import type { Approval } from '../domain/wait.ts'
-import type { BoundTool } from '../tools/tool.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { Approval, WaitAnswer } from '../domain/wait.ts'
+import type { AgentTool, ServerTool } from '../tools/tool.ts'
 
 export interface Gate {
+  /** Decides whether a call may run now, or which approval it has to wait for. */
   judge(call: GatedCall): Promise<Verdict>
-  /** The question that a person would be asked about this call, whether or not the rules want them asked. */
-  question(call: GatedCall): Question
-  /** The standing yes that an answer asks for. Throws `invalid_request` where it may not be given. */
-  grant(request: GrantRequest): Grant
-}
-
-export interface GrantRequest {
-  /** Of the new grant. */
-  id: string
-  approval: Approval
-  /** As they will run: edited ones where the answer edited them. */
-  arguments: Record<string, unknown>
-  remember: NonNullable<Decision['remember']>
-  by: Caller
-  now: number
+  /**
+   * Turns the decisions of a request into answers, one for each decision and in the same order. It commits nothing, except
+   * that it asks again where a tool or the rules have changed. A decision that comes too late becomes an answer that the store
+   * does not apply. Throws `approval_not_found`, `forbidden`, `approval_changed`, `tool_unavailable` or `invalid_request`.
+   */
+  decide(sent: SentDecisions): Promise<Decided[]>
+  /** Throws `approval_changed` if this approval was asked again and the new one is pending. */
+  refuseReplaced(approval: Approval): Promise<void>
 }
 
 export interface GatedCall {
   agent: AgentDefinition
-  tool: BoundTool
+  tool: ServerTool | AgentTool
   /** Validated, with defaults. */
   arguments: Record<string, unknown>
+  callId: string
   sessionId: string
+  runId: string
+  owner: string
+  /** Lane of the sub-agent that makes the call; null: the agent itself. */
+  lane: string | null
+  /** The last approval that was asked for this call; null: none. */
+  asked: Approval | null
   now: number
-}
-
-export interface Question {
-  /** Names the rules and the tool: what is approved is bound to it. */
-  policyVersion: string
-  /** Of this call: that of its tool, or a higher one for what its arguments are. */
-  risk: Risk
-  answerableBy: AnswerableBy
-  expiresAt: number
-  title: string
-  description: string
+  /** Logger of the run. */
+  log: Logger
 }
 
 export type Verdict =
-  /** `grant`: the standing yes that allowed it. */
-  { verdict: 'run'; grant: string | null } | ({ verdict: 'ask' } & Question) | { verdict: 'refuse'; reason: string }
+  /** `approval` is consumed by running the call; `grant` is the one that allowed it. */
+  | { verdict: 'run'; approval: Approval | null; grant: string | null }
+  /** The run waits for this new approval. */
+  | { verdict: 'ask'; approval: Approval }
+  | { verdict: 'refuse'; reason: string }
 
-/** Everything runs: for engines that have nobody to ask. */
-export const openGate: Gate = {
-  judge: async () => ({ verdict: 'run', grant: null }),
-  question: ({ agent, tool, now }) => ({
-    policyVersion: '',
-    risk: tool.risk,
-    answerableBy: 'operator',
-    expiresAt: now + agent.approval.expiresSeconds * 1_000,
-    title: `Call ${tool.name}`,
-    description: '',
-  }),
-  grant() {
-    throw new ServerError('invalid_request', 'Nothing is asked here, so nothing can be remembered.')
-  },
+export interface SentDecisions {
+  by: Caller
+  /** All approvals must belong to this session. */
+  sessionId: string
+  decisions: readonly (Decision & { waitId: string })[]
+  at: number
+}
+
+/** An answer to a wait, with the grant and the audit record that are written if it is applied. */
+export interface PreparedAnswer {
+  answer: WaitAnswer
+  grant: Grant | null
+  /** Null: nobody decided anything. */
+  audit: AuditRecord | null
+}
+
+export interface Decided extends PreparedAnswer {
+  /** The approval as it was when it was decided. */
+  approval: Approval
 }

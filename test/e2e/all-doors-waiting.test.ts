@@ -9,8 +9,8 @@ import { type House, openHouse } from './open-house.ts'
 const operator = { user: 'ada', role: 'operator' as const }
 const asking = () => openHouse(undefined, undefined, { approval: { ask: 'always' } })
 
-async function pendingOf({ engine }: House) {
-  const found = await engine.approvals.list({ by: operator, status: 'pending', limit: 10 })
+async function pendingOf({ approvals }: House) {
+  const found = await approvals.list({ by: operator, status: 'pending', limit: 10 })
   expect(found).toHaveLength(1)
   const [approval] = found
   if (approval === undefined) throw new Error('nobody is asked')
@@ -20,7 +20,7 @@ async function pendingOf({ engine }: House) {
 /** The run that took the decision, once it has ended. */
 async function decide(house: House, decision: 'approve' | 'reject'): Promise<void> {
   const { id } = await pendingOf(house)
-  const { run } = await house.engine.approvals.decide(operator, id, { decision })
+  const { run } = await house.approvals.decide(operator, id, { decision })
   await (await house.get(`/runs/${run.id}/events`)).text()
 }
 

@@ -55,7 +55,7 @@ export async function openHouse(
     tools: Object.fromEntries(agents.map(({ name }) => [name, [{ ...look, ...rules }]])),
   })
   undo.defer(() => app.close({ drainMs: 0 }))
-  const { url, engine } = await app.listen()
+  const { url, engine, approvals } = await app.listen()
   const opened = undo.move()
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -69,6 +69,7 @@ export async function openHouse(
     url,
     model,
     engine,
+    approvals,
     close: () => app.close({ drainMs: 0 }),
     post,
     get: (path: string) => fetch(url + path),

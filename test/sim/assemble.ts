@@ -10,6 +10,9 @@ import { createJanitor, type Janitor } from '../../src/engine/sessions/janitor.t
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
 import type { NewEntry } from '../../src/store/ports/entry.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { Approvals } from '../../src/supervision/approvals/approvals.ts'
+import { createCallRules } from '../../src/supervision/approvals/call-rules.ts'
+import { createApprovals } from '../../src/supervision/approvals/create-approvals.ts'
 import { createGate } from '../../src/supervision/approvals/create-gate.ts'
 import { createStaticToolbox } from '../../src/tools/create-toolbox.ts'
 import type { Faults } from './faults.ts'
@@ -25,6 +28,7 @@ import { agentNames, createSimTools } from './sim-tools.ts'
 export interface Serving {
   process: SimProcess
   engine: Engine
+  approvals: Approvals
   janitor: Janitor
   log: SessionLog
   /** The store without its distance, to look at. */
@@ -92,17 +96,20 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
     timeoutMs: deps.toolTimeoutMs,
     isCalm,
   })
-  const gate = createGate({ grantsFor: (agent, sessionId, now) => store.grants.list({ agent, sessionId, now }) })
-  const rules = draw.fork('rules').chance(faults.rulesChange) ? process.number : 0
+  const changedRules = draw.fork('rules').chance(faults.rulesChange) ? process.number : 0
+  const agents = agentNames.map((name) => {
+    const definition = definitionOf(deps.definition, name, changedRules)
+    return {
+      definition: mutant?.definition?.(definition) ?? definition,
+      model: createSimModel({ random: draw.fork(`model ${name}`), faults: faults.model, history, clock, isCalm }),
+      toolbox: createStaticToolbox(mutant?.tools?.(tools[name]) ?? tools[name]),
+    }
+  })
+  const rules = createCallRules({ grants: store.grants })
+  const supervision = { rules, agents, store, log, clock, ids, logger }
+  const gate = createGate(supervision)
   const plainEngine = createEngine({
-    agents: agentNames.map((name) => {
-      const definition = definitionOf(deps.definition, name, rules)
-      return {
-        definition: mutant?.definition?.(definition) ?? definition,
-        model: createSimModel({ random: draw.fork(`model ${name}`), faults: faults.model, history, clock, isCalm }),
-        toolbox: createStaticToolbox(mutant?.tools?.(tools[name]) ?? tools[name]),
-      }
-    }),
+    agents,
     gate: mutant?.gate?.(gate, world) ?? gate,
     store,
     log,
@@ -112,9 +119,10 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
     limits: { ...ENGINE_LIMITS, disconnectGraceMs: faults.graceMs },
   })
   const engine = mutant?.engine?.(plainEngine, world) ?? plainEngine
+  const approvals = createApprovals({ ...supervision, waits: engine.waits })
   const ttlSeconds = (faults.compactAfterMs ?? 1e9) / 1_000
   const janitor = createJanitor({ engine, store, log, clock, logger, sessions: { ttlSeconds, retentionDays: 0 } })
-  return { process, engine, janitor, log, inner, showable }
+  return { process, engine, approvals, janitor, log, inner, showable }
 }
 
 /** `rules` numbers the version of what has to be asked about. */

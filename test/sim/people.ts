@@ -74,8 +74,8 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
 
   async function decide(approval: Approval): Promise<void> {
     const { attempt, decision, by } = draw(approval)
-    const reply = await net.request(`${by.user} ${attempt.decision} ${approval.id.slice(-6)}`, ({ engine }) =>
-      engine.approvals.decide(by, approval.id, decision),
+    const reply = await net.request(`${by.user} ${attempt.decision} ${approval.id.slice(-6)}`, ({ approvals }) =>
+      approvals.decide(by, approval.id, decision),
     )
     if (reply.ok) {
       attempt.won = true
@@ -115,8 +115,8 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
     const isOwner = random.chance(0.5)
     if (isOwner && approval.answerableBy === 'owner') return
     const by: Caller = { user: isOwner ? OWNER : 'mallory', role: 'user' }
-    const reply = await net.request(`${by.user} intrudes ${approval.id.slice(-6)}`, ({ engine }) =>
-      engine.approvals.decide(by, approval.id, { decision: 'approve' }),
+    const reply = await net.request(`${by.user} intrudes ${approval.id.slice(-6)}`, ({ approvals }) =>
+      approvals.decide(by, approval.id, { decision: 'approve' }),
     )
     const wanted = isOwner ? 'forbidden' : 'approval_not_found'
     if (!reply.ok && (reply.code === wanted || undone.has(reply.code) || gone.has(reply.code))) return
@@ -131,8 +131,8 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
 
   for (;;) {
     await kernel.sleep(random.float() * (isCalm() ? CALM_MS : faults.thinkMs))
-    const reply = await net.request(`${name} looks`, ({ engine }) =>
-      engine.approvals.list({ by: { user: name, role: 'operator' }, status: 'pending', limit: 50 }),
+    const reply = await net.request(`${name} looks`, ({ approvals }) =>
+      approvals.list({ by: { user: name, role: 'operator' }, status: 'pending', limit: 50 }),
     )
     if (!reply.ok) continue
     const open = reply.value.filter((approval) => !isIgnored(approval))

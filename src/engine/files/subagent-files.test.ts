@@ -4,9 +4,9 @@ import type { Caller } from '../../domain/decision.ts'
 import { FILES_NOTICE } from '../../domain/file-frame.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
+import type { CallRules } from '../../supervision/approvals/call-rules.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
-import type { Gate } from '../gate.ts'
 import { outline, testAgent, testTool } from '../testing/open-engine.ts'
 import { openWithFiles, PDF, pages, results, text, toolNames, users } from '../testing/open-with-files.ts'
 
@@ -24,11 +24,11 @@ const done = { parts: [{ text: 'Done.' }] }
 interface Clerk {
   handoff?: boolean
   tools?: readonly Tool[]
-  gate?: Gate
+  rules?: CallRules
 }
 
 /** An agent that asks the clerk, and what the clerk's model is told. */
-function openWithClerk(answers: ScriptedOptions['answers'], { handoff = false, tools = [], gate }: Clerk = {}) {
+function openWithClerk(answers: ScriptedOptions['answers'], { handoff = false, tools = [], rules }: Clerk = {}) {
   const asked: ModelRequest[] = []
   const clerk = {
     definition: { ...testAgent, name: 'clerk', default: false, internal: true },
@@ -44,7 +44,7 @@ function openWithClerk(answers: ScriptedOptions['answers'], { handoff = false, t
     tools: [agentTool(handoff)],
     answers: [askClerk, done],
     others: [clerk],
-    ...(gate === undefined ? {} : { gate }),
+    ...(rules === undefined ? {} : { rules }),
   })
   return { ...server, asked }
 }
@@ -115,9 +115,9 @@ describe('a sub-agent that is called like a tool', () => {
 
   test('reads files also after it has waited for a person', async () => {
     const operator: Caller = { user: 'ada', role: 'operator' }
-    const gate: Gate = {
+    const rules: CallRules = {
       judge: async (call) =>
-        call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...gate.question(call) },
+        call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...rules.question(call) },
       question: ({ tool, now }) => ({
         policyVersion: 'v1',
         risk: tool.risk,
@@ -126,9 +126,6 @@ describe('a sub-agent that is called like a tool', () => {
         title: 'Call send',
         description: '',
       }),
-      grant: () => {
-        throw new Error('not asked for')
-      },
     }
     const send = testTool({ name: 'send', risk: 'high', call: async () => ({ content: 'Sent.', isError: false }) })
     const sendAndRead = {
@@ -137,10 +134,10 @@ describe('a sub-agent that is called like a tool', () => {
         { tool_call: { name: 'read_file', arguments: { file: 'bill.pdf' } } },
       ],
     }
-    const server = openWithClerk([sendAndRead, readFile({ file: 'BILL.pdf' }), done], { tools: [send], gate })
+    const server = openWithClerk([sendAndRead, readFile({ file: 'BILL.pdf' }), done], { tools: [send], rules })
     const { accepted } = await server.say('Go.', [await server.add('bill.pdf', PDF, text('Total: 12'))])
-    const [approval] = await server.engine.approvals.list({ by: operator, status: 'pending', limit: 10 })
-    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const [approval] = await server.approvals.list({ by: operator, status: 'pending', limit: 10 })
+    const { run } = await server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     const events = await server.events({ ...accepted, run })
 
     expect(results(events).filter((content) => content.endsWith('\nTotal: 12')).length).toBeGreaterThan(0)

@@ -3,11 +3,8 @@
 import { isRecord } from '../../domain/is-record.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../../domain/wait.ts'
-import { callDigest, isSameTool } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../../tools/tool.ts'
-import { logAskedAgain } from '../ask-again.ts'
-import type { GatedCall, Verdict } from '../gate.ts'
 import { whyMissing } from './offered-tools.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
 
@@ -57,51 +54,33 @@ export async function prepareCall(
   const args = { ...Object(checked.value) } as Record<string, unknown>
   if (tool.location === 'client')
     return { call, type: 'wait', wait: newClientCall(scope, lane, agent, tool, call), isNew: true }
-  const { sessionId } = scope.run
-  const gated = { agent: agent.definition, tool, arguments: args, sessionId, now: scope.clock.now() }
-  if (isAllowed(scope, gated, call, tool, wait)) {
+  // It was allowed before a crash interrupted it, and its tool is still the same.
+  if (scope.begun.get(call.id) === tool.binding) {
     return { call, type: 'run', tool, arguments: args, approval: null, grant: null }
   }
-  const verdict = await scope.gate.judge(gated)
+  const { sessionId, id: runId, owner } = scope.run
+  const verdict = await scope.gate.judge({
+    agent: agent.definition,
+    tool,
+    arguments: args,
+    callId: call.id,
+    sessionId,
+    runId,
+    owner,
+    lane: lane.id,
+    asked: wait,
+    now: scope.clock.now(),
+    log: scope.log,
+  })
   switch (verdict.verdict) {
     case 'refuse':
       return refused(`This call is not allowed: ${verdict.reason}`)
     case 'run':
-      return { call, type: 'run', tool, arguments: args, approval: usable(wait), grant: verdict.grant }
-    case 'ask': {
-      const digest = callDigest({
-        callId: call.id,
-        tool: tool.name,
-        arguments: args,
-        policyVersion: verdict.policyVersion,
-      })
-      const approval = usable(wait)
-      // What was shown is what runs: when the tool or the rules have changed since, a person is asked again.
-      if (approval?.digest === digest) return { call, type: 'run', tool, arguments: args, approval, grant: null }
-      const next = newApproval(scope, lane, agent, tool, call, args, digest, verdict, wait)
-      if (wait !== null) logAskedAgain(scope.log, next, wait)
-      return { call, type: 'wait', wait: next, isNew: true }
-    }
+      return { call, type: 'run', tool, arguments: args, approval: verdict.approval, grant: verdict.grant }
+    case 'ask':
+      return { call, type: 'wait', wait: verdict.approval, isNew: true }
   }
 }
-
-/**
- * It was allowed before the crash that it is begun again after; or it is an agent that goes on with what it was allowed to do.
- * What has become another tool since was not.
- */
-function isAllowed(
-  { begun, gate }: RunScope,
-  gated: GatedCall,
-  call: ToolCall,
-  tool: Tool,
-  wait: Approval | null,
-): boolean {
-  if (begun.has(call.id)) return begun.get(call.id) === tool.binding
-  if (tool.location !== 'agent' || wait?.status !== 'consumed') return false
-  return isSameTool(wait.policyVersion, gate.question(gated).policyVersion)
-}
-
-const usable = (wait: Approval | null): Approval | null => (wait?.status === 'approved' ? wait : null)
 
 function afterClientCall(call: ToolCall, wait: ClientCall): PreparedCall {
   switch (wait.status) {
@@ -148,53 +127,6 @@ function newClientCall(scope: RunScope, lane: Lane, agent: AgentParts, tool: Cli
     onExpiry: inStream ? 'continue' : 'complete',
     continuationRunId: null,
     answeredAt: null,
-  }
-}
-
-function newApproval(
-  scope: RunScope,
-  lane: Lane,
-  agent: AgentParts,
-  tool: Tool,
-  call: ToolCall,
-  args: Record<string, unknown>,
-  digest: string,
-  verdict: Extract<Verdict, { verdict: 'ask' }>,
-  before: Approval | null,
-): Approval {
-  const { run, clock, ids } = scope
-  const { title, description, policyVersion, risk, answerableBy, expiresAt } = verdict
-  return {
-    id: ids.uuid(),
-    wait: 'approval',
-    status: 'pending',
-    kind: 'tool_call',
-    sessionId: run.sessionId,
-    owner: run.owner,
-    agent: agent.definition.name,
-    runId: run.id,
-    callId: call.id,
-    tool: tool.name,
-    arguments: JSON.stringify(args),
-    lane: lane.id,
-    title,
-    description,
-    risk,
-    digest,
-    policyVersion,
-    answerableBy,
-    beforeHash: null,
-    afterHash: null,
-    messageRefs: {},
-    // Newer than the one it takes the place of, also when the wall clock has been set back.
-    createdAt: Math.max(clock.now(), (before?.createdAt ?? 0) + 1),
-    expiresAt,
-    continuationRunId: null,
-    decidedAt: null,
-    decidedBy: null,
-    reason: null,
-    editedArguments: before?.editedArguments ?? null,
-    consumedAt: null,
   }
 }
 

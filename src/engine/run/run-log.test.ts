@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import type { Model } from '../../models/model.ts'
-import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { openEngine, type TestEngineOptions, testTool } from '../testing/open-engine.ts'
 
 const mail = testTool({ name: 'send_mail', call: async () => ({ content: 'Sent to Ada.', isError: false }) })
@@ -43,14 +42,13 @@ test('the cost is told where all prices are known', async () => {
 })
 
 test('a wait for a person is a line, and what goes on after it has the ids of the answer', async () => {
-  const gate = createGate({ grantsFor: async () => [] })
   const asked = testTool({ ...mail, approval: { ask: 'always' } })
-  const server = open({ answers: [callsMail, says], tools: [asked], gate })
+  const server = open({ answers: [callsMail, says], tools: [asked] })
   const accepted = await server.start('Write to Ada', { correlationId: 'c-1' })
   await server.events(accepted)
   const by = { user: 'op', role: 'operator' } as const
-  const [approval] = await server.engine.approvals.list({ by, limit: 1 })
-  const { run } = await server.engine.approvals.decide(by, approval?.id ?? '', { decision: 'approve' }, 'c-2')
+  const [approval] = await server.approvals.list({ by, limit: 1 })
+  const { run } = await server.approvals.decide(by, approval?.id ?? '', { decision: 'approve' }, 'c-2')
   await server.events({ ...accepted, run })
   await server.close()
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { AgentDefinition } from '../../domain/agent.ts'
 import type { Caller } from '../../domain/decision.ts'
 import type { RunEvent } from '../../domain/event.ts'
+import type { CallRules } from '../../supervision/approvals/call-rules.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
-import type { Gate } from '../gate.ts'
 import {
   eventsOf,
   openEngine,
@@ -38,7 +38,7 @@ const askTutor = { parts: [{ tool_call: { name: 'ask_tutor', arguments: { messag
 const open = (options: TestEngineOptions) =>
   openEngine({ tools: [agentTool('tutor')], answers: [askTutor, { parts: [{ text: 'It is 4.' }] }], ...options })
 
-const askAboutHighRisk: Gate = {
+const askAboutHighRisk: CallRules = {
   judge: async (call) =>
     call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askAboutHighRisk.question(call) },
   question: ({ tool, now }) => ({
@@ -49,9 +49,6 @@ const askAboutHighRisk: Gate = {
     title: 'Call send',
     description: '',
   }),
-  grant: () => {
-    throw new Error('not asked for')
-  },
 }
 
 const laneOf = (event: RunEvent) => ('subagentRunId' in event ? event.subagentRunId : undefined)
@@ -169,7 +166,7 @@ describe('a sub-agent that is called like a tool', () => {
       },
     })
     const server = open({
-      gate: askAboutHighRisk,
+      rules: askAboutHighRisk,
       tools: [{ ...agentTool('tutor'), risk: 'high' }],
       others: [
         tutor([{ parts: [{ tool_call: { name: 'send', arguments: {} } }] }, { parts: [{ text: 'Done.' }] }], [send]),
@@ -179,13 +176,13 @@ describe('a sub-agent that is called like a tool', () => {
     const asked: string[] = []
     for (;;) {
       const last = (await server.events(accepted)).at(-1)
-      const [approval] = await server.engine.approvals.list({ by: operator, status: 'pending', limit: 10 })
+      const [approval] = await server.approvals.list({ by: operator, status: 'pending', limit: 10 })
       if (approval === undefined) {
         expect(last).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
         break
       }
       asked.push(approval.tool)
-      const { run } = await server.engine.approvals.decide(operator, approval.id, { decision: 'approve' })
+      const { run } = await server.approvals.decide(operator, approval.id, { decision: 'approve' })
       accepted = { ...accepted, run }
     }
     expect([asked, ran]).toEqual([['ask_tutor', 'send'], ['send']])
@@ -207,15 +204,15 @@ describe('a sub-agent that is called like a tool', () => {
       { parts: [{ tool_call: { name: 'send', arguments: { to: 'bob' } } }] },
       { parts: [{ text: 'Told him.' }] },
     ]
-    const server = open({ gate: askAboutHighRisk, others: [tutor(steps, [send])] })
+    const server = open({ rules: askAboutHighRisk, others: [tutor(steps, [send])] })
     const accepted = await server.start('go')
     const first = await server.events(accepted)
     expect(first.find((event) => event.type === 'SUBAGENT_FINISHED')).toMatchObject({ outcome: { type: 'suspended' } })
     expect(first.at(-1)).toMatchObject({ outcome: { type: 'interrupt' } })
-    const [approval] = await server.engine.approvals.list({ by: operator, limit: 10 })
+    const [approval] = await server.approvals.list({ by: operator, limit: 10 })
     expect(approval?.agent).toBe('tutor')
 
-    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     const seen = outline(await server.events({ ...accepted, run }))
     expect(seen.filter((line) => /SUBAGENT|RESULT|RUN_F|CONTENT/.test(line))).toEqual([
       'SUBAGENT_STARTED',

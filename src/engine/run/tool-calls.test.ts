@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import type { ModelRequest } from '../../models/model.ts'
+import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
 import type { ToolVoice } from '../../tools/tool.ts'
-import { type Gate, openGate } from '../gate.ts'
 import { openEngine, outline, testAgent, testTool } from '../testing/open-engine.ts'
 import { difference } from './shared-state.ts'
 
@@ -126,16 +126,17 @@ describe('a call', () => {
       if (!isOver) setImmediate(serve)
     }
     const judged: number[] = []
-    const gate: Gate = {
-      ...openGate,
+    const unasked = createCallRules({ grants: { list: async () => [] } })
+    const rules: CallRules = {
+      ...unasked,
       judge(call) {
         judged.push(turns)
-        return openGate.judge(call)
+        return unasked.judge(call)
       },
     }
     const tool = testTool({ name: 'slow', call: async () => ({ content: 'ok', isError: false }) })
     const parts = Array.from({ length: 7 }, (_, i) => ({ tool_call: { name: 'slow', arguments: { i } } }))
-    const server = openEngine({ gate, tools: [tool], answers: [{ parts }, done] })
+    const server = openEngine({ rules, tools: [tool], answers: [{ parts }, done] })
     serve()
     await server.events(await server.start('go'))
     isOver = true

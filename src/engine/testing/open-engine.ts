@@ -12,11 +12,13 @@ import type { Model } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
+import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
+import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
+import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
 import type { Files } from '../files-port.ts'
-import type { Gate } from '../gate.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { AcceptedRun, StartRequest } from '../ports/runs.ts'
 
@@ -30,7 +32,8 @@ export interface TestEngineOptions {
   agent?: Partial<AgentDefinition>
   limits?: Partial<EngineOptions['limits']>
   middleware?: readonly Middleware[]
-  gate?: Gate
+  /** Left out: the real ones, with the grants of the store. */
+  rules?: CallRules
   files?: Files
   logger?: Logger
   /** Agents beside the tester. */
@@ -113,21 +116,27 @@ export function openEngine(options: TestEngineOptions = {}) {
       ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
     })
   const definition = { ...testAgent, ...options.agent }
+  const agents = [
+    { definition, model, toolbox: options.toolbox ?? createStaticToolbox(options.tools ?? []) },
+    ...(options.others ?? []),
+  ]
+  const logger = options.logger ?? silentLogger
+  const rules = options.rules ?? createCallRules({ grants: store.grants })
+  const supervision = { rules, agents, store, log, clock, ids, logger }
   const engine = createEngine({
-    agents: [
-      { definition, model, toolbox: options.toolbox ?? createStaticToolbox(options.tools ?? []) },
-      ...(options.others ?? []),
-    ],
+    agents,
+    gate: createGate(supervision),
     store,
     log,
     clock,
     ids,
-    logger: options.logger ?? silentLogger,
+    logger,
     middleware: options.middleware ?? [],
-    ...(options.gate === undefined ? {} : { gate: options.gate }),
     ...(options.files === undefined ? {} : { files: options.files }),
     limits: { activeRuns: 100, sessions: null, queuedRuns: 8, disconnectGraceMs: 10_000, ...options.limits },
   })
+
+  const approvals = createApprovals({ ...supervision, waits: engine.waits })
 
   const start = (text: string, more: Partial<StartRequest> = {}): Promise<AcceptedRun> =>
     engine.runs.start({
@@ -149,12 +158,13 @@ export function openEngine(options: TestEngineOptions = {}) {
 
   const close = async () => {
     await engine.drain(0)
+    await approvals.close()
     await engine.close()
     await log.close()
     await store.close()
   }
 
-  return { engine, store, log, clock, ids, start, events, close, model }
+  return { engine, approvals, store, log, clock, ids, start, events, close, model }
 }
 
 export const userInput = (id: string, content: string): RunInput => ({

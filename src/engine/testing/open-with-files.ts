@@ -28,7 +28,7 @@ export const pages = (count: number, size: number): Extract => ({
   notes: [],
 })
 
-export interface FilesOptions extends Pick<TestEngineOptions, 'agent' | 'tools' | 'model' | 'others' | 'gate'> {
+export interface FilesOptions extends Pick<TestEngineOptions, 'agent' | 'tools' | 'model' | 'others' | 'rules'> {
   answers?: ScriptedOptions['answers']
   input?: ('text' | 'image' | 'pdf')[]
   contextWindow?: number
@@ -81,7 +81,7 @@ export function openWithFiles(options: FilesOptions = {}) {
     ...(options.tools === undefined ? {} : { tools: options.tools }),
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.others === undefined ? {} : { others: options.others }),
-    ...(options.gate === undefined ? {} : { gate: options.gate }),
+    ...(options.rules === undefined ? {} : { rules: options.rules }),
     onRequest: (request) => requests.push(request),
   })
 

@@ -267,7 +267,7 @@ describe('a client’s call and a person’s approval in one step', () => {
     const response = await doors.post('/', input({ runId: 'run-2', messages: [result(call), user('m2')] }))
 
     expect(await refusalOf(response)).toEqual({ status: 409, code: 'approval_pending' })
-    const [approval] = await doors.engine.approvals.list({
+    const [approval] = await doors.approvals.list({
       by: { user: 'local_user', role: 'user' },
       status: 'pending',
       limit: 1,

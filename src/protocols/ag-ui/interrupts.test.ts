@@ -29,7 +29,7 @@ const no = (interruptId: string, reason: string) => ({
 const answer = (runId: string, ...resume: unknown[]) => input({ runId, messages: [], resume })
 
 const pending = (doors: Doors) =>
-  doors.engine.approvals.list({ by: { user: '', role: 'operator' }, status: 'pending', limit: 100 })
+  doors.approvals.list({ by: { user: '', role: 'operator' }, status: 'pending', limit: 100 })
 
 /** Asks for something that must be allowed; gives the ids of the interrupts. */
 async function ask(doors: Doors, headers: Record<string, string> = {}): Promise<string[]> {

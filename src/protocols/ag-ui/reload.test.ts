@@ -236,7 +236,7 @@ test('a run that came and ended while the reader was behind is shown, too', asyn
   const reply = { note() {}, makeRoom: async () => () => {}, sse: () => stream }
 
   const asked = { request, reply, threadId: 'thread', runId: 'look', reads: '1.x' } as unknown as ThreadRequest
-  const shown = showThread({ engine: behind, clock, links }, asked, session)
+  const shown = showThread({ engine: behind, approvals: doors.approvals, clock, links }, asked, session)
   model.say(stop)
   await expect.poll(() => written.join(''), { timeout: 20_000 }).toContain('RUN_FINISHED')
   model.say(text('Two'), stop)

@@ -13,8 +13,8 @@ import { ChatResponseSchema, streamEventSchemas } from './schema.ts'
 const open = (options: TestEngineOptions = riskyWork) => openRoutes(createAgentRoutes, options)
 const chat = '/agent/tester/chat'
 
-async function pendingOf({ engine }: Awaited<ReturnType<typeof open>>) {
-  const [approval] = await engine.approvals.list({ by: operator, status: 'pending', limit: 1 })
+async function pendingOf({ approvals }: Awaited<ReturnType<typeof open>>) {
+  const [approval] = await approvals.list({ by: operator, status: 'pending', limit: 1 })
   if (approval === undefined) throw new Error('nobody is asked')
   return approval
 }
@@ -59,7 +59,7 @@ describe('an agent that has to ask a person', () => {
 
     const refused = await refusalOf(await doors.post(path, { message: 'Well?', session_id }))
     expect(refused).toEqual({ status: 409, code: 'approval_pending' })
-    await doors.engine.approvals.decide(operator, id, { decision: 'approve' })
+    await doors.approvals.decide(operator, id, { decision: 'approve' })
     await until(() => doors.engine.stats().activeRuns === 0)
 
     const answer = await doors.post(chat, { message: 'Well?', session_id })

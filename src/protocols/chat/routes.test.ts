@@ -93,7 +93,7 @@ describe('POST /chat with a session', () => {
 
     const response = await doors.post('/chat', { message: 'Send it.' })
 
-    const [approval] = await doors.engine.approvals.list({ by: operator, limit: 1 })
+    const [approval] = await doors.approvals.list({ by: operator, limit: 1 })
     expect(response.status).toBe(202)
     expect(await response.json()).toEqual({
       status: 'waiting',
@@ -103,7 +103,7 @@ describe('POST /chat with a session', () => {
     const session_id = approval?.sessionId ?? ''
     const busy = { status: 409, code: 'approval_pending', pointers: [] }
     expect(await refusalOf(await doors.post('/chat', { message: 'Well?', session_id }))).toEqual(busy)
-    await doors.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'reject' })
+    await doors.approvals.decide(operator, approval?.id ?? '', { decision: 'reject' })
     await until(() => doors.engine.stats().activeRuns === 0)
     expect(await say(doors, { message: 'Well?', session_id })).toMatchObject({ session_id, message: 'Well.' })
   })

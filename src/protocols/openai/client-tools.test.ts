@@ -279,7 +279,7 @@ describe('a run that waits for a person', () => {
 
     const response = await door.post(path, body)
 
-    const [approval] = await door.engine.approvals.list({ by: operator, limit: 1 })
+    const [approval] = await door.approvals.list({ by: operator, limit: 1 })
     expect(response.headers.get('x-should-retry')).toBe('false')
     const [status, code, message] = await errorIn(response)
     expect([status, code]).toEqual([422, 'approval_pending'])
@@ -306,8 +306,8 @@ describe('a run that waits for a person', () => {
     await send()
 
     expect((await errorIn(await send())).slice(0, 2)).toEqual([422, 'approval_pending'])
-    const [approval] = await door.engine.approvals.list({ by: operator, limit: 1 })
-    await door.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const [approval] = await door.approvals.list({ by: operator, limit: 1 })
+    await door.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await until(() => door.engine.stats().activeRuns === 0)
 
     const messages = await door.engine.messages.page(approval?.sessionId ?? '', 10)

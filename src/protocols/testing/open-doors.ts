@@ -15,8 +15,8 @@ import { type Frame, readSse } from './sse-reader.ts'
 /** Ends with `await using`. */
 export async function openDoors(options: TestEngineOptions = {}) {
   const opened = openEngineWithFiles(options)
-  const { engine, clock, ids, attachments, links, keys, keeper } = opened
-  const deps = { engine, clock, attachments, links, version: '0.0.0-test' }
+  const { engine, approvals, clock, ids, attachments, links, keys, keeper } = opened
+  const deps = { engine, approvals, clock, attachments, links, version: '0.0.0-test' }
   const routes = [
     ...createAgUiRoutes(deps),
     ...createCopilotKitRoutes(deps),

@@ -4,7 +4,6 @@ import { createSystemClock } from '../../domain/clock.ts'
 import type { RunEventOf } from '../../domain/event.ts'
 import { type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { asLocalUser, eventsOf, openDoors } from './open-doors.ts'
 import { type Frame, readSse } from './sse-reader.ts'
 
@@ -38,7 +37,6 @@ export async function openGatedDoors(options: TestEngineOptions = {}) {
   const doors = await openDoors({
     clock,
     store,
-    gate: createGate({ grantsFor: (agent, sessionId, now) => store.grants.list({ agent, sessionId, now }) }),
     tools: [
       recording('fire', { risk: 'critical' }),
       recording('send', { risk: 'high' }),

@@ -427,8 +427,8 @@ describe('a reader of work that waits for the client', () => {
     const [asked] = events.filter((event) => event.event === 'tool_execution_request')
     expect((await answer(doors, asked?.execution_id, { result: 'red' })).status).toBe(200)
     await until(() => doors.engine.stats().activeRuns === 0)
-    const [approval] = await doors.engine.approvals.list({ by: operator, limit: 1 })
-    await doors.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const [approval] = await doors.approvals.list({ by: operator, limit: 1 })
+    await doors.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await until(() => doors.engine.stats().activeRuns === 0)
     const thread = ThreadSchema.parse(await (await doors.get(`/threads/${asked?.thread_id}`)).json())
     expect(thread.message_history.map(({ role, content }) => [role, content])).toEqual([
@@ -461,7 +461,7 @@ describe('a reader of work that waits for the client', () => {
 
     const last = (await rest(reader)).at(-1)
 
-    const [approval] = await doors.engine.approvals.list({ by: operator, limit: 1 })
+    const [approval] = await doors.approvals.list({ by: operator, limit: 1 })
     expect(last).toMatchObject({
       event: 'message_complete',
       status: 'waiting',

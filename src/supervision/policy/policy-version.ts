@@ -1,8 +1,8 @@
 import type { ApprovalSettings } from '../../domain/approval-rule.ts'
-import type { GatedCall } from '../../engine/gate.ts'
 import { policyVersionOf } from '../../json/digest.ts'
+import type { BoundTool } from '../../tools/tool.ts'
 
-type RuledTool = Pick<GatedCall['tool'], 'approval' | 'risk' | 'effect' | 'description' | 'parameters' | 'binding'>
+type RuledTool = Pick<BoundTool, 'approval' | 'risk' | 'effect' | 'description' | 'parameters' | 'binding'>
 
 /**
  * Names the rules under which a person was asked, and the tool that they were asked about: what it says of itself and what it

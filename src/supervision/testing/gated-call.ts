@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../../domain/agent.ts'
 import type { ApprovalSettings, PolicyRule } from '../../domain/approval-rule.ts'
-import type { GatedCall } from '../../engine/gate.ts'
+import type { RuledCall } from '../approvals/call-rules.ts'
 
 const agent: AgentDefinition = {
   name: 'helper',
@@ -40,10 +40,10 @@ const agent: AgentDefinition = {
 
 /** A call of `send_email`, which is asked about unless something is said. */
 export function gatedCall(
-  change: { tool?: Partial<GatedCall['tool']>; approval?: Partial<ApprovalSettings> } & Partial<
-    Pick<GatedCall, 'arguments' | 'sessionId' | 'now'>
+  change: { tool?: Partial<RuledCall['tool']>; approval?: Partial<ApprovalSettings> } & Partial<
+    Pick<RuledCall, 'arguments' | 'sessionId' | 'now'>
   > = {},
-): GatedCall {
+): RuledCall {
   return {
     agent: { ...agent, approval: { ...agent.approval, ...change.approval } },
     tool: {

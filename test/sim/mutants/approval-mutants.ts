@@ -47,7 +47,8 @@ export const approvalMutants: readonly Mutant[] = [
     faults: supervised,
     gate: (gate, { random }) => ({
       ...gate,
-      judge: (call) => (random.chance(0.2) ? Promise.resolve({ verdict: 'run', grant: null }) : gate.judge(call)),
+      judge: (call) =>
+        random.chance(0.2) ? Promise.resolve({ verdict: 'run', approval: null, grant: null }) : gate.judge(call),
     }),
   },
   {

@@ -57,7 +57,7 @@ describe('POST /invocations', () => {
   test('asks a person in the words of AG-UI, and takes the answer of one who may give it', async () => {
     await using doors = await open(riskyWork)
     const asked = await eventsIn(await doors.post('/invocations', input('m1'), inSession('runtime-1')))
-    const [approval] = await doors.engine.approvals.list({ by: operator, limit: 1 })
+    const [approval] = await doors.approvals.list({ by: operator, limit: 1 })
     expect(asked.at(-1)).toMatchObject({ outcome: { type: 'interrupt', interrupts: [{ id: approval?.id }] } })
 
     const resume = [{ interruptId: approval?.id, status: 'resolved', payload: { approved: true } }]
@@ -146,9 +146,9 @@ describe('GET /ping', () => {
 
   test('needs no credential where all else does', async () => {
     await using doors = await open()
-    const { engine, clock, attachments, links } = doors
+    const { engine, approvals, clock, attachments, links } = doors
     await using server = await startServer({
-      routes: createAgentCoreRoutes({ engine, clock, attachments, links }),
+      routes: createAgentCoreRoutes({ engine, approvals, clock, attachments, links }),
       auth: { tokenRequired: true },
     })
 

@@ -1,7 +1,7 @@
 import { ServerError } from '../../../domain/errors.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Approval } from '../../../domain/wait.ts'
-import type { Engine } from '../../../engine/engine.ts'
+import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { Answer } from './decode-resume.ts'
 import type { InputWarning } from './stream-warnings.ts'
 
@@ -17,7 +17,7 @@ export interface KnownAnswers {
  * Throws `approval_not_found` for an interrupt of another thread, whoever that belongs to: an answer is given where it was asked.
  */
 export async function knownAnswers(
-  engine: Pick<Engine, 'approvals'>,
+  approvals: Pick<Approvals, 'get'>,
   session: SessionRecord | null,
   given: readonly Answer[],
   talks: boolean,
@@ -30,7 +30,7 @@ export async function knownAnswers(
     if (warnings.length < MAX_WARNINGS) warnings.push({ code, message, interruptId })
   }
   for (const answer of given) {
-    const approval = await engine.approvals.get(SEES_ALL, answer.waitId).catch(noneThere)
+    const approval = await approvals.get(SEES_ALL, answer.waitId).catch(noneThere)
     if (approval === null) passOver('unknown_interrupt', answer.waitId, 'there is none of that id.')
     else if (approval.sessionId !== session?.id) throw notHere(answer.waitId)
     else if (talks && approval.status !== 'pending') {

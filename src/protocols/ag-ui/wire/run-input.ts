@@ -6,6 +6,7 @@ import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request } from '../../../http/route.ts'
+import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { entryAt } from '../../shared/events/entry-at.ts'
 import { parseEventId } from '../../shared/events/event-id.ts'
 import { openEventStream } from '../../shared/events/open-event-stream.ts'
@@ -25,6 +26,7 @@ import { editPoint, type KnownHistory, type SentInput, type Taken, takeHistory }
 
 export interface RunDoorDeps {
   engine: Engine
+  approvals: Approvals
   clock: Pick<Clock, 'now'>
   attachments: Attachments
   links: FileLinks
@@ -97,7 +99,7 @@ export function createRunDoor(deps: RunDoorDeps): RunDoor {
     const by = standingOf(request.principal)
     // An empty thread would look as if the answer had been taken.
     if (session === null && taken.kind === 'hydrate' && input.answers.length > 0) throw sessionNotFound(input.threadId)
-    const { answers, warnings: unanswered } = await knownAnswers(engine, session, input.answers, talks(taken))
+    const { answers, warnings: unanswered } = await knownAnswers(deps.approvals, session, input.answers, talks(taken))
     const leftOut = (warnings: readonly string[]) => {
       if (warnings.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings })
     }

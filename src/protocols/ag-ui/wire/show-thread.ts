@@ -7,6 +7,7 @@ import { isFinished, type RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request } from '../../../http/route.ts'
+import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { type EventReader, openEventStream } from '../../shared/events/open-event-stream.ts'
 import type { Reader } from '../../shared/events/protocol-version.ts'
 import { beforeFirst, type StreamDeps, streamRun } from '../../shared/events/stream-run.ts'
@@ -21,6 +22,7 @@ const LATEST = 20
 
 export interface ShowThreadDeps extends StreamDeps {
   engine: Engine
+  approvals: Approvals
   links: FileLinks
 }
 
@@ -61,7 +63,7 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   reply.note({ session_id: session.id })
   const makeRoom = (bytes: number) => reply.makeRoom(bytes)
   const fileUrl = (id: string) => deps.links.urlOf(request, session.owner, id)
-  const outcome = await waitingOutcome(engine, session)
+  const outcome = await waitingOutcome(deps, session)
   // Read last: what was answered meanwhile goes on, and is followed.
   const active = await underWay(engine, session)
   if (active !== null) {

@@ -4,6 +4,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { decodePage, queryProblem } from '../../shared/request/decode-page.ts'
 import { nextLink } from '../../shared/request/next-link.ts'
 import { standingOf } from '../../shared/request/standing.ts'
@@ -13,7 +14,13 @@ import { approvalView, grantView } from './encode.ts'
 
 const PAGE = { max: 100, fallback: 50 }
 
-export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
+export function createApprovalRoutes({
+  engine,
+  approvals,
+}: {
+  engine: Pick<Engine, 'sessions'>
+  approvals: Approvals
+}): Route[] {
   /** An operator may name any session by its id; everybody else their own, by its name too. */
   async function sessionIn(request: Request): Promise<string | null> {
     const reference = request.query.get('session_id')
@@ -28,8 +35,8 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
     const status = decodeStatus(request)
     const { limit, before } = decodePage(request, PAGE)
     const sessionId = await sessionIn(request)
-    const place = before === undefined ? null : await engine.approvals.get(by, before).catch(notThere)
-    const found = await engine.approvals.list({
+    const place = before === undefined ? null : await approvals.get(by, before).catch(notThere)
+    const found = await approvals.list({
       by,
       limit: limit + 1,
       ...(status === null ? {} : { status }),
@@ -42,7 +49,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
-    const approval = await engine.approvals.get(standingOf(request.principal), request.params.id ?? '')
+    const approval = await approvals.get(standingOf(request.principal), request.params.id ?? '')
     reply.note({ session_id: approval.sessionId })
     reply.json(200, approvalView(approval))
   }
@@ -51,9 +58,9 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
     const by = standingOf(request.principal)
     const id = request.params.id ?? ''
     // Before the body is read: it is not worth reading where there is nothing to decide.
-    const { sessionId } = await engine.approvals.get(by, id)
+    const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
-    const { approval, run } = await engine.approvals.decide(
+    const { approval, run } = await approvals.decide(
       by,
       id,
       decodeDecision(await request.json()),
@@ -66,7 +73,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
   async function grants(request: Request, reply: Reply): Promise<void> {
     const agent = request.query.get('agent')
     const sessionId = await sessionIn(request)
-    const found = await engine.approvals.grants({
+    const found = await approvals.grants({
       ...(agent === null ? {} : { agent }),
       ...(sessionId === null ? {} : { sessionId }),
     })
@@ -74,7 +81,7 @@ export function createApprovalRoutes({ engine }: { engine: Engine }): Route[] {
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
-    await engine.approvals.revokeGrant(standingOf(request.principal), request.params.id ?? '')
+    await approvals.revokeGrant(standingOf(request.principal), request.params.id ?? '')
     reply.empty(204)
   }
 

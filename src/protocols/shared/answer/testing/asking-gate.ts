@@ -1,10 +1,10 @@
-import type { Gate } from '../../../../engine/gate.ts'
 import { testTool } from '../../../../engine/testing/open-engine.ts'
+import type { CallRules } from '../../../../supervision/approvals/call-rules.ts'
 
 /** A person is asked about every call of a tool whose risk is not low. */
-export const askingGate: Gate = {
+const askingRules: CallRules = {
   judge: async (call) =>
-    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askingGate.question(call) },
+    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askingRules.question(call) },
   question: ({ tool, now }) => ({
     policyVersion: 'v1',
     risk: tool.risk,
@@ -13,9 +13,6 @@ export const askingGate: Gate = {
     title: `Call ${tool.name}`,
     description: '',
   }),
-  grant() {
-    throw new Error('nobody asks for one here')
-  },
 }
 
 /** A tool that it asks about. */
@@ -28,7 +25,7 @@ export const risky = testTool({
 
 /** An agent that wants to call it, whatever it is asked but "Well?". */
 export const riskyWork = {
-  gate: askingGate,
+  rules: askingRules,
   tools: [risky],
   answers: [
     { when: { tool: 'send' }, parts: [{ text: 'Done.' }] },

@@ -8,7 +8,10 @@ import { openEngineWithFiles } from '../../../testing/open-engine-with-files.ts'
 /** Ends with `await using`. */
 export async function openRoutes(
   create: (
-    deps: Pick<ReturnType<typeof openEngineWithFiles>, 'engine' | 'clock' | 'ids' | 'attachments' | 'links'>,
+    deps: Pick<
+      ReturnType<typeof openEngineWithFiles>,
+      'engine' | 'approvals' | 'clock' | 'ids' | 'attachments' | 'links'
+    >,
   ) => Route[],
   options: TestEngineOptions = {},
 ) {

@@ -1,9 +1,10 @@
 // The standing yes that comes with an answer.
 
 import type { ArgumentConditions } from '../../domain/approval-rule.ts'
+import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
-import type { GrantRequest } from '../../engine/gate.ts'
+import type { Approval } from '../../domain/wait.ts'
 import { COUNT, fits } from '../policy/argument-conditions.ts'
 
 /** A yes in a session that nobody thinks of any more should not be one for long. */
@@ -12,8 +13,19 @@ const MAX_CONDITIONS = 200
 
 const refuse = (message: string): ServerError => new ServerError('invalid_request', message)
 
+export interface GrantRequest {
+  /** Id of the new grant. */
+  id: string
+  approval: Approval
+  /** The arguments that will run: edited ones, if the decision edited them. */
+  arguments: Record<string, unknown>
+  remember: NonNullable<Decision['remember']>
+  by: Caller
+  now: number
+}
+
 /** Throws `invalid_request` where it may not be given. */
-export function grantOf({ id, approval, arguments: args, remember, by, now }: GrantRequest): Grant {
+export function newGrant({ id, approval, arguments: args, remember, by, now }: GrantRequest): Grant {
   const { scope, where } = remember
   if (approval.risk === 'critical') {
     throw refuse(`${approval.tool} is of risk critical: each call is asked about. Answer without \`remember\`.`)

@@ -2,38 +2,26 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Caller } from '../domain/decision.ts'
-import { type Logger, silentLogger } from '../domain/logger.ts'
-import type { Approval } from '../domain/wait.ts'
-import type { ServerTool } from '../tools/tool.ts'
-import type { Gate } from './gate.ts'
-import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
+import type { Caller } from '../../domain/decision.ts'
+import { type Logger, silentLogger } from '../../domain/logger.ts'
+import type { Approval } from '../../domain/wait.ts'
+import { openEngine, outline, type TestEngineOptions, testTool } from '../../engine/testing/open-engine.ts'
+import type { ServerTool } from '../../tools/tool.ts'
+import type { CallRules } from './call-rules.ts'
 
 const ada: Caller = { user: 'ada', role: 'operator' }
 
-/** Asks about everything; what is asked is bound to the tool's binding alone. A grant allows all calls of what it was given for. */
-function gateWith(grants: Parameters<Gate['grant']>[0]['approval'][] = []): Gate {
-  return {
-    async judge(call) {
-      const question = this.question(call)
-      const granted = grants.find(({ policyVersion }) => policyVersion === question.policyVersion)
-      return granted === undefined ? { verdict: 'ask', ...question } : { verdict: 'run', grant: granted.id }
-    },
-    question: ({ tool, now }) => ({
-      policyVersion: `2-${tool.binding}`,
-      risk: tool.risk,
-      answerableBy: 'operator',
-      expiresAt: now + 3_600_000,
-      title: `Call ${tool.name}`,
-      description: tool.description,
-    }),
-    grant({ id, approval, by, now }) {
-      grants.push(approval)
-      const { agent, tool, sessionId, policyVersion } = approval
-      const about = { agent, tool, sessionId, policyVersion, approvalId: approval.id }
-      return { id, ...about, where: {}, grantedBy: by.user, createdAt: now, expiresAt: null }
-    },
-  }
+/** Asks about every call. An approval is bound to the tool's binding alone. */
+const rules: CallRules = {
+  judge: async (call) => ({ verdict: 'ask', ...rules.question(call) }),
+  question: ({ tool, now }) => ({
+    policyVersion: `2-${tool.binding}`,
+    risk: tool.risk,
+    answerableBy: 'operator',
+    expiresAt: now + 3_600_000,
+    title: `Call ${tool.name}`,
+    description: tool.description,
+  }),
 }
 
 let folder: string
@@ -66,7 +54,7 @@ const done = { parts: [{ text: 'Done.' }] }
 const open = (tools: readonly ServerTool[], more: TestEngineOptions = {}) =>
   openEngine({
     path: join(folder, 'first', 'test.db'),
-    gate: gateWith(),
+    rules,
     answers: [sendTo('bob'), done],
     tools,
     ...more,
@@ -80,8 +68,8 @@ function reopen(tools: readonly ServerTool[], more: TestEngineOptions = {}) {
 
 type Server = ReturnType<typeof open>
 
-const pendingOf = async ({ engine }: Server): Promise<Approval[]> =>
-  (await engine.approvals.list({ by: ada, status: 'pending', limit: 100 })).reverse()
+const pendingOf = async ({ approvals }: Server): Promise<Approval[]> =>
+  (await approvals.list({ by: ada, status: 'pending', limit: 100 })).reverse()
 
 /** A server whose agent has asked; the ids of its questions. */
 async function asked(tools: readonly ServerTool[], more: TestEngineOptions = {}) {
@@ -108,7 +96,7 @@ function listening(lines: [string, unknown][]): Logger {
 test('a yes is taken for a tool whose schema has a pattern of another language', async () => {
   const foreign = { type: 'object', properties: { to: { type: 'string', pattern: '(?i)^bob$' } } }
   const { server, accepted, ids } = await asked([send('a', { parameters: foreign })])
-  const { run } = await server.engine.approvals.decide(ada, ids[0] ?? '', yes)
+  const { run } = await server.approvals.decide(ada, ids[0] ?? '', yes)
   await server.events({ ...accepted, run })
   expect(delivered).toEqual(['a bob'])
   await server.close()
@@ -122,22 +110,22 @@ describe('a yes or no to a tool that has changed', () => {
       const after = reopen([send('b')])
       const [old = ''] = ids
 
-      const refused = await refusalOf(after.engine.approvals.decide(ada, old, said))
+      const refused = await refusalOf(after.approvals.decide(ada, old, said))
 
       const [next] = await pendingOf(after)
       expect(refused).toEqual(['approval_changed', next?.id])
       expect(next).toMatchObject({ description: 'Sends as b.', policyVersion: '2-b', runId: accepted.run.id })
-      expect(await after.engine.approvals.get(ada, old)).toMatchObject({
+      expect(await after.approvals.get(ada, old)).toMatchObject({
         status: 'interrupted',
         decidedBy: 'change',
         reason: `Its tool or the rules have changed. It is asked again as ${next?.id}.`,
       })
       expect(delivered).toEqual([])
 
-      const { run } = await after.engine.approvals.decide(ada, next?.id ?? '', { ...yes, digest: next?.digest ?? '' })
+      const { run } = await after.approvals.decide(ada, next?.id ?? '', { ...yes, digest: next?.digest ?? '' })
       expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
       expect(delivered).toEqual(['b bob'])
-      expect(await refusalOf(after.engine.approvals.decide(ada, old, yes))).toEqual(['approval_decided', next?.id])
+      expect(await refusalOf(after.approvals.decide(ada, old, yes))).toEqual(['approval_decided', next?.id])
       const kinds = (await after.store.audit.entries(0, 100))
         .map(({ text }) => JSON.parse(text))
         .map(({ kind, by }) => [kind, by])
@@ -156,7 +144,7 @@ describe('a yes or no to a tool that has changed', () => {
     const { server: before, ids } = await asked([send('a')])
     const after = reopen([send('b')])
 
-    const answers = Array.from({ length: 20 }, () => refusalOf(after.engine.approvals.decide(ada, ids[0] ?? '', yes)))
+    const answers = Array.from({ length: 20 }, () => refusalOf(after.approvals.decide(ada, ids[0] ?? '', yes)))
     const refused = await Promise.all(answers)
 
     const [next, ...more] = await pendingOf(after)
@@ -170,7 +158,7 @@ describe('a yes or no to a tool that has changed', () => {
     const { server: before, ids } = await asked([send('a')])
     const after = reopen([send('b')])
 
-    const stranger = after.engine.approvals.decide({ user: 'local_user', role: 'user' }, ids[0] ?? '', yes)
+    const stranger = after.approvals.decide({ user: 'local_user', role: 'user' }, ids[0] ?? '', yes)
 
     expect(await refusalOf(stranger)).toEqual(['forbidden', ids[0]])
     expect((await pendingOf(after)).map(({ id }) => id)).toEqual(ids)
@@ -213,9 +201,9 @@ describe('a yes or no to a tool that has changed', () => {
     const after = reopen([])
     const [id = ''] = ids
 
-    expect(await refusalOf(after.engine.approvals.decide(ada, id, yes))).toEqual(['tool_unavailable', id])
-    expect(await after.engine.approvals.get(ada, id)).toMatchObject({ status: 'pending' })
-    const { run } = await after.engine.approvals.decide(ada, id, no)
+    expect(await refusalOf(after.approvals.decide(ada, id, yes))).toEqual(['tool_unavailable', id])
+    expect(await after.approvals.get(ada, id)).toMatchObject({ status: 'pending' })
+    const { run } = await after.approvals.decide(ada, id, no)
 
     expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
     expect(delivered).toEqual([])
@@ -228,17 +216,17 @@ test('an answer with another digest than that of the question is refused and lea
   const { server, accepted, ids } = await asked([send('a')])
   const [id = ''] = ids
 
-  expect(await refusalOf(server.engine.approvals.decide(ada, id, { ...yes, digest: 'other' }))).toEqual([
+  expect(await refusalOf(server.approvals.decide(ada, id, { ...yes, digest: 'other' }))).toEqual([
     'approval_changed',
     id,
   ])
-  expect(await refusalOf(server.engine.approvals.decide(ada, id, { ...no, digest: 'other' }))).toEqual([
+  expect(await refusalOf(server.approvals.decide(ada, id, { ...no, digest: 'other' }))).toEqual([
     'approval_changed',
     id,
   ])
   const [question] = await pendingOf(server)
   expect(question?.id).toBe(id)
-  const { run } = await server.engine.approvals.decide(ada, id, { ...yes, digest: question?.digest ?? '' })
+  const { run } = await server.approvals.decide(ada, id, { ...yes, digest: question?.digest ?? '' })
 
   await server.events({ ...accepted, run })
   expect(delivered).toEqual(['a bob'])
@@ -252,10 +240,10 @@ test('a tool with other defaults is asked about once more, and what was shown ru
   const { server: before, accepted, ids } = await asked([defaulting('a', 'bob')], { answers: [call, done] })
   const after = reopen([defaulting('b', 'eve')])
 
-  await refusalOf(after.engine.approvals.decide(ada, ids[0] ?? '', yes))
+  await refusalOf(after.approvals.decide(ada, ids[0] ?? '', yes))
   const [next] = await pendingOf(after)
   expect(next?.arguments).toBe('{"to":"bob"}')
-  const { run } = await after.engine.approvals.decide(ada, next?.id ?? '', yes)
+  const { run } = await after.approvals.decide(ada, next?.id ?? '', yes)
 
   expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
   expect(delivered).toEqual(['b bob'])
@@ -276,7 +264,7 @@ describe('a call that was allowed, of a tool that changed before it ran', () => 
         },
       })
       const { server: before, accepted, ids } = await asked([hanging])
-      const { run } = await before.engine.approvals.decide(ada, ids[0] ?? '', yes)
+      const { run } = await before.approvals.decide(ada, ids[0] ?? '', yes)
       await begun.promise
       const after = reopen([send('b', { effect })])
       await after.engine.recover()
@@ -299,7 +287,7 @@ describe('a call that was allowed, of a tool that changed before it ran', () => 
       },
     })
     const { server: before, accepted, ids } = await asked([hanging])
-    const { run } = await before.engine.approvals.decide(ada, ids[0] ?? '', yes)
+    const { run } = await before.approvals.decide(ada, ids[0] ?? '', yes)
     await begun.promise
     const after = reopen([send('a', { effect: 'idempotent' })])
     await after.engine.recover()
@@ -325,9 +313,9 @@ test('a yes that was given before the tool changed says as which question it is 
   const call = { parts: [{ tool_call: { name: 'slow', arguments: {} } }, ...sendTo('bob').parts] }
   const { server: before, ids } = await asked([slow, send('a')], { answers: [call, done] })
   const [first = '', second = ''] = ids
-  await before.engine.approvals.decide(ada, first, yes)
+  await before.approvals.decide(ada, first, yes)
   await begun.promise
-  await before.engine.approvals.decide(ada, second, yes)
+  await before.approvals.decide(ada, second, yes)
   const lines: [string, unknown][] = []
   const quick = { ...slow, call: async () => ({ content: 'Seen.', isError: false }) }
   const after = reopen([quick, send('b')], { logger: listening(lines) })
@@ -335,7 +323,7 @@ test('a yes that was given before the tool changed says as which question it is 
 
   await expect.poll(() => pendingOf(after)).toHaveLength(1)
   const [next] = await pendingOf(after)
-  expect(await after.engine.approvals.get(ada, second)).toMatchObject({
+  expect(await after.approvals.get(ada, second)).toMatchObject({
     status: 'interrupted',
     decidedBy: 'ada',
     reason: `It was approved, and its call did not run: its tool or the rules have changed. It is asked again as ${next?.id}.`,
@@ -351,14 +339,14 @@ describe('a review after a start', () => {
   test('asks again what has changed, with a line for each, and leaves the rest', async () => {
     const { server: before, ids } = await asked([send('a')], { answers: [sendTo('bob', 'eve'), done] })
     const same = reopen([send('a')])
-    await same.engine.approvals.review()
+    await same.approvals.review()
     expect((await pendingOf(same)).map(({ id }) => id)).toEqual(ids)
     await same.close()
 
     const lines: [string, unknown][] = []
     const after = reopen([send('b')], { logger: listening(lines) })
-    await after.engine.approvals.review()
-    await after.engine.approvals.review()
+    await after.approvals.review()
+    await after.approvals.review()
 
     const next = await pendingOf(after)
     expect(next.map(({ policyVersion }) => policyVersion)).toEqual(['2-b', '2-b'])
@@ -372,21 +360,21 @@ describe('a review after a start', () => {
 
   test('ends the grants of a tool that has changed, with a line and a record for each, and leaves the rest', async () => {
     const { server: before, accepted, ids } = await asked([send('a')])
-    const { run } = await before.engine.approvals.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
+    const { run } = await before.approvals.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
     await before.events({ ...accepted, run })
-    const [grant] = await before.engine.approvals.grants()
+    const [grant] = await before.approvals.grants()
     for (const tools of [[send('a')], []]) {
       const same = reopen(tools)
-      await same.engine.approvals.review()
-      expect(await same.engine.approvals.grants()).toEqual([grant])
+      await same.approvals.review()
+      expect(await same.approvals.grants()).toEqual([grant])
       await same.close()
     }
 
     const lines: [string, unknown][] = []
     const after = reopen([send('b')], { logger: listening(lines) })
-    await after.engine.approvals.review()
+    await after.approvals.review()
 
-    expect(await after.engine.approvals.grants()).toEqual([])
+    expect(await after.approvals.grants()).toEqual([])
     const about = { grant_id: grant?.id, agent: 'tester', tool: 'send' }
     expect(lines).toEqual([['a grant has ended, because its tool or the rules have changed', about]])
     const records = (await after.store.audit.entries(0, 100)).map(({ text }) => JSON.parse(text))
@@ -396,31 +384,31 @@ describe('a review after a start', () => {
   })
 
   test('ends the grants and asks the questions again that an older version has left', async () => {
-    const old: Gate = {
-      ...gateWith(),
-      question: (call) => ({ ...gateWith().question(call), policyVersion: 'f'.repeat(64) }),
+    const old: CallRules = {
+      judge: async (call) => ({ verdict: 'ask', ...old.question(call) }),
+      question: (call) => ({ ...rules.question(call), policyVersion: 'f'.repeat(64) }),
     }
     const {
       server: before,
       accepted,
       ids,
     } = await asked([send('a')], {
-      gate: old,
+      rules: old,
       answers: [sendTo('bob', 'eve'), done],
     })
-    const { run } = await before.engine.approvals.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
+    const { run } = await before.approvals.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
     await before.events({ ...accepted, run })
     const lines: [string, unknown][] = []
     // Its tools are not even there: what an older version allowed is over all the same.
     const without = reopen([], { logger: listening(lines) })
-    await without.engine.approvals.review()
-    expect(await without.engine.approvals.grants()).toEqual([])
+    await without.approvals.review()
+    expect(await without.approvals.grants()).toEqual([])
     expect((await pendingOf(without)).map(({ id }) => id)).toEqual(ids.slice(1))
     await without.close()
 
     const after = reopen([send('a')])
-    await after.engine.approvals.review()
-    expect(await after.engine.approvals.grants()).toEqual([])
+    await after.approvals.review()
+    expect(await after.approvals.grants()).toEqual([])
     const next = await pendingOf(after)
     expect(next.map(({ policyVersion }) => policyVersion)).toEqual(['2-a'])
     expect(lines).toHaveLength(1)

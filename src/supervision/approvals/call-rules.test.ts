@@ -2,12 +2,11 @@ import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
 import type { Grant } from '../../domain/grant.ts'
-import type { GatedCall } from '../../engine/gate.ts'
 import { policyVersion } from '../policy/policy-version.ts'
 import { gatedCall, policyRule } from '../testing/gated-call.ts'
-import { createGate } from './create-gate.ts'
+import { createCallRules, type RuledCall } from './call-rules.ts'
 
-const versionOf = ({ agent, tool }: GatedCall) => policyVersion(agent.approval, tool)
+const versionOf = ({ agent, tool }: RuledCall) => policyVersion(agent.approval, tool)
 
 const grant: Grant = {
   id: 'g1',
@@ -22,12 +21,12 @@ const grant: Grant = {
   expiresAt: null,
 }
 
-const gateWith = (...grants: Grant[]) => createGate({ grantsFor: async () => grants })
+const rulesWith = (...grants: Grant[]) => createCallRules({ grants: { list: async () => grants } })
 
-describe('the gate', () => {
+describe('the rules', () => {
   test('asks by the rule of the agent where the tool has none, and says what is asked', async () => {
     const call = gatedCall({ arguments: { to: 'ann@example.com', text: 'Hi' }, now: 5_000 })
-    expect(await gateWith().judge(call)).toEqual({
+    expect(await rulesWith().judge(call)).toEqual({
       verdict: 'ask',
       policyVersion: policyVersion(call.agent.approval, call.tool),
       risk: 'high',
@@ -40,19 +39,19 @@ describe('the gate', () => {
 
   test("takes the tool's own rule before the agent's", async () => {
     const never = gatedCall({ tool: { approval: { ask: 'never' } }, approval: { default: { ask: 'always' } } })
-    expect(await gateWith().judge(never)).toEqual({ verdict: 'run', grant: null })
+    expect(await rulesWith().judge(never)).toEqual({ verdict: 'run', grant: null })
     const always = gatedCall({
       tool: { approval: { ask: 'always' }, risk: 'low' },
       approval: { default: { ask: 'never' } },
     })
-    expect(await gateWith().judge(always)).toMatchObject({ verdict: 'ask' })
+    expect(await rulesWith().judge(always)).toMatchObject({ verdict: 'ask' })
   })
 
   test('tells the model what the policy refuses, whatever was granted', async () => {
     const call = gatedCall({
       approval: { default: { ask: 'policy' }, policy: [policyRule(['send_*'], null, 'refuse')] },
     })
-    expect(await gateWith(grant).judge(call)).toEqual({
+    expect(await rulesWith(grant).judge(call)).toEqual({
       verdict: 'refuse',
       reason: 'the policy of helper refuses send_email with these arguments.',
     })
@@ -66,7 +65,7 @@ describe('the gate', () => {
     ['critical', 'owner', 'operator'],
   ] as const)('at risk %s, where the agent says %s, answerable by %s', async (risk, by, answerableBy) => {
     const call = gatedCall({ tool: { risk, approval: { ask: 'always' } }, approval: { by } })
-    expect(await gateWith().judge(call)).toMatchObject({ verdict: 'ask', answerableBy })
+    expect(await rulesWith().judge(call)).toMatchObject({ verdict: 'ask', answerableBy })
   })
 })
 
@@ -75,7 +74,7 @@ describe('a call with characters that nobody sees', () => {
 
   test('is of risk critical: an operator is asked, and no grant allows it', async () => {
     const call = gatedCall({ tool: { risk: 'low' }, approval: { by: 'owner' }, arguments: hidden })
-    expect(await gateWith({ ...grant, where: {}, policyVersion: versionOf(call) }).judge(call)).toMatchObject({
+    expect(await rulesWith({ ...grant, where: {}, policyVersion: versionOf(call) }).judge(call)).toMatchObject({
       verdict: 'ask',
       risk: 'critical',
       answerableBy: 'operator',
@@ -85,24 +84,24 @@ describe('a call with characters that nobody sees', () => {
 
   test('runs where the rule says so', async () => {
     const call = gatedCall({ tool: { approval: { ask: 'never' } }, arguments: hidden })
-    expect(await gateWith().judge(call)).toEqual({ verdict: 'run', grant: null })
+    expect(await rulesWith().judge(call)).toEqual({ verdict: 'run', grant: null })
   })
 
   test('line breaks, spaces and emoji hide nothing', async () => {
     const call = gatedCall({ tool: { risk: 'low' }, arguments: { text: 'Dear Ann,\n\tthanks\u00a0! ❤️ 👩‍💻' } })
-    expect(await gateWith().judge(call)).toEqual({ verdict: 'run', grant: null })
+    expect(await rulesWith().judge(call)).toEqual({ verdict: 'run', grant: null })
   })
 })
 
 describe('paths', () => {
   const isSecret: ApprovalRule = { ask: 'when', any: [{ path: { matches: '*.env' } }], otherwise: 'run' }
   const links: Record<string, string> = { '/data/notes/plain.txt': '/data/conf/x.env' }
-  const gate = createGate({
-    grantsFor: async () => [{ ...grant, where: { path: { matches: 'notes/*' } } }],
+  const rules = createCallRules({
+    grants: { list: async () => [{ ...grant, where: { path: { matches: 'notes/*' } } }] },
     realPath: (path) => links[resolve(path)] ?? resolve(path),
   })
-  const judge = async (path: unknown, tool: Partial<GatedCall['tool']> = {}) =>
-    (await gate.judge(gatedCall({ tool: { roots: ['/data'], ...tool }, arguments: { path } }))).verdict
+  const judge = async (path: unknown, tool: Partial<RuledCall['tool']> = {}) =>
+    (await rules.judge(gatedCall({ tool: { roots: ['/data'], ...tool }, arguments: { path } }))).verdict
 
   test.each([
     'x.env',
@@ -125,7 +124,7 @@ describe('paths', () => {
     const approval: ApprovalRule = { ask: 'when', any: [{ path: { matches: '/data/**' } }], otherwise: 'run' }
     expect([
       await judge('x', { approval }),
-      (await gate.judge(gatedCall({ tool: { approval }, arguments: { path: 'x' } }))).verdict,
+      (await rules.judge(gatedCall({ tool: { approval }, arguments: { path: 'x' } }))).verdict,
     ]).toEqual(['ask', 'run'])
   })
 
@@ -147,8 +146,8 @@ describe('paths', () => {
 
 describe('a grant', () => {
   test('lets a call like it run, and is named', async () => {
-    expect(await gateWith(grant).judge(gatedCall())).toEqual({ verdict: 'run', grant: 'g1' })
-    expect(await gateWith({ ...grant, sessionId: 's1', expiresAt: 1_001 }).judge(gatedCall())).toEqual({
+    expect(await rulesWith(grant).judge(gatedCall())).toEqual({ verdict: 'run', grant: 'g1' })
+    expect(await rulesWith({ ...grant, sessionId: 's1', expiresAt: 1_001 }).judge(gatedCall())).toEqual({
       verdict: 'run',
       grant: 'g1',
     })
@@ -163,24 +162,23 @@ describe('a grant', () => {
     ['a tool that has changed since', { policyVersion: 'another' }],
     ['a condition nobody can read', { where: JSON.parse('{"to":{"resembles":"x"}}') }],
   ])('for %s allows nothing', async (_, change) => {
-    expect(await gateWith({ ...grant, ...change }).judge(gatedCall())).toMatchObject({ verdict: 'ask' })
+    expect(await rulesWith({ ...grant, ...change }).judge(gatedCall())).toMatchObject({ verdict: 'ask' })
   })
 
   test('never allows what is critical', async () => {
     const call = gatedCall({ tool: { risk: 'critical' } })
-    expect(await gateWith({ ...grant, where: {} }).judge(call)).toMatchObject({ verdict: 'ask' })
+    expect(await rulesWith({ ...grant, where: {} }).judge(call)).toMatchObject({ verdict: 'ask' })
   })
 
   test('is looked up for the agent, the session and the time of the call', async () => {
     const asked: unknown[] = []
-    const gate = createGate({
-      grantsFor: async (...query) => {
-        asked.push(query)
-        return []
-      },
-    })
-    await gate.judge(gatedCall({ sessionId: 's7', now: 9 }))
-    await gate.judge(gatedCall({ tool: { approval: { ask: 'never' } } }))
-    expect(asked).toEqual([['helper', 's7', 9]])
+    const list = async (query: unknown) => {
+      asked.push(query)
+      return []
+    }
+    const rules = createCallRules({ grants: { list } })
+    await rules.judge(gatedCall({ sessionId: 's7', now: 9 }))
+    await rules.judge(gatedCall({ tool: { approval: { ask: 'never' } } }))
+    expect(asked).toEqual([{ agent: 'helper', sessionId: 's7', now: 9 }])
   })
 })

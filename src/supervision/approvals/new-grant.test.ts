@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../domain/wait.ts'
-import type { GrantRequest } from '../../engine/gate.ts'
 import { fits } from '../policy/argument-conditions.ts'
 import { pathSense } from '../testing/path-sense.ts'
-import { grantOf } from './grant-of.ts'
+import { type GrantRequest, newGrant } from './new-grant.ts'
 
 const approval: Approval = {
   wait: 'approval',
@@ -51,7 +50,7 @@ const request = (change: Partial<GrantRequest> = {}): GrantRequest => ({
 
 const refusal = (change: Partial<GrantRequest>) => {
   try {
-    grantOf(request(change))
+    newGrant(request(change))
     return null
   } catch (error) {
     return error
@@ -60,7 +59,7 @@ const refusal = (change: Partial<GrantRequest>) => {
 
 describe('a standing yes', () => {
   test('is for these very arguments in this session for 15 minutes, unless something else is said', () => {
-    expect(grantOf(request())).toEqual({
+    expect(newGrant(request())).toEqual({
       id: 'g1',
       agent: 'helper',
       tool: 'send_email',
@@ -90,7 +89,7 @@ describe('a standing yes', () => {
     ['another type', { ...args, text: ['Hi'] }],
     ['one more deep inside', { ...args, options: { urgent: true, tags: [], cc: 'eve' } }],
   ])('is none for %s', (_, other) => {
-    const { where } = grantOf(request())
+    const { where } = newGrant(request())
     expect([
       fits(where, args, pathSense, 'narrow'),
       fits(where, structuredClone(args), pathSense, 'narrow'),
@@ -99,15 +98,15 @@ describe('a standing yes', () => {
   })
 
   test('for always holds in every session until it is revoked', () => {
-    expect(grantOf(request({ remember: { scope: 'always' } }))).toMatchObject({ sessionId: null, expiresAt: null })
+    expect(newGrant(request({ remember: { scope: 'always' } }))).toMatchObject({ sessionId: null, expiresAt: null })
   })
 
   test('holds for as long and as far as it is said', () => {
     const where = { text: { matches: '*' } }
     const remember = { scope: 'always', where, seconds: 60 } as const
-    expect(grantOf(request({ remember }))).toMatchObject({ where, sessionId: null, expiresAt: 65_000 })
-    expect(grantOf(request({ remember: { scope: 'session', seconds: null } }))).toMatchObject({ expiresAt: null })
-    expect(grantOf(request({ remember: { scope: 'session', where: {} } }))).toMatchObject({ where: {} })
+    expect(newGrant(request({ remember }))).toMatchObject({ where, sessionId: null, expiresAt: 65_000 })
+    expect(newGrant(request({ remember: { scope: 'session', seconds: null } }))).toMatchObject({ expiresAt: null })
+    expect(newGrant(request({ remember: { scope: 'session', where: {} } }))).toMatchObject({ where: {} })
   })
 
   test.each<[string, Partial<GrantRequest>, string]>([
@@ -161,6 +160,9 @@ describe('a standing yes', () => {
   })
 
   test('in a session may be given by its owner', () => {
-    expect(grantOf(request({ by: { user: 'ann', role: 'user' } }))).toMatchObject({ grantedBy: 'ann', sessionId: 's1' })
+    expect(newGrant(request({ by: { user: 'ann', role: 'user' } }))).toMatchObject({
+      grantedBy: 'ann',
+      sessionId: 's1',
+    })
   })
 })

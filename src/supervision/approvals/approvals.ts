@@ -3,17 +3,16 @@ import type { Grant } from '../../domain/grant.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Approval, ApprovalStatus } from '../../domain/wait.ts'
 
-/** What waits for a person's decision, and the decisions that people made once and for all. */
+/** The approvals that people are asked for, and the grants that they gave. For doors and operators. */
 export interface Approvals {
   /** Newest first. A user sees those of their own sessions, an operator sees all. */
   list(query: ApprovalQuery): Promise<Approval[]>
   /** Throws `approval_not_found`, also for a user who does not own its session. */
   get(by: Caller, id: string): Promise<Approval>
   /**
-   * A person's yes or no from outside the conversation. The continuation runs by itself. Throws `approval_not_found`,
-   * `forbidden` (and leaves it pending), `approval_expired`, `approval_decided` with who decided what and when,
-   * `approval_changed` with the question that replaced it, `tool_unavailable`, or `invalid_request` for edited arguments that
-   * the tool does not accept.
+   * Decides from outside the conversation. The continuation runs by itself. Throws `approval_not_found`, `forbidden` (and leaves
+   * it pending), `approval_expired`, `approval_decided` with who decided what and when, `approval_changed` with the approval that
+   * replaced it, `tool_unavailable`, or `invalid_request` for edited arguments that the tool does not accept.
    */
   decide(
     by: Caller,
@@ -25,10 +24,12 @@ export interface Approvals {
   /** Throws `grant_not_found`. */
   revokeGrant(by: Caller, id: string): Promise<void>
   /**
-   * Compares pending approvals and grants with the tools as they are now: what has changed is asked again, or ended. Called
-   * after a start. It may have to wait for MCP servers, and never throws.
+   * Compares pending approvals and grants with the tools as they are now: it asks again, or ends the grant, where something has
+   * changed. Called after a start. It may have to wait for MCP servers, and never throws.
    */
   review(): Promise<void>
+  /** Stops a review. */
+  close(): Promise<void>
 }
 
 export interface ApprovalQuery {

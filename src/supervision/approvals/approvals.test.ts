@@ -2,26 +2,28 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSystemClock } from '../domain/clock.ts'
-import type { Caller } from '../domain/decision.ts'
-import { ServerError } from '../domain/errors.ts'
-import type { RunEvent } from '../domain/event.ts'
-import type { Approval } from '../domain/wait.ts'
-import { verifyChain } from '../store/audit-chain.ts'
-import { createSqliteStore } from '../store/sqlite/sqlite-store.ts'
-import type { Store } from '../store/store.ts'
-import { createStaticToolbox } from '../tools/create-toolbox.ts'
-import type { ServerTool } from '../tools/tool.ts'
-import type { Gate, Question } from './gate.ts'
-import { openEngine, outline, type TestEngineOptions, testTool } from './testing/open-engine.ts'
+import { createSystemClock } from '../../domain/clock.ts'
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { RunEvent } from '../../domain/event.ts'
+import type { Approval } from '../../domain/wait.ts'
+import { openEngine, outline, type TestEngineOptions, testTool } from '../../engine/testing/open-engine.ts'
+import { verifyChain } from '../../store/audit-chain.ts'
+import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import type { Store } from '../../store/store.ts'
+import { createStaticToolbox } from '../../tools/create-toolbox.ts'
+import type { ServerTool } from '../../tools/tool.ts'
+import type { CallRules, Question } from './call-rules.ts'
 
 const operator: Caller = { user: 'ada', role: 'operator' }
 const owner: Caller = { user: 'local_user', role: 'user' }
 
 /** Asks about every call of a tool whose risk is not low. */
-const askingGate = (more: Partial<Question> = {}): Gate => ({
+const askingRules = (more: Partial<Question> = {}): CallRules => ({
   judge: async (call) =>
-    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askingGate(more).question(call) },
+    call.tool.risk === 'low'
+      ? { verdict: 'run', grant: null }
+      : { verdict: 'ask', ...askingRules(more).question(call) },
   question: ({ tool, now }) => ({
     policyVersion: 'v1',
     risk: tool.risk,
@@ -30,18 +32,6 @@ const askingGate = (more: Partial<Question> = {}): Gate => ({
     title: `Call ${tool.name}`,
     description: '',
     ...more,
-  }),
-  grant: ({ id, approval, by, now }) => ({
-    id,
-    agent: approval.agent,
-    tool: approval.tool,
-    where: {},
-    sessionId: approval.sessionId,
-    grantedBy: by.user,
-    approvalId: approval.id,
-    policyVersion: approval.policyVersion,
-    createdAt: now,
-    expiresAt: null,
   }),
 })
 
@@ -72,10 +62,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 const open = (options: TestEngineOptions = {}) =>
-  openEngine({ gate: askingGate(), tools: [send(), look], answers: [sendTo('bob'), done], ...options })
+  openEngine({ rules: askingRules(), tools: [send(), look], answers: [sendTo('bob'), done], ...options })
 
-async function pendingOf({ engine }: ReturnType<typeof open>): Promise<Approval[]> {
-  return (await engine.approvals.list({ by: operator, status: 'pending', limit: 100 })).reverse()
+async function pendingOf({ approvals }: ReturnType<typeof open>): Promise<Approval[]> {
+  return (await approvals.list({ by: operator, status: 'pending', limit: 100 })).reverse()
 }
 
 const lastOf = (events: readonly RunEvent[]) => events.at(-1)
@@ -116,7 +106,7 @@ describe('a call that must be allowed', () => {
     const [approval] = await pendingOf(server)
     // For the decision it is there, for the call not any more.
     looks = 1
-    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     const seen = outline(await server.events({ ...accepted, run }))
 
     expect(seen).toContain(
@@ -133,7 +123,7 @@ describe('a call that must be allowed', () => {
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    const { run, approval: decided } = await server.engine.approvals.decide(operator, approval?.id ?? '', {
+    const { run, approval: decided } = await server.approvals.decide(operator, approval?.id ?? '', {
       decision: 'approve',
     })
     const seen = await server.events({ ...accepted, run })
@@ -152,7 +142,7 @@ describe('a call that must be allowed', () => {
     expect(run.parentRunId).toBe(accepted.run.wireId)
     expect((await server.engine.runs.continuation(accepted.run))?.id).toBe(run.id)
     expect((await server.engine.runs.get('local_user', accepted.run.id)).status).toBe('completed')
-    expect(await server.engine.approvals.get(operator, approval?.id ?? '')).toMatchObject({ status: 'consumed' })
+    expect(await server.approvals.get(operator, approval?.id ?? '')).toMatchObject({ status: 'consumed' })
     expect(delivered).toEqual([{ to: 'bob' }])
     await server.close()
   })
@@ -170,20 +160,18 @@ describe('a call that must be allowed', () => {
     const accepted = await server.start('go')
     await server.events(accepted)
     const [bob, eve] = await pendingOf(server)
-    const { run } = await server.engine.approvals.decide(operator, bob?.id ?? '', { decision: 'approve' })
+    const { run } = await server.approvals.decide(operator, bob?.id ?? '', { decision: 'approve' })
     await begun
-    await server.engine.approvals.decide(operator, eve?.id ?? '', { decision: 'approve' })
+    await server.approvals.decide(operator, eve?.id ?? '', { decision: 'approve' })
     await server.engine.runs.cancel(run, 'ada')
     await server.events({ ...accepted, run })
     expect((await server.engine.runs.get('local_user', run.id)).status).toBe('cancelled')
-    const now = await Promise.all([bob, eve].map((one) => server.engine.approvals.get(operator, one?.id ?? '')))
+    const now = await Promise.all([bob, eve].map((one) => server.approvals.get(operator, one?.id ?? '')))
     expect(now.map((one) => [one.status, one.decidedBy])).toEqual([
       ['consumed', 'ada'],
       ['interrupted', 'ada'],
     ])
-    await expect(
-      server.engine.approvals.decide(operator, eve?.id ?? '', { decision: 'approve' }),
-    ).rejects.toMatchObject({
+    await expect(server.approvals.decide(operator, eve?.id ?? '', { decision: 'approve' })).rejects.toMatchObject({
       code: 'approval_decided',
       message: expect.stringContaining('so it did not run'),
     })
@@ -198,7 +186,7 @@ describe('a call that must be allowed', () => {
     await server.events(accepted)
     const [approval] = await pendingOf(server)
     const decision = { decision: 'reject', reason: 'Bob has left.' } as const
-    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', decision)
+    const { run } = await server.approvals.decide(operator, approval?.id ?? '', decision)
     const seen = outline(await server.events({ ...accepted, run }))
 
     expect(seen[1]).toContain('A person refused this call, so it was not run. Reason: Bob has left.')
@@ -213,10 +201,10 @@ describe('a call that must be allowed', () => {
     await server.events(accepted)
     const [approval] = await pendingOf(server)
     const id = approval?.id ?? ''
-    const wrong = server.engine.approvals.decide(operator, id, { decision: 'approve', arguments: { to: 7 } })
+    const wrong = server.approvals.decide(operator, id, { decision: 'approve', arguments: { to: 7 } })
     await expect(wrong).rejects.toMatchObject({ code: 'invalid_request' })
 
-    const { run } = await server.engine.approvals.decide(operator, id, {
+    const { run } = await server.approvals.decide(operator, id, {
       decision: 'approve',
       arguments: { to: 'eve' },
     })
@@ -235,7 +223,7 @@ describe('a call that must be allowed', () => {
     const [approval] = await pendingOf(server)
     const answers = await Promise.allSettled(
       Array.from({ length: 50 }, (_, i) =>
-        server.engine.approvals.decide({ user: `op${i}`, role: 'operator' }, approval?.id ?? '', {
+        server.approvals.decide({ user: `op${i}`, role: 'operator' }, approval?.id ?? '', {
           decision: i % 2 === 0 ? 'approve' : 'reject',
         }),
       ),
@@ -257,22 +245,22 @@ describe('a call that must be allowed', () => {
     await server.events(await server.start('go'))
     const [approval] = await pendingOf(server)
     const id = approval?.id ?? ''
-    await expect(server.engine.approvals.decide(owner, id, { decision: 'approve' })).rejects.toMatchObject({
+    await expect(server.approvals.decide(owner, id, { decision: 'approve' })).rejects.toMatchObject({
       code: 'forbidden',
     })
     const stranger: Caller = { user: 'mallory', role: 'user' }
-    const foreign = server.engine.approvals.decide(stranger, id, { decision: 'approve' })
+    const foreign = server.approvals.decide(stranger, id, { decision: 'approve' })
     await expect(foreign).rejects.toMatchObject({ code: 'approval_not_found' })
     expect(await pendingOf(server)).toHaveLength(1)
     await server.close()
   })
 
   test('may be allowed by the owner where the approval says so', async () => {
-    const server = open({ gate: askingGate({ answerableBy: 'owner' }) })
+    const server = open({ rules: askingRules({ answerableBy: 'owner' }) })
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    const { run } = await server.engine.approvals.decide(owner, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await server.approvals.decide(owner, approval?.id ?? '', { decision: 'approve' })
     await server.events({ ...accepted, run })
     expect(delivered).toEqual([{ to: 'bob' }])
     await server.close()
@@ -282,12 +270,12 @@ describe('a call that must be allowed', () => {
     let later = 0
     const real = createSystemClock()
     const clock = { ...real, now: () => real.now() + later, mono: () => real.mono() + later }
-    const server = open({ clock, gate: askingGate({ expiresAt: clock.now() + 10_000 }) })
+    const server = open({ clock, rules: askingRules({ expiresAt: clock.now() + 10_000 }) })
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
     later = 20_000
-    const late = server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const late = server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await expect(late).rejects.toMatchObject({ code: 'approval_expired' })
     const run = await server.engine.runs.continuation(accepted.run)
     if (run === null) throw new Error('nothing went on')
@@ -304,8 +292,8 @@ describe('a call that must be allowed', () => {
     const [approval] = await pendingOf(server)
     const cancelled = await server.engine.runs.cancel(await server.engine.runs.get('local_user', accepted.run.id), 'me')
     expect(cancelled.status).toBe('cancelled')
-    expect(await server.engine.approvals.get(operator, approval?.id ?? '')).toMatchObject({ status: 'interrupted' })
-    const late = server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    expect(await server.approvals.get(operator, approval?.id ?? '')).toMatchObject({ status: 'interrupted' })
+    const late = server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await expect(late).rejects.toMatchObject({ code: 'approval_decided' })
     expect(delivered).toEqual([])
     await server.close()
@@ -314,13 +302,13 @@ describe('a call that must be allowed', () => {
   test('is asked about again when the rules have changed between the yes and the call', async () => {
     let policyVersion = 'v1'
     // At the decision nothing has changed yet: `question` still gives what was asked.
-    const gate: Gate = { ...askingGate(), judge: (call) => askingGate({ policyVersion }).judge(call) }
-    const server = open({ gate })
+    const rules: CallRules = { ...askingRules(), judge: (call) => askingRules({ policyVersion }).judge(call) }
+    const server = open({ rules })
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
     policyVersion = 'v2'
-    const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     expect(lastOf(await server.events({ ...accepted, run }))).toMatchObject({ outcome: { type: 'interrupt' } })
     const [again] = await pendingOf(server)
     expect(again?.id).not.toBe(approval?.id)
@@ -331,36 +319,36 @@ describe('a call that must be allowed', () => {
   test('is asked about again with what a person has edited, and runs with that', async () => {
     let policyVersion = 'v1'
     let atDecision = 'v1'
-    const gate: Gate = {
-      ...askingGate(),
-      judge: (call) => askingGate({ policyVersion }).judge(call),
-      question: (call) => askingGate({ policyVersion: atDecision }).question(call),
+    const rules: CallRules = {
+      ...askingRules(),
+      judge: (call) => askingRules({ policyVersion }).judge(call),
+      question: (call) => askingRules({ policyVersion: atDecision }).question(call),
     }
-    const server = open({ gate })
+    const server = open({ rules })
     const accepted = await server.start('go')
     await server.events(accepted)
     const [first] = await pendingOf(server)
     policyVersion = 'v2'
     const edit = { decision: 'approve', arguments: { to: 'eve' } } as const
-    const one = await server.engine.approvals.decide(operator, first?.id ?? '', edit)
+    const one = await server.approvals.decide(operator, first?.id ?? '', edit)
     await server.events({ ...accepted, run: one.run })
     const [second] = await pendingOf(server)
     expect(second?.arguments).toBe('{"to":"eve"}')
     atDecision = 'v2'
-    const two = await server.engine.approvals.decide(operator, second?.id ?? '', { decision: 'approve' })
+    const two = await server.approvals.decide(operator, second?.id ?? '', { decision: 'approve' })
     expect(outline(await server.events({ ...accepted, run: two.run }))[1]).toContain('A person changed the arguments')
     expect(delivered).toEqual([{ to: 'eve' }])
     await server.close()
   })
 
   test('that cannot be judged leaves what was said before it in the history', async () => {
-    const gate: Gate = {
-      ...askingGate(),
+    const rules: CallRules = {
+      ...askingRules(),
       judge: async () => {
         throw new ServerError('storage_failed', 'The store did not answer.')
       },
     }
-    const server = open({ gate, answers: [{ parts: [{ text: 'I will. ' }, ...sendTo('bob').parts] }] })
+    const server = open({ rules, answers: [{ parts: [{ text: 'I will. ' }, ...sendTo('bob').parts] }] })
     const accepted = await server.start('go')
     expect(lastOf(await server.events(accepted))).toMatchObject({ type: 'RUN_ERROR', code: 'storage_failed' })
     const stored = await server.engine.messages.page(accepted.session.id, 10)
@@ -409,13 +397,13 @@ describe('several calls of one step', () => {
     expect(first.filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual(['TOOL_CALL_RESULT Nothing there.'])
     const [bob, eve] = await pendingOf(server)
 
-    const one = await server.engine.approvals.decide(operator, bob?.id ?? '', { decision: 'approve' })
+    const one = await server.approvals.decide(operator, bob?.id ?? '', { decision: 'approve' })
     expect(lastOf(await server.events({ ...accepted, run: one.run }))).toMatchObject({
       outcome: { type: 'interrupt', interrupts: [{ id: eve?.id }] },
     })
     expect(delivered).toEqual([{ to: 'bob' }])
 
-    const two = await server.engine.approvals.decide(operator, eve?.id ?? '', { decision: 'reject' })
+    const two = await server.approvals.decide(operator, eve?.id ?? '', { decision: 'reject' })
     expect(outline(await server.events({ ...accepted, run: two.run })).at(-1)).toBe('RUN_FINISHED success')
     expect(delivered).toEqual([{ to: 'bob' }])
     await server.close()
@@ -427,7 +415,7 @@ describe('several calls of one step', () => {
     await server.events(accepted)
     const approvals = await pendingOf(server)
     const runs = await Promise.all(
-      approvals.map((approval) => server.engine.approvals.decide(operator, approval.id, { decision: 'approve' })),
+      approvals.map((approval) => server.approvals.decide(operator, approval.id, { decision: 'approve' })),
     )
     for (const { run } of runs) await server.events({ ...accepted, run })
     let run = accepted.run
@@ -505,7 +493,7 @@ describe('a restart', () => {
     const after = reopen({ answers: [done] })
     await after.engine.recover()
     const [approval] = await pendingOf(after)
-    const { run } = await after.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await after.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     expect(outline(await after.events({ ...accepted, run })).at(-1)).toBe('RUN_FINISHED success')
     expect(delivered).toEqual([{ to: 'bob' }])
     await after.close()
@@ -523,7 +511,7 @@ describe('a restart', () => {
     const accepted = await before.start('go')
     await before.events(accepted)
     const [approval] = await pendingOf(before)
-    const { run } = await before.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+    const { run } = await before.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     while (delivered.length === 0) await new Promise((resolve) => setImmediate(resolve))
 
     const after = reopen({ answers: [done] })
@@ -541,11 +529,11 @@ test('every decision and every call with side effects is in the audit trail, and
   await server.events(accepted)
   const [approval] = await pendingOf(server)
   const remember = { scope: 'session' as const }
-  const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve', remember })
+  const { run } = await server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve', remember })
   await server.events({ ...accepted, run })
-  const [grant] = await server.engine.approvals.grants()
-  await server.engine.approvals.revokeGrant(operator, grant?.id ?? '')
-  expect(await server.engine.approvals.grants()).toEqual([])
+  const [grant] = await server.approvals.grants()
+  await server.approvals.revokeGrant(operator, grant?.id ?? '')
+  expect(await server.approvals.grants()).toEqual([])
 
   const entries = await server.store.audit.entries(0, 100)
   const records = entries.map(({ text }) => JSON.parse(text))
@@ -567,7 +555,7 @@ test('what is said with a refusal that comes too late is not lost: it is said ne
   const accepted = await server.start('go')
   await server.events(accepted)
   const [approval] = await pendingOf(server)
-  const { run } = await server.engine.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
+  const { run } = await server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
 
   const late = await server.start('not that, but this', {
     session: { existing: accepted.session },

@@ -1,0 +1,182 @@
+// Taking a run: one command that stores the session, the run and its input, and then the run executes or waits in the queue.
+
+import type { AgentDefinition } from '../domain/agent.ts'
+import type { Clock } from '../domain/clock.ts'
+import { factText } from '../domain/entry.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ids.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { RunOrigin, RunRecord } from '../domain/run.ts'
+import type { SessionRecord } from '../domain/session.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { Store } from '../store/store.ts'
+import type { CancelRun } from './cancel-run.ts'
+import type { Middleware } from './middleware/middleware.ts'
+import type { Agents } from './ports/agents.ts'
+import type { AcceptedRun, StartRequest } from './ports/runs.ts'
+import { runLogger } from './run/run-line.ts'
+import { runStart } from './run/run-start.ts'
+import type { Runner } from './run/runner.ts'
+import type { Continuation } from './waits/continuation.ts'
+
+/** `continuation`: the answers that the run continues with, if it does. When it resolves, the run is durable. */
+export type AcceptRun = (request: RunRequest, continuation: Continuation | null) => Promise<AcceptedRun>
+
+export type RunRequest = Omit<StartRequest, 'origin' | 'decisions'> & { origin: RunOrigin }
+
+export interface AcceptDeps {
+  agents: Agents
+  store: Pick<Store, 'runs'>
+  log: Pick<SessionLog, 'commit'>
+  clock: Clock
+  ids: Ids
+  logger: Logger
+  middleware: Middleware | null
+  runner: Runner
+  cancel: CancelRun
+  limits: { sessions: number | null; queuedRuns: number }
+  /** Called for every new run. */
+  onAccepted: () => void
+}
+
+const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
+
+export function createAcceptRun(deps: AcceptDeps): AcceptRun {
+  const { agents, store, log, clock, ids, logger, middleware, runner, cancel, limits } = deps
+
+  return async (request, continuation) => {
+    refuseWhileDraining(runner)
+    const known = knownSession(request)
+    const definition = agentOf(agents, request)
+    const now = Math.max(clock.now(), known?.lastActivity ?? 0)
+    const session = known ?? newSession(request, definition, ids, now)
+    const run = newRun(request, continuation, session, definition, ids.uuid(), now)
+    const onBusy = request.onBusy ?? definition.sessions.onBusy
+    const { metadata, files, idempotency } = request
+    const fact = factText({
+      fact: 'run_accepted',
+      run: run.id,
+      message_ids: request.input.messages.map((message) => message.id),
+      at: now,
+    })
+    const settle = runner.expect(run.id)
+    const committing = log.commit({
+      type: 'accept_run',
+      session,
+      run,
+      leaseOwner: runner.leaseOwner,
+      onBusy,
+      maxQueued: limits.queuedRuns,
+      maxSessions: limits.sessions,
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(files === undefined ? {} : { files }),
+      ...continuation?.command,
+      whenWaiting: request.whenWaiting ?? 'refuse',
+      ...(idempotency === undefined ? {} : { idempotency: { ...idempotency, expiresAt: now + IDEMPOTENCY_MS } }),
+      acceptEntries: [{ kind: 'fact', data: fact }],
+      start: runStart(run, session, now, middleware),
+    })
+    const committed = await committing.catch((error: unknown) => {
+      settle(false)
+      throw error
+    })
+    const accepted = {
+      run: committed.run ?? run,
+      session: committed.session ?? session,
+      existing: committed.existing === true,
+      ...(committed.answered === undefined ? {} : { answered: committed.answered }),
+    }
+    if (!accepted.existing) deps.onAccepted()
+    if (!accepted.existing && accepted.run.status === 'running') runner.execute(accepted.run, accepted.session)
+    const isQueued = !accepted.existing && accepted.run.status === 'queued'
+    settle(isQueued)
+    if (isQueued) {
+      await clearWay(accepted.run, onBusy).catch((error: unknown) =>
+        // The caller must still hear that the run is taken, or they send it again.
+        runLogger(logger, accepted.run).warn('a queued run has to wait longer than it should', { error }),
+      )
+    }
+    return accepted
+  }
+
+  async function clearWay(run: RunRecord, onBusy: StartRequest['onBusy']): Promise<void> {
+    const open = await store.runs.open(run.sessionId)
+    if (onBusy === 'interrupt') {
+      for (const other of open) {
+        if (other.id !== run.id && other.status === 'running') await cancel(other, 'a newer run')
+      }
+    } else if (open[0]?.id === run.id) {
+      // The run before it ended while this one was being queued.
+      await runner.startNext(run.sessionId)
+    }
+  }
+}
+
+export function refuseWhileDraining({ draining }: Pick<Runner, 'draining'>): void {
+  if (!draining) return
+  throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.', {
+    details: { retry_after_seconds: 5 },
+  })
+}
+
+type Addressed = Pick<RunRequest, 'agent' | 'session'>
+
+export const knownSession = ({ session }: Addressed): SessionRecord | null =>
+  'existing' in session ? session.existing : null
+
+/** The agent that answers a request. Throws `agent_not_found`. */
+export const agentOf = (agents: Agents, request: Addressed): AgentDefinition =>
+  agents.get(request.agent ?? knownSession(request)?.agent ?? null)
+
+function newSession({ owner, session }: RunRequest, agent: AgentDefinition, ids: Ids, now: number): SessionRecord {
+  const { id, alias, label, unlisted } = 'create' in session ? session.create : {}
+  return {
+    id: id ?? ids.uuid(),
+    owner,
+    agent: agent.name,
+    activeAgent: null,
+    status: 'active',
+    createdAt: now,
+    lastActivity: now,
+    terminatedAt: null,
+    lastTool: null,
+    metadata: {},
+    alias: alias ?? null,
+    ...(label === undefined ? {} : { label }),
+    messageCount: 0,
+    state: undefined,
+    unlisted: unlisted ?? false,
+  }
+}
+
+function newRun(
+  request: RunRequest,
+  continuation: Continuation | null,
+  session: SessionRecord,
+  agent: AgentDefinition,
+  id: string,
+  now: number,
+): RunRecord {
+  const { correlationId } = request
+  return {
+    id,
+    sessionId: session.id,
+    owner: request.owner,
+    agent: agent.name,
+    wireId: request.wireRunId ?? id,
+    parentRunId: request.parentRunId ?? continuation?.parent?.wireId ?? null,
+    status: 'queued',
+    origin: request.origin,
+    input: { ...(continuation?.input ?? request.input), ...(correlationId === undefined ? {} : { correlationId }) },
+    createdAt: now,
+    startedAt: null,
+    finishedAt: null,
+    usage: [],
+    error: null,
+    cancelRequested: false,
+    firstSeq: null,
+    lastSeq: null,
+    fence: 0,
+    leaseOwner: null,
+  }
+}

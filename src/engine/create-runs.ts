@@ -1,0 +1,94 @@
+// Every door starts, watches and stops work here.
+
+import { runNotFound, ServerError } from '../domain/errors.ts'
+import { parseUuid } from '../domain/ids.ts'
+import { isFinished } from '../domain/run.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { Store } from '../store/store.ts'
+import { type AcceptRun, agentOf, knownSession, refuseWhileDraining } from './accept-run.ts'
+import type { CancelRun } from './cancel-run.ts'
+import type { Agents } from './ports/agents.ts'
+import type { AcceptedRun, Runs, StartRequest } from './ports/runs.ts'
+import type { Sessions } from './ports/sessions.ts'
+import type { Runner } from './run/runner.ts'
+import { followEntries } from './sessions/follow.ts'
+import type { Presence } from './sessions/presence.ts'
+import { isUserMessage } from './waits/continuation.ts'
+import { answersOf, type RequestAnswersDeps } from './waits/request-answers.ts'
+
+export interface RunsDeps extends RequestAnswersDeps {
+  store: Pick<Store, 'entries' | 'head' | 'sessions' | 'runs' | 'waits'>
+  log: SessionLog
+  served: Agents
+  presence: Presence
+  runner: Runner
+  sessions: Pick<Sessions, 'refuseForeign'>
+  accept: AcceptRun
+  cancel: CancelRun
+  limits: { activeRuns: number }
+}
+
+const MOST_WAITS = 1_000
+
+export function createRuns(deps: RunsDeps): Runs {
+  const { store, log, cancel } = deps
+  return {
+    start: (request) => startRun(deps, request),
+    open: store.runs.open,
+    byWireId: store.runs.byWireId,
+    follow: (target, signal) => followEntries(deps, target, signal),
+    cancel: async (run, by) => (isFinished(run.status) ? run : cancel(run, by)),
+
+    async get(owner, runId) {
+      const id = parseUuid(runId)
+      const run = (id === null ? null : await store.runs.get(id)) ?? (await store.runs.ofOwner(owner, runId))
+      if (run === null || run.owner !== owner) throw runNotFound(runId)
+      // Whoever hears that a run has ended must never find it running again.
+      if (isFinished(run.status)) await log.synced(run.sessionId)
+      return run
+    },
+
+    async list(sessionId, limit, before) {
+      const runs = await store.runs.latest(sessionId, limit, before)
+      await log.synced(sessionId)
+      return runs
+    },
+
+    async continuation(run) {
+      const waits = await store.waits.list({ sessionId: run.sessionId, runId: run.id, limit: MOST_WAITS })
+      // An answer that came while the run was running was taken by the run itself.
+      const next = waits.find((wait) => wait.continuationRunId !== null && wait.continuationRunId !== run.id)
+      const id = next?.continuationRunId ?? null
+      return id === null ? null : store.runs.get(id)
+    },
+  }
+}
+
+async function startRun(deps: RunsDeps, request: StartRequest): Promise<AcceptedRun> {
+  const { served, runner, gate, sessions, accept, limits } = deps
+  refuseWhileDraining(runner)
+  // Throws for an unknown agent before anything is answered.
+  agentOf(served, request)
+  const session = knownSession(request)
+  const continuation = session === null ? null : await answersOf(deps, request, session)
+  // Work that was begun may go on: only new work is refused.
+  if (continuation === null && runner.active >= limits.activeRuns) throw tooManyRuns(limits.activeRuns)
+  const name = 'create' in request.session ? (request.session.create.id ?? request.session.create.alias) : undefined
+  if (name !== undefined) await sessions.refuseForeign(request.owner, name)
+  const { decisions: _decided, ...undecided } = request
+  const accepted = await accept(undecided, continuation)
+  for (const { applied, wait } of accepted.answered ?? []) {
+    // It was asked again just now, so there is no run to attach to.
+    if (!applied && wait?.wait === 'approval') await gate.refuseReplaced(wait)
+  }
+  const userMessages = request.input.messages.filter(isUserMessage)
+  const isRepeat = accepted.run.wireId === request.wireRunId
+  if (continuation === null || !accepted.existing || isRepeat || userMessages.length === 0) return accepted
+  // Somebody else answered just now, or a running run took the answer. The new message becomes the next run.
+  return accept({ ...undecided, input: { ...request.input, messages: userMessages } }, null)
+}
+
+const tooManyRuns = (limit: number): ServerError =>
+  new ServerError('too_many_runs', `${limit} runs are active, the server's limit. Try again soon.`, {
+    details: { retry_after_seconds: 1 },
+  })

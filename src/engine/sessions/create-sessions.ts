@@ -1,0 +1,109 @@
+// Sessions as their owners see them.
+
+import type { SessionSettings } from '../../domain/agent.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { parseUuid } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { Store } from '../../store/store.ts'
+import type { CancelRun } from '../cancel-run.ts'
+import type { Files } from '../files-port.ts'
+import type { Sessions } from '../ports/sessions.ts'
+import type { Runner } from '../run/runner.ts'
+
+export interface SessionsDeps {
+  store: Pick<Store, 'sessions' | 'runs' | 'entries'>
+  log: Pick<SessionLog, 'commit'>
+  clock: Clock
+  logger: Logger
+  /** Session settings of the agent that owns the session. */
+  settingsOf: (session: SessionRecord) => SessionSettings
+  runner: Pick<Runner, 'draining' | 'settled'>
+  cancel: CancelRun
+  /** Null: this server keeps no files. */
+  files: Pick<Files, 'sweep'> | null
+}
+
+const TOUCH_MS = 60_000
+
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { store, log, clock, logger, settingsOf, runner, cancel, files } = deps
+
+  async function find(owner: string, reference: string): Promise<SessionRecord | null> {
+    const found = await lookUp(store, owner, reference)
+    // An expired session stays expired, however often it is asked for.
+    if (found !== null && !(await isExpired(found))) touch(found)
+    return found
+  }
+
+  async function isExpired(session: SessionRecord): Promise<boolean> {
+    const settings = settingsOf(session)
+    if (settings.onExpiry !== 'close' || clock.now() - session.lastActivity < settings.ttlSeconds * 1_000) return false
+    return (await store.runs.open(session.id)).length === 0
+  }
+
+  /** Using a session keeps it from expiring. Exact to the minute, and nobody waits for the write. */
+  function touch(session: SessionRecord): void {
+    const lastActivity = clock.now()
+    if (lastActivity - session.lastActivity < TOUCH_MS || runner.draining) return
+    log
+      .commit({ type: 'update_session', sessionId: session.id, lastActivity })
+      .catch((error: unknown) => logger.warn('a session could not be touched', { session_id: session.id, error }))
+  }
+
+  return {
+    find,
+    isExpired,
+    entries: store.entries,
+
+    async get(owner, reference) {
+      const session = await find(owner, reference)
+      if (session !== null) return session
+      if (parseUuid(reference) !== null) throw sessionNotFound(reference)
+      throw new ServerError('malformed_id', 'A session id is a UUID, a ULID, or a name that its client gave it.')
+    },
+
+    async refuseForeign(owner, reference) {
+      const id = parseUuid(reference)
+      const taken = id === null ? null : await store.sessions.get(id)
+      if (taken !== null && taken.owner !== owner) throw sessionNotFound(reference)
+    },
+
+    async list({ before, ...query }) {
+      if (typeof before !== 'string') {
+        return store.sessions.list({ ...query, ...(before === undefined ? {} : { before }) })
+      }
+      // Not `find`, which would move the session to the top of the list.
+      const place = await lookUp(store, query.owner, before)
+      if (place === null) throw sessionNotFound(before)
+      return store.sessions.list({ ...query, before: place })
+    },
+
+    async remove(session) {
+      for (;;) {
+        for (const run of await store.runs.open(session.id)) await cancel(run, 'deletion of the session')
+        await runner.settled(session.id)
+        try {
+          await log.commit({ type: 'delete_session', sessionId: session.id, now: clock.now() })
+          break
+        } catch (error) {
+          // Someone began another run in between.
+          if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+        }
+      }
+      // The files of the session go with it. The janitor's next sweep finds what is left behind here.
+      await files?.sweep?.().catch((error: unknown) => logger.warn('files could not be swept yet', { error }))
+    },
+  }
+}
+
+/** By id in either spelling, or by alias. */
+async function lookUp(store: Pick<Store, 'sessions'>, owner: string, reference: string): Promise<SessionRecord | null> {
+  const isVisible = (session: SessionRecord | null) => session?.owner === owner && session.status !== 'terminated'
+  const id = parseUuid(reference)
+  const byId = id === null ? null : await store.sessions.get(id)
+  const found = isVisible(byId) ? byId : await store.sessions.byAlias(owner, reference)
+  return isVisible(found) ? found : null
+}

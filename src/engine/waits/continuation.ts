@@ -1,0 +1,82 @@
+// The run that goes on after an answer: its input, and what the answers add to the command that takes it.
+
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { NewMessage, RunInput, RunRecord } from '../../domain/run.ts'
+import type { ClientCall } from '../../domain/wait.ts'
+import type { AcceptRun } from '../../store/ports/runs.ts'
+import type { PreparedAnswer } from '../gate.ts'
+import { boundedResult } from '../run/bounded-result.ts'
+
+export interface Continuation {
+  command: Pick<AcceptRun, 'answers' | 'grants' | 'answerAudit'>
+  input: RunInput
+  /** The run that waited. */
+  parent: RunRecord | null
+}
+
+export interface Answers {
+  prepared: readonly PreparedAnswer[]
+  /** Client calls whose results are among the messages of the input. */
+  results: readonly ClientCall[]
+  at: number
+}
+
+/** Longer results of client calls are cut to `resultChars`. */
+export function continuationOf(
+  parent: RunRecord | null,
+  input: RunInput,
+  { prepared, results, at }: Answers,
+  resultChars: number,
+): Continuation {
+  const callOf = ({ toolCallId }: NewMessage) => results.find((call) => call.callId === toolCallId)
+  return {
+    parent,
+    input: {
+      ...inherited(parent?.input, input),
+      messages: input.messages.map((message) => {
+        const call = callOf(message)
+        if (call === undefined) return message
+        const content =
+          typeof message.content === 'string' ? boundedResult(message.content, resultChars) : message.content
+        return { ...message, content, ...(call.lane === null ? {} : { lane: call.lane }) }
+      }),
+    },
+    command: {
+      answers: [
+        ...prepared.map(({ answer }) => answer),
+        ...results.map(({ id, owner }) => ({ waitId: id, at, by: owner, outcome: { type: 'answered' as const } })),
+      ],
+      grants: prepared.flatMap(({ grant }) => (grant === null ? [] : [grant])),
+      answerAudit: Object.fromEntries(prepared.flatMap(auditOf)),
+    },
+  }
+}
+
+/** The continuation is the same piece of work, so it keeps what the first run was given, unless the answer brings something else. */
+function inherited(before: RunInput | undefined, { regenerateAfter, ...given }: RunInput): RunInput {
+  const responseFormat = given.responseFormat ?? before?.responseFormat
+  return {
+    ...given,
+    // Only a new user message can branch the conversation.
+    ...(regenerateAfter !== undefined && given.messages.some(isUserMessage) ? { regenerateAfter } : {}),
+    instructions: given.instructions.length > 0 ? given.instructions : (before?.instructions ?? []),
+    context: given.context.length > 0 ? given.context : (before?.context ?? []),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+    clientTools: given.clientTools.length > 0 ? given.clientTools : (before?.clientTools ?? []),
+  }
+}
+
+export const isUserMessage = ({ role }: NewMessage): boolean => role === 'user'
+
+/** The records of an answer and of its grant, each by the id of what it is written for. */
+function auditOf({ answer, grant, audit }: PreparedAnswer): (readonly [string, AuditRecord])[] {
+  if (audit === null) return []
+  const decision = [answer.waitId, audit] as const
+  if (grant === null) return [decision]
+  const details = {
+    grant: grant.id,
+    approval: grant.approvalId,
+    scope: grant.sessionId === null ? 'always' : 'session',
+  }
+  return [decision, [grant.id, { ...audit, kind: 'grant_made', details }]]
+}

@@ -1,0 +1,28 @@
+import { parseUuid } from '../../domain/ids.ts'
+import type { Wait } from '../../domain/wait.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { WaitQuery, WaitReads } from '../../store/ports/waits.ts'
+
+export interface SyncedWaits {
+  /** Null also for an id that cannot be one. */
+  get(id: string): Promise<Wait | null>
+  list<K extends Wait['wait']>(query: WaitQuery & { wait: K }): Promise<Extract<Wait, { wait: K }>[]>
+}
+
+/** Waits as they may be shown: on disk, so that whoever saw a question or an answer finds it again after a power cut. */
+export function createSyncedWaits(waits: WaitReads, log: Pick<SessionLog, 'synced'>): SyncedWaits {
+  return {
+    async get(id) {
+      const uuid = parseUuid(id)
+      const wait = uuid === null ? null : await waits.get(uuid)
+      if (wait !== null) await log.synced(wait.sessionId)
+      return wait
+    },
+
+    async list<K extends Wait['wait']>(query: WaitQuery & { wait: K }) {
+      const found = await waits.list(query)
+      for (const sessionId of new Set(found.map((wait) => wait.sessionId))) await log.synced(sessionId)
+      return found.filter((wait): wait is Extract<Wait, { wait: K }> => wait.wait === query.wait)
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { hasExpired } from '../../domain/wait.ts'
+import type { Waits } from '../../engine/ports/waits.ts'
+import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
+import type { Store } from '../../store/store.ts'
+import type { Approvals } from './approvals.ts'
+import { type AskAgainDeps, createAskAgain } from './ask-again.ts'
+import { alreadyDecided, decide } from './decide.ts'
+import { refuseWithoutPermission, visibleApproval } from './permission.ts'
+import { endGrant, review } from './review.ts'
+
+export interface ApprovalsDeps extends AskAgainDeps {
+  store: Pick<Store, 'waits' | 'grants'>
+  clock: Clock
+  /** The engine's. */
+  waits: Pick<Waits, 'now' | 'answer' | 'expire'>
+}
+
+export function createApprovals(deps: ApprovalsDeps): Approvals {
+  const { store, log, clock, ids, waits, logger } = deps
+  const syncedWaits = createSyncedWaits(store.waits, log)
+  const askAgain = createAskAgain(deps)
+  const closing = new AbortController()
+  let reviewing: Promise<void> = Promise.resolve()
+  const decideDeps = {
+    newId: () => ids.uuid(),
+    findTool: (approval: { agent: string; tool: string }) => askAgain.findTool(approval, closing.signal),
+  }
+
+  return {
+    list({ by, ...query }) {
+      const own = by.role === 'operator' ? {} : { owner: by.user }
+      return syncedWaits.list({ ...query, ...own, wait: 'approval' })
+    },
+
+    get: (by, id) => visibleApproval(syncedWaits, by, id),
+
+    async decide(by, id, decision, correlationId) {
+      const approval = await visibleApproval(syncedWaits, by, id)
+      const at = waits.now()
+      // First of all: a caller without permission learns nothing more and changes nothing.
+      refuseWithoutPermission(by, approval)
+      const isLate = approval.status === 'pending' && hasExpired(approval, at)
+      if (!isLate) await askAgain.refuseChanged(approval, decision, at, closing.signal)
+      const decided = await decide(decideDeps, by, approval, decision, at)
+      if (isLate) await waits.expire(approval)
+      else if (approval.status === 'pending') {
+        const accepted = await waits.answer(approval, decided, correlationId)
+        const [first] = accepted?.answered ?? []
+        if (accepted !== null && first?.applied === true && first.wait?.wait === 'approval') {
+          return { approval: first.wait, run: accepted.run }
+        }
+      }
+      const now = await visibleApproval(syncedWaits, by, id)
+      throw alreadyDecided(await askAgain.latest(now))
+    },
+
+    grants: (query = {}) => store.grants.list({ ...query, now: clock.now() }),
+
+    async revokeGrant(by, id) {
+      const grant = await store.grants.get(id)
+      if (grant === null) throw new ServerError('grant_not_found', `There is no grant ${JSON.stringify(id)}.`)
+      await endGrant(log, grant, by.user, clock.now())
+    },
+
+    review() {
+      reviewing = review({ ...deps, askAgain }, closing.signal).catch((error: unknown) => {
+        if (!closing.signal.aborted) logger.warn('approvals and grants could not be reviewed', { error })
+      })
+      return reviewing
+    },
+
+    async close() {
+      closing.abort()
+      await reviewing
+    },
+  }
+}
