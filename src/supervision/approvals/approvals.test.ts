@@ -70,8 +70,8 @@ async function pendingOf({ approvals }: ReturnType<typeof open>): Promise<Approv
 
 const lastOf = (events: readonly RunEvent[]) => events.at(-1)
 
-describe('a call that must be allowed', () => {
-  test('suspends the run with an interrupt that says what is asked', async () => {
+describe('a call that needs an approval', () => {
+  test('suspends the run with an interrupt that shows the question', async () => {
     const server = open()
     const accepted = await server.start('go')
     const seen = await server.events(accepted)
@@ -90,7 +90,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('fails with a clear result when the server that has its tool is away by then', async () => {
+  test('fails with a clear result when the server of its tool is gone by then', async () => {
     /** How often its tools are still there. */
     let looks = Number.POSITIVE_INFINITY
     const there = new Map([['send', send()]])
@@ -147,7 +147,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('is over, and its approval with it, when the run that was to make it is cancelled', async () => {
+  test('does not run when its run is cancelled, and its approval is void', async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const hanging: ServerTool = {
       ...send(),
@@ -180,7 +180,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('does not run when it is rejected, and the model hears why', async () => {
+  test('does not run when it is rejected, and the model is told why', async () => {
     const server = open()
     const accepted = await server.start('go')
     await server.events(accepted)
@@ -216,7 +216,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('is decided once, however many answer at the same time', async () => {
+  test('is decided once, however many people answer at the same time', async () => {
     const server = open()
     const accepted = await server.start('go')
     await server.events(accepted)
@@ -240,7 +240,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('stays pending when somebody without standing answers', async () => {
+  test('stays pending when somebody without permission answers', async () => {
     const server = open()
     await server.events(await server.start('go'))
     const [approval] = await pendingOf(server)
@@ -255,7 +255,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('may be allowed by the owner where the approval says so', async () => {
+  test('may be approved by the owner if the approval says so', async () => {
     const server = open({ rules: askingRules({ answerableBy: 'owner' }) })
     const accepted = await server.start('go')
     await server.events(accepted)
@@ -266,7 +266,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('counts as refused when nobody answers in time', async () => {
+  test('counts as rejected when nobody answers in time', async () => {
     let later = 0
     const real = createSystemClock()
     const clock = { ...real, now: () => real.now() + later, mono: () => real.mono() + later }
@@ -299,7 +299,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('is asked about again when the rules have changed between the yes and the call', async () => {
+  test('is asked again when the rules have changed between the approval and the call', async () => {
     let policyVersion = 'v1'
     // At the decision nothing has changed yet: `question` still gives what was asked.
     const rules: CallRules = { ...askingRules(), judge: (call) => askingRules({ policyVersion }).judge(call) }
@@ -316,7 +316,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('is asked about again with what a person has edited, and runs with that', async () => {
+  test('is asked again with the edited arguments, and runs with them', async () => {
     let policyVersion = 'v1'
     let atDecision = 'v1'
     const rules: CallRules = {
@@ -341,7 +341,7 @@ describe('a call that must be allowed', () => {
     await server.close()
   })
 
-  test('that cannot be judged leaves what was said before it in the history', async () => {
+  test('that cannot be judged leaves the text before it in the history', async () => {
     const rules: CallRules = {
       ...askingRules(),
       judge: async () => {
@@ -357,7 +357,7 @@ describe('a call that must be allowed', () => {
   })
 })
 
-test('a question is shown to nobody before it is on disk', async () => {
+test('nobody sees a question before it is on disk', async () => {
   const disk = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
   const store = createSqliteStore({
@@ -388,7 +388,7 @@ test('a question is shown to nobody before it is on disk', async () => {
 })
 
 describe('several calls of one step', () => {
-  test('wait side by side; each answer carries out its own and the rest goes on waiting', async () => {
+  test('wait side by side: each approval runs its own call, and the others go on waiting', async () => {
     const server = open({
       answers: [{ parts: [{ tool_call: { name: 'look', arguments: {} } }, ...sendTo('bob', 'eve').parts] }, done],
     })
@@ -409,7 +409,7 @@ describe('several calls of one step', () => {
     await server.close()
   })
 
-  test('answered all at once, in any order, are each carried out once', async () => {
+  test('each run once when all are approved at the same time, in any order', async () => {
     const server = open({ answers: [sendTo('a', 'b', 'c', 'd', 'e'), done] })
     const accepted = await server.start('go')
     await server.events(accepted)
@@ -435,7 +435,7 @@ describe('several calls of one step', () => {
   })
 })
 
-describe('through the conversation', () => {
+describe('in the conversation', () => {
   test('a request that answers the same question twice is refused, and nothing is decided', async () => {
     const server = open()
     const accepted = await server.start('go')
@@ -486,7 +486,7 @@ describe('a restart', () => {
   }
   const first = (options: TestEngineOptions = {}) => open({ path: join(folder, 'first', 'test.db'), ...options })
 
-  test('while it waits loses nothing: the answer still works', async () => {
+  test('while a run waits loses nothing: the answer still works', async () => {
     const before = first()
     const accepted = await before.start('go')
     await before.events(accepted)
@@ -500,7 +500,7 @@ describe('a restart', () => {
     await before.close()
   })
 
-  test('between the call and its result does not repeat it: the run says what is unknown', async () => {
+  test('between a call and its result does not repeat the call: the run says that the result is unknown', async () => {
     const never = new Promise<never>(() => {})
     const call = () => {
       delivered.push('begun')
@@ -550,7 +550,7 @@ test('every decision and every call with side effects is in the audit trail, and
   await server.close()
 })
 
-test('what is said with a refusal that comes too late is not lost: it is said next', async () => {
+test('a message that comes with a late refusal is not lost: it becomes the next run', async () => {
   const server = open({ answers: [sendTo('bob'), done, { parts: [{ text: 'Then this.' }] }] })
   const accepted = await server.start('go')
   await server.events(accepted)

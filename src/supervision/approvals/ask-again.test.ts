@@ -93,7 +93,7 @@ function listening(lines: [string, unknown][]): Logger {
   return { ...silentLogger, info: hear, warn: hear, with: () => listening(lines) }
 }
 
-test('a yes is taken for a tool whose schema has a pattern of another language', async () => {
+test('a tool whose schema has a pattern of another language can be approved', async () => {
   const foreign = { type: 'object', properties: { to: { type: 'string', pattern: '(?i)^bob$' } } }
   const { server, accepted, ids } = await asked([send('a', { parameters: foreign })])
   const { run } = await server.approvals.decide(ada, ids[0] ?? '', yes)
@@ -102,7 +102,7 @@ test('a yes is taken for a tool whose schema has a pattern of another language',
   await server.close()
 })
 
-describe('a yes or no to a tool that has changed', () => {
+describe('a decision about a tool that has changed', () => {
   test.each([yes, no])(
     'is refused ($decision) with the question that takes its place, which then counts',
     async (said) => {
@@ -140,7 +140,7 @@ describe('a yes or no to a tool that has changed', () => {
     },
   )
 
-  test('is refused to all who answer at once with the same new question', async () => {
+  test('is refused with the same new question to everyone who answers at once', async () => {
     const { server: before, ids } = await asked([send('a')])
     const after = reopen([send('b')])
 
@@ -154,7 +154,7 @@ describe('a yes or no to a tool that has changed', () => {
     await before.close()
   })
 
-  test('is refused to whoever may not answer before anything is asked again', async () => {
+  test('is refused for lack of permission before anything is asked again', async () => {
     const { server: before, ids } = await asked([send('a')])
     const after = reopen([send('b')])
 
@@ -166,7 +166,7 @@ describe('a yes or no to a tool that has changed', () => {
     await before.close()
   })
 
-  test('is refused before a run of the conversation starts, and all that has changed is asked again', async () => {
+  test('is refused before a run starts, and every changed question is asked again', async () => {
     const { server: before, ids } = await asked([send('a')], { answers: [sendTo('bob', 'eve'), done] })
     const after = reopen([send('b')])
     const session = await after.engine.sessions.get('local_user', 'thread')
@@ -196,7 +196,7 @@ describe('a yes or no to a tool that has changed', () => {
     await before.close()
   })
 
-  test('that is not there cannot be a yes, and may be a no', async () => {
+  test('or is not available can only be a rejection', async () => {
     const { server: before, accepted, ids } = await asked([send('a')])
     const after = reopen([])
     const [id = ''] = ids
@@ -212,7 +212,7 @@ describe('a yes or no to a tool that has changed', () => {
   })
 })
 
-test('an answer with another digest than that of the question is refused and leaves it pending', async () => {
+test('a decision with the digest of another question is refused, and the approval stays pending', async () => {
   const { server, accepted, ids } = await asked([send('a')])
   const [id = ''] = ids
 
@@ -233,7 +233,7 @@ test('an answer with another digest than that of the question is refused and lea
   await server.close()
 })
 
-test('a tool with other defaults is asked about once more, and what was shown runs', async () => {
+test('a tool with new defaults is asked again, and the arguments that were shown run', async () => {
   const defaulting = (binding: string, to: string) =>
     send(binding, { parameters: { type: 'object', properties: { to: { type: 'string', default: to } } } })
   const call = { parts: [{ tool_call: { name: 'send', arguments: {} } }] }
@@ -251,7 +251,7 @@ test('a tool with other defaults is asked about once more, and what was shown ru
   await before.close()
 })
 
-describe('a call that was allowed, of a tool that changed before it ran', () => {
+describe('an approved call of a tool that changed before it ran', () => {
   test.each(['idempotent', 'read'] as const)(
     'and had begun (%s) is asked about again after a crash',
     async (effect) => {
@@ -277,7 +277,7 @@ describe('a call that was allowed, of a tool that changed before it ran', () => 
     },
   )
 
-  test('and had begun runs again after a crash where nothing has changed', async () => {
+  test('runs again after a crash if it had begun and nothing has changed', async () => {
     const begun = Promise.withResolvers<void>()
     const hanging = send('a', {
       effect: 'idempotent',
@@ -299,7 +299,7 @@ describe('a call that was allowed, of a tool that changed before it ran', () => 
   })
 })
 
-test('a yes that was given before the tool changed says as which question it is asked again, and so does the log', async () => {
+test('an approval given before the tool changed names the question that replaces it, and so does the log', async () => {
   const begun = Promise.withResolvers<void>()
   const slow = testTool({
     name: 'slow',
@@ -336,7 +336,7 @@ test('a yes that was given before the tool changed says as which question it is 
 })
 
 describe('a review after a start', () => {
-  test('asks again what has changed, with a line for each, and leaves the rest', async () => {
+  test('asks changed questions again, with a log line for each, and leaves the rest', async () => {
     const { server: before, ids } = await asked([send('a')], { answers: [sendTo('bob', 'eve'), done] })
     const same = reopen([send('a')])
     await same.approvals.review()
@@ -358,7 +358,7 @@ describe('a review after a start', () => {
     await before.close()
   })
 
-  test('ends the grants of a tool that has changed, with a line and a record for each, and leaves the rest', async () => {
+  test('ends the grants of a changed tool, with a log line and an audit record for each, and leaves the rest', async () => {
     const { server: before, accepted, ids } = await asked([send('a')])
     const { run } = await before.approvals.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
     await before.events({ ...accepted, run })
@@ -383,7 +383,7 @@ describe('a review after a start', () => {
     await before.close()
   })
 
-  test('ends the grants and asks the questions again that an older version has left', async () => {
+  test('ends the grants of an older version, and asks its questions again', async () => {
     const old: CallRules = {
       judge: async (call) => ({ verdict: 'ask', ...old.question(call) }),
       question: (call) => ({ ...rules.question(call), policyVersion: 'f'.repeat(64) }),

@@ -24,7 +24,7 @@ const grant: Grant = {
 const rulesWith = (...grants: Grant[]) => createCallRules({ grants: { list: async () => grants } })
 
 describe('the rules', () => {
-  test('asks by the rule of the agent where the tool has none, and says what is asked', async () => {
+  test("use the agent's rule if the tool has none, and give the question", async () => {
     const call = gatedCall({ arguments: { to: 'ann@example.com', text: 'Hi' }, now: 5_000 })
     expect(await rulesWith().judge(call)).toEqual({
       verdict: 'ask',
@@ -37,7 +37,7 @@ describe('the rules', () => {
     })
   })
 
-  test("takes the tool's own rule before the agent's", async () => {
+  test("use the tool's own rule before the agent's", async () => {
     const never = gatedCall({ tool: { approval: { ask: 'never' } }, approval: { default: { ask: 'always' } } })
     expect(await rulesWith().judge(never)).toEqual({ verdict: 'run', grant: null })
     const always = gatedCall({
@@ -47,7 +47,7 @@ describe('the rules', () => {
     expect(await rulesWith().judge(always)).toMatchObject({ verdict: 'ask' })
   })
 
-  test('tells the model what the policy refuses, whatever was granted', async () => {
+  test('refuse what the policy refuses, even if it was granted', async () => {
     const call = gatedCall({
       approval: { default: { ask: 'policy' }, policy: [policyRule(['send_*'], null, 'refuse')] },
     })
@@ -69,10 +69,10 @@ describe('the rules', () => {
   })
 })
 
-describe('a call with characters that nobody sees', () => {
+describe('a call with invisible characters', () => {
   const hidden = { to: 'ann@example.com', text: 'Hi\u202e' }
 
-  test('is of risk critical: an operator is asked, and no grant allows it', async () => {
+  test('has risk critical: an operator is asked, and no grant allows it', async () => {
     const call = gatedCall({ tool: { risk: 'low' }, approval: { by: 'owner' }, arguments: hidden })
     expect(await rulesWith({ ...grant, where: {}, policyVersion: versionOf(call) }).judge(call)).toMatchObject({
       verdict: 'ask',
@@ -82,7 +82,7 @@ describe('a call with characters that nobody sees', () => {
     })
   })
 
-  test('runs where the rule says so', async () => {
+  test('runs if the rule says so', async () => {
     const call = gatedCall({ tool: { approval: { ask: 'never' } }, arguments: hidden })
     expect(await rulesWith().judge(call)).toEqual({ verdict: 'run', grant: null })
   })
@@ -116,11 +116,11 @@ describe('paths', () => {
     expect(await judge(path, { approval: isSecret, risk: 'low' })).toBe('ask')
   })
 
-  test('what the rule is not about runs', async () => {
+  test('a path that the rule does not match runs', async () => {
     expect(await judge('conf/x.txt', { approval: isSecret })).toBe('run')
   })
 
-  test("begin in the tool's own folders, and without any in the agent's", async () => {
+  test("start in the tool's own folders, or else in the agent's", async () => {
     const approval: ApprovalRule = { ask: 'when', any: [{ path: { matches: '/data/**' } }], otherwise: 'run' }
     expect([
       await judge('x', { approval }),
@@ -128,7 +128,7 @@ describe('paths', () => {
     ]).toEqual(['ask', 'run'])
   })
 
-  test('a grant for a folder allows what leads there, and nothing else', async () => {
+  test('a grant for a folder allows paths that lead there, and no others', async () => {
     const verdicts: string[] = []
     for (const path of [
       'notes/a',
@@ -145,7 +145,7 @@ describe('paths', () => {
 })
 
 describe('a grant', () => {
-  test('lets a call like it run, and is named', async () => {
+  test('lets a similar call run, and is named', async () => {
     expect(await rulesWith(grant).judge(gatedCall())).toEqual({ verdict: 'run', grant: 'g1' })
     expect(await rulesWith({ ...grant, sessionId: 's1', expiresAt: 1_001 }).judge(gatedCall())).toEqual({
       verdict: 'run',
@@ -165,7 +165,7 @@ describe('a grant', () => {
     expect(await rulesWith({ ...grant, ...change }).judge(gatedCall())).toMatchObject({ verdict: 'ask' })
   })
 
-  test('never allows what is critical', async () => {
+  test('never allows a critical call', async () => {
     const call = gatedCall({ tool: { risk: 'critical' } })
     expect(await rulesWith({ ...grant, where: {} }).judge(call)).toMatchObject({ verdict: 'ask' })
   })

@@ -9,7 +9,7 @@ import type { GrantReads } from '../../store/ports/waits.ts'
 import type { BoundTool } from '../../tools/tool.ts'
 import { applyPolicy } from '../policy/apply-policy.ts'
 import { fits } from '../policy/argument-conditions.ts'
-import type { PathSense } from '../policy/path-conditions.ts'
+import type { PathContext } from '../policy/path-conditions.ts'
 import { policyVersion } from '../policy/policy-version.ts'
 import { createRealPath } from '../policy/real-path.ts'
 import { shownArguments } from './shown-arguments.ts'
@@ -40,7 +40,7 @@ export interface Question {
 export interface CallRulesDeps {
   grants: Pick<GrantReads, 'list'>
   /** Resolves links in a path. Left out: as the disk says. */
-  realPath?: PathSense['realPath']
+  realPath?: PathContext['realPath']
 }
 
 export function createCallRules({ grants, realPath }: CallRulesDeps): CallRules {
@@ -48,7 +48,7 @@ export function createCallRules({ grants, realPath }: CallRulesDeps): CallRules 
     async judge(call) {
       const { agent, tool, sessionId, now } = call
       const risk = riskOf(call)
-      const paths: PathSense = {
+      const paths: PathContext = {
         parameters: tool.parameters,
         roots: tool.roots ?? [agent.directory],
         realPath: realPath ?? createRealPath(),
@@ -94,7 +94,11 @@ function question(call: RuledCall): Question {
 /** A person may overlook a part of a call with hidden characters, so such a call is critical whatever its tool is. */
 const riskOf = ({ tool, arguments: args }: RuledCall): Risk => (hidesCharacters(args) ? 'critical' : tool.risk)
 
-function covers(grant: Grant, { agent, tool, sessionId, now, arguments: args }: RuledCall, paths: PathSense): boolean {
+function covers(
+  grant: Grant,
+  { agent, tool, sessionId, now, arguments: args }: RuledCall,
+  paths: PathContext,
+): boolean {
   if (grant.agent !== agent.name || grant.tool !== tool.name) return false
   if (grant.policyVersion !== policyVersion(agent.approval, tool)) return false
   if (grant.sessionId !== null && grant.sessionId !== sessionId) return false

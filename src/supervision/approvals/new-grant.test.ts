@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../domain/wait.ts'
 import { fits } from '../policy/argument-conditions.ts'
-import { pathSense } from '../testing/path-sense.ts'
+import { pathContext } from '../testing/path-context.ts'
 import { type GrantRequest, newGrant } from './new-grant.ts'
 
 const approval: Approval = {
@@ -57,8 +57,8 @@ const refusal = (change: Partial<GrantRequest>) => {
   }
 }
 
-describe('a standing yes', () => {
-  test('is for these very arguments in this session for 15 minutes, unless something else is said', () => {
+describe('a grant', () => {
+  test('allows exactly these arguments in this session for 15 minutes by default', () => {
     expect(newGrant(request())).toEqual({
       id: 'g1',
       agent: 'helper',
@@ -88,20 +88,20 @@ describe('a standing yes', () => {
     ['a list that is no longer empty', { ...args, options: { urgent: true, tags: ['x'] } }],
     ['another type', { ...args, text: ['Hi'] }],
     ['one more deep inside', { ...args, options: { urgent: true, tags: [], cc: 'eve' } }],
-  ])('is none for %s', (_, other) => {
+  ])('does not allow %s', (_, other) => {
     const { where } = newGrant(request())
     expect([
-      fits(where, args, pathSense, 'narrow'),
-      fits(where, structuredClone(args), pathSense, 'narrow'),
-      fits(where, other, pathSense, 'narrow'),
+      fits(where, args, pathContext, 'narrow'),
+      fits(where, structuredClone(args), pathContext, 'narrow'),
+      fits(where, other, pathContext, 'narrow'),
     ]).toEqual([true, true, false])
   })
 
-  test('for always holds in every session until it is revoked', () => {
+  test('with the scope always lasts in every session until it is revoked', () => {
     expect(newGrant(request({ remember: { scope: 'always' } }))).toMatchObject({ sessionId: null, expiresAt: null })
   })
 
-  test('holds for as long and as far as it is said', () => {
+  test('takes its time and its conditions from the decision', () => {
     const where = { text: { matches: '*' } }
     const remember = { scope: 'always', where, seconds: 60 } as const
     expect(newGrant(request({ remember }))).toMatchObject({ where, sessionId: null, expiresAt: 65_000 })
@@ -113,53 +113,53 @@ describe('a standing yes', () => {
     [
       'for what is critical',
       { approval: { ...approval, risk: 'critical' } },
-      'send_email is of risk critical: each call is asked about. Answer without `remember`.',
+      'send_email has risk critical, so every call needs its own approval. Answer without `remember`.',
     ],
     [
       'for always by somebody who is no operator',
       { remember: { scope: 'always' }, by: { user: 'ann', role: 'user' } },
-      'Only an operator can say yes for every session. Answer with `remember: session`, or without it.',
+      'Only an operator can grant a call for every session. Answer with `remember: session`, or without it.',
     ],
     [
       'with conditions that the call does not fit',
       { remember: { scope: 'session', where: { text: { equals: 'Bye' } } } },
-      'The call itself does not fit `where`. Change the conditions so that they cover what is approved.',
+      'The call itself does not fit `where`. Change the conditions so that they cover the approved call.',
     ],
     [
       'with conditions that are none',
       { remember: { scope: 'session', where: JSON.parse('{"text":{"like":"x"}}') } },
-      '`where` has a condition that is none: use equals, oneOf, matches, path, above, below or not.',
+      '`where` has an unknown condition. Use equals, oneOf, matches, path, above, below or not.',
     ],
     [
       'for no time at all',
       { remember: { scope: 'session', seconds: 0 } },
-      '`seconds` must be more than 0, or null for a yes that holds until it is revoked.',
+      '`seconds` must be more than 0, or null for a grant that lasts until it is revoked.',
     ],
     [
       'for a time that never ends',
       { remember: { scope: 'session', seconds: Number.POSITIVE_INFINITY } },
-      '`seconds` must be more than 0, or null for a yes that holds until it is revoked.',
+      '`seconds` must be more than 0, or null for a grant that lasts until it is revoked.',
     ],
     [
       'for a name that an object does not keep',
       { arguments: JSON.parse('{"__proto__":1}') },
-      'The argument "__proto__" cannot be remembered. Say with `where` which of them matter.',
+      'The argument "__proto__" cannot be remembered. Name the arguments that matter in `where`.',
     ],
     [
       'for names that conditions cannot name',
       { arguments: { 'a.b': 1 } },
-      'The argument "a.b" cannot be remembered. Say with `where` which of them matter.',
+      'The argument "a.b" cannot be remembered. Name the arguments that matter in `where`.',
     ],
     [
       'for arguments without end',
       { arguments: { list: Array.from({ length: 500 }, (_, i) => i) } },
-      'These arguments are too many to remember. Say with `where` which of them matter.',
+      'There are too many arguments to remember. Name those that matter in `where`.',
     ],
   ])('%s is refused', (_, change, message) => {
     expect(refusal(change)).toMatchObject({ code: 'invalid_request', message })
   })
 
-  test('in a session may be given by its owner', () => {
+  test('for a session may be given by its owner', () => {
     expect(newGrant(request({ by: { user: 'ann', role: 'user' } }))).toMatchObject({
       grantedBy: 'ann',
       sessionId: 's1',

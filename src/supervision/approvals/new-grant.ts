@@ -1,4 +1,4 @@
-// The standing yes that comes with an answer.
+// The grant that comes with an approval: similar calls run without asking.
 
 import type { ArgumentConditions } from '../../domain/approval-rule.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
@@ -7,7 +7,7 @@ import type { Grant } from '../../domain/grant.ts'
 import type { Approval } from '../../domain/wait.ts'
 import { COUNT, fits } from '../policy/argument-conditions.ts'
 
-/** A yes in a session that nobody thinks of any more should not be one for long. */
+/** People forget the grants that they gave in a session, so those end soon. */
 const SESSION_SECONDS = 900
 const MAX_CONDITIONS = 200
 
@@ -24,21 +24,23 @@ export interface GrantRequest {
   now: number
 }
 
-/** Throws `invalid_request` where it may not be given. */
+/** Throws `invalid_request` if this grant is not allowed. */
 export function newGrant({ id, approval, arguments: args, remember, by, now }: GrantRequest): Grant {
   const { scope, where } = remember
   if (approval.risk === 'critical') {
-    throw refuse(`${approval.tool} is of risk critical: each call is asked about. Answer without \`remember\`.`)
+    throw refuse(
+      `${approval.tool} has risk critical, so every call needs its own approval. Answer without \`remember\`.`,
+    )
   }
   if (scope === 'always' && by.role !== 'operator') {
-    throw refuse('Only an operator can say yes for every session. Answer with `remember: session`, or without it.')
+    throw refuse('Only an operator can grant a call for every session. Answer with `remember: session`, or without it.')
   }
   if (where !== undefined && !isFitting(where, args)) {
-    throw refuse('The call itself does not fit `where`. Change the conditions so that they cover what is approved.')
+    throw refuse('The call itself does not fit `where`. Change the conditions so that they cover the approved call.')
   }
   const seconds = remember.seconds === undefined ? (scope === 'session' ? SESSION_SECONDS : null) : remember.seconds
   if (seconds !== null && !(Number.isFinite(seconds) && seconds > 0)) {
-    throw refuse('`seconds` must be more than 0, or null for a yes that holds until it is revoked.')
+    throw refuse('`seconds` must be more than 0, or null for a grant that lasts until it is revoked.')
   }
   return {
     id,
@@ -56,22 +58,22 @@ export function newGrant({ id, approval, arguments: args, remember, by, now }: G
 
 function isFitting(where: ArgumentConditions, args: Record<string, unknown>): boolean {
   try {
-    // Paths are left to the next call: only then is it known which folder they begin in.
+    // Paths are checked with the next call, because only then the tool's folders are known.
     return fits(where, args, null, 'narrow')
   } catch {
-    throw refuse('`where` has a condition that is none: use equals, oneOf, matches, path, above, below or not.')
+    throw refuse('`where` has an unknown condition. Use equals, oneOf, matches, path, above, below or not.')
   }
 }
 
 /**
- * These arguments and no others. Every scalar in them by its path, and of every object and list how many entries it has:
- * otherwise a yes to one recipient would be a yes to that one and any number more.
+ * Conditions that only these arguments fit: the value of every scalar, by its path, and the number of entries of every object and
+ * list. Without that number, a grant for one recipient would allow that one and any number more.
  */
 function exactly(args: Record<string, unknown>): ArgumentConditions {
   const conditions: ArgumentConditions = {}
   const add = (value: unknown, path: string): void => {
     if (Object.keys(conditions).length >= MAX_CONDITIONS) {
-      throw refuse('These arguments are too many to remember. Say with `where` which of them matter.')
+      throw refuse('There are too many arguments to remember. Name those that matter in `where`.')
     }
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null) {
       conditions[path] = { equals: value }
@@ -82,7 +84,7 @@ function exactly(args: Record<string, unknown>): ArgumentConditions {
     for (const [name, inner] of entries) {
       if (name === '' || name === COUNT || name === '__proto__' || name.includes('.')) {
         throw refuse(
-          `The argument ${JSON.stringify(name)} cannot be remembered. Say with \`where\` which of them matter.`,
+          `The argument ${JSON.stringify(name)} cannot be remembered. Name the arguments that matter in \`where\`.`,
         )
       }
       add(inner, path === '' ? name : `${path}.${name}`)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { looksSecret, shownArguments } from './shown-arguments.ts'
 
 describe('arguments as a person reads them', () => {
-  test('are one a line, texts as they are and the rest as JSON', () => {
+  test('are one per line: text as it is, and the rest as JSON', () => {
     expect(shownArguments({ to: 'ann', days: 3, list: ['a', { b: null }], none: null })).toBe(
       'to: ann\ndays: 3\nlist: ["a",{"b":null}]\nnone: null',
     )
@@ -21,13 +21,13 @@ describe('arguments as a person reads them', () => {
     )
   })
 
-  test('cannot pretend to be other arguments, nor turn the text around', () => {
+  test('cannot pretend to be other arguments, nor reverse the text', () => {
     expect(shownArguments({ text: 'hi\nto: bob\u202e\u0000', 'a\nb': 1 })).toBe(
       'text: hi\\nto: bob\\u{202e}\\u{0}\na\\nb: 1',
     )
   })
 
-  test('cannot take the value of another one into their name', () => {
+  test('cannot include the value of another one in their name', () => {
     expect(shownArguments({ 'to: ann': 'bob', to: 'ann: bob', '"to': 1 })).toBe(
       '"to: ann": bob\nto: ann: bob\n"\\"to": 1',
     )
@@ -53,19 +53,19 @@ describe('arguments as a person reads them', () => {
     expect(shownArguments({ text: `rm a${' '.repeat(60)}; rm b` })).toBe('text: rm a\\u{20×60}; rm b')
   })
 
-  test('tell a text from what it looks like', () => {
+  test('show whether a value is text or only looks like something else', () => {
     expect(shownArguments({ a: '3', b: 3, c: '["x"]', d: ['x'], e: '', f: 'x ', g: '"' })).toBe(
       'a: "3"\nb: 3\nc: "[\\"x\\"]"\nd: ["x"]\ne: ""\nf: "x "\ng: "',
     )
   })
 
-  test('are never cut between the halves of a character, nor without a word', () => {
+  test('are never cut inside a character, and a cut is always shown', () => {
     expect(shownArguments({ text: `${'x'.repeat(499)}😀y` })).toBe(`text: ${'x'.repeat(499)}… (3 more characters)`)
     const deep = JSON.parse(`${'['.repeat(30)}1${']'.repeat(30)}`)
     expect(shownArguments({ deep })).toContain('… (more than 20 levels deep)')
   })
 
-  test('are bounded, and say what is left out', () => {
+  test('have a limit, and say what is left out', () => {
     expect(shownArguments({ text: 'x'.repeat(600) })).toBe(`text: ${'x'.repeat(500)}… (100 more characters)`)
     const many = shownArguments(Object.fromEntries(Array.from({ length: 45 }, (_, i) => [`n${i}`, i])))
     expect(many.split('\n').at(-1)).toBe('… and 5 more')

@@ -1,16 +1,16 @@
-// The arguments of a call as a person reads them before they say yes: one a line, bounded, secrets masked, and every character
-// to be seen.
+// The arguments of a call as a person reads them before they approve it: one per line, of limited length, with secrets masked and
+// every character visible.
 
 import { visibleJson, visibleText } from '../../domain/visible-text.ts'
 
 const MAX_LINES = 40
-/** Of one value, and where all of them are too long together: what comes first must not push out what comes last. */
+/** Characters of one value. If the whole text is too long, the next limit is tried, so that the first values do not push out the last. */
 const MAX_VALUES = [500, 250, 100, 40]
 const MAX_NAME = 100
-/** A longer text is not read to find out what it looks like. */
+/** A longer text is not checked for whether it needs quotes. */
 const MAX_QUOTED = 500
 const MAX_TEXT = 4_000
-/** Deeper than anybody reads. */
+/** Nobody reads deeper. */
 const MAX_DEPTH = 20
 
 export const MASKED = '[masked]'
@@ -27,7 +27,7 @@ const secretWords = new Set([
 ])
 const secretPairs = new Set(['api key', 'private key', 'access key'])
 
-/** By its words: `accessToken` and `API_KEY` do, `max_tokens` and `keyboard` do not. */
+/** Judges the words of a name: `accessToken` and `API_KEY` look secret, `max_tokens` and `keyboard` do not. */
 export function looksSecret(name: string): boolean {
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -51,7 +51,7 @@ export function shownArguments(args: Record<string, unknown>): string {
   return cut(text, MAX_TEXT)
 }
 
-/** A name in which the value seems to begin stands in quotes. */
+/** A name that could be mistaken for a name and a value gets quotes. */
 const nameText = (name: string, most: number): string =>
   /[:"]/.test(name)
     ? cut(JSON.stringify(name), Math.min(most, MAX_NAME), visibleJson)
@@ -62,7 +62,7 @@ const valueText = (value: unknown, most: number): string =>
     ? cut(value, most, visibleText)
     : cut(JSON.stringify(masked(value, 0)) ?? 'null', most, visibleJson)
 
-/** A text without its quotes must not pass for a number or a list, nor hide a space at its ends. */
+/** Without quotes, a text must not look like a number or a list, nor hide a space at its ends. */
 function needsQuotes(text: string): boolean {
   if (text === '' || text !== text.trim()) return true
   if (text.length > MAX_QUOTED) return false
@@ -83,7 +83,7 @@ function masked(value: unknown, depth: number): unknown {
   )
 }
 
-/** Says what it leaves out, and never ends between the halves of a character. Escapes make it no more than twice as long. */
+/** Says how much it leaves out, and never cuts a character in half. With escapes it is at most twice as long. */
 function cut(text: string, length: number, shown = (kept: string) => kept): string {
   for (let most = length; ; most = Math.floor(most / 2)) {
     const isWhole = text.length <= most

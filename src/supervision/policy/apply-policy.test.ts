@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import type { ApprovalRule, ArgumentConditions, PolicyRule } from '../../domain/approval-rule.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
 import { policyRule } from '../testing/gated-call.ts'
-import { pathSense } from '../testing/path-sense.ts'
+import { pathContext } from '../testing/path-context.ts'
 import { applyPolicy, type RuledCall } from './apply-policy.ts'
 
 const call = (rule: ApprovalRule, more: Partial<RuledCall> = {}): RuledCall => ({
   rule,
   agentRule: { ask: 'risk', atLeast: 'high' },
-  paths: pathSense,
+  paths: pathContext,
   policy: [],
   tool: 'send_email',
   risk: 'high',
@@ -58,7 +58,7 @@ describe('a tool whose rule is `when`', () => {
     ['conditions', when('default', { to: { matches: 'eve@*' } }), 50, 'low', 'run'],
     ['conditions', when('default', { to: { matches: 'eve@*' } }), 50, 'high', 'ask'],
     ['conditions that let the rest run', when('run', { to: { matches: 'eve@*' } }), 50, 'high', 'run'],
-  ])('adds to what the agent says: %s', (_, agentRule, amount, risk, expected) => {
+  ])("adds to the agent's rule: %s", (_, agentRule, amount, risk, expected) => {
     const args = { to: 'ann@example.com', amount }
     expect(applyPolicy(call(rule, { agentRule, risk, policy: refusing, arguments: args }))).toBe(expected)
   })
@@ -66,14 +66,17 @@ describe('a tool whose rule is `when`', () => {
 
 describe('a path that cannot be resolved', () => {
   const args = { path: '~/x.env' }
-  test.each<['allow' | 'ask' | 'refuse']>([['allow'], ['ask'], ['refuse']])('asks, where the rule would %s', (then) => {
-    const policy = [policyRule(['**'], { path: { matches: '*.txt' } }, then), policyRule(['**'], null, 'allow')]
-    expect(applyPolicy(call({ ask: 'policy' }, { policy, arguments: args }))).toBe('ask')
-    const not = [policyRule(['**'], { path: { not: { path: '*.env' } } }, then), policyRule(['**'], null, 'allow')]
-    expect(applyPolicy(call({ ask: 'policy' }, { policy: not, arguments: args }))).toBe('ask')
-  })
+  test.each<['allow' | 'ask' | 'refuse']>([['allow'], ['ask'], ['refuse']])(
+    'asks, even if the rule would %s',
+    (then) => {
+      const policy = [policyRule(['**'], { path: { matches: '*.txt' } }, then), policyRule(['**'], null, 'allow')]
+      expect(applyPolicy(call({ ask: 'policy' }, { policy, arguments: args }))).toBe('ask')
+      const not = [policyRule(['**'], { path: { not: { path: '*.env' } } }, then), policyRule(['**'], null, 'allow')]
+      expect(applyPolicy(call({ ask: 'policy' }, { policy: not, arguments: args }))).toBe('ask')
+    },
+  )
 
-  test('asks, where the rule is `when`', () => {
+  test('asks if the rule is `when`', () => {
     expect(applyPolicy(call(when('run', { path: { matches: '*.txt' } }), { arguments: args }))).toBe('ask')
   })
 })

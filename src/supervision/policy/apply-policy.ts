@@ -1,21 +1,21 @@
-// What the rules say about a call: pure, and in doubt it asks.
+// What the rules say about a call. A pure function; in doubt it asks.
 
 import type { ApprovalRule, PolicyRule } from '../../domain/approval-rule.ts'
 import { globMatches } from '../../domain/glob.ts'
 import { isAtLeast, type Risk, risks } from '../../domain/tool-settings.ts'
 import { fits } from './argument-conditions.ts'
-import type { PathSense } from './path-conditions.ts'
+import type { PathContext } from './path-conditions.ts'
 
 export interface RuledCall {
-  /** The tool's own, or the agent's for all. */
+  /** The tool's own rule, or else the agent's rule for all tools. */
   rule: ApprovalRule
-  /** The agent's for all, which a tool's own `when` adds to. */
+  /** The agent's rule for all tools. A tool's own `when` adds to it. */
   agentRule: ApprovalRule
   policy: readonly PolicyRule[]
   tool: string
   risk: Risk
   arguments: Record<string, unknown>
-  paths: PathSense
+  paths: PathContext
 }
 
 export type Ruling = 'run' | 'ask' | 'refuse'
@@ -24,8 +24,7 @@ export function applyPolicy(call: RuledCall): Ruling {
   try {
     return ruling(call)
   } catch {
-    // A later version may have written a rule that cannot be read here. Neither that nor a path that cannot be resolved may let
-    // a call through.
+    // A rule that this version cannot read, or a path that cannot be resolved, must not let a call through.
     return 'ask'
   }
 }

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { ArgumentConditions } from '../../domain/approval-rule.ts'
-import { pathSense } from '../testing/path-sense.ts'
+import { pathContext } from '../testing/path-context.ts'
 import { fits as fitsWith } from './argument-conditions.ts'
 
 /** Where nothing is in doubt a rule that asks and one that allows mean the same. */
 function fits(conditions: ArgumentConditions, args: Record<string, unknown>): boolean {
-  const wide = fitsWith(conditions, args, pathSense, 'wide')
-  expect(fitsWith(conditions, args, pathSense, 'narrow')).toBe(wide)
+  const wide = fitsWith(conditions, args, pathContext, 'wide')
+  expect(fitsWith(conditions, args, pathContext, 'narrow')).toBe(wide)
   return wide
 }
 
 /** As a grant or an allowing rule takes it: what cannot be told is not allowed. */
 function allowed(conditions: ArgumentConditions, args: Record<string, unknown>): boolean {
   try {
-    return fitsWith(conditions, args, pathSense, 'narrow')
+    return fitsWith(conditions, args, pathContext, 'narrow')
   } catch {
     return false
   }
@@ -61,7 +61,7 @@ describe('conditions on arguments', () => {
     expect(fits(conditions, order)).toBe(expected)
   })
 
-  test('a name with a dot in it is found, but cannot stand in for what lies deeper', () => {
+  test('a name with a dot is found, but cannot replace a nested value', () => {
     expect(fits({ 'a.b': { equals: 1 } }, { 'a.b': 1 })).toBe(true)
     expect(fits({ 'a.b': { equals: 1 } }, { 'a.b': 1, a: { b: 2 } })).toBe(false)
     expect(fits({ '#': { equals: 2 } }, { '#': 2 })).toBe(false)
@@ -78,8 +78,8 @@ describe('conditions on arguments', () => {
     [{ 'pay.amount': { above: 100 } }, { pay: [{ amount: 1 }, { amount: 101 }] }, true, false],
     [{ 'pay.amount': { below: 100 } }, { pay: [{ amount: 1 }, {}] }, true, false],
     [{ 'pay.length': { above: 0 } }, { pay: [1, 2] }, false, false],
-  ])('of the entries of a list, one is enough to ask and all are needed to allow: %j', (where, args, asks, allows) => {
-    const found = [fitsWith(where, args, pathSense, 'wide'), allowed(where, args)]
+  ])('in a list, one entry is enough to ask, and all are needed to allow: %j', (where, args, asks, allows) => {
+    const found = [fitsWith(where, args, pathContext, 'wide'), allowed(where, args)]
     expect(found).toEqual([asks, allows])
   })
 
@@ -102,7 +102,7 @@ describe('conditions on arguments', () => {
     expect(fits({ path: { matches: pattern } }, { path })).toBe(expected)
   })
 
-  test('a condition that is none of ours is not taken for one that fits', () => {
+  test('an unknown condition never fits', () => {
     expect(() => fits(JSON.parse('{"to":{"resembles":"ann"}}'), order)).toThrow()
   })
 })

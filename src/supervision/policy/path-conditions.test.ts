@@ -3,20 +3,20 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ArgumentConditions } from '../../domain/approval-rule.ts'
-import { pathSense } from '../testing/path-sense.ts'
+import { pathContext } from '../testing/path-context.ts'
 import { fits } from './argument-conditions.ts'
-import { isPathArgument, type Lean, type PathSense } from './path-conditions.ts'
+import { isPathArgument, type MatchMode, type PathContext } from './path-conditions.ts'
 import { createRealPath } from './real-path.ts'
 
 let root: string
 let outside: string
-let sense: PathSense
+let context: PathContext
 
 beforeAll(() => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'path-conditions-')))
   root = join(base, 'agent')
   outside = join(base, 'outside')
-  sense = {
+  context = {
     parameters: { type: 'object' },
     roots: [root],
     realPath: (path) => createRealPath()(path),
@@ -34,9 +34,9 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dirname(root), { recursive: true }))
 
-const leans: Lean[] = ['wide', 'narrow']
+const modes: MatchMode[] = ['wide', 'narrow']
 const both = (conditions: ArgumentConditions, args: Record<string, unknown>) =>
-  leans.map((lean) => fits(conditions, args, sense, lean))
+  modes.map((mode) => fits(conditions, args, context, mode))
 
 describe('`path: "*.env"`', () => {
   const where: ArgumentConditions = { path: { matches: '*.env' } }
@@ -57,7 +57,7 @@ describe('`path: "*.env"`', () => {
     'missing/folder/y.env',
   ])('fits %s', (path) => {
     expect(isEnv(path)[0]).toBe(true)
-    expect(fits({ file: { path: '*.env' } }, { file: path }, sense, 'wide')).toBe(true)
+    expect(fits({ file: { path: '*.env' } }, { file: path }, context, 'wide')).toBe(true)
     expect(isEnv(join(root, path))[0]).toBe(true)
   })
 
@@ -68,14 +68,14 @@ describe('`path: "*.env"`', () => {
     },
   )
 
-  test('reaches out of the folder where it asks, not where it allows', () => {
+  test('matches outside the folder if it asks, but not if it allows', () => {
     for (const path of ['../outside/secret.env', join(outside, 'secret.env'), 'notes/elsewhere/secret.env']) {
       expect([path, ...isEnv(path)]).toEqual([path, true, false])
       expect(both({ path: { not: { matches: '*.env' } } }, { path })).toEqual([true, false])
     }
   })
 
-  test('does not tell capital letters from small ones where it asks', () => {
+  test('ignores case if it asks', () => {
     expect(isEnv('X.ENV')).toEqual([true, false])
     expect(isEnv('conf/e\u0301.env')).toEqual([true, true])
     expect(both({ path: { matches: '\u00e9.*' } }, { path: 'conf/e\u0301.env' })).toEqual([true, true])
@@ -121,18 +121,18 @@ describe('a plain value', () => {
     [{ path: { equals: 'x.env' } }, './x.env'],
     [{ path: { equals: 'x.env' } }, 'notes/harmless.txt'],
     [{ path: { oneOf: ['a', 'conf/y'] } }, 'conf/../conf/y'],
-  ])('%j also means %s where it asks, not where it allows', (conditions, path) => {
+  ])('%j also means %s if it asks, but not if it allows', (conditions, path) => {
     expect(both(conditions, { path })).toEqual([true, false])
   })
 
-  test('of an argument that is no path is just that value', () => {
+  test('of an argument that is not a path means just that value', () => {
     expect(both({ to: { equals: 'x.env' } }, { to: './x.env' })).toEqual([false, false])
     expect(both({ to: { matches: '*.env' } }, { to: 'conf/x.env' })).toEqual([false, false])
     expect(both({ to: { matches: '*' } }, { to: '~' })).toEqual([true, true])
   })
 })
 
-describe('what cannot be resolved', () => {
+describe('a path that cannot be resolved', () => {
   test.each<[string, unknown]>([
     ['a number', 5],
     ['an object', { a: 1 }],
@@ -158,23 +158,23 @@ describe('what cannot be resolved', () => {
     ['a loop of links', 'notes/loop/x'],
     ['a file as a folder', 'x.env/y'],
   ])('%s throws', (_, path) => {
-    for (const lean of leans) {
-      expect(() => fits({ path: { matches: '*.txt' } }, { path }, sense, lean)).toThrow()
-      expect(() => fits({ any: { not: { path: '*.txt' } } }, { any: path }, sense, lean)).toThrow()
+    for (const mode of modes) {
+      expect(() => fits({ path: { matches: '*.txt' } }, { path }, context, mode)).toThrow()
+      expect(() => fits({ any: { not: { path: '*.txt' } } }, { any: path }, context, mode)).toThrow()
     }
   })
 
-  test.skipIf(process.getuid?.() === 0)('a folder that may not be looked into throws', () => {
+  test.skipIf(process.getuid?.() === 0)('a folder without read permission throws', () => {
     const locked = join(dirname(root), 'locked')
     chmodSync(locked, 0o000)
     try {
-      expect(() => fits({ path: { matches: '*.txt' } }, { path: join(locked, 'inner/x') }, sense, 'wide')).toThrow()
+      expect(() => fits({ path: { matches: '*.txt' } }, { path: join(locked, 'inner/x') }, context, 'wide')).toThrow()
     } finally {
       chmodSync(locked, 0o755)
     }
   })
 
-  test('is not an argument that is missing: it fits nothing but `not`', () => {
+  test('is not the same as a missing argument, which fits only `not`', () => {
     for (const args of [{}, { path: null }]) {
       expect(both({ path: { matches: '**' } }, args)).toEqual([false, false])
       expect(both({ path: { not: { path: '**' } } }, args)).toEqual([true, true])
@@ -197,7 +197,7 @@ test.each([
   expect(both({ path: { matches: '**' } }, { path })).toEqual([true, true])
 })
 
-test('of a list one path is enough to ask, and all are needed to allow', () => {
+test('in a list, one path is enough to ask, and all are needed to allow', () => {
   const where: ArgumentConditions = { paths: { matches: '*.env' } }
   expect(both(where, { paths: ['a.md', './x.env'] })).toEqual([true, false])
   expect(both(where, { paths: ['y.env', './x.env'] })).toEqual([true, true])
@@ -205,10 +205,10 @@ test('of a list one path is enough to ask, and all are needed to allow', () => {
   expect(both({ 'moves.0.source': { matches: '*.env' } }, { moves: [{ source: 'conf/x.env' }] })).toEqual([true, true])
 })
 
-test('with several folders to begin in, one is enough to ask, and all are needed to allow', () => {
-  const roots = { ...pathSense, roots: ['/srv/agent', '/srv/agent/notes'] }
+test('with several start folders, one is enough to ask, and all are needed to allow', () => {
+  const roots = { ...pathContext, roots: ['/srv/agent', '/srv/agent/notes'] }
   const where: ArgumentConditions = { path: { matches: 'notes/**' } }
-  const ask = (path: string) => leans.map((lean) => fits(where, { path }, roots, lean))
+  const ask = (path: string) => modes.map((mode) => fits(where, { path }, roots, mode))
   expect([ask('a.md'), ask('notes/a.md'), ask('/srv/agent/notes/a.md'), ask('/srv/a.md')]).toEqual([
     [true, false],
     [true, true],
@@ -270,6 +270,6 @@ describe('an argument is a path', () => {
     expect(isPathArgument(name, parameters)).toBe(expected)
     if (!expected || name.includes('.')) return
     const value = name === 'many' ? ['conf/../x.env'] : 'conf/../x.env'
-    expect(fits({ [name]: { matches: '*.env' } }, { [name]: value }, { ...sense, parameters }, 'wide')).toBe(true)
+    expect(fits({ [name]: { matches: '*.env' } }, { [name]: value }, { ...context, parameters }, 'wide')).toBe(true)
   })
 })

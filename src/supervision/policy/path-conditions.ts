@@ -1,5 +1,5 @@
-// Arguments that are paths are judged by where they lead, not by how they are written: `./x.env`, `conf/../x.env` and a link to
-// it are the file `x.env`.
+// Conditions on arguments that are paths. They look at the file that a path leads to, not at how it is written: `./x.env`,
+// `conf/../x.env` and a link to it are all the file `x.env`.
 
 import { homedir } from 'node:os'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
@@ -7,32 +7,33 @@ import { globMatches } from '../../domain/glob.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { JsonSchema } from '../../domain/tool-settings.ts'
 
-/** What is known of a call's tool that says where a path leads. */
-export interface PathSense {
+/** What decides where a path in the arguments of a call leads. */
+export interface PathContext {
+  /** JSON Schema of the tool's arguments. */
   parameters: JsonSchema
-  /** The folders that a relative path may begin in. */
+  /** The folders that a relative path may start from. */
   roots: readonly string[]
-  /** Where an absolute path leads; throws where that cannot be found out. */
+  /** Follows the links of an absolute path; throws if that is not possible. */
   realPath(path: string): string
 }
 
 /**
- * What fits in doubt. `wide`, for rules that ask or refuse: whatever may be meant. `narrow`, for rules that allow: only what is
- * surely meant.
+ * What happens in doubt. `wide`, for rules that ask or refuse: a doubt counts as a match. `narrow`, for rules that allow: it does
+ * not.
  */
-export type Lean = 'wide' | 'narrow'
+export type MatchMode = 'wide' | 'narrow'
 
 const MAX_PATH_CHARS = 4_096
-/** Every path of a list is held against every rule, and nothing else happens meanwhile. */
+/** Every path of a list is compared with every rule, and the event loop is blocked meanwhile. */
 const MAX_LIST = 200
 const MAX_LIST_CHARS = 20_000
-/** No arguments are nested deeper. */
+/** Arguments are never nested deeper than this. */
 const MAX_DEPTH = 100
 const NAME_OF_PATH = /(?:path|file|dir|folder|source|destination)s?$/i
-/** `path` is JSON Schema's by custom, the others are what Python's pydantic writes. */
+/** `path` is customary in JSON Schema; Python's pydantic writes the others. */
 const FORMATS: ReadonlySet<unknown> = new Set(['path', 'file-path', 'directory-path'])
 
-/** By its name, or because the tool's schema says so. The place of an entry in a list is no name. */
+/** Whether an argument is a path, by its name or by the tool's schema. A number in the name is an index and is skipped. */
 export function isPathArgument(name: string, parameters: JsonSchema): boolean {
   const words = name.split('.').filter((word) => !/^\d+$/.test(word))
   return NAME_OF_PATH.test(words.at(-1) ?? '') || [...schemasAt(parameters, words)].some(saysPath)
@@ -49,17 +50,17 @@ function schemasAt(parameters: JsonSchema, names: readonly string[]): Set<JsonSc
   return found
 }
 
-/** The schemas themselves, what they refer to and offer as alternatives, and what the entries of a list are. */
+/** The schemas themselves, the schemas that they refer to or offer as alternatives, and those of list entries. */
 function alternatives(schemas: readonly unknown[], document: JsonSchema): Set<JsonSchema> {
   const found = new Set(schemas.filter(isRecord))
-  // It grows while it is gone through.
+  // The loop also visits what it adds.
   for (const { $ref, anyOf, oneOf, allOf, items } of found) {
     for (const one of [referred($ref, document), items, anyOf, oneOf, allOf].flat()) if (isRecord(one)) found.add(one)
   }
   return found
 }
 
-/** Inside of the document, as a pointer: `#/$defs/name`. */
+/** The schema that a pointer inside the document names: `#/$defs/name`. */
 function referred(reference: unknown, document: JsonSchema): unknown {
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
   let found: unknown = document
@@ -73,22 +74,22 @@ function referred(reference: unknown, document: JsonSchema): unknown {
 const saysPath = (schema: JsonSchema): boolean => FORMATS.has(schema.format)
 
 /**
- * Whether the path, or in a list one of them (`narrow`: all of them), fits. A pattern without `/` is about the last part of the
- * path, one with it about the whole: from a root, or from `/`. Throws for what cannot be resolved.
+ * Whether a path fits. In a list, one path is enough for `wide`, and `narrow` needs all of them. A pattern without `/` is compared
+ * with the last part of the path, one with `/` with the whole path, from a root or from `/`. Throws if a path cannot be resolved.
  */
-export function pathFits(pattern: string, value: unknown, sense: PathSense, lean: Lean): boolean {
+export function pathFits(pattern: string, value: unknown, context: PathContext, mode: MatchMode): boolean {
   if (value === undefined || value === null) return false
-  const placeFits = placeTest(pattern, sense, lean)
+  const placeFits = placeTest(pattern, context, mode)
   const fits = (path: unknown): boolean => {
     if (typeof path !== 'string') throw unresolvable()
     checkPlain(path)
-    // Wherever it may begin: one that fits is enough to ask, and to allow all must.
-    const places = sense.roots.map((root) => placeOf(path, root, sense))
-    return lean === 'wide' ? places.some(placeFits) : places.every(placeFits)
+    // With several roots, one match is enough to ask, and all must match to allow.
+    const places = context.roots.map((root) => placeOf(path, root, context))
+    return mode === 'wide' ? places.some(placeFits) : places.every(placeFits)
   }
   if (!Array.isArray(value)) return fits(value)
   const paths = pathsIn(value)
-  return lean === 'wide' ? paths.some(fits) : paths.length > 0 && paths.every(fits)
+  return mode === 'wide' ? paths.some(fits) : paths.length > 0 && paths.every(fits)
 }
 
 function pathsIn(list: readonly unknown[]): unknown[] {
@@ -100,22 +101,22 @@ function pathsIn(list: readonly unknown[]): unknown[] {
 }
 
 interface Place {
-  /** As it is written, without its dots. */
+  /** As written, but without `.` and `..`. */
   written: string
-  /** Where it leads. */
+  /** With all links followed. */
   real: string
 }
 
-function placeOf(path: string, root: string, { realPath }: PathSense): Place {
-  // Not joined: a link followed by `..` leads to where the link points, and joining would take both away.
+function placeOf(path: string, root: string, { realPath }: PathContext): Place {
+  // Not `join`: `link/..` is the folder above the target of the link, and `join` would remove both parts.
   const whole = isAbsolute(path) ? path : `${root}${sep}${path}`
   return { written: resolve(root, path), real: realPath(whole) }
 }
 
-/** `$HOME`, `${x}`, `$(x)`, `%APPDATA%`; not `$id`, which files are called, too. */
+/** `$HOME`, `${x}`, `$(x)`, `%APPDATA%`; not `$id`, because files have such names too. */
 const VARIABLE = /\$[A-Z_{(]|%\w+%/
 
-/** A path as a tool may take it in more than one way, or that names more than one file. */
+/** Throws for a path that tools may understand in different ways, or that may name more than one file. */
 function checkPlain(path: string): void {
   const hasScheme = /^[a-z][a-z0-9+.-]+:/i.test(path)
   const hasOtherSlash = sep === '/' && path.includes('\\')
@@ -126,24 +127,24 @@ function checkPlain(path: string): void {
 
 const unresolvable = (): Error => new Error('The path cannot be resolved.')
 
-function placeTest(pattern: string, sense: PathSense, lean: Lean): (place: Place) => boolean {
-  const { roots, realPath } = sense
+function placeTest(pattern: string, context: PathContext, mode: MatchMode): (place: Place) => boolean {
+  const { roots, realPath } = context
   const realRoots = [...new Set(roots.map((root) => realPath(root)))]
-  const froms = lean === 'wide' ? [...new Set([...roots, ...realRoots])] : realRoots
-  const fitsOne = textTest(pattern.includes('/') ? patternsOf(pattern, sense, lean) : [pattern], lean)
+  const froms = mode === 'wide' ? [...new Set([...roots, ...realRoots])] : realRoots
+  const fitsOne = textTest(pattern.includes('/') ? patternsOf(pattern, context, mode) : [pattern], mode)
   const fits = (end: string): boolean => {
     if (!pattern.includes('/')) {
       const isNamed = fitsOne(basename(end))
-      return isNamed && (lean === 'wide' || realRoots.some((root) => !leadsOut(relative(root, end))))
+      return isNamed && (mode === 'wide' || realRoots.some((root) => !leadsOut(relative(root, end))))
     }
     const paths = [end, ...froms.map((root) => relative(root, end))].map(slashed)
-    // What is about everything in a folder is about the folder too.
-    return paths.some((path) => fitsOne(path) || (lean === 'wide' && fitsOne(`${path}/`)))
+    // A pattern for everything in a folder also means the folder itself.
+    return paths.some((path) => fitsOne(path) || (mode === 'wide' && fitsOne(`${path}/`)))
   }
   return ({ written, real }) => {
-    // Some tools take the dots away before they follow links.
-    const ends = new Set([real, realPath(written), ...(lean === 'wide' ? [written] : [])])
-    return lean === 'wide' ? [...ends].some(fits) : [...ends].every(fits)
+    // Some tools remove `..` before they follow links.
+    const ends = new Set([real, realPath(written), ...(mode === 'wide' ? [written] : [])])
+    return mode === 'wide' ? [...ends].some(fits) : [...ends].every(fits)
   }
 }
 
@@ -152,24 +153,24 @@ const leadsOut = (path: string): boolean => path === '..' || path.startsWith(`..
 const slashed = (path: string): string => (sep === '/' ? path : path.replaceAll(sep, '/'))
 
 /**
- * The pattern as it is written, and with the links followed in the folder that it begins with: `/tmp` is a link on a Mac. To
- * allow, only links in `/` itself are followed: an agent that makes a link further down must not change what the pattern means.
+ * The pattern as written, and the same with links followed in the folder that it starts with: `/tmp` is a link on a Mac. A rule
+ * that allows only follows links in `/` itself, because an agent that makes a link further down must not change its meaning.
  */
-function patternsOf(pattern: string, { roots, realPath }: PathSense, lean: Lean): string[] {
+function patternsOf(pattern: string, { roots, realPath }: PathContext, mode: MatchMode): string[] {
   const plain = pattern
     .replace(/^~(?=\/)/, () => slashed(homedir()))
     .replaceAll(/\/+/g, '/')
     .replace(/^(?:\.\/)+|(?<=.)\/$/g, '')
   const isLiteral = !/[*?]/.test(plain)
-  if (lean === 'narrow' && !plain.startsWith('/')) return [plain]
+  if (mode === 'narrow' && !plain.startsWith('/')) return [plain]
   const begin =
-    lean === 'narrow' ? /^\/[^/*?]+(?=\/)/.exec(plain)?.[0] : isLiteral ? plain : /^[^*?]*(?=\/)/.exec(plain)?.[0]
-  // `../**` is about what lies outside, not about the folder above with everything in it.
+    mode === 'narrow' ? /^\/[^/*?]+(?=\/)/.exec(plain)?.[0] : isLiteral ? plain : /^[^*?]*(?=\/)/.exec(plain)?.[0]
+  // `../**` means what lies outside. It is not the parent folder with everything in it.
   if (begin === undefined || /^[./]*$/.test(begin)) return [plain]
   return [plain, ...roots.map((root) => slashed(realPath(resolve(root, begin))) + plain.slice(begin.length))]
 }
 
-/** Many disks do not tell capital letters from small ones, nor `ſ` from `s`; older ones of a Mac leave out what is not seen. */
+/** Many file systems ignore case, and treat `ſ` as `s`; older ones on a Mac ignore invisible characters. */
 const folded = (text: string): string =>
   text
     .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
@@ -177,8 +178,8 @@ const folded = (text: string): string =>
     .toUpperCase()
     .toLowerCase()
 
-function textTest(patterns: readonly string[], lean: Lean): (text: string) => boolean {
-  const form = (one: string) => (lean === 'wide' ? folded(one) : one.normalize('NFC'))
+function textTest(patterns: readonly string[], mode: MatchMode): (text: string) => boolean {
+  const form = (one: string) => (mode === 'wide' ? folded(one) : one.normalize('NFC'))
   const forms = [...new Set(patterns.map(form))]
   return (text) => {
     const formed = form(text)

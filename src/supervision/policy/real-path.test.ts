@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRealPath } from './real-path.ts'
 
-test('there is an end to what is looked up for one call, and the same is looked up once', () => {
+test('lookups of one call are limited, and the same path is looked up once', () => {
   const realPath = createRealPath()
   const lookUp = (count: number, name: (i: number) => string) => {
     for (let i = 0; i < count; i += 1) realPath(`/nowhere-${name(i)}/x`)

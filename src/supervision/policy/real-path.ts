@@ -1,26 +1,26 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 import { dirname, isAbsolute, parse, resolve, sep } from 'node:path'
 
-/** As many as Linux follows. */
+/** As many links as Linux follows. */
 const MAX_LINKS = 40
-/** Of all paths of one call: the disk is asked while everybody else waits, some 5 µs each time. */
+/** For all paths of one call. A lookup takes about 5 µs and blocks the event loop. */
 const MAX_LOOKUPS = 5_000
 
-/** Where a link points to; null: no link. Undefined: nothing is there. */
+/** The target of a link; null: not a link; undefined: nothing exists there. */
 type LinkAt = (path: string) => string | null | undefined
 
 /**
- * Where an absolute path leads, symbolic links followed as the kernel does, one part after the other. What does not exist yet
- * is taken as it is written, behind a dangling link too: writing there makes it. Throws where that cannot be found out: a loop
- * of links, a folder that may not be looked into, a name that is too long, a link of `/proc`, which leads each process
- * somewhere else, and more paths than there is time for. To be made for each call, because it remembers.
+ * Follows the symbolic links of an absolute path as the kernel does, one part after the other. Parts that do not exist yet stay as
+ * written, also behind a dangling link, because writing there creates them. Throws if it cannot tell where the path leads: a loop
+ * of links, a folder without read permission, a name that is too long, a link in `/proc` (which differs for each process), or too
+ * many paths. Make a new one for each call: it caches what it finds.
  */
 export function createRealPath(): (path: string) => string {
   const found = new Map<string, string>()
   const links = new Map<string, ReturnType<LinkAt>>()
   const linkAt: LinkAt = (path) => {
     if (links.has(path)) return links.get(path)
-    if (links.size >= MAX_LOOKUPS) throw new Error('These paths are too many to look up.')
+    if (links.size >= MAX_LOOKUPS) throw new Error('There are too many paths to look up.')
     const target = readLink(path)
     links.set(path, target)
     return target
@@ -37,7 +37,7 @@ export function createRealPath(): (path: string) => string {
 function follow(path: string, linkAt: LinkAt): string {
   const { root } = parse(path)
   let at = root
-  /** The next one last. */
+  /** The next part is the last element. */
   const left = partsOf(path.slice(root.length)).reverse()
   let links = 0
   for (let part = left.pop(); part !== undefined; part = left.pop()) {
@@ -71,6 +71,6 @@ function readLink(path: string): ReturnType<LinkAt> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-  if (path.startsWith('/proc/')) throw new Error(`Every process finds something else at ${path}.`)
+  if (path.startsWith('/proc/')) throw new Error(`${path} differs from process to process.`)
   return readlinkSync(path)
 }

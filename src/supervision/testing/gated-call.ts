@@ -38,7 +38,7 @@ const agent: AgentDefinition = {
   judge: null,
 }
 
-/** A call of `send_email`, which is asked about unless something is said. */
+/** A call of `send_email`, which needs an approval unless `change` says otherwise. */
 export function gatedCall(
   change: { tool?: Partial<RuledCall['tool']>; approval?: Partial<ApprovalSettings> } & Partial<
     Pick<RuledCall, 'arguments' | 'sessionId' | 'now'>
