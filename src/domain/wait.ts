@@ -6,12 +6,28 @@ import type { Risk } from './tool-settings.ts'
 
 export type Wait = Approval | ClientCall
 
-interface WaitBase {
+/** What every record has that waits for an answer, whether or not a run of ours waits for it. */
+interface OpenRecord {
   /** UUIDv7. On the wire, it is the id of the AG-UI interrupt, the approval or the tool execution. */
   id: string
   sessionId: string
   owner: string
   agent: string
+  createdAt: number
+  /** Epoch ms; null: it never expires. */
+  expiresAt: number | null
+}
+
+/** What every record has that a person decides. */
+interface DecidedRecord {
+  /** The messages that announced it, by channel, so that they can be updated. */
+  messageRefs: Record<string, string>
+  decidedAt: number | null
+  decidedBy: string | null
+  reason: string | null
+}
+
+interface WaitBase extends OpenRecord {
   /** The run that waits; while its continuation runs, the continuation. */
   runId: string
   callId: string
@@ -20,9 +36,6 @@ interface WaitBase {
   arguments: string
   /** Lane of the sub-agent that made the call; null: the agent itself. */
   lane: string | null
-  createdAt: number
-  /** Epoch ms; null: it never expires. */
-  expiresAt: number | null
   /** The run that the answer started, or that used the answer. */
   continuationRunId: string | null
 }
@@ -34,7 +47,7 @@ export type ApprovalStatus = (typeof approvalStatuses)[number]
  * pending → approved → consumed; pending → rejected | expired | interrupted; approved → interrupted, if the run that received
  * the approval ended without making the call. The store checks every change.
  */
-export interface Approval extends WaitBase {
+export interface Approval extends WaitBase, DecidedRecord {
   wait: 'approval'
   status: ApprovalStatus
   kind: 'tool_call'
@@ -49,11 +62,6 @@ export interface Approval extends WaitBase {
   /** SHA-256 of a file before and after the change, if the call changes a file. */
   beforeHash: string | null
   afterHash: string | null
-  /** The messages that announced it, by channel, so that they can be updated. */
-  messageRefs: Record<string, string>
-  decidedAt: number | null
-  decidedBy: string | null
-  reason: string | null
   /** Arguments that replace the model's. They came with the answer, or with an earlier answer that no longer counts. */
   editedArguments: string | null
   consumedAt: number | null

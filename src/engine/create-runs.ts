@@ -15,6 +15,7 @@ import { followEntries } from './sessions/follow.ts'
 import type { Presence } from './sessions/presence.ts'
 import { isUserMessage } from './waits/continuation.ts'
 import { answersOf, type RequestAnswersDeps } from './waits/request-answers.ts'
+import { MOST_WAITS } from './waits/synced-waits.ts'
 
 export interface RunsDeps extends RequestAnswersDeps {
   store: Pick<Store, 'entries' | 'head' | 'sessions' | 'runs' | 'waits'>
@@ -27,8 +28,6 @@ export interface RunsDeps extends RequestAnswersDeps {
   cancel: CancelRun
   limits: { activeRuns: number }
 }
-
-const MOST_WAITS = 1_000
 
 export function createRuns(deps: RunsDeps): Runs {
   const { store, log, cancel } = deps

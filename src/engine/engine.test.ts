@@ -128,7 +128,7 @@ describe('a run', () => {
     await close()
   })
 
-  test('stores what was shown where the middleware changed it, and gives tools what the model wrote', async () => {
+  test('stores the text as the middleware changed it, and gives tools the arguments that the model wrote', async () => {
     let seen: unknown
     const tool: ServerTool = {
       ...echo(),
@@ -165,7 +165,7 @@ describe('a run', () => {
     await close()
   })
 
-  test('that fails half-way keeps what was said, marked, and never shows it to the model again', async () => {
+  test('that fails half-way keeps its text, marked as broken off, and never shows it to the model again', async () => {
     const requests: ModelRequest[] = []
     const { engine, start, events, close } = openEngine({
       onRequest: (request) => requests.push(request),
@@ -293,7 +293,7 @@ describe('limits', () => {
     }
   })
 
-  test('of wall time end a run that hangs, and its model call with it', async () => {
+  test('of wall time end a run that hangs, and abort its model call', async () => {
     const clock = createManualClock()
     const { start, events, close } = openEngine({ clock, answers: [{ parts: [{ text: 'a' }, { hang: true }] }] })
     const starting = start('go')
@@ -307,7 +307,7 @@ describe('limits', () => {
     await closing
   })
 
-  test('of the context never cut off the question of a long piece of work', async () => {
+  test('of the context never cut off the user message of a long run', async () => {
     const requests: ModelRequest[] = []
     const steps = 30
     const { start, events, close } = openEngine({
@@ -331,7 +331,7 @@ describe('limits', () => {
     await close()
   })
 
-  test('of the context keep the newest exchange and never part a call from its result', async () => {
+  test('of the context keep the newest exchange, and never separate a call from its result', async () => {
     const requests: ModelRequest[] = []
     const { start, events, close } = openEngine({
       tools: [echo()],
@@ -375,7 +375,7 @@ describe('a busy session', () => {
     await close()
   })
 
-  test('refuses the ninth that waits, and a second one at once when told to', async () => {
+  test('refuses the ninth queued run, and a second run at once when told to reject', async () => {
     const { start, close } = openEngine({ answers: [{ parts: [{ hang: true }] }] })
     const first = await start('1')
     const session = { existing: first.session }
@@ -396,7 +396,7 @@ describe('a busy session', () => {
     await close()
   })
 
-  test('lets a queued run be cancelled before it began', async () => {
+  test('lets a queued run be cancelled before it begins', async () => {
     const { engine, start, events, close } = openEngine({ answers: [{ parts: [{ hang: true }] }] })
     const first = await start('1')
     const second = await start('2', { session: { existing: first.session } })
@@ -410,7 +410,7 @@ describe('a busy session', () => {
 })
 
 describe('asking twice', () => {
-  test('with one idempotency key makes one run, and another body under it is refused', async () => {
+  test('with one idempotency key makes one run, and another body with that key is refused', async () => {
     const { engine, start, close } = openEngine()
     const idempotency = { key: 'k', digest: 'd' }
     const first = await start('1', { idempotency })
@@ -424,7 +424,7 @@ describe('asking twice', () => {
     await close()
   })
 
-  test('with one run id attaches to the run that is there', async () => {
+  test('with one run id attaches to the existing run', async () => {
     const { start, events, close } = openEngine()
     const first = await start('1', { wireRunId: 'r' })
     const again = await start('1', { wireRunId: 'r' })
@@ -449,7 +449,7 @@ describe('readers', () => {
     await close()
   })
 
-  test('that have all gone end the run they started after the grace time, and no other', async () => {
+  test('that have all left end the run they started after the grace time, and no other run', async () => {
     const clock = createManualClock()
     const { engine, start, close } = openEngine({ clock, answers: [{ parts: [{ text: 'a' }, { hang: true }] }] })
     const [one, two] = [start('1', { origin: 'reader' }), start('2', { session: { create: { alias: 'other' } } })]
@@ -478,7 +478,7 @@ describe('readers', () => {
 })
 
 describe('a run whose readers have left', () => {
-  test('stops after the grace time though another is queued behind it, which then starts', async () => {
+  test('stops after the grace time even if another is queued behind it, which then starts', async () => {
     const clock = createManualClock()
     const { engine, start, close } = openEngine({
       clock,
@@ -562,7 +562,7 @@ describe('deleting a session', () => {
 })
 
 describe('a session', () => {
-  test('answers to its owner alone, by either spelling of its id and by its name', async () => {
+  test('is found by its owner only, by either spelling of its id and by its name', async () => {
     const { engine, start, close } = openEngine()
     const { session } = await start('1')
     expect((await engine.sessions.find('local_user', session.id.toUpperCase()))?.id).toBe(session.id)

@@ -4,12 +4,12 @@ import type { Runs } from './ports/runs.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { Waits } from './ports/waits.ts'
 
-/** The heart of the server. A door asks for the ports that it needs: `Pick<Engine, 'runs' | 'sessions'>`, or one of them. */
+/** What the server does, in small ports. A door asks for those that it needs: `Pick<Engine, 'runs' | 'sessions'>`. */
 export interface Engine {
   readonly agents: Agents
   readonly sessions: Sessions
   readonly runs: Runs
-  /** What was said, as the store has it. */
+  /** Stored messages. */
   readonly messages: Omit<MessageReads, 'all' | 'ofLane'>
   readonly waits: Waits
 
@@ -17,8 +17,8 @@ export interface Engine {
   /** Takes over the runs that a dead process left behind; called at start and then regularly. */
   recover(): Promise<void>
   /**
-   * Takes no new work and lets running work finish for `ms`, then suspends background runs and marks the others. `crashed`: the
-   * process ends because something failed, so what it cuts off counts as a death when it is recovered.
+   * Takes no new work and gives running work `ms` to finish. Then it suspends background runs and ends the others as interrupted.
+   * `crashed`: the process ends because of a failure, so the next owner counts a cut-off run as a crash.
    */
   drain(ms: number, how?: { crashed: boolean }): Promise<void>
   close(): Promise<void>

@@ -56,12 +56,11 @@ export interface StartRequest {
   idempotency?: { key: string; digest: string }
   /**
    * Answers to what the session waits for, by wait id. Results of client calls need no answer of their own: they are the
-   * `tool` messages of the input. A decision that came too late starts nothing, and the returned run is the one that took
-   * the earlier decision. A refusal may come with a new user message, if nothing else is left to decide: the run then
-   * answers that message.
+   * `tool` messages of the input. A late decision starts nothing: the returned run is the one that took the earlier decision. A
+   * rejection may come with a new user message if nothing else is left to decide; the run then answers that message.
    */
   decisions?: { by: Caller; answers: readonly (Decision & { waitId: string })[] }
-  /** What a new message does while the session waits for client tools alone: fail with `approval_pending`, or give those calls up. */
+  /** What a new message does while the session waits for client tools only: `refuse` throws `approval_pending`, `abandon` gives those calls up. */
   whenWaiting?: 'refuse' | 'abandon'
 }
 
@@ -75,7 +74,7 @@ export interface AcceptedRun {
   session: SessionRecord
   /** The run was there already: same idempotency key, same wire id, or the run that took an answer before. */
   existing: boolean
-  /** One per answer, in order: whether it counted, and the wait as it is now. */
+  /** One for each answer, in order: whether it was applied, and the wait as it is now. */
   answered?: readonly { applied: boolean; wait: Wait | null }[]
 }
 

@@ -1,4 +1,4 @@
-// Reading a session or one run of it: first what is in the log, then what is added, each entry once.
+// Reading a session or one of its runs: first the entries in the log, then new ones as they come, each once.
 
 import type { Entry } from '../../domain/entry.ts'
 import { runNotFound, ServerError } from '../../domain/errors.ts'
@@ -33,7 +33,7 @@ export async function* followEntries(
     if (run === null) throw runNotFound(runId)
     if (isFinished(run.status) && run.lastSeq !== null && after >= run.lastSeq) return
     after = Math.max(after, run.firstSeq === null ? await store.head(sessionId) : run.firstSeq - 1)
-    // It may have begun between the two reads.
+    // The run may have begun between the two reads.
     const again = run.firstSeq === null ? await store.runs.get(runId) : run
     if (run.firstSeq === null && again?.firstSeq != null) after = Math.min(after, again.firstSeq - 1)
   }
@@ -45,7 +45,7 @@ export async function* followEntries(
   runner.ended.addEventListener('abort', close)
   if (signal.aborted || runner.ended.aborted) close()
   try {
-    // From here on a deletion ends the stream; one that came before it did not know of it.
+    // A deletion ends watchers that are there. If the session was deleted earlier, this stream must end by itself.
     if ((await store.sessions.get(sessionId))?.status === 'terminated') return
     for (let batch = await watcher.next(); batch !== null; batch = await watcher.next()) {
       if (runId === undefined) {
@@ -55,7 +55,7 @@ export async function* followEntries(
       let own = batch.every((entry) => entry.runId === runId) ? batch : batch.filter((entry) => entry.runId === runId)
       if (own.length > 0) yield own
       if (hasEnd(own)) return
-      // It may be large, and would stay in memory for as long as this waits for the next one.
+      // It may be large, and must not stay in memory while this waits for the next one.
       own = []
     }
   } finally {
@@ -66,20 +66,20 @@ export async function* followEntries(
   }
 }
 
-/** Facts may follow the end: a run that waited can be cancelled. */
+/** Facts may follow the terminal event: a run that waits can still be cancelled. */
 function hasEnd(entries: readonly Entry[]): boolean {
   const last = entries.findLast(({ kind }) => kind === 'event')
   return last !== undefined && isTerminalText(last.data)
 }
 
-/** Throws `events_gone` for a seq that the log does not have: purged, lost in a power cut, or never given out. */
+/** Throws `events_gone` if the log does not have this seq: it was purged, lost in a power cut, or never existed. */
 async function assertKnown(store: Pick<Store, 'entries'>, sessionId: string, seq: number): Promise<void> {
-  // Compaction joins only neighbours, so the next entry is the one or holds it.
+  // Compaction merges only neighbours, so the next entry is this one or contains it.
   const [entry] = await store.entries(sessionId, seq - 1, 1)
   if (entry?.seq === seq || entry?.spans?.some(([merged]) => merged === seq)) return
   throw new ServerError(
     'events_gone',
-    `Event ${seq} of this session is no longer in the log. Read the session anew from its start.`,
+    `Event ${seq} of this session is no longer in the log. Read the session again from its start.`,
     {
       details: { snapshot: `/sessions/${sessionId}/events?after=0` },
     },

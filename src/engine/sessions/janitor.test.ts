@@ -25,7 +25,7 @@ async function openHouse(agent: Parameters<typeof openEngine>[0] = {}, more: Par
   return { ...house, clock, settle, sweep: () => settle(janitor.sweep()) }
 }
 
-test('a session that was idle past its time is compacted to one delta a message, and reads the same', async () => {
+test('a session that is idle for too long is compacted to one delta per message, and reads the same', async () => {
   const { engine, start, events, sweep, settle, clock, close } = await openHouse()
   const accepted = await settle(start('go'))
   const before = await settle(events(accepted))

@@ -1,4 +1,4 @@
-// What time does to sessions: idle ones are compacted, old ones purged, abandoned runs taken over, unanswered questions ended.
+// Regular housekeeping: takes over abandoned runs, expires waits, compacts idle sessions and purges old ones.
 
 import type { SessionSettings } from '../../domain/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
@@ -27,9 +27,9 @@ export interface JanitorDeps {
   log: SessionLog
   clock: Clock
   logger: Logger
-  /** For sessions of agents that are no longer served; an agent's own settings go first. */
+  /** For sessions whose agent is no longer served. Otherwise the agent's own settings count. */
   sessions: Pick<SessionSettings, 'ttlSeconds' | 'retentionDays'>
-  /** How long a file is kept that was uploaded and not sent. Left out: a day. */
+  /** How long an uploaded file is kept if no message brings it. Left out: a day. */
   unsentFileSeconds?: number
 }
 
@@ -73,7 +73,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     try {
       await log.commit({ type: 'compact_session', sessionId, head, entries: compactEntries(entries) })
     } catch (error) {
-      // It was used again in the meantime; its turn comes when it is idle.
+      // It was used in the meantime. It is compacted when it is idle again.
       if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
     }
   }
@@ -81,7 +81,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   async function purge(): Promise<void> {
     let count = 0
     for (const agent of engine.agents.list) count += await purgeWith(agent.sessions.retentionDays, agent.name)
-    // What is left are agents that are not served any more: the server's own rule.
+    // The server's own setting is for the sessions of agents that are no longer served.
     const longest = Math.max(...engine.agents.list.map((agent) => agent.sessions.retentionDays), sessions.retentionDays)
     const keepsAll =
       engine.agents.list.some((agent) => agent.sessions.retentionDays === 0) || sessions.retentionDays === 0
@@ -89,7 +89,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     if (count > 0) logger.info('purged sessions past their retention', { count })
   }
 
-  /** 0 days: for ever, but for unlisted sessions. */
+  /** 0 days: sessions are kept for ever, except unlisted ones. */
   async function purgeWith(days: number, agent?: string): Promise<number> {
     const now = clock.now()
     const command = {
@@ -109,7 +109,6 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     }
   }
 
-  /** No answer means no. */
   async function expireWaits(): Promise<void> {
     for (const wait of await store.waits.expired(steadyTime(), WAITS_PER_SWEEP)) {
       try {
@@ -141,7 +140,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
       try {
         await sweep()
       } catch (error) {
-        logger.warn('housekeeping failed; it is tried again', { error })
+        logger.warn('housekeeping failed and will be tried again', { error })
       }
       if (!stopped) schedule()
     })

@@ -1,20 +1,20 @@
-// Who reads. A run that was started by a reader stops when its last reader has been gone for the grace time; a dropped
-// connection alone decides nothing.
+// Counts the readers of each run. A run that was started by a reader stops when it had no reader for the grace time; a dropped
+// connection alone does not stop it.
 
 import type { Clock } from '../../domain/clock.ts'
 
 export interface Presence {
   /**
-   * A reader has come; call what is returned when it has gone. With a run it reads that run alone: whoever waits in the queue
-   * behind a run does not read it. Without one it reads whatever the session does.
+   * Adds a reader; the returned function removes it. With `runId` it reads that run only: someone who waits for a queued run does
+   * not read the run before it. Without, it reads all runs of the session.
    */
   arrive(sessionId: string, runId?: string): () => void
-  /** Asks for `left` to be called once when nobody has read the run for the grace time. */
+  /** Calls `left` once when nobody has read the run for the grace time. The returned function stops watching. */
   attend(sessionId: string, runId: string, left: () => void): () => void
   readonly readers: number
 }
 
-/** The time a door has to begin reading the run that it started. */
+/** How long a door has to begin reading the run that it started. */
 const ARRIVAL_MS = 5_000
 
 interface Attended {
@@ -23,12 +23,12 @@ interface Attended {
 }
 
 interface SessionPresence {
-  /** By the run that they read; those who read the whole session are under null. */
+  /** Number of readers by run; null counts those who read the whole session. */
   readers: Map<string | null, number>
   runs: Map<string, Attended>
 }
 
-/** `graceMs` null: never. */
+/** `graceMs` null: runs never stop when their readers leave. */
 export function createPresence(clock: Clock, graceMs: number | null): Presence {
   const sessions = new Map<string, SessionPresence>()
   let readers = 0

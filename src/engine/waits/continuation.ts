@@ -6,6 +6,7 @@ import type { ClientCall } from '../../domain/wait.ts'
 import type { AcceptRun } from '../../store/ports/runs.ts'
 import type { PreparedAnswer } from '../gate.ts'
 import { boundedResult } from '../run/bounded-result.ts'
+import type { AgentParts } from '../run/run-scope.ts'
 
 export interface Continuation {
   command: Pick<AcceptRun, 'answers' | 'grants' | 'answerAudit'>
@@ -21,13 +22,13 @@ export interface Answers {
   at: number
 }
 
-/** Longer results of client calls are cut to `resultChars`. */
 export function continuationOf(
   parent: RunRecord | null,
   input: RunInput,
   { prepared, results, at }: Answers,
-  resultChars: number,
+  agents: ReadonlyMap<string, AgentParts>,
 ): Continuation {
+  const resultChars = agents.get(parent?.agent ?? '')?.definition.limits.toolResultChars ?? Number.POSITIVE_INFINITY
   const callOf = ({ toolCallId }: NewMessage) => results.find((call) => call.callId === toolCallId)
   return {
     parent,

@@ -5,7 +5,7 @@ import { decisionRecord } from '../../domain/approval-audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { NewMessage, RunRecord } from '../../domain/run.ts'
+import type { NewMessage } from '../../domain/run.ts'
 import { type ClientCall, hasExpired, type Wait, type WaitAnswer } from '../../domain/wait.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
@@ -16,7 +16,7 @@ import type { Waits } from '../ports/waits.ts'
 import type { AgentParts } from '../run/run-scope.ts'
 import { createSteadyTime } from '../run/steady-time.ts'
 import { type Answers, continuationOf } from './continuation.ts'
-import type { SyncedWaits } from './synced-waits.ts'
+import { MOST_WAITS, type SyncedWaits } from './synced-waits.ts'
 
 export interface WaitsDeps {
   store: Pick<Store, 'sessions' | 'runs'>
@@ -29,8 +29,6 @@ export interface WaitsDeps {
   /** Starts the next queued run of a session. */
   startNext: (sessionId: string) => Promise<void>
 }
-
-const MOST_WAITS = 1_000
 
 export function createWaits(deps: WaitsDeps): Waits {
   const { store, syncedWaits, log, ids, agents, accept } = deps
@@ -48,7 +46,7 @@ export function createWaits(deps: WaitsDeps): Waits {
     const { owner, agent } = parent
     // The session took the first run's state when that run began, and tools may have changed it since.
     const { state: _taken, ...input } = parent.input
-    const next = continuationOf(parent, { ...input, messages }, answers, resultCharsOf(agents, parent))
+    const next = continuationOf(parent, { ...input, messages }, answers, agents)
     const correlation = correlationId === undefined ? {} : { correlationId }
     const request = { owner, agent, session: { existing: session }, input: next.input, ...correlation }
     return accept({ ...request, origin: 'answer' }, next)
@@ -114,10 +112,6 @@ function resultMessage({ content, isError, durationMs }: Parameters<Waits['answe
     ...(isError ? { error: content } : {}),
   }
 }
-
-/** How many characters the run's agent keeps of a tool result. */
-export const resultCharsOf = (agents: ReadonlyMap<string, AgentParts>, run: RunRecord | null): number =>
-  agents.get(run?.agent ?? '')?.definition.limits.toolResultChars ?? Number.POSITIVE_INFINITY
 
 /** A wall clock that jumps ahead must not make an approval expire early. */
 function createAnswerTime(clock: Clock, agents: ReadonlyMap<string, AgentParts>): () => number {

@@ -12,8 +12,7 @@ import type { Waits } from '../ports/waits.ts'
 import { refusal } from '../run/prepare-call.ts'
 import type { AgentParts } from '../run/run-scope.ts'
 import { type Continuation, continuationOf, isUserMessage } from './continuation.ts'
-import { resultCharsOf } from './create-waits.ts'
-import type { SyncedWaits } from './synced-waits.ts'
+import { MOST_WAITS, type SyncedWaits } from './synced-waits.ts'
 
 export interface RequestAnswersDeps {
   store: Pick<Store, 'runs'>
@@ -23,8 +22,6 @@ export interface RequestAnswersDeps {
   agents: ReadonlyMap<string, AgentParts>
   waits: Pick<Waits, 'now' | 'expire'>
 }
-
-const MOST_WAITS = 1_000
 
 /** Null: the request answers nothing. */
 export async function answersOf(
@@ -55,7 +52,7 @@ export async function answersOf(
     parent,
     { ...request.input, messages: [...rejected, ...messages] },
     { prepared: decided, results: answered, at },
-    resultCharsOf(agents, parent),
+    agents,
   )
 }
 

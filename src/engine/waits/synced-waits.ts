@@ -3,6 +3,9 @@ import type { Wait } from '../../domain/wait.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitQuery, WaitReads } from '../../store/ports/waits.ts'
 
+/** More waits than a session ever has at one time. */
+export const MOST_WAITS = 1_000
+
 export interface SyncedWaits {
   /** Null also for an id that cannot be one. */
   get(id: string): Promise<Wait | null>

@@ -8,6 +8,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { Approval } from '../../domain/wait.ts'
+import { MOST_WAITS } from '../../engine/waits/synced-waits.ts'
 import { callDigest } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { SessionLog } from '../../log/session-log.ts'
@@ -38,7 +39,6 @@ export interface AskAgain {
   latest(approval: Approval): Promise<Approval>
 }
 
-const MOST_WAITS = 1_000
 /** Who closed a question that no longer fits, in the audit trail and the log. */
 const BY_CHANGE = 'change'
 
