@@ -1,40 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Approval } from '../../domain/wait.ts'
 import { fits } from '../policy/argument-conditions.ts'
+import { approval } from '../testing/approval.ts'
 import { pathContext } from '../testing/path-context.ts'
 import { type GrantRequest, newGrant } from './new-grant.ts'
-
-const approval: Approval = {
-  wait: 'approval',
-  id: 'a1',
-  sessionId: 's1',
-  owner: 'ann',
-  agent: 'helper',
-  runId: 'r1',
-  callId: 'c1',
-  tool: 'send_email',
-  arguments: '{}',
-  lane: null,
-  createdAt: 0,
-  expiresAt: 10,
-  continuationRunId: null,
-  status: 'pending',
-  kind: 'tool_call',
-  title: 'Call send_email',
-  description: '',
-  risk: 'high',
-  digest: 'd',
-  policyVersion: 'v',
-  answerableBy: 'operator',
-  beforeHash: null,
-  afterHash: null,
-  messageRefs: {},
-  decidedAt: null,
-  decidedBy: null,
-  reason: null,
-  editedArguments: null,
-  consumedAt: null,
-}
 
 const args = { to: ['ann@example.com'], text: 'Hi', options: { urgent: true, tags: [] } }
 
