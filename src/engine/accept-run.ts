@@ -22,9 +22,9 @@ import type { Continuation } from './waits/continuation.ts'
 /** `continuation`: the answers that the run continues with, if it does. When it resolves, the run is durable. */
 export type AcceptRun = (request: RunRequest, continuation: Continuation | null) => Promise<AcceptedRun>
 
-export type RunRequest = Omit<StartRequest, 'origin' | 'decisions'> & { origin: RunOrigin }
+type RunRequest = Omit<StartRequest, 'origin' | 'decisions'> & { origin: RunOrigin }
 
-export interface AcceptDeps {
+interface AcceptDeps {
   agents: Agents
   store: Pick<Store, 'runs'>
   log: Pick<SessionLog, 'commit'>

@@ -18,7 +18,7 @@ import type { Runner } from './run/runner.ts'
 /** Returns the run as it is once the request to stop is durable. `by` says who or what asked. */
 export type CancelRun = (run: RunRecord, by: string) => Promise<RunRecord>
 
-export interface CancelDeps {
+interface CancelDeps {
   store: Pick<Store, 'runs' | 'sessions'>
   log: SessionLog
   clock: Clock

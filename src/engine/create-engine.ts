@@ -1,6 +1,8 @@
 // Puts the engine together. What a run does is in `run/`; what survives a crash is in the store.
 
+import type { AgentDefinition } from '../domain/agent.ts'
 import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { SessionLog } from '../log/session-log.ts'
@@ -12,10 +14,10 @@ import type { Engine } from './engine.ts'
 import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
+import type { Agents } from './ports/agents.ts'
 import { createTokenCorrection } from './run/context-window.ts'
 import type { AgentParts } from './run/run-scope.ts'
 import { createRunner } from './run/runner.ts'
-import { createServedAgents } from './served-agents.ts'
 import { createSessions } from './sessions/create-sessions.ts'
 import { createPresence } from './sessions/presence.ts'
 import { createWaits } from './waits/create-waits.ts'
@@ -91,5 +93,29 @@ export function createEngine(options: EngineOptions): Engine {
     recover: () => runner.recover(),
     drain: (ms, how) => runner.drain(ms, how),
     close: () => runner.close(),
+  }
+}
+
+/** Agents that only other agents call are not served. */
+function createServedAgents(all: ReadonlyMap<string, AgentParts>): Agents {
+  const list = [...all.values()].map(({ definition }) => definition).filter((one) => !one.internal)
+  const fallback = list.find((one) => one.default) ?? list[0]
+
+  function get(name: string | null): AgentDefinition {
+    const found = name === null ? fallback : list.find((one) => one.name === name)
+    if (found !== undefined) return found
+    const names = list.map((one) => one.name).join(', ')
+    throw new ServerError('agent_not_found', `There is no agent ${JSON.stringify(name)}. Agents: ${names}.`, {
+      details: { agent: name },
+    })
+  }
+
+  return {
+    list,
+    get,
+    async tools(name, signal) {
+      const parts = all.get(get(name).name)
+      return parts === undefined ? [] : [...(await parts.toolbox.tools(signal)).values()]
+    },
   }
 }

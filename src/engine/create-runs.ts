@@ -17,7 +17,7 @@ import { isUserMessage } from './waits/continuation.ts'
 import { answersOf, type RequestAnswersDeps } from './waits/request-answers.ts'
 import { MOST_WAITS } from './waits/synced-waits.ts'
 
-export interface RunsDeps extends RequestAnswersDeps {
+interface RunsDeps extends RequestAnswersDeps {
   store: Pick<Store, 'entries' | 'head' | 'sessions' | 'runs' | 'waits'>
   log: SessionLog
   served: Agents

@@ -24,7 +24,7 @@ export interface Engine {
   close(): Promise<void>
 }
 
-export interface EngineStats {
+interface EngineStats {
   activeRuns: number
   queuedRuns: number
   readers: number

@@ -13,7 +13,7 @@ import type { Files } from '../files-port.ts'
 import type { Sessions } from '../ports/sessions.ts'
 import type { Runner } from '../run/runner.ts'
 
-export interface SessionsDeps {
+interface SessionsDeps {
   store: Pick<Store, 'sessions' | 'runs' | 'entries'>
   log: Pick<SessionLog, 'commit'>
   clock: Clock

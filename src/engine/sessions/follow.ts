@@ -10,7 +10,7 @@ import type { FollowTarget } from '../ports/runs.ts'
 import type { Runner } from '../run/runner.ts'
 import type { Presence } from './presence.ts'
 
-export interface FollowDeps {
+interface FollowDeps {
   store: Pick<Store, 'entries' | 'head' | 'sessions' | 'runs'>
   log: SessionLog
   presence: Presence

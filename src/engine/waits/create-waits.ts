@@ -18,7 +18,7 @@ import { createSteadyTime } from '../run/steady-time.ts'
 import { type Answers, continuationOf } from './continuation.ts'
 import { MOST_WAITS, type SyncedWaits } from './synced-waits.ts'
 
-export interface WaitsDeps {
+interface WaitsDeps {
   store: Pick<Store, 'sessions' | 'runs'>
   syncedWaits: SyncedWaits
   log: Pick<SessionLog, 'commit'>

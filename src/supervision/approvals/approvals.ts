@@ -32,7 +32,7 @@ export interface Approvals {
   close(): Promise<void>
 }
 
-export interface ApprovalQuery {
+interface ApprovalQuery {
   by: Caller
   status?: ApprovalStatus
   sessionId?: string

@@ -22,7 +22,7 @@ export interface CallRules {
 
 export type RuledCall = Pick<GatedCall, 'agent' | 'arguments' | 'sessionId' | 'now'> & { tool: BoundTool }
 
-export type RuleVerdict =
+type RuleVerdict =
   /** `grant`: the one that allowed the call. */
   { verdict: 'run'; grant: string | null } | ({ verdict: 'ask' } & Question) | { verdict: 'refuse'; reason: string }
 
@@ -37,7 +37,7 @@ export interface Question {
   description: string
 }
 
-export interface CallRulesDeps {
+interface CallRulesDeps {
   grants: Pick<GrantReads, 'list'>
   /** Resolves links in a path. Left out: as the disk says. */
   realPath?: PathContext['realPath']

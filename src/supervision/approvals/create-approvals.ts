@@ -10,7 +10,7 @@ import { alreadyDecided, decide } from './decide.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
 import { endGrant, review } from './review.ts'
 
-export interface ApprovalsDeps extends AskAgainDeps {
+interface ApprovalsDeps extends AskAgainDeps {
   store: Pick<Store, 'waits' | 'grants'>
   clock: Clock
   /** The engine's. */

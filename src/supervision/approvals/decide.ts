@@ -12,7 +12,7 @@ import type { BoundTool } from '../../tools/tool.ts'
 import { newGrant } from './new-grant.ts'
 import { refuseWithoutPermission } from './permission.ts'
 
-export interface DecideDeps {
+interface DecideDeps {
   newId: () => string
   /** The tool as it is now; null when it is not available. */
   findTool: (approval: Approval) => Promise<BoundTool | null>

@@ -9,7 +9,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { AskAgain, AskAgainDeps } from './ask-again.ts'
 
-export interface ReviewDeps extends AskAgainDeps {
+interface ReviewDeps extends AskAgainDeps {
   store: Pick<Store, 'grants' | 'waits'>
   askAgain: AskAgain
   clock: Pick<Clock, 'now'>

@@ -18,7 +18,7 @@ export interface RuledCall {
   paths: PathContext
 }
 
-export type Ruling = 'run' | 'ask' | 'refuse'
+type Ruling = 'run' | 'ask' | 'refuse'
 
 export function applyPolicy(call: RuledCall): Ruling {
   try {
