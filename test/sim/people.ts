@@ -110,7 +110,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
     }
   }
 
-  /** Who has no standing changes nothing, and a stranger does not even hear that there is something. */
+  /** A caller without permission changes nothing, and a stranger does not learn that the approval exists. */
   async function intrude(approval: Approval): Promise<void> {
     const isOwner = random.chance(0.5)
     if (isOwner && approval.answerableBy === 'owner') return
@@ -120,7 +120,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
     )
     const wanted = isOwner ? 'forbidden' : 'approval_not_found'
     if (!reply.ok && (reply.code === wanted || undone.has(reply.code) || gone.has(reply.code))) return
-    complain(`${by.user} had no standing and got ${reply.ok ? 'his way' : reply.code}`)
+    complain(`${by.user} had no permission and got ${reply.ok ? 'his way' : reply.code}`)
   }
 
   const isIgnored = ({ id }: Approval): boolean => {

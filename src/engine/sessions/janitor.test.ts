@@ -8,7 +8,7 @@ import { createJanitor, type JanitorDeps } from './janitor.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Time stands still in these tests, so what waits for it is moved on by hand. */
+/** The clock of these tests stands still, so each test advances it. */
 async function openHouse(agent: Parameters<typeof openEngine>[0] = {}, more: Partial<JanitorDeps> = {}) {
   const clock = createManualClock()
   const house = openEngine({ clock, answers: [{ parts: [{ text: 'tick ', repeat: 50 }] }], ...agent })

@@ -27,7 +27,7 @@ export interface TestEngineOptions {
   onRequest?: ScriptedOptions['onRequest']
   model?: Model
   tools?: readonly Tool[]
-  /** In the place of `tools`. */
+  /** Replaces `tools`. */
   toolbox?: Toolbox
   agent?: Partial<AgentDefinition>
   limits?: Partial<EngineOptions['limits']>
@@ -79,11 +79,11 @@ export const testAgent: AgentDefinition = {
   judge: null,
 }
 
-/** A model that plays these answers, again and again. */
+/** A model that gives these answers in turn, again and again. */
 export const scripted = (answers: ScriptedOptions['answers']): Model =>
   createScriptedModel({ answers, clock: createSystemClock(), loop: true })
 
-/** A tool that runs unasked. */
+/** A tool that needs no approval. */
 export const testTool = (tool: Pick<ServerTool, 'name' | 'call'> & Partial<ServerTool>): ServerTool => ({
   location: 'server',
   description: 'A tool for tests.',

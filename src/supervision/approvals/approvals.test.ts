@@ -91,7 +91,7 @@ describe('a call that needs an approval', () => {
   })
 
   test('fails with a clear result when the server of its tool is gone by then', async () => {
-    /** How often its tools are still there. */
+    /** How many more times its tools are listed. */
     let looks = Number.POSITIVE_INFINITY
     const there = new Map([['send', send()]])
     const server = open({
@@ -104,7 +104,7 @@ describe('a call that needs an approval', () => {
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    // For the decision it is there, for the call not any more.
+    // The tool is there for the decision, but not for the call.
     looks = 1
     const { run } = await server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     const seen = outline(await server.events({ ...accepted, run }))
@@ -301,7 +301,7 @@ describe('a call that needs an approval', () => {
 
   test('is asked again when the rules have changed between the approval and the call', async () => {
     let policyVersion = 'v1'
-    // At the decision nothing has changed yet: `question` still gives what was asked.
+    // `question` still gives the old version, so nothing has changed when the person decides.
     const rules: CallRules = { ...askingRules(), judge: (call) => askingRules({ policyVersion }).judge(call) }
     const server = open({ rules })
     const accepted = await server.start('go')

@@ -60,7 +60,7 @@ const open = (tools: readonly ServerTool[], more: TestEngineOptions = {}) =>
     ...more,
   })
 
-/** The server after a kill -9, with other tools. The first one lives on beside it and is not heard. */
+/** The server after a kill -9, with other tools. The first server keeps running on its own files. */
 function reopen(tools: readonly ServerTool[], more: TestEngineOptions = {}) {
   cpSync(join(folder, 'first'), join(folder, 'second'), { recursive: true })
   return open(tools, { path: join(folder, 'second', 'test.db'), answers: [done], ...more })
@@ -71,7 +71,7 @@ type Server = ReturnType<typeof open>
 const pendingOf = async ({ approvals }: Server): Promise<Approval[]> =>
   (await approvals.list({ by: ada, status: 'pending', limit: 100 })).reverse()
 
-/** A server whose agent has asked; the ids of its questions. */
+/** A server whose agent has asked, and the ids of its questions. */
 async function asked(tools: readonly ServerTool[], more: TestEngineOptions = {}) {
   const server = open(tools, more)
   const accepted = await server.start('go')
@@ -189,7 +189,7 @@ describe('a decision about a tool that has changed', () => {
     const going = await answer(next)
     await after.events(going)
     expect(delivered.sort()).toEqual(['b bob', 'b eve'])
-    // Whoever repeats the first answer is shown what came of the question.
+    // A client that repeats the first answer is shown what came of the question.
     const repeated = await answer(ids)
     expect([repeated.existing, repeated.run.id]).toEqual([true, going.run.id])
     await after.close()
@@ -399,7 +399,7 @@ describe('a review after a start', () => {
     const { run } = await before.approvals.decide(ada, ids[0] ?? '', { ...yes, remember: { scope: 'session' } })
     await before.events({ ...accepted, run })
     const lines: [string, unknown][] = []
-    // Its tools are not even there: what an older version allowed is over all the same.
+    // The tool is not available, but grants of an older version end anyway.
     const without = reopen([], { logger: listening(lines) })
     await without.approvals.review()
     expect(await without.approvals.grants()).toEqual([])

@@ -3,14 +3,14 @@ import type { ArgumentConditions } from '../../domain/approval-rule.ts'
 import { pathContext } from '../testing/path-context.ts'
 import { fits as fitsWith } from './argument-conditions.ts'
 
-/** Where nothing is in doubt a rule that asks and one that allows mean the same. */
+/** Without a doubt, both modes give the same result. */
 function fits(conditions: ArgumentConditions, args: Record<string, unknown>): boolean {
   const wide = fitsWith(conditions, args, pathContext, 'wide')
   expect(fitsWith(conditions, args, pathContext, 'narrow')).toBe(wide)
   return wide
 }
 
-/** As a grant or an allowing rule takes it: what cannot be told is not allowed. */
+/** As a grant or an allowing rule reads it: a doubt is not allowed. */
 function allowed(conditions: ArgumentConditions, args: Record<string, unknown>): boolean {
   try {
     return fitsWith(conditions, args, pathContext, 'narrow')
