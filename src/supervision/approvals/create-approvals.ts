@@ -23,10 +23,6 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   const askAgain = createAskAgain(deps)
   const closing = new AbortController()
   let reviewing: Promise<void> = Promise.resolve()
-  const decideDeps = {
-    newId: () => ids.uuid(),
-    findTool: (approval: { agent: string; tool: string }) => askAgain.findTool(approval, closing.signal),
-  }
 
   return {
     list({ by, ...query }) {
@@ -43,7 +39,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       refuseWithoutPermission(by, approval)
       const isLate = approval.status === 'pending' && hasExpired(approval, at)
       if (!isLate) await askAgain.refuseChanged(approval, decision, at, closing.signal)
-      const decided = await decide(decideDeps, by, approval, decision, at)
+      const decided = await decide({ ids, askAgain }, by, approval, decision, at)
       if (isLate) await waits.expire(approval)
       else if (approval.status === 'pending') {
         const accepted = await waits.answer(approval, decided, correlationId)

@@ -2,14 +2,16 @@
 
 import type { Approval } from '../../domain/wait.ts'
 import type { Gate, GatedCall } from '../../engine/gate.ts'
+import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, isSameTool } from '../../json/digest.ts'
 import { type AskAgainDeps, createAskAgain, logAskedAgain } from './ask-again.ts'
 import type { Question } from './call-rules.ts'
-import { decideAll } from './decide-all.ts'
+import { decideAll } from './decide.ts'
 
 export function createGate(deps: AskAgainDeps): Gate {
-  const { rules, ids } = deps
+  const { store, log, rules, ids } = deps
   const askAgain = createAskAgain(deps)
+  const syncedWaits = createSyncedWaits(store.waits, log)
 
   /** A sub-agent that was allowed to run and waited goes on, unless it has become another tool since. */
   const continuesAllowed = (call: GatedCall): boolean =>
@@ -32,7 +34,7 @@ export function createGate(deps: AskAgainDeps): Gate {
       return { verdict, approval: next }
     },
 
-    decide: (sent) => decideAll(deps, askAgain, sent),
+    decide: (sent) => decideAll({ ids, askAgain, syncedWaits }, sent),
 
     async refuseReplaced(approval) {
       await askAgain.latest(approval)

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { Approval } from '../../domain/wait.ts'
+import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { approval } from '../testing/approval.ts'
 import { createAskAgain } from './ask-again.ts'
 import { createCallRules } from './call-rules.ts'
-import { decideAll } from './decide-all.ts'
+import { decideAll } from './decide.ts'
 
 const ids = createIds(() => 1_000)
 const old: Approval = { ...approval, id: ids.uuid(), status: 'interrupted' }
@@ -21,12 +22,16 @@ function decideOld(...reads: Approval[][]) {
     agents: [],
     logger: silentLogger,
   }
-  return decideAll(deps, createAskAgain(deps), {
-    by: { user: 'olga', role: 'operator' },
-    sessionId: 's1',
-    decisions: [{ waitId: old.id, decision: 'approve' }],
-    at: 6,
-  })
+  const syncedWaits = createSyncedWaits(deps.store.waits, deps.log)
+  return decideAll(
+    { ids, askAgain: createAskAgain(deps), syncedWaits },
+    {
+      by: { user: 'olga', role: 'operator' },
+      sessionId: 's1',
+      decisions: [{ waitId: old.id, decision: 'approve' }],
+      at: 6,
+    },
+  )
 }
 
 test('a decision never reaches a question that replaces its own while it is being taken', async () => {
