@@ -83,9 +83,7 @@ test('the package has all files that it needs and no others, and works', { timeo
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
   const files = (pattern: string) => globSync(pattern, { cwd: checkout }).map((path) => path.replaceAll('\\', '/'))
-  const pages = files('src/http/{pages/welcome,open-api}/*.{html,css,js}').map((file) =>
-    file.replace(/^src/, 'dist'),
-  )
+  const pages = files('src/http/{pages/welcome,open-api}/*.{html,css,js}').map((file) => file.replace(/^src/, 'dist'))
   const expected = [
     'package.json',
     ...shown,
