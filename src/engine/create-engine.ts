@@ -19,7 +19,7 @@ import { createTokenCorrection } from './run/context-window.ts'
 import type { AgentParts } from './run/run-scope.ts'
 import { createRunner } from './run/runner.ts'
 import { createSessions } from './sessions/create-sessions.ts'
-import { createPresence } from './sessions/presence.ts'
+import { createLocalPresence, type Presence } from './sessions/presence.ts'
 import { createWaits } from './waits/create-waits.ts'
 import { createSyncedWaits } from './waits/synced-waits.ts'
 
@@ -34,6 +34,8 @@ export interface EngineOptions {
   gate: Gate
   /** Left out, attached files do not reach the model. */
   files?: Files
+  /** Left out, only the readers of this process count. */
+  presence?: Presence
   limits: {
     activeRuns: number
     sessions: number | null
@@ -49,7 +51,7 @@ export function createEngine(options: EngineOptions): Engine {
     options.agents.map((parts) => [parts.definition.name, { ...parts, correction: createTokenCorrection() }]),
   )
   const served = createServedAgents(agents)
-  const presence = createPresence(options.clock, limits.disconnectGraceMs)
+  const presence = options.presence ?? createLocalPresence(options.clock)
   const files = options.files ?? null
   const shared = { ...options, agents, middleware: chain(options.middleware ?? []), presence, files }
   let runsStarted = 0

@@ -63,6 +63,7 @@ export interface RunnerDeps {
   presence: Presence
   gate: Gate
   fileSource: Files | null
+  limits: { disconnectGraceMs: number | null }
 }
 
 interface Active {
@@ -78,6 +79,7 @@ const READ_BATCH = 1_000
 
 export function createRunner(deps: RunnerDeps): Runner {
   const { agents, store, log, clock, ids, logger, middleware, presence, gate, fileSource } = deps
+  const { disconnectGraceMs: graceMs } = deps.limits
   const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
   const leaseOwner = ids.uuid()
   const active = new Map<string, Active>()
@@ -107,11 +109,11 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   /** `work` is the run itself; whatever it throws is a bug, for runs end with events. */
   function track(run: RunRecord, writer: RunWriter, stop: AbortController, work: () => Promise<Outcome>): void {
+    const onAbandoned = () => stop.abort({ kind: 'cancelled', by: 'its readers leaving' } satisfies Stop)
+    const { id: runId, sessionId } = run
     const detach =
-      run.origin === 'reader'
-        ? presence.attend(run.sessionId, run.id, () =>
-            stop.abort({ kind: 'cancelled', by: 'its readers leaving' } satisfies Stop),
-          )
+      run.origin === 'reader' && graceMs !== null
+        ? presence.attend({ sessionId, runId, graceMs }, onAbandoned)
         : () => {}
     const live = async () => {
       try {

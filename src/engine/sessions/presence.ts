@@ -1,16 +1,24 @@
-// Counts the readers of each run. A run that was started by a reader stops when it had no reader for the grace time; a dropped
-// connection alone does not stop it.
+// Counts the readers of sessions and runs. A run that a reader started stops when nobody has read it for the grace time. A dropped
+// connection alone decides nothing.
 
 import type { Clock } from '../../domain/clock.ts'
 
+/**
+ * Knows who reads what, in all processes that share a store. Calls return at once. Other processes may hear of a reader up to a
+ * second later. The readers of a process that dies are gone with it.
+ */
 export interface Presence {
   /**
-   * Adds a reader; the returned function removes it. With `runId` it reads that run only: someone who waits for a queued run does
-   * not read the run before it. Without, it reads all runs of the session.
+   * A reader has arrived. Call the returned function when it leaves. With `runId` it reads only that run, so a reader whose run
+   * is queued does not keep the run before it alive. Without `runId` it reads every run of the session.
    */
   arrive(sessionId: string, runId?: string): () => void
-  /** Calls `left` once when nobody has read the run for the grace time. The returned function stops watching. */
-  attend(sessionId: string, runId: string, left: () => void): () => void
+  /**
+   * Calls `onAbandoned` when nobody has read the run for `graceMs`: perhaps a little later, never earlier, and never while
+   * somebody reads. Call the returned function when the run has ended.
+   */
+  attend(run: { sessionId: string; runId: string; graceMs: number }, onAbandoned: () => void): () => void
+  /** How many readers this process has. */
   readonly readers: number
 }
 
@@ -18,18 +26,19 @@ export interface Presence {
 const ARRIVAL_MS = 5_000
 
 interface Attended {
-  left: () => void
+  graceMs: number
+  onAbandoned: () => void
   stopTimer: (() => void) | null
 }
 
 interface SessionPresence {
-  /** Number of readers by run; null counts those who read the whole session. */
+  /** How many read each run. Readers of the whole session are under null. */
   readers: Map<string | null, number>
   runs: Map<string, Attended>
 }
 
-/** `graceMs` null: runs never stop when their readers leave. */
-export function createPresence(clock: Clock, graceMs: number | null): Presence {
+/** Knows the readers of this process alone. */
+export function createLocalPresence(clock: Pick<Clock, 'after'>): Presence {
   const sessions = new Map<string, SessionPresence>()
   let readers = 0
 
@@ -48,7 +57,7 @@ export function createPresence(clock: Clock, graceMs: number | null): Presence {
     for (const [runId, run] of runs) {
       if (target !== null && target !== runId) continue
       if (isRead(here, runId)) stopTimer(run)
-      else if (graceMs !== null) startTimer(run, graceMs)
+      else startTimer(run, run.graceMs)
     }
     tidy(sessionId)
   }
@@ -59,7 +68,7 @@ export function createPresence(clock: Clock, graceMs: number | null): Presence {
     stopTimer(run)
     run.stopTimer = clock.after(ms, () => {
       run.stopTimer = null
-      run.left()
+      run.onAbandoned()
     })
   }
 
@@ -77,17 +86,16 @@ export function createPresence(clock: Clock, graceMs: number | null): Presence {
     arrive(sessionId, runId) {
       const target = runId ?? null
       count(sessionId, target, 1)
-      let gone = false
+      let hasLeft = false
       return () => {
-        if (gone) return
-        gone = true
+        if (hasLeft) return
+        hasLeft = true
         count(sessionId, target, -1)
       }
     },
-    attend(sessionId, runId, left) {
-      if (graceMs === null) return () => {}
+    attend({ sessionId, runId, graceMs }, onAbandoned) {
       const { readers: here, runs } = of(sessionId)
-      const run: Attended = { left, stopTimer: null }
+      const run: Attended = { graceMs, onAbandoned, stopTimer: null }
       runs.set(runId, run)
       if (!isRead(here, runId)) startTimer(run, Math.max(graceMs, ARRIVAL_MS))
       return () => {
