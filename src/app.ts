@@ -444,6 +444,9 @@ async function startApp(
     agents: parts,
     store,
     log: sessionLog,
+    wake,
+    // The lock of the data directory proves it.
+    isOnlyProcess: true,
     clock,
     ids,
     logger: log,

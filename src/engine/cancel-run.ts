@@ -37,7 +37,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
       if (!hasCode(error, 'conflict')) throw error
     }
     // A run that has just begun to wait may be stopped here too. `endIdle` looks at what it is now.
-    const isStopped = runner.stop(run.id, { kind: 'cancelled', by })
+    const isStopped = runner.stop(run, { kind: 'cancelled', by })
     await endIdle(run.id, by, isStopped)
     const now = (await store.runs.get(run.id)) ?? run
     // Whoever hears that a run has ended must never find it running again.
@@ -53,7 +53,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
     if (run.status === 'queued' && !isStopped) await endQueued(run, session, by)
     if (run.status === 'waiting') await endWaiting(run, by)
     // It began to run just now.
-    if (run.status === 'running' && !isStopped) runner.stop(runId, { kind: 'cancelled', by })
+    if (run.status === 'running' && !isStopped) runner.stop(run, { kind: 'cancelled', by })
   }
 
   /** On the wire it has ended already. What it waited for is interrupted. */
@@ -84,7 +84,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
     } catch (error) {
       if (!hasCode(error, 'run_fenced')) throw error
       // It began to run just now.
-      runner.stop(run.id, { kind: 'cancelled', by })
+      runner.stop(run, { kind: 'cancelled', by })
     }
   }
 

@@ -6,6 +6,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { SessionLog } from '../log/session-log.ts'
+import type { Wake } from '../log/wake.ts'
 import type { Store } from '../store/store.ts'
 import { createAcceptRun } from './accept-run.ts'
 import { createCancelRun } from './cancel-run.ts'
@@ -36,6 +37,13 @@ export interface EngineOptions {
   files?: Files
   /** Left out, only the readers of this process count. */
   presence?: Presence
+  /** Connects the engines of one store. Left out: this is the only one. */
+  wake?: Wake
+  /**
+   * No other process can use the store: runs of all other owners are taken over at once. False: the runs of an owner are taken
+   * over when its lease has run out.
+   */
+  isOnlyProcess: boolean
   limits: {
     activeRuns: number
     sessions: number | null
@@ -46,7 +54,7 @@ export interface EngineOptions {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { store, log, limits, gate } = options
+  const { store, log, gate } = options
   const agents = new Map<string, AgentParts>(
     options.agents.map((parts) => [parts.definition.name, { ...parts, correction: createTokenCorrection() }]),
   )

@@ -113,6 +113,8 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
     gate: mutant?.gate?.(gate, world) ?? gate,
     store,
     log,
+    // Like the lock of a data directory: a life begins when the one before it has ended.
+    isOnlyProcess: true,
     clock,
     ids,
     logger,

@@ -12,6 +12,7 @@ import { createRunFiles } from '../files/run-files.ts'
 import { runAgent, StepBroken } from './agent-loop.ts'
 import { createBudget, exceeded } from './budget.ts'
 import type { Answer } from './model-step.ts'
+import { requestedStop } from './run-entries.ts'
 import { logRun, logWaits, type RunFacts } from './run-line.ts'
 import type { AgentParts, ExecuteDeps, Lane, RunScope } from './run-scope.ts'
 import type { RunEnd, RunWriter } from './run-writer.ts'
@@ -103,6 +104,8 @@ export async function executeRun(
       } catch (error) {
         // Someone has answered, or asked it to stop, while it was about to wait: it goes on at once.
         if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+        const request = await requestedStop(deps.store, run.id)
+        if (request !== null) stop.abort(request)
         agent = end.agent
       }
     }

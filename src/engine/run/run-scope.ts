@@ -28,7 +28,7 @@ export interface AgentParts {
 }
 
 export interface ExecuteDeps {
-  store: Pick<Store, 'messages' | 'waits' | 'files'>
+  store: Pick<Store, 'entries' | 'messages' | 'runs' | 'waits' | 'files'>
   clock: Clock
   ids: Ids
   /** Of the run: its lines have the run's ids. */

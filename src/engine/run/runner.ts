@@ -9,6 +9,7 @@ import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'
 import type { Gate } from '../gate.ts'
@@ -17,8 +18,10 @@ import { type CallFate, fateRecords, notRun, readFates, tellFates } from '../rec
 import { brokenOffMessages, readRemains, reviewNeeded } from '../recovery/recover-run.ts'
 import type { Presence } from '../sessions/presence.ts'
 import { ending, executeRun, type Outcome, type Resumption } from './execute-run.ts'
+import { createLease } from './lease.ts'
 import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from './messages-snapshot.ts'
 import { createPriceList } from './prices.ts'
+import { requestedStop, runEntries } from './run-entries.ts'
 import { logEndOfIdle, runLogger } from './run-line.ts'
 import type { AgentParts } from './run-scope.ts'
 import { messagesOf, runStart } from './run-start.ts'
@@ -42,9 +45,9 @@ export interface Runner {
    */
   expect(runId: string): (isQueued: boolean) => void
   startNext(sessionId: string): Promise<void>
-  /** False when the run does not execute here. */
-  stop(runId: string, why: Stop): boolean
-  /** Resolves when nothing of the session executes here. */
+  /** False when the run does not execute here. Its owner is then told to look for a request to stop in the store. */
+  stop(run: Pick<RunRecord, 'id' | 'sessionId'>, why: Stop): boolean
+  /** Resolves when no run of the session executes here. Gives another process a moment to stop one that executes there. */
   settled(sessionId: string): Promise<void>
   recover(): Promise<void>
   /** `crashed`: what is cut off is not given back, so that the next owner counts it as a death. */
@@ -63,6 +66,10 @@ export interface RunnerDeps {
   presence: Presence
   gate: Gate
   fileSource: Files | null
+  /** Left out: no other process uses the store. */
+  wake?: Wake
+  /** No other process can use the store, so every run that is not ours has lost its owner. */
+  isOnlyProcess: boolean
   limits: { disconnectGraceMs: number | null }
 }
 
@@ -73,15 +80,18 @@ interface Active {
   done: Promise<void>
 }
 
-const LEASE_MS = 15_000
 const RECOVERY_BATCH = 100
+/** How long to wait for another process before looking for oneself. */
+const LOOK_MS = 1_000
 const READ_BATCH = 1_000
 
 export function createRunner(deps: RunnerDeps): Runner {
   const { agents, store, log, clock, ids, logger, middleware, presence, gate, fileSource } = deps
   const { disconnectGraceMs: graceMs } = deps.limits
   const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
-  const leaseOwner = ids.uuid()
+  const wake = deps.wake ?? createLocalWake({ clock, pollMs: null })
+  const lease = createLease(deps)
+  const leaseOwner = lease.owner
   const active = new Map<string, Active>()
   const queued = new Set<string>()
   /** Runs that are this process's own and that it could not go on with: no other will, so `recover` takes them up again. */
@@ -93,7 +103,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const ended = new AbortController()
   let draining = false
   let crashed = false
-  let stopLease = () => {}
+  const otherEngines = wake.join('runs', (sessionId) => void look(sessionId))
 
   /** Call what is returned when the run executes or will not. */
   function prepare(runId: string): () => void {
@@ -104,6 +114,15 @@ export function createRunner(deps: RunnerDeps): Runner {
     return () => {
       entry.holders -= 1
       if (entry.holders === 0) starting.delete(runId)
+    }
+  }
+
+  async function giveBack({ id: runId, fence }: RunRecord): Promise<void> {
+    try {
+      await log.commit({ type: 'release_run', runId, fence })
+    } catch (error) {
+      // Another process has taken it over already.
+      if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
     }
   }
 
@@ -118,8 +137,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const live = async () => {
       try {
         const outcome = await work()
-        if (outcome === 'suspended' && !crashed)
-          await log.commit({ type: 'release_run', runId: run.id, fence: run.fence })
+        if (outcome === 'suspended' && !crashed) await giveBack(run)
         finished[outcome] = (finished[outcome] ?? 0) + 1
       } catch (error) {
         abandoned.add(run.id)
@@ -127,6 +145,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       }
       detach()
       active.delete(run.id)
+      otherEngines.notify(run.sessionId)
       await startNext(run.sessionId)
     }
     const entry: Active = { run, writer, stop, done: Promise.resolve() }
@@ -219,7 +238,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   async function takeOver(orphan: RunRecord): Promise<void> {
     const session = await store.sessions.get(orphan.sessionId)
     if (session === null) return
-    const entries = await entriesOf(orphan)
+    const entries = await runEntries(store, orphan)
     // One that was given back has no owner, and one that we could not go on with has us: neither died with it.
     const died = orphan.leaseOwner !== null && orphan.leaseOwner !== leaseOwner
     const data = factText({
@@ -298,22 +317,12 @@ export function createRunner(deps: RunnerDeps): Runner {
     })
   }
 
-  async function entriesOf(orphan: RunRecord) {
-    const entries = []
-    let after = (orphan.firstSeq ?? 1) - 1
-    for (;;) {
-      const page = await store.entries(orphan.sessionId, after, READ_BATCH)
-      entries.push(...page.filter((entry) => entry.runId === orphan.id))
-      const last = page.at(-1)
-      if (last === undefined || page.length < READ_BATCH) return entries
-      after = last.seq
-    }
-  }
-
   async function recoverOne(orphan: RunRecord): Promise<void> {
     try {
       await (orphan.status === 'queued' ? begin(orphan) : takeOver(orphan))
     } catch (error) {
+      // Another process was faster.
+      if (error instanceof ServerError && (error.code === 'run_fenced' || error.code === 'conflict')) return
       runLogger(logger, orphan).warn('a run could not be recovered yet', { error })
     }
   }
@@ -338,15 +347,62 @@ export function createRunner(deps: RunnerDeps): Runner {
     return orphans
   }
 
-  function keepLease(): void {
-    stopLease()
-    stopLease = clock.after(LEASE_MS / 3, () => {
-      renew().catch((error: unknown) => logger.warn('the lease could not be renewed', { error }))
-      keepLease()
-    })
+  async function takeOverOrphans(): Promise<void> {
+    const tried = new Set<string>()
+    for (let found = await ownOrphans(); !draining; ) {
+      // Those that cannot be recovered yet stay orphans; they must not hide the ones behind them.
+      found.push(...(await store.runs.orphans(clock.now(), RECOVERY_BATCH + tried.size)))
+      const next = found.filter(({ id }) => !tried.has(id) && !active.has(id))
+      if (next.length === 0) return
+      for (const { id } of next) tried.add(id)
+      // Side by side: each is in a session of its own, and together they share their syncs.
+      await Promise.all(next.map(recoverOne))
+      found = []
+    }
   }
 
-  const renew = () => log.commit({ type: 'renew_lease', leaseOwner, until: clock.now() + LEASE_MS })
+  /** Another process says that runs of this session have changed; null: runs of any session may have. */
+  async function look(sessionId: string | null): Promise<void> {
+    try {
+      if (sessionId !== null) return await lookInto(sessionId)
+      const sessions = new Set([...active.values()].map(({ run }) => run.sessionId))
+      for (const id of sessions) await lookInto(id)
+      await takeOverOrphans()
+    } catch (error) {
+      // The next wake or poll looks again.
+      logger.warn('the runs of other processes could not be read', { error })
+    }
+  }
+
+  async function lookInto(sessionId: string): Promise<void> {
+    const open = await store.runs.open(sessionId)
+    for (const run of open) {
+      if (!run.cancelRequested) continue
+      const stop = active.get(run.id)?.stop ?? starting.get(run.id)?.stop
+      if (stop === undefined || stop.signal.aborted) continue
+      const why = await requestedStop(store, run.id)
+      if (why !== null) stop.abort(why)
+    }
+    if (draining) return
+    const [first] = open
+    const isGivenBack = first?.status === 'running' && first.leaseOwner === null
+    if (isGivenBack) await recoverOne(first)
+    else await startNext(sessionId)
+  }
+
+  async function runsElsewhere(sessionId: string): Promise<boolean> {
+    return (await store.runs.open(sessionId)).some(({ id, status }) => status === 'running' && !active.has(id))
+  }
+
+  /** Resolves when a run of the session has changed somewhere, and after a while in any case. */
+  async function change(sessionId: string): Promise<void> {
+    const heard = new AbortController()
+    const member = wake.join('runs', (id) => {
+      if (id === null || id === sessionId) heard.abort()
+    })
+    await sleep(clock, LOOK_MS, heard.signal)
+    member.leave()
+  }
 
   return {
     leaseOwner,
@@ -374,11 +430,12 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
     startNext,
 
-    stop(runId, why) {
-      const entry = active.get(runId)
+    stop({ id, sessionId }, why) {
+      const entry = active.get(id)
       if (entry === undefined) {
-        starting.get(runId)?.stop.abort(why)
-        queued.delete(runId)
+        starting.get(id)?.stop.abort(why)
+        queued.delete(id)
+        otherEngines.notify(sessionId)
         return false
       }
       entry.stop.abort(why)
@@ -388,22 +445,12 @@ export function createRunner(deps: RunnerDeps): Runner {
     async settled(sessionId) {
       const here = [...active.values()].filter(({ run }) => run.sessionId === sessionId)
       await Promise.all(here.map((entry) => entry.done))
+      if (await runsElsewhere(sessionId)) await change(sessionId)
     },
 
     async recover() {
-      await renew()
-      keepLease()
-      const tried = new Set<string>()
-      for (let found = await ownOrphans(); !draining; ) {
-        // Those that cannot be recovered yet stay orphans; they must not hide the ones behind them.
-        found.push(...(await store.runs.orphans(clock.now(), RECOVERY_BATCH + tried.size)))
-        const next = found.filter(({ id }) => !tried.has(id) && !active.has(id))
-        if (next.length === 0) return
-        for (const { id } of next) tried.add(id)
-        // Side by side: each is in a session of its own, and together they share their syncs.
-        await Promise.all(next.map(recoverOne))
-        found = []
-      }
+      await lease.keep()
+      await takeOverOrphans()
     },
 
     async drain(ms, how = { crashed: false }) {
@@ -429,7 +476,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
 
     async close() {
-      stopLease()
+      lease.stop()
+      otherEngines.leave()
       ended.abort()
     },
   }

@@ -8,6 +8,7 @@ import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { RunInput } from '../../domain/run.ts'
 import { createSessionLog } from '../../log/session-log.ts'
+import type { Wake } from '../../log/wake.ts'
 import type { Model } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
@@ -21,6 +22,7 @@ import { createEngine, type EngineOptions } from '../create-engine.ts'
 import type { Files } from '../files-port.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { AcceptedRun, StartRequest } from '../ports/runs.ts'
+import type { Presence } from '../sessions/presence.ts'
 
 export interface TestEngineOptions {
   answers?: ScriptedOptions['answers']
@@ -41,6 +43,10 @@ export interface TestEngineOptions {
   clock?: Clock
   path?: string
   store?: Store
+  wake?: Wake
+  presence?: Presence
+  /** Left out: yes. */
+  isOnlyProcess?: boolean
 }
 
 export const testAgent: AgentDefinition = {
@@ -106,7 +112,11 @@ export function openEngine(options: TestEngineOptions = {}) {
     throw error
   }
   const store = options.store ?? createSqliteStore({ path: options.path ?? ':memory:', fatal })
-  const log = createSessionLog({ store, clock })
+  const shared = {
+    ...(options.wake === undefined ? {} : { wake: options.wake }),
+    ...(options.presence === undefined ? {} : { presence: options.presence }),
+  }
+  const log = createSessionLog({ store, clock, ...shared })
   const model =
     options.model ??
     createScriptedModel({
@@ -128,6 +138,8 @@ export function openEngine(options: TestEngineOptions = {}) {
     gate: createGate(supervision),
     store,
     log,
+    ...shared,
+    isOnlyProcess: options.isOnlyProcess ?? true,
     clock,
     ids,
     logger,

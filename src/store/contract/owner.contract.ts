@@ -171,6 +171,18 @@ export function describeOwners(open: OpenStore): void {
       expect((await store.runs.orphans(NOW + 350, 1)).length).toBe(1)
     })
 
+    test('include the runs of all other owners once somebody has proven that those are dead', async () => {
+      const { store } = await openForTest(open)
+      const before = await acceptedRun(store, accept(newSession(), { leaseOwner: 'before' }))
+      await acceptedRun(store, accept(newSession(), { leaseOwner: 'now' }))
+      await done(store, { type: 'renew_lease', leaseOwner: 'before', until: NOW + 1_000 })
+
+      await done(store, { type: 'renew_lease', leaseOwner: 'now', until: NOW + 1_000 })
+      expect(await store.runs.orphans(NOW, 10)).toEqual([])
+      await done(store, { type: 'renew_lease', leaseOwner: 'now', until: NOW + 1_000, endOthers: true })
+      expect(await store.runs.orphans(NOW, 10)).toEqual([before])
+    })
+
     test('are the queued runs with nothing before them', async () => {
       const { store } = await openForTest(open)
       const session = newSession()

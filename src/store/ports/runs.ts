@@ -184,4 +184,6 @@ export interface RenewLease {
   type: 'renew_lease'
   leaseOwner: string
   until: number
+  /** The caller can prove that all other owners are dead: their leases end now. */
+  endOthers?: boolean
 }

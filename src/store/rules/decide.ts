@@ -2,6 +2,7 @@
 
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Command } from '../ports/command.ts'
+import type { RenewLease } from '../ports/runs.ts'
 import { acceptRun } from './accept-run.ts'
 import { feedItems } from './feed-items.ts'
 import type { Change, Decision, Rule } from './rows.ts'
@@ -62,10 +63,16 @@ function* ruleOf(command: Command): Rule<Decision> {
     case 'add_audit':
       return alone({ write: 'add_audit', records: command.audit })
     case 'renew_lease':
-      return alone({ write: 'renew_lease', owner: command.leaseOwner, until: command.until })
+      return renewLease(command)
     default:
       return unreachable(command)
   }
+}
+
+function renewLease({ leaseOwner: owner, until, endOthers = false }: RenewLease): Decision {
+  const renewal: Change = { write: 'renew_lease', owner, until }
+  const changes: Change[] = endOthers ? [{ write: 'end_other_leases', owner }, renewal] : [renewal]
+  return { result: { ok: true, firstSeq: 0 }, changes }
 }
 
 const alone = (change: Change): Decision => ({ result: { ok: true, firstSeq: 0 }, changes: [change] })

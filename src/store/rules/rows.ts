@@ -99,6 +99,8 @@ export type Change =
   | { write: 'attach_files'; ids: readonly string[]; sessionId: string }
   | { write: 'add_audit'; records: readonly AuditRecord[] }
   | { write: 'renew_lease'; owner: string; until: number }
+  /** Ends the leases of all owners but this one. */
+  | { write: 'end_other_leases'; owner: string }
   /** In order, each with the next number. */
   | { write: 'add_to_feed'; items: readonly NewFeedItem[] }
   /** Removes idempotency keys and grants that had expired at `now`, files that were never sent, and old items of the feed. */

@@ -51,6 +51,7 @@ export function createRowWriter(
     ),
     attachFile: db.prepare('UPDATE files SET sid = ? WHERE id = ? AND sid IS NULL'),
     removeUnsent: db.prepare('DELETE FROM files WHERE sid IS NULL AND created_at < ?'),
+    endOtherLeases: db.prepare('DELETE FROM leases WHERE owner <> ?'),
     renewLease: db.prepare(
       'INSERT INTO leases (owner, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until',
     ),
@@ -173,6 +174,9 @@ export function createRowWriter(
         return
       case 'renew_lease':
         sql.renewLease.run(change.owner, change.until)
+        return
+      case 'end_other_leases':
+        sql.endOtherLeases.run(change.owner)
         return
       case 'add_to_feed':
         feed.add(change.items)

@@ -135,8 +135,6 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
     db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY')
     migrate(db)
-    // Whoever holds the data directory's lock is the only process: leases of earlier ones are void.
-    db.exec('DELETE FROM leases')
     if (path !== ':memory:') sync = createWalSync(`${path}-wal`, fatal, disk)
     const writer = createEntryWriter(db, state, sync)
     writer.recoverTail()

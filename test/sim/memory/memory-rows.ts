@@ -190,6 +190,9 @@ export function writeRow(state: MemoryState, change: Change): void {
     case 'renew_lease':
       state.leases.set(change.owner, change.until)
       return
+    case 'end_other_leases':
+      for (const owner of [...state.leases.keys()]) if (owner !== change.owner) state.leases.delete(owner)
+      return
     case 'add_to_feed':
       for (const item of change.items) {
         const n = (state.feed.at(-1)?.item.n ?? 0) + 1

@@ -69,11 +69,10 @@ export const nameOf = (owner: string, name: string): string => JSON.stringify([o
 
 /**
  * A new process. It cannot know what the one before it sent, so whoever writes first, a claim or another, goes on behind all
- * that was reserved; and the one before it is dead, whatever its lease says.
+ * that was reserved.
  */
 export function reopenState(state: MemoryState): void {
   for (const session of state.sessions.values()) session.nextSeq = Math.max(session.nextSeq, session.reservedTo + 1)
-  state.leases.clear()
 }
 
 /** The one that is running or waiting, and those queued behind it: a continuation comes before what was queued earlier. */
