@@ -10,7 +10,7 @@ import type { Wait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { openCalls } from '../run/open-calls.ts'
 import type { RunWriter } from '../run/run-writer.ts'
-import type { Intent, RunRemains } from './recover-run.ts'
+import type { Intent, RunRemains } from './read-remains.ts'
 
 export interface CallFate {
   call: ToolCall

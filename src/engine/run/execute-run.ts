@@ -12,14 +12,14 @@ import { createRunFiles } from '../files/run-files.ts'
 import { runAgent, StepBroken } from './agent-loop.ts'
 import { createBudget, exceeded } from './budget.ts'
 import type { Answer } from './model-step.ts'
+import { threadIdOf, waitingEnd } from './run-end.ts'
 import { requestedStop } from './run-entries.ts'
-import { logRun, logWaits, type RunFacts } from './run-line.ts'
+import { logRun, logWaits, type RunFacts } from './run-log.ts'
 import type { AgentParts, ExecuteDeps, Lane, RunScope } from './run-scope.ts'
 import type { RunEnd, RunWriter } from './run-writer.ts'
 import { createSharedState } from './shared-state.ts'
 import { type Stop, stopOf } from './stop.ts'
 import { createUsageMeter } from './usage.ts'
-import { threadIdOf, waitingEnd } from './waiting-end.ts'
 
 /** Where a recovered run goes on. */
 export interface Resumption {

@@ -1,7 +1,7 @@
 import type { RunEventOf } from '../../../domain/event.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { interruptOf } from '../../../engine/run/waiting-end.ts'
+import { interruptOf } from '../../../engine/run/run-end.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 
 export type Outcome = NonNullable<RunEventOf<'RUN_FINISHED'>['outcome']>
