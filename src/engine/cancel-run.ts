@@ -9,7 +9,7 @@ import type { SessionRecord } from '../domain/session.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from './middleware/middleware.ts'
-import { ending } from './run/execute-run.ts'
+import { stoppedEnd } from './run/run-end.ts'
 import { logEndOfIdle } from './run/run-log.ts'
 import { runStart } from './run/run-start.ts'
 import { createRunWriter } from './run/run-writer.ts'
@@ -79,7 +79,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
       writer.emit(JSON.parse(entry.data))
     }
     try {
-      await writer.finish(ending({ kind: 'cancelled', by }, run, session, [], [], now))
+      await writer.finish(stoppedEnd({ kind: 'cancelled', by }, run, session, [], [], now))
       logEndOfIdle(logger, run, 'cancelled', { stoppedBy: by })
     } catch (error) {
       if (!hasCode(error, 'run_fenced')) throw error

@@ -1,14 +1,87 @@
-// How a run ends that has to wait: on the wire it is over, in the store it waits for its answers.
+// How a run ends, on the wire and in the store: completed, stopped, or waiting for answers.
 
 import { askedRecord } from '../../domain/approval-audit.ts'
 import { isoTime } from '../../domain/clock.ts'
 import type { Interrupt, TerminalEvent, TokenUsage } from '../../domain/event.ts'
+import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import { unreachable } from '../../domain/unreachable.ts'
 import type { Approval } from '../../domain/wait.ts'
+import type { Answer } from './model-step.ts'
 import type { Pending } from './run-scope.ts'
 import type { RunEnd } from './run-writer.ts'
+import type { Stop } from './stop.ts'
 
+export const threadIdOf = (run: RunRecord, session: SessionRecord): string =>
+  run.input.wireThreadId ?? session.alias ?? session.id
+
+/** Marks a RUN_FINISHED whose answer was cut off at the model's limit of tokens. */
+export const CUT_BY_LENGTH = { quarterdeck: { finishReason: 'length' } }
+
+export function completedEnd(
+  run: RunRecord,
+  session: SessionRecord,
+  usage: TokenUsage[],
+  { messages, finish }: Pick<Answer, 'messages' | 'finish'>,
+  timestamp: number,
+): RunEnd {
+  const terminal: TerminalEvent = {
+    type: 'RUN_FINISHED',
+    threadId: threadIdOf(run, session),
+    runId: run.wireId,
+    outcome: { type: 'success' },
+    ...(usage.length === 0 ? {} : { usage }),
+    // AG-UI has no word for it, but the OpenAI doors do.
+    ...(finish === 'length' ? { metadata: CUT_BY_LENGTH } : {}),
+    timestamp,
+  }
+  return { status: 'completed', terminal, messages, usage, error: null }
+}
+
+/** The end of a run that was stopped or failed. */
+export function stoppedEnd(
+  stop: Exclude<Stop, { kind: 'suspended' }>,
+  run: RunRecord,
+  session: SessionRecord,
+  usage: TokenUsage[],
+  messages: StoredMessage[],
+  timestamp: number,
+): RunEnd {
+  const shared = usage.length === 0 ? {} : { usage }
+  switch (stop.kind) {
+    case 'cancelled':
+      return {
+        status: 'cancelled',
+        terminal: {
+          type: 'RUN_FINISHED',
+          threadId: threadIdOf(run, session),
+          runId: run.wireId,
+          outcome: { type: 'cancelled' },
+          ...shared,
+          timestamp,
+        },
+        messages,
+        usage,
+        error: null,
+      }
+    case 'failed': {
+      const { code, message } = stop
+      const status = code === 'interrupted' || code === 'needs_review' ? 'interrupted' : 'failed'
+      return {
+        status,
+        terminal: { type: 'RUN_ERROR', message, code, ...shared, timestamp },
+        messages,
+        usage,
+        error: { code, message },
+      }
+    }
+    default:
+      return unreachable(stop)
+  }
+}
+
+/** The end of a run that has to wait: on the wire it is over, in the store it waits for its answers. */
 export function waitingEnd(
   run: RunRecord,
   session: SessionRecord,
@@ -42,9 +115,6 @@ export function waitingEnd(
     },
   }
 }
-
-export const threadIdOf = (run: RunRecord, session: SessionRecord): string =>
-  run.input.wireThreadId ?? session.alias ?? session.id
 
 /** What a client may send back as the payload of its answer. */
 const responseSchema = {

@@ -5,8 +5,10 @@ import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { RunStart } from '../../store/ports/runs.ts'
+import type { Store } from '../../store/store.ts'
 import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
 import { toWireMessage } from './messages-snapshot.ts'
+import { threadIdOf } from './run-end.ts'
 
 export function runStart(run: RunRecord, session: SessionRecord, now: number, middleware: Middleware | null): RunStart {
   const messages = messagesOf(run, now)
@@ -22,18 +24,32 @@ export function runStart(run: RunRecord, session: SessionRecord, now: number, mi
   }
 }
 
-/** As they are stored when the run begins. */
-export const messagesOf = (run: RunRecord, now: number): StoredMessage[] =>
+/** What is written when a queued run begins. Some of its messages may be in the session by then; watchers are not shown them again. */
+export async function queuedRunStart(
+  store: Pick<Store, 'messages'>,
+  run: RunRecord,
+  session: SessionRecord,
+  now: number,
+  middleware: Middleware | null,
+): Promise<RunStart> {
+  const ids = run.input.messages.map(({ id }) => id)
+  const known = new Set((await store.messages.marks(session.id, ids)).map(({ id }) => id))
+  const input = { ...run.input, messages: run.input.messages.filter(({ id }) => !known.has(id)) }
+  // The store gets all messages: it decides by them what the run answers.
+  return { ...runStart({ ...run, input }, session, now, middleware), messages: messagesOf(run, now) }
+}
+
+const messagesOf = (run: RunRecord, now: number): StoredMessage[] =>
   run.input.messages.map((message) => ({ ...message, runId: run.id, createdAt: now }))
 
-/** `input` shows watchers what was asked: only the messages that are new, for the history is theirs already. */
-export function startedEvent(
+/** Its `input` shows watchers what was asked: only the new messages, because they have the history already. */
+function startedEvent(
   run: RunRecord,
   session: SessionRecord,
   messages: readonly StoredMessage[],
   timestamp: number,
 ): RunEventOf<'RUN_STARTED'> {
-  const threadId = run.input.wireThreadId ?? session.alias ?? session.id
+  const threadId = threadIdOf(run, session)
   const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
   return {
     type: 'RUN_STARTED',
@@ -41,7 +57,7 @@ export function startedEvent(
     runId: run.wireId,
     protocolVersion: AG_UI_VERSION,
     ...parent,
-    // 0.x readers want the lists to be there.
+    // Clients of AG-UI 0.x insist on the lists.
     input: {
       threadId,
       runId: run.wireId,

@@ -4,7 +4,7 @@ import type { RunEvent, RunEventOf, RunEventType, TokenUsage } from '../../../do
 import { isRecord } from '../../../domain/is-record.ts'
 import { type StoredMessage, textOf } from '../../../domain/message.ts'
 import type { RunError } from '../../../domain/run.ts'
-import { CUT_BY_LENGTH } from '../../../engine/run/execute-run.ts'
+import { CUT_BY_LENGTH } from '../../../engine/run/run-end.ts'
 
 export type AnswerOutcome = 'completed' | 'failed' | 'cancelled' | 'interrupted' | 'waiting'
 

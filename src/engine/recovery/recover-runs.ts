@@ -1,0 +1,203 @@
+// Takes over the runs of processes that died. A run goes on after its last finished step, or ends where that could do harm.
+
+import type { Clock } from '../../domain/clock.ts'
+import { type Entry, factText } from '../../domain/entry.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { Store } from '../../store/store.ts'
+import type { Middleware } from '../middleware/middleware.ts'
+import type { Resumption } from '../run/execute-run.ts'
+import type { ExecutingRuns } from '../run/executing-runs.ts'
+import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../run/messages-snapshot.ts'
+import { stoppedEnd } from '../run/run-end.ts'
+import { runEntries } from '../run/run-entries.ts'
+import { logEndOfIdle, runLogger } from '../run/run-log.ts'
+import { BROKEN_OFF, createRunWriter, type RunWriter } from '../run/run-writer.ts'
+import type { Stop } from '../run/stop.ts'
+import { type CallFate, fateRecords, notRun, readFates, tellFates } from './call-fates.ts'
+import { brokenOffMessages, type RunRemains, readRemains, reviewNeeded } from './read-remains.ts'
+
+export interface Recovery {
+  /** This process could not go on with a run of its own. No other process will, so the next round takes it up again. */
+  abandon(run: RunRecord): void
+  /** Takes over every run whose owner is dead, and starts every queued run that nothing keeps waiting. */
+  recoverAll(): Promise<void>
+  /** Takes over one such run, or starts it. Leaves it for the next round when the store is in trouble. */
+  recover(orphan: RunRecord): Promise<void>
+}
+
+export interface RecoveryDeps {
+  store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits'>
+  log: SessionLog
+  clock: Clock
+  ids: Ids
+  logger: Logger
+  middleware: Middleware | null
+  leaseOwner: string
+  runs: Pick<ExecutingRuns, 'has' | 'prepare' | 'execute'>
+  /** Starts a queued run. */
+  begin: (run: RunRecord) => Promise<void>
+  startNext: (sessionId: string) => Promise<void>
+  isDraining: () => boolean
+}
+
+const BATCH = 100
+
+export function createRecovery(deps: RecoveryDeps): Recovery {
+  const { store, clock, logger, leaseOwner, runs, begin, startNext, isDraining } = deps
+  const abandoned = new Set<string>()
+
+  async function recoverAll(): Promise<void> {
+    const tried = new Set<string>()
+    for (let found = await abandonedRuns(); !isDraining(); ) {
+      // Runs that cannot be recovered yet stay orphans. They must not hide the ones behind them.
+      found.push(...(await store.runs.orphans(clock.now(), BATCH + tried.size)))
+      const next = found.filter(({ id }) => !tried.has(id) && !runs.has(id))
+      if (next.length === 0) return
+      for (const { id } of next) tried.add(id)
+      // All at once: each is in a session of its own, and together they share their syncs.
+      await Promise.all(next.map(recover))
+      found = []
+    }
+  }
+
+  async function abandonedRuns(): Promise<RunRecord[]> {
+    const found: RunRecord[] = []
+    for (const id of [...abandoned]) {
+      const run = await store.runs.get(id)
+      if (run?.status === 'running' && run.leaseOwner === leaseOwner && !runs.has(id)) found.push(run)
+      else abandoned.delete(id)
+    }
+    return found
+  }
+
+  async function recover(orphan: RunRecord): Promise<void> {
+    try {
+      await (orphan.status === 'queued' ? begin(orphan) : takeOver(orphan))
+    } catch (error) {
+      // Another process was faster.
+      if (error instanceof ServerError && (error.code === 'run_fenced' || error.code === 'conflict')) return
+      runLogger(logger, orphan).warn('a run could not be recovered yet', { error })
+    }
+  }
+
+  async function takeOver(orphan: RunRecord): Promise<void> {
+    const session = await store.sessions.get(orphan.sessionId)
+    if (session === null) return
+    const settle = runs.prepare(orphan.id)
+    let isOurs = false
+    try {
+      const { run, entries } = await claim(deps, orphan)
+      isOurs = true
+      abandoned.delete(run.id)
+      const { writer, resumption } = await revive(deps, run, session, entries)
+      if (resumption === null) await startNext(session.id)
+      else runs.execute(run, session, writer, resumption)
+    } catch (error) {
+      if (isOurs) abandoned.add(orphan.id)
+      throw error
+    } finally {
+      settle()
+    }
+  }
+
+  return { abandon: ({ id }) => void abandoned.add(id), recoverAll, recover }
+}
+
+interface Claimed {
+  run: RunRecord
+  /** All that the run has written. The last entry is the fact that it was recovered. */
+  entries: Pick<Entry, 'kind' | 'data'>[]
+}
+
+/** Makes this process the owner of the run. Throws `run_fenced` when another process was faster. */
+async function claim(
+  { store, log, clock, leaseOwner }: Pick<RecoveryDeps, 'store' | 'log' | 'clock' | 'leaseOwner'>,
+  orphan: RunRecord,
+): Promise<Claimed> {
+  const { id: runId, fence } = orphan
+  const before = await runEntries(store, orphan)
+  // A run that was given back has no owner, and an abandoned one has us: no process died with it.
+  const died = orphan.leaseOwner !== null && orphan.leaseOwner !== leaseOwner
+  const at = clock.now()
+  const data = factText({ fact: 'run_recovered', run: runId, fence: fence + 1, ...(died ? { died } : {}), at })
+  const recovered = { kind: 'fact' as const, data }
+  const claimed = await log.commit({ type: 'claim_run', runId, fence, leaseOwner, entries: [recovered] })
+  return { run: { ...(claimed.run ?? orphan), origin: 'recovery' }, entries: [...before, recovered] }
+}
+
+type ReviveDeps = Pick<RecoveryDeps, 'store' | 'log' | 'clock' | 'ids' | 'logger' | 'middleware'>
+
+/** Closes what the last owner left open. The run goes on with the resumption; null: it must not, and has ended. */
+async function revive(
+  deps: ReviveDeps,
+  run: RunRecord,
+  session: SessionRecord,
+  entries: Claimed['entries'],
+): Promise<{ writer: RunWriter; resumption: Resumption | null }> {
+  const { store, logger } = deps
+  const remains = readRemains(entries)
+  const writer = createRunWriter(deps, run, remains.writtenUntil ?? undefined)
+  for (const event of remains.events) writer.see(event)
+  const left = { run, session, remains, writer }
+
+  if (run.cancelRequested) {
+    const why = { kind: 'cancelled', by: 'request' } as const
+    await endHere(deps, left, why, await readFates(store, session.id, remains))
+    return { writer, resumption: null }
+  }
+  const review = reviewNeeded(remains)
+  if (review !== null) {
+    const fates = await readFates(store, session.id, remains)
+    const message = `${review}${notRun(fates)}`
+    runLogger(logger, run).error('a run was not resumed: a person has to look at it', { reason: message })
+    await endHere(deps, left, { kind: 'failed', code: 'needs_review', message }, fates)
+    return { writer, resumption: null }
+  }
+  await showWhatIsThere(deps, left)
+  runLogger(logger, run).info('a run goes on after a restart', { steps_done: remains.stepsDone })
+  const begun = new Map(remains.unanswered.map((intent) => [intent.call, intent.binding]))
+  return { writer, resumption: { stepsDone: remains.stepsDone, usage: remains.usage, begun } }
+}
+
+interface Left {
+  run: RunRecord
+  session: SessionRecord
+  remains: RunRemains
+  writer: RunWriter
+}
+
+/** Ends the run. Every call that is open gets a result that says what became of it, also where the run was only cancelled. */
+async function endHere(
+  { ids, logger }: ReviveDeps,
+  { run, session, remains, writer }: Left,
+  why: Exclude<Stop, { kind: 'suspended' }>,
+  fates: readonly CallFate[],
+): Promise<void> {
+  const now = writer.timestamp()
+  const partial = brokenOffMessages(remains, run, now)
+  // Nothing may be open when a result is shown.
+  for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
+  const results = tellFates(fates, run, writer, ids)
+  const end = stoppedEnd(why, run, session, remains.usage, [...partial, ...results], writer.timestamp())
+  await writer.finish({ ...end, audit: fateRecords(fates, run, session, now) })
+  logEndOfIdle(logger, run, end.status, { error: end.error })
+}
+
+const MOST_SHOWN = 1_000
+
+/** Readers have seen half an answer that will not go on, so they are shown the conversation as it is now. */
+async function showWhatIsThere({ store }: ReviveDeps, { run, session, remains, writer }: Left): Promise<void> {
+  const now = writer.timestamp()
+  for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
+  await writer.commit({ messages: brokenOffMessages(remains, run, now) })
+  const history = shownMessages(await store.messages.page(session.id, MOST_SHOWN, undefined, SNAPSHOT_LIMIT, true))
+  const said = history.filter(({ lane }) => lane === undefined).length
+  const isWhole = said < MOST_SHOWN && said >= session.messageCount
+  writer.emit(messagesSnapshot(history, isWhole ? history.length : session.messageCount, now))
+  await writer.flush()
+}

@@ -1,0 +1,221 @@
+// The runs that execute in this process, each from the moment it is given to us until its last event is written.
+
+import type { Clock } from '../../domain/clock.ts'
+import { sleep } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { RunRecord } from '../../domain/run.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { Store } from '../../store/store.ts'
+import type { Files } from '../files-port.ts'
+import type { Gate } from '../gate.ts'
+import type { Presence } from '../sessions/presence.ts'
+import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
+import { createPriceList } from './prices.ts'
+import { stoppedEnd } from './run-end.ts'
+import { logEndOfIdle, runLogger } from './run-log.ts'
+import type { AgentParts } from './run-scope.ts'
+import type { RunWriter } from './run-writer.ts'
+import type { Stop } from './stop.ts'
+
+export interface ExecutingRuns {
+  readonly size: number
+  /** How many runs have ended, by outcome. */
+  readonly finished: Readonly<Record<string, number>>
+  readonly tokens: Readonly<{ input: number; output: number }>
+  has(runId: string): boolean
+  /** The sessions that these runs belong to. */
+  sessions(): ReadonlySet<string>
+  /**
+   * The store is about to give a run to this process. From now on it can be told to stop. Call the returned function when it
+   * executes, or when it will not.
+   */
+  prepare(runId: string): () => void
+  execute(run: RunRecord, session: SessionRecord, writer: RunWriter, resumption?: Resumption): void
+  /** True when the run executes here or is about to, and has not been told to stop yet. */
+  canStop(runId: string): boolean
+  /** False when the run does not execute here. One that is about to is stopped all the same. */
+  stop(runId: string, why: Stop): boolean
+  /** Resolves when the runs of the session that execute now have ended. */
+  settled(sessionId: string): Promise<void>
+  /** Lets the runs work for `ms`, then ends those that were read live and gives the others back. */
+  drain(ms: number, how: { crashed: boolean }): Promise<void>
+}
+
+export interface ExecutingRunsDeps {
+  agents: ReadonlyMap<string, AgentParts>
+  store: Pick<Store, 'entries' | 'messages' | 'runs' | 'waits' | 'files'>
+  log: SessionLog
+  clock: Clock
+  ids: Ids
+  logger: Logger
+  presence: Presence
+  gate: Gate
+  fileSource: Files | null
+  limits: { disconnectGraceMs: number | null }
+  /** Called when a run could not be ended: it is still ours, and nobody works on it. */
+  onAbandoned: (run: RunRecord) => void
+  /** Called when a run does not execute here any more, whatever the reason. */
+  onEnded: (run: RunRecord) => Promise<void>
+}
+
+interface Executing {
+  run: RunRecord
+  writer: RunWriter
+  stop: AbortController
+  done: Promise<void>
+}
+
+/** How long runs have to stop once they are told to. */
+const STOP_MS = 2_000
+
+export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
+  const { agents, store, log, clock, ids, logger, presence, gate, fileSource, limits, onAbandoned, onEnded } = deps
+  const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
+  const executing = new Map<string, Executing>()
+  /** Two parts may try to begin the same run. They share what stops it, so that the one that fails does not take it away. */
+  const starting = new Map<string, { stop: AbortController; holders: number }>()
+  const finished: Record<string, number> = {}
+  const tokens = { input: 0, output: 0 }
+  let crashed = false
+
+  function prepare(runId: string): () => void {
+    const entry = starting.get(runId) ?? { stop: new AbortController(), holders: 0 }
+    entry.holders += 1
+    starting.set(runId, entry)
+    return () => {
+      entry.holders -= 1
+      if (entry.holders === 0) starting.delete(runId)
+    }
+  }
+
+  function execute(run: RunRecord, session: SessionRecord, writer: RunWriter, resumption?: Resumption): void {
+    const stop = starting.get(run.id)?.stop ?? new AbortController()
+    const entry: Executing = { run, writer, stop, done: Promise.resolve() }
+    executing.set(run.id, entry)
+    entry.done = live(entry, session, resumption)
+  }
+
+  async function live(
+    { run, writer, stop }: Executing,
+    session: SessionRecord,
+    resumption?: Resumption,
+  ): Promise<void> {
+    const detach = attend(run, stop)
+    try {
+      const outcome = await work(run, session, writer, stop, resumption)
+      // The next owner counts a run that is not given back as one whose process died.
+      if (outcome === 'suspended' && !crashed) await giveBack(run)
+      finished[outcome] = (finished[outcome] ?? 0) + 1
+    } catch (error) {
+      onAbandoned(run)
+      runLogger(logger, run).error('a run could not be ended; it is recovered later', { error })
+    }
+    detach()
+    executing.delete(run.id)
+    await onEnded(run)
+  }
+
+  /** Stops a run that a reader started when its readers have left. */
+  function attend({ id: runId, sessionId, origin }: RunRecord, stop: AbortController): () => void {
+    const { disconnectGraceMs: graceMs } = limits
+    if (origin !== 'reader' || graceMs === null) return () => {}
+    const why: Stop = { kind: 'cancelled', by: 'its readers leaving' }
+    return presence.attend({ sessionId, runId, graceMs }, () => stop.abort(why))
+  }
+
+  async function work(
+    run: RunRecord,
+    session: SessionRecord,
+    writer: RunWriter,
+    stop: AbortController,
+    resumption?: Resumption,
+  ): Promise<Outcome> {
+    const agent = agents.get(run.agent)
+    if (agent === undefined) {
+      const message = `The agent ${run.agent} is no longer served here.`
+      const why = { kind: 'failed', code: 'agent_not_found', message } as const
+      await writer.finish(stoppedEnd(why, run, session, [], [], writer.timestamp()))
+      logEndOfIdle(logger, run, 'failed', { error: why })
+      return 'failed'
+    }
+    const { outcome, usage } = await executeRun(
+      { store, clock, ids, log: runLogger(logger, run), gate, agents, prices, fileSource },
+      { root: agent, run, session, writer, stop, resumption },
+    )
+    for (const one of usage) {
+      tokens.input += one.inputTokens ?? 0
+      tokens.output += one.outputTokens ?? 0
+    }
+    return outcome
+  }
+
+  async function giveBack({ id: runId, fence }: RunRecord): Promise<void> {
+    try {
+      await log.commit({ type: 'release_run', runId, fence })
+    } catch (error) {
+      // Another process has taken it over already.
+      if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
+    }
+  }
+
+  /** Whoever told us to stop may lose patience and kill us. The run did not cause that death. */
+  function noteStopping({ run, writer }: Executing): void {
+    const fact = { fact: 'stopping' as const, run: run.id, at: writer.timestamp() }
+    writer.commit({ facts: [fact] }).catch((error: unknown) => {
+      // It has just ended.
+      if (error instanceof ServerError && error.code === 'conflict') return
+      runLogger(logger, run).warn('a run could not be told that the server stops', { error })
+    })
+  }
+
+  const allDone = () => Promise.all([...executing.values()].map(({ done }) => done))
+
+  return {
+    get size() {
+      return executing.size
+    },
+    finished,
+    tokens,
+    has: (runId) => executing.has(runId),
+    sessions: () => new Set([...executing.values()].map(({ run }) => run.sessionId)),
+    prepare,
+    execute,
+
+    canStop(runId) {
+      const { stop } = executing.get(runId) ?? starting.get(runId) ?? {}
+      return stop !== undefined && !stop.signal.aborted
+    },
+
+    stop(runId, why) {
+      const entry = executing.get(runId)
+      const { stop } = entry ?? starting.get(runId) ?? {}
+      stop?.abort(why)
+      return entry !== undefined
+    },
+
+    async settled(sessionId) {
+      const here = [...executing.values()].filter(({ run }) => run.sessionId === sessionId)
+      await Promise.all(here.map(({ done }) => done))
+    },
+
+    async drain(ms, how) {
+      crashed = how.crashed
+      if (!crashed) for (const entry of executing.values()) noteStopping(entry)
+      await Promise.race([allDone(), sleep(clock, ms)])
+      for (const { run, stop } of executing.values()) stop.abort(run.origin === 'reader' ? CUT_OFF : SUSPENDED)
+      await Promise.race([allDone(), sleep(clock, STOP_MS)])
+    },
+  }
+}
+
+/** Nobody may ever come back for an answer that was read live. A background run is read later. */
+const CUT_OFF: Stop = {
+  kind: 'failed',
+  code: 'interrupted',
+  message: 'The server was stopped before the answer was complete. Ask again.',
+}
+
+const SUSPENDED: Stop = { kind: 'suspended' }
