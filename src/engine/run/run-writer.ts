@@ -1,5 +1,5 @@
-// The pen of one run: events go through the middleware, become text once, and are committed in groups. Only this file appends
-// on behalf of a running run.
+// Writes the events of one run: they go through the middleware, become text once, and are committed in groups. No other file
+// appends for a run that executes.
 
 import type { Clock } from '../../domain/clock.ts'
 import { sleep } from '../../domain/clock.ts'
@@ -14,21 +14,21 @@ import type { AppendEntries, FinishRun } from '../../store/ports/runs.ts'
 import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
 import { createOpenItems, type OpenItems } from './open-items.ts'
 
-/** What writes into a run: its own agent, or one sub-agent of it. */
+/** For one who writes into a run: its own agent, or one of its sub-agents. */
 export interface Pen {
-  /** Epoch ms, never backwards within the run. */
+  /** Epoch ms. Never goes backwards within the run. */
   timestamp(): number
-  /** Queues an event. Returns it as it is shown, or null when the middleware dropped it. */
+  /** Queues an event. Returns it as it will be shown, or null when the middleware dropped it. */
   emit<E extends RunEvent>(event: E): E | null
   /**
-   * The same for the one event that comes by the thousand, with no object made of it unless the middleware wants to see it.
-   * Returns the text as it is shown.
+   * Queues a TEXT_MESSAGE_CONTENT. There are thousands of them, so no object is made unless the middleware wants to see it.
+   * Returns the text as it will be shown.
    */
   emitText(messageId: string, delta: string, timestamp: number): string
-  /** Commits what was queued as text in flight. */
+  /** Commits what was queued, as text in flight. */
   flush(): Promise<void>
-  /** Commits what was queued, with facts and messages, and waits until it is on disk. */
-  commit(with_: CommitParts): Promise<void>
+  /** Commits what was queued, with facts and messages. Resolves when it is on disk. */
+  commit(parts: CommitParts): Promise<void>
 }
 
 export interface CommitParts extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'audit'> {
@@ -38,15 +38,15 @@ export interface CommitParts extends Pick<AppendEntries, 'lastTool' | 'activeAge
 
 export interface RunWriter extends Pen {
   readonly open: OpenItems
-  /** Takes note of what a dead process wrote for the run. */
+  /** Takes note of an event that an earlier owner of the run wrote. */
   see(event: RunEvent): void
-  /** The session's shared state, stored with whatever is committed next. */
+  /** Stores the session's shared state with the next commit. */
   keepState(state: unknown): void
-  /** A pen whose events are those of a sub-agent. */
+  /** A pen that marks its events as those of a sub-agent. */
   forSubagent(subagentRunId: string): Pen
   /**
-   * Closes what is open, appends the terminal event and ends the run. Tries again for as long as the disk is full. Throws
-   * `conflict`, with nothing written, when a run that was to wait has been answered or asked to stop meanwhile.
+   * Closes what is open, appends the terminal event and ends the run. Tries again while the disk is full. Throws `conflict`, and
+   * writes nothing, when a run that was about to wait has been answered or asked to stop.
    */
   finish(end: RunEnd): Promise<void>
 }
@@ -68,10 +68,10 @@ export interface RunWriterDeps {
   middleware: Middleware | null
 }
 
-/** Put on what stopped half-way, so that people see that it did. */
+/** Marks what stopped half-way, so that people can see that it did. */
 export const BROKEN_OFF = { quarterdeck: { brokenOff: true } }
 
-/** As it is kept: for those who come later, and for no model. */
+/** How an activity is kept: for readers that come later, and never for the model. */
 const activityMessage = (event: RunEventOf<'ACTIVITY_SNAPSHOT'>, run: RunRecord): StoredMessage => ({
   id: event.messageId,
   role: 'activity',
@@ -85,7 +85,7 @@ const activityMessage = (event: RunEventOf<'ACTIVITY_SNAPSHOT'>, run: RunRecord)
 const RETRY_MS = 500
 const NOTHING_TO_DO = Promise.resolve()
 
-/** `writtenUntil` is the timestamp of what a dead process wrote last for the run. */
+/** `writtenUntil` is the last timestamp that an earlier owner of the run wrote. */
 export function createRunWriter(
   { log, clock, middleware }: RunWriterDeps,
   run: RunRecord,
@@ -93,17 +93,11 @@ export function createRunWriter(
 ): RunWriter {
   const scope = middlewareScope(run)
   const open = createOpenItems()
+  const appends = createAppends(log, run)
   let pending: NewEntry[] = []
-  /** Events of appends that were refused. */
-  let refused: NewEntry[] = []
-  let pendingMessages: StoredMessage[] = []
-  /** What changed of them since the last commit, by id. */
+  /** Activities that have changed since the last commit, by id. */
   const activities = new Map<string, StoredMessage>()
-  let hasSubagents = false
-  let underWay: Promise<void> | null = null
   let lastTimestamp = writtenUntil
-  /** Boxed: the state itself may be null. */
-  let pendingState: { value: unknown } | null = null
 
   function timestamp(): number {
     lastTimestamp = Math.max(lastTimestamp, clock.now())
@@ -114,35 +108,6 @@ export function createRunWriter(
     const entries = pending
     pending = []
     return entries
-  }
-
-  const target = { sessionId: run.sessionId, runId: run.id, fence: run.fence }
-
-  /** A refused append wrote nothing: what it held goes first with the next, or an end would follow without its start. */
-  async function append(command: Omit<AppendEntries, 'type' | keyof typeof target>, events: NewEntry[]): Promise<void> {
-    const back = refused
-    if (back.length > 0) refused = []
-    const late = pendingMessages
-    if (late.length > 0) pendingMessages = []
-    const messages = late.length > 0 ? [...late, ...(command.messages ?? [])] : command.messages
-    const state = pendingState
-    pendingState = null
-    try {
-      await log.commit({
-        type: 'append',
-        ...target,
-        ...command,
-        // Among what was refused may be results, which are on disk before they are shown.
-        ...(back.length > 0 ? { entries: [...back, ...command.entries], sync: true } : {}),
-        ...(messages === undefined ? {} : { messages }),
-        ...(state === null ? {} : { state: state.value }),
-      })
-    } catch (error) {
-      refused = [...back, ...events, ...refused]
-      pendingMessages = [...(messages ?? []), ...pendingMessages]
-      pendingState ??= state
-      throw error
-    }
   }
 
   function takeActivities(): StoredMessage[] {
@@ -176,34 +141,17 @@ export function createRunWriter(
     return delta
   }
 
-  /**
-   * Agents that work side by side write one after the other: what one writes behind an append that is refused must not
-   * overtake what that held. A run of one agent writes in order anyway, and pays nothing for this.
-   */
-  async function appendInTurn(...append_: Parameters<typeof append>): Promise<void> {
-    while (underWay !== null) await underWay.catch(() => {})
-    underWay = append(...append_)
-    try {
-      await underWay
-    } finally {
-      underWay = null
-    }
-  }
-
-  const write = (...append_: Parameters<typeof append>): Promise<void> =>
-    hasSubagents ? appendInTurn(...append_) : append(...append_)
-
   function flush(): Promise<void> {
-    if (pending.length === 0 && refused.length === 0) return NOTHING_TO_DO
+    if (pending.length === 0 && !appends.hasRefused) return NOTHING_TO_DO
     const entries = take()
-    return write({ sync: false, entries }, entries)
+    return appends.append({ sync: false, entries }, entries)
   }
 
   async function commit({ facts = [], messages = [], ...more }: CommitParts): Promise<void> {
-    // Taken at once: an event and the message that belongs to it are one commit, whoever writes before.
+    // Taken now: an event and its message go into one commit, even when another commit has to go first.
     const events = take()
     const entries = [...events, ...facts.map((fact) => ({ kind: 'fact' as const, data: factText(fact) }))]
-    await write({ sync: true, entries, messages: [...takeActivities(), ...messages], ...more }, events)
+    await appends.append({ sync: true, entries, messages: [...takeActivities(), ...messages], ...more }, events)
   }
 
   return {
@@ -215,15 +163,13 @@ export function createRunWriter(
     flush,
     commit,
 
-    keepState(value) {
-      pendingState = { value }
-    },
+    keepState: appends.keepState,
 
     forSubagent(subagentRunId) {
-      hasSubagents = true
+      appends.keepOrder()
       return {
         timestamp,
-        // The members of the union have the field in common, which spreading one of them does not show.
+        // Every event has this field, but the compiler cannot see that here.
         emit: <E extends RunEvent>(event: E) => emit({ ...event, subagentRunId } as E),
         emitText: (messageId, delta, at) => emitText(messageId, delta, at, subagentRunId),
         flush,
@@ -236,9 +182,8 @@ export function createRunWriter(
       // The last event can be changed but not dropped.
       const last = middleware?.(terminal, scope) ?? terminal
       const events: RunEvent[] = [...closing, last]
-      const before = [...refused, ...take()]
+      const before = [...appends.takeRefused(), ...take()]
       const shown = takeActivities()
-      refused = []
       const entries = [...before, ...events.map((event) => ({ kind: 'event' as const, data: JSON.stringify(event) }))]
       for (;;) {
         try {
@@ -249,7 +194,7 @@ export function createRunWriter(
             status,
             now: timestamp(),
             entries,
-            messages: [...pendingMessages, ...shown, ...messages],
+            messages: [...appends.refusedMessages, ...shown, ...messages],
             usage,
             error,
             ...(audit === undefined ? {} : { audit }),
@@ -257,16 +202,104 @@ export function createRunWriter(
           })
           return
         } catch (failure) {
-          const storage =
-            failure instanceof ServerError && (failure.code === 'storage_full' || failure.code === 'storage_failed')
-          if (!storage) {
-            refused = [...before, ...refused]
-            pendingMessages = [...shown, ...pendingMessages]
+          if (!isStorageTrouble(failure)) {
+            appends.putBack(before, shown)
             throw failure
           }
           await sleep(clock, RETRY_MS)
         }
       }
+    },
+  }
+}
+
+const isStorageTrouble = (error: unknown): boolean =>
+  error instanceof ServerError && (error.code === 'storage_full' || error.code === 'storage_failed')
+
+type Append = Omit<AppendEntries, 'type' | 'sessionId' | 'runId' | 'fence'>
+
+/** A refused append wrote nothing, so what it held goes first with the next one. Otherwise an end could be shown without its start. */
+interface Appends {
+  /** `events` are those entries that must not get lost when the append is refused; facts are not. */
+  append(append: Append, events: NewEntry[]): Promise<void>
+  keepState(value: unknown): void
+  /** Agents work side by side from now on: what one of them writes must not overtake a refused append of another. */
+  keepOrder(): void
+  readonly hasRefused: boolean
+  readonly refusedMessages: readonly StoredMessage[]
+  takeRefused(): NewEntry[]
+  putBack(events: NewEntry[], messages: StoredMessage[]): void
+}
+
+function createAppends(log: SessionLog, run: RunRecord): Appends {
+  const target = { sessionId: run.sessionId, runId: run.id, fence: run.fence }
+  let refused: NewEntry[] = []
+  let refusedMessages: StoredMessage[] = []
+  /** In an object, because the state itself may be null. */
+  let state: { value: unknown } | null = null
+  // A run of one agent writes in order anyway, and pays nothing for this.
+  let keepsOrder = false
+  let underWay: Promise<void> | null = null
+
+  function takeRefused(): NewEntry[] {
+    const entries = refused
+    if (entries.length > 0) refused = []
+    return entries
+  }
+
+  async function append(command: Append, events: NewEntry[]): Promise<void> {
+    const back = takeRefused()
+    const late = refusedMessages
+    if (late.length > 0) refusedMessages = []
+    const messages = late.length > 0 ? [...late, ...(command.messages ?? [])] : command.messages
+    const kept = state
+    state = null
+    try {
+      await log.commit({
+        type: 'append',
+        ...target,
+        ...command,
+        // There may be results among the refused entries, and results are on disk before they are shown.
+        ...(back.length > 0 ? { entries: [...back, ...command.entries], sync: true } : {}),
+        ...(messages === undefined ? {} : { messages }),
+        ...(kept === null ? {} : { state: kept.value }),
+      })
+    } catch (error) {
+      refused = [...back, ...events, ...refused]
+      refusedMessages = [...(messages ?? []), ...refusedMessages]
+      state ??= kept
+      throw error
+    }
+  }
+
+  async function appendInTurn(command: Append, events: NewEntry[]): Promise<void> {
+    while (underWay !== null) await underWay.catch(() => {})
+    underWay = append(command, events)
+    try {
+      await underWay
+    } finally {
+      underWay = null
+    }
+  }
+
+  return {
+    append: (command, events) => (keepsOrder ? appendInTurn(command, events) : append(command, events)),
+    keepState(value) {
+      state = { value }
+    },
+    keepOrder() {
+      keepsOrder = true
+    },
+    get hasRefused() {
+      return refused.length > 0
+    },
+    get refusedMessages() {
+      return refusedMessages
+    },
+    takeRefused,
+    putBack(events, messages) {
+      refused = [...events, ...refused]
+      refusedMessages = [...messages, ...refusedMessages]
     },
   }
 }
