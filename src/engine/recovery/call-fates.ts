@@ -1,5 +1,5 @@
-// What became of the calls of a run that ends because nobody knows what one of them did. Each gets a result that says so: the
-// person, the model and the audit trail must not have to guess which ones ran.
+// What became of each open call when a crashed run is ended. Each call gets a result that says so: people, the model and the audit
+// trail must not have to guess which calls ran.
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Ids } from '../../domain/ids.ts'
@@ -14,21 +14,21 @@ import type { Intent, RunRemains } from './read-remains.ts'
 
 export interface CallFate {
   call: ToolCall
-  /** The call that the sub-agent works for which made this one; null: the run's own agent did. */
+  /** The lane of the sub-agent that made the call. Null: the run's own agent made it. */
   lane: string | null
-  /** It had begun, and whether it finished is not known. Null: it has not begun, or is an agent that was called. */
+  /** The call began, and nobody knows whether it finished. Null: it has not begun, or it calls an agent. */
   begun: Intent | null
-  /** A person had allowed it. */
+  /** A person has approved it. */
   isApproved: boolean
-  /** The client may be sending its result at this very moment. */
+  /** The client may be sending its result right now. */
   isAtClient: boolean
-  /** Of an agent that was called: what it has left open. */
+  /** If the call is to an agent: the calls that this agent has left open. */
   inside: CallFate[]
 }
 
 const LOOK_BACK = 1_000
 
-/** Of all calls that are open in the session, sub-agents' calls inside of those that they work for. */
+/** The fates of all open calls of the session. Calls of a sub-agent are inside the call that it works for. */
 export async function readFates(
   store: Pick<Store, 'messages' | 'waits'>,
   sessionId: string,
@@ -52,7 +52,7 @@ export async function readFates(
   return fatesOf(await store.messages.page(sessionId, LOOK_BACK), null)
 }
 
-/** The calls that did not run, in a sentence; empty when there are none. */
+/** A sentence that names the calls that did not run. Empty when there are none. */
 export function notRun(fates: readonly CallFate[]): string {
   const left = allOf(fates).filter(({ begun, inside }) => begun === null && inside.length === 0)
   const names = (calls: CallFate[]) => calls.map(({ call }) => `${call.function.name} (${call.id})`).join(', ')
@@ -63,7 +63,7 @@ export function notRun(fates: readonly CallFate[]): string {
   ].join('')
 }
 
-/** Shows a result for each open call of the run's own agent, and gives the messages that are to be stored. */
+/** Emits a result for each open call of the run's own agent. Returns the messages to store. */
 export function tellFates(fates: readonly CallFate[], run: RunRecord, writer: RunWriter, ids: Ids): StoredMessage[] {
   return fates.flatMap((fate) => {
     if (fate.isAtClient) return []
@@ -86,7 +86,7 @@ export function tellFates(fates: readonly CallFate[], run: RunRecord, writer: Ru
   })
 }
 
-/** Calls with side effects that began: the trail has their start, and says that there is no known end. */
+/** The audit trail has the start of each call with side effects. These records say that its end is not known. */
 export function fateRecords(
   fates: readonly CallFate[],
   run: RunRecord,
@@ -122,7 +122,7 @@ function resultOf({ begun, isApproved, inside }: CallFate): string {
   if (inside.length > 0) {
     const began = allOf(inside).filter((one) => one.begun !== null)
     const running = began.map(({ call }) => `${call.function.name} (${call.id})`).join(', ')
-    return `This agent was broken off when the server stopped.${running === '' ? '' : ` It was running ${running}: whether that took effect is not known.`}${notRun(inside)}`
+    return `This agent was cut off when the server stopped.${running === '' ? '' : ` It was running ${running}; whether that took effect is not known.`}${notRun(inside)}`
   }
   const void_ = isApproved ? ' It had been approved; that approval is void.' : ''
   return `This call did not run: the run ended before it began.${void_}`

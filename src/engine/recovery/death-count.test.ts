@@ -49,37 +49,37 @@ function countOf(...entries: (Fact | RunEvent)[]) {
   }
 }
 
-describe('deaths count', () => {
-  test('for every call that was under way, and for no other', () => {
+describe('a death of the process', () => {
+  test('counts for every call that was under way, and for no other', () => {
     const seen = countOf(step(), intent('a'), intent('b'), result('b'), death, intent('a'), intent('c'), death)
     expect(seen).toEqual({ calls: [2, 0, 1], steps: {} })
   })
 
-  test('for the step of the model where no call was', () => {
+  test('counts for the model step when no call was under way', () => {
     expect(countOf(death, death)).toEqual({ calls: [0, 0, 0], steps: { own: 2 } })
     expect(countOf(death, step(), intent('a'), result('a'), death)).toEqual({ calls: [0, 0, 0], steps: { own: 1 } })
   })
 
-  test('not for a call that had not begun again', () => {
+  test('does not count for a call that had not begun again', () => {
     expect(countOf(step(), intent('a'), death, death)).toEqual({ calls: [1, 0, 0], steps: { own: 1 } })
   })
 
-  test('not where the run was given back', () => {
+  test('does not count when the run was given back', () => {
     expect(countOf(step(), intent('a'), handOver, intent('a'), death)).toEqual({ calls: [1, 0, 0], steps: {} })
     expect(countOf(handOver, handOver)).toEqual({ calls: [0, 0, 0], steps: {} })
   })
 
-  test('not where its owner was told to stop, and again behind that', () => {
+  test('does not count when the owner was told to stop; the next owner counts again', () => {
     const killed = [step(), intent('a'), stopping, death, intent('a'), death]
     expect(countOf(...killed)).toEqual({ calls: [1, 0, 0], steps: {} })
   })
 
-  test('anew behind a result', () => {
+  test('is counted from zero again after a result', () => {
     const seen = countOf(step(), intent('a'), death, intent('a'), result('a'), step(), intent('b'), death)
     expect(seen).toEqual({ calls: [0, 1, 0], steps: {} })
   })
 
-  test('for sub-agents one by one, and not for those that wait for them', () => {
+  test('counts for each sub-agent by itself, and not for an agent that waits for it', () => {
     const life = [started('s1', 'ask1'), started('s2', 'ask2'), started('s3', 'ask3', 's2'), intent('a', 'ask1')]
     expect(countOf(step(), ...life, death)).toEqual({ calls: [1, 0, 0], steps: { 'agent of ask3': 1 } })
     // The one whose step killed it twice is told from the one that has finished a step in between.

@@ -1,29 +1,29 @@
-// How often a process died while the same thing of a run was under way. A tool or an answer that takes the process with it
-// would do so at every start.
+// Counts how often the process died during the same call or step of a run. A tool or an answer that kills the process would
+// kill it again at every start.
 
 import type { Fact } from '../../domain/entry.ts'
 import type { RunEvent } from '../../domain/event.ts'
 
-/** So often it may happen to one call or one step before it is not tried again. */
+/** A call or step during which the process died this often is not tried again. */
 export const MOST_DEATHS = 2
 
 export interface DeathCount {
   see(entry: Fact | RunEvent): void
-  /** Of a call that has no result yet. */
+  /** How many deaths a call without a result has met. */
   ofCall(callId: string): number
-  /** Steps of the model that met a death and have not finished, by the sub-agent that makes them; null: the run's own agent. */
+  /** The unfinished model steps that have met a death, each with its sub-agent; null: the run's own agent. */
   ofSteps(): { subagent: string | null; deaths: number }[]
 }
 
-/** Which of the things that were under way did it is not known, so it counts for all of them. What had not begun is not among them. */
+/** Nobody knows which call or step caused a death, so it counts for all that were under way, and for none that had not begun. */
 export function createDeathCount(): DeathCount {
-  /** Under way in the process that has the run: calls, by the conversation that made them, and sub-agents. */
+  /** Calls that are under way in the current owner of the run, each with the lane that made it. */
   const calls = new Map<string, string | null>()
   const subagents = new Map<string, { lane: string; parent: string | undefined }>()
   const names = new Map<string, string>()
   const ofCalls = new Map<string, number>()
   const ofSteps = new Map<string | null, number>()
-  /** The process that has the run was told to stop, so somebody else ends it. */
+  /** The current owner was told to stop. If it dies now, the run did not cause that. */
   let isStopping = false
 
   const laneOf = (subagentRunId: string | undefined): string | null =>
@@ -32,7 +32,7 @@ export function createDeathCount(): DeathCount {
   function countDeath(): void {
     for (const call of calls.keys()) ofCalls.set(call, (ofCalls.get(call) ?? 0) + 1)
     const waiting = new Set([...calls.values(), ...subagents.values().map(({ parent }) => laneOf(parent))])
-    // Whoever waits for no call is with the model: it asks, reads the answer or checks it.
+    // An agent that does not wait for a call is busy with the model: it asks, reads the answer or checks it.
     const lanes = [null, ...subagents.values().map(({ lane }) => lane)].filter((lane) => !waiting.has(lane))
     for (const lane of lanes) ofSteps.set(lane, (ofSteps.get(lane) ?? 0) + 1)
   }

@@ -1,4 +1,4 @@
-// What a crash left of a run, read back from its entries: what is open on the wire, what was finished, what is in doubt.
+// Reads from the entries of a run what a crash left of it: what is open on the wire, what was finished, what is in doubt.
 
 import type { Entry, Fact } from '../../domain/entry.ts'
 import type { RunEvent, TokenUsage } from '../../domain/event.ts'
@@ -10,25 +10,25 @@ export type Intent = Extract<Fact, { fact: 'tool_intent' }>
 
 export interface RunRemains {
   events: RunEvent[]
-  /** Timestamp of the last event: the wall clock may have stepped back since. */
+  /** Timestamp of the last event. The wall clock may have gone back since. */
   writtenUntil: number | null
   stepsDone: number
   usage: TokenUsage[]
-  /** Text of the steps that were not finished, by message id. It is kept, marked as broken off. */
+  /** Text of unfinished steps, by message id. It is kept and marked as broken off. */
   unfinishedText: Map<string, { text: string; lane: string | null }>
-  /** Calls that may have begun and have no result. */
+  /** Calls that may have begun and have no result yet. */
   unanswered: Intent[]
-  /** Those of them that were under way at every one of the deaths that are too many. */
+  /** The unanswered calls during which the process died too often. */
   deadly: Intent[]
-  /** The agents whose step was. */
+  /** The model steps during which it did, each with its sub-agent; null: the run's own agent. */
   deadlySteps: { subagent: string | null }[]
 }
 
-/** `entries` end with the fact that it was recovered. */
+/** The last entry is the fact that the run was recovered. */
 export function readRemains(entries: readonly Pick<Entry, 'kind' | 'data'>[]): RunRemains {
   const events: RunEvent[] = []
   const unfinishedText: RunRemains['unfinishedText'] = new Map()
-  /** The conversations of sub-agents, by what their events carry. */
+  /** The lanes of sub-agents, by the id on their events. */
   const lanes = new Map<string, string>()
   const laneOf = (subagentRunId: string | undefined) =>
     subagentRunId === undefined ? null : (lanes.get(subagentRunId) ?? null)
@@ -90,7 +90,7 @@ export function brokenOffMessages(remains: RunRemains, run: RunRecord, createdAt
   }))
 }
 
-/** Why a run must not go on by itself; null: it may. */
+/** Why a person has to look at the run before it goes on. Null: it may go on by itself. */
 export function reviewNeeded({ unanswered, deadly, deadlySteps, stepsDone }: RunRemains): string | null {
   const inDoubt = unanswered.filter(({ effect }) => effect === 'once')
   const repeatable = deadly.filter(({ effect }) => effect !== 'once')

@@ -23,13 +23,13 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const open = (options: TestEngineOptions) => openEngine({ path: join(folder, 'first', 'test.db'), ...options })
 
-/** A server on what kill -9 leaves: the files as they are at this moment. The one before lives on beside it and is not heard. */
+/** Opens a server on what kill -9 leaves: the files as they are now. The first server still runs, but nobody reads it. */
 function reopen(options: TestEngineOptions, from = 'first', to = 'second') {
   cpSync(join(folder, from), join(folder, to), { recursive: true })
   return openEngine({ path: join(folder, to, 'test.db'), ...options })
 }
 
-/** Reads a run until an event of this type has been seen: then the server "dies" without a word. */
+/** Reads a run until it sees an event of this type. After that the server counts as dead. */
 async function until(
   server: ReturnType<typeof open>,
   accepted: Awaited<ReturnType<ReturnType<typeof open>['start']>>,
@@ -86,7 +86,7 @@ describe('after a crash', () => {
     expect(snapshot?.metadata).toBeUndefined()
   })
 
-  test('a run goes on after its last finished step, and the half answer stays, closed and marked', async () => {
+  test('a run goes on after its last finished step, and the unfinished answer is kept and marked', async () => {
     const before = open({ answers: [{ parts: [{ text: 'Half ' }, { text: 'an' }, { hang: true }] }] })
     const accepted = await before.start('q', { wireRunId: 'run-1', origin: 'reader' })
     await until(before, accepted, 'TEXT_MESSAGE_CONTENT')
@@ -119,7 +119,7 @@ describe('after a crash', () => {
     await after.close()
   })
 
-  test('no event id is used again: the run goes on behind the reserved block', async () => {
+  test('no event id is used twice: the run goes on after the reserved block', async () => {
     const before = open({ answers: [{ parts: [{ text: 'a' }, { hang: true }] }] })
     const accepted = await before.start('q')
     await until(before, accepted, 'TEXT_MESSAGE_CONTENT')
@@ -134,7 +134,7 @@ describe('after a crash', () => {
     await after.close()
   })
 
-  test('a tool that may have had its effect is not started again: the run asks for a review', async () => {
+  test('a tool that may have taken effect is not called again: the run asks for a review', async () => {
     const before = open({
       tools: [tool('once', () => forever)],
       answers: [{ parts: [{ tool_call: { name: 'act' } }] }],
@@ -159,7 +159,7 @@ describe('after a crash', () => {
   test.each([
     ['asks for a review', false, 'RUN_ERROR needs_review'],
     ['was told to stop', true, 'RUN_FINISHED cancelled'],
-  ])('a run that %s tells what became of each of its calls', async (_, isStopped, end) => {
+  ])('a run that %s says what became of each of its calls', async (_, isStopped, end) => {
     const { promise: begun, resolve } = Promise.withResolvers<void>()
     const act = () =>
       tool('once', () => {
@@ -201,7 +201,7 @@ describe('after a crash', () => {
     await after.close()
   })
 
-  test('the calls of a sub-agent are told with the call that it works for', async () => {
+  test('what became of the calls of a sub-agent is said in the result of its own call', async () => {
     const { promise: begun, resolve } = Promise.withResolvers<string>()
     const act = tool('once', ({ callId }) => {
       resolve(callId)
@@ -233,7 +233,7 @@ describe('after a crash', () => {
       message: expect.stringMatching(new RegExp(`while act \\(${callId}\\) was running.* Not run: act \\(call_`)),
     })
     const [told] = (await after.engine.messages.page(accepted.session.id, 10)).filter(({ role }) => role === 'tool')
-    expect(told?.content).toContain(`This agent was broken off when the server stopped. It was running act (${callId})`)
+    expect(told?.content).toContain(`This agent was cut off when the server stopped. It was running act (${callId})`)
     expect(told?.content).toContain('Not run: act (call_')
     await after.close()
   })
@@ -291,7 +291,7 @@ describe('after a crash', () => {
   })
 })
 
-describe('a process that dies again and again', () => {
+describe('a process that keeps dying', () => {
   /** Starts the run and lets the process die whenever `dies` says that the time has come, life after life. */
   async function live(lives: readonly TestEngineOptions[], dies: (life: number) => Promise<void>, more = {}) {
     const names = ['first', ...lives.map((_, i) => `life-${i + 2}`)]
@@ -323,7 +323,7 @@ describe('a process that dies again and again', () => {
     }
   }
 
-  test('in the same call is not given it a third time: the run asks for a review and names it', async () => {
+  test('in the same call does not make it a third time: the run asks for a review and names the call', async () => {
     const seen: string[] = []
     const starts = [meeting(1), meeting(1)]
     const hangs = (life: number) =>
@@ -344,7 +344,7 @@ describe('a process that dies again and again', () => {
     await last.close()
   })
 
-  test('in the first call and then in the second has died once in each, and goes on', async () => {
+  test('first in one call and then in another goes on: it died once in each', async () => {
     const starts = [meeting(1), meeting(2), meeting(1)]
     let life = 0
     const act = () =>
@@ -376,7 +376,7 @@ describe('a process that dies again and again', () => {
     await last.close()
   })
 
-  test('while calls run side by side counts them all, but none that waits for its turn', async () => {
+  test('while calls run in parallel blames all of them, but none that had not begun', async () => {
     const seen: unknown[] = []
     const starts = [meeting(2), meeting(2)]
     let life = 0
@@ -406,7 +406,7 @@ describe('a process that dies again and again', () => {
     await last.close()
   })
 
-  test('in the same answer of the model does not ask for it a third time', async () => {
+  test('during the same model answer does not ask for it a third time', async () => {
     const starts = [meeting(1), meeting(1)]
     let life = 0
     const options = (): TestEngineOptions => ({
@@ -424,7 +424,7 @@ describe('a process that dies again and again', () => {
     await last.close()
   })
 
-  test('and in between was stopped in order has died once', async () => {
+  test('and was stopped in an orderly way in between has died once', async () => {
     const starts = [meeting(1), meeting(1), meeting(1)]
     let life = 0
     const options = (): TestEngineOptions => ({
@@ -446,7 +446,7 @@ describe('a process that dies again and again', () => {
     await third.close()
   })
 
-  test('and was killed while it stopped in order has not died', async () => {
+  test('does not count as dead when it was killed while it was stopping', async () => {
     const options: TestEngineOptions = { answers: [{ parts: [{ text: 'Half ' }, { hang: true }] }] }
     const first = open(options)
     const accepted = await first.start('q')
@@ -468,7 +468,7 @@ describe('a process that dies again and again', () => {
     for (const server of [first, second, third]) await server.close()
   })
 
-  test('by a failure that nobody caught has died, though it ended in order', async () => {
+  test('counts as dead after an uncaught error, even though it stopped in an orderly way', async () => {
     const starts = [meeting(1), meeting(1)]
     let life = 0
     const options = (): TestEngineOptions => ({
@@ -492,7 +492,7 @@ describe('a process that dies again and again', () => {
 })
 
 describe('a graceful stop', () => {
-  test('marks what was read live, suspends what runs in the background, and the next start goes on with it', async () => {
+  test('ends runs that are read live and suspends background runs, which go on after the next start', async () => {
     const before = open({
       answers: [
         { when: 'live', parts: [{ text: 'a' }, { hang: true }] },

@@ -1,18 +1,18 @@
-// What an AG-UI run has opened and not closed yet. The client rejects a run that finishes with something open, so whoever ends
-// a run early (cancel, failure, recovery) closes it from here.
+// What a run has opened on the wire and not closed yet. AG-UI clients reject a run that finishes with something open, so a run that
+// ends early (cancel, failure, recovery) closes everything first.
 
 import type { RunEvent } from '../../domain/event.ts'
 
 export interface OpenItems {
   see(event: RunEvent): void
   /**
-   * The events that close everything, in the order the protocol wants. `mark` is put on a message that broke off. With
-   * `owner`, only what that sub-agent has opened, and not the sub-agent itself.
+   * The events that close everything, in the order that the protocol wants. `mark` becomes the metadata of messages and calls
+   * that broke off. With `owner` it closes only what that sub-agent has opened, and not the sub-agent itself.
    */
   closing(timestamp: number, mark?: Record<string, unknown>, owner?: string): RunEvent[]
 }
 
-/** What is open, and the sub-agent that opened it. */
+/** Ids of what is open, each with the sub-agent that opened it. */
 type Open = Map<string, string | undefined>
 
 export function createOpenItems(): OpenItems {
@@ -20,7 +20,7 @@ export function createOpenItems(): OpenItems {
   const toolCalls: Open = new Map()
   const reasoningMessages: Open = new Map()
   const reasoning: Open = new Map()
-  /** By owner and name: sub-agents number their steps for themselves. */
+  /** By sub-agent and name: each sub-agent counts its own steps. */
   const steps = new Map<string, { stepName: string; subagentRunId?: string }>()
   const subagents = new Set<string>()
   return {
@@ -86,10 +86,10 @@ export function createOpenItems(): OpenItems {
         ...[...steps.values()]
           .filter((step) => owner === undefined || step.subagentRunId === owner)
           .map((step) => ({ type: 'STEP_FINISHED', ...step, timestamp }) as const),
-        // The inner ones began last and end first.
+        // The innermost began last and ends first.
         ...(owner === undefined ? [...subagents].reverse() : []).map(
           (subagentRunId) =>
-            ({ type: 'SUBAGENT_ERROR', subagentRunId, message: 'It was broken off.', timestamp }) as const,
+            ({ type: 'SUBAGENT_ERROR', subagentRunId, message: 'The sub-agent was cut off.', timestamp }) as const,
         ),
       ]
     },

@@ -121,9 +121,9 @@ const responseSchema = {
   type: 'object',
   properties: {
     approved: { type: 'boolean', description: 'Whether the call may run.' },
-    reason: { type: 'string', description: 'Told to the model when it may not.' },
-    editedArgs: { type: 'object', description: 'Replace the arguments whole.' },
-    digest: { type: 'string', description: 'That of what was shown: `metadata.quarterdeck.digest`.' },
+    reason: { type: 'string', description: 'Why the call may not run. The model is told.' },
+    editedArgs: { type: 'object', description: 'Replaces all arguments of the call.' },
+    digest: { type: 'string', description: 'Digest of the call that was shown: `metadata.quarterdeck.digest`.' },
   },
   required: ['approved'],
 }

@@ -1,4 +1,4 @@
-// The line that a run leaves in the log when it ends: who answered, with which tools, what it cost, and how it ended.
+// The line that a run writes to the server's log when it ends: which agent answered, with which tools, what it cost, how it ended.
 
 import type { TokenUsage } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -6,7 +6,7 @@ import { loggedReason, type RunError, type RunRecord } from '../../domain/run.ts
 import type { Outcome } from './execute-run.ts'
 import type { Pending } from './run-scope.ts'
 
-/** What all lines of a run are found by. */
+/** Adds the ids of the run to every line. */
 export const runLogger = (logger: Logger, { id, sessionId, input }: RunRecord): Logger =>
   logger.with({
     ...(input.correlationId === undefined ? {} : { correlation_id: input.correlationId }),
@@ -18,19 +18,19 @@ export interface RunFacts {
   agent: string
   outcome: Outcome
   usage: readonly TokenUsage[]
-  /** Null: no price is known for some of the tokens. */
+  /** Null: the price of some tokens is not known. */
   cost: number | null
   latencyMs: number
-  /** The names of what it called, in order. */
+  /** Names of the tools that it called, in order. */
   tools: readonly string[]
-  /** What it waits for. */
+  /** What the run waits for. */
   pending?: readonly Pending[]
   error?: RunError | null
-  /** Who asked it to stop. */
+  /** Who or what asked the run to stop. */
   stoppedBy?: string | null
 }
 
-/** `log` is the run's own. */
+/** `log` is the logger of the run (`runLogger`). */
 export function logRun(log: Logger, facts: RunFacts): void {
   const { agent, outcome, usage, cost, latencyMs, tools, pending = [], error = null, stoppedBy = null } = facts
   const tokens =
@@ -53,7 +53,7 @@ export function logRun(log: Logger, facts: RunFacts): void {
   else log.warn('run', fields)
 }
 
-/** The end of a run that did nothing here. */
+/** Logs the end of a run that ended without being executed here. */
 export function logEndOfIdle(
   logger: Logger,
   run: RunRecord,
@@ -64,7 +64,7 @@ export function logEndOfIdle(
   logRun(runLogger(logger, run), facts)
 }
 
-/** One line for each question that this run has just asked. */
+/** Logs one line for each question that this run has just asked. */
 export function logWaits(log: Logger, agent: string, pending: readonly Pending[]): void {
   for (const { wait, isNew } of pending) {
     if (!isNew) continue
@@ -88,7 +88,7 @@ export function logWaits(log: Logger, agent: string, pending: readonly Pending[]
 const sum = (usage: readonly TokenUsage[], key: 'inputTokens' | 'outputTokens'): number =>
   usage.reduce((total, one) => total + (one[key] ?? 0), 0)
 
-/** Names come from models: an object's own keys might mean something else. */
+/** A Map, not an object: the names come from models, and "__proto__" must be an ordinary name. */
 function counted(names: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)

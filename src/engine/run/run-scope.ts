@@ -1,4 +1,4 @@
-// What all parts of one run share while it executes.
+// What the parts of a run share while it executes.
 
 import type { AgentDefinition } from '../../domain/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
@@ -31,19 +31,19 @@ export interface ExecuteDeps {
   store: Pick<Store, 'entries' | 'messages' | 'runs' | 'waits' | 'files'>
   clock: Clock
   ids: Ids
-  /** Of the run: its lines have the run's ids. */
+  /** The logger of this run: its lines carry the run's ids. */
   log: Logger
   gate: Gate
   agents: ReadonlyMap<string, AgentParts>
   prices: PriceList
-  /** Null: this server keeps no files. */
+  /** Null: this server does not keep files. */
   fileSource: Files | null
 }
 
 export interface RunScope extends ExecuteDeps {
   run: RunRecord
   session: SessionRecord
-  /** The session's own agent; its limits are the run's. */
+  /** The agent of the session. Its limits are the limits of the run. */
   root: AgentParts
   writer: RunWriter
   signal: AbortSignal
@@ -51,28 +51,28 @@ export interface RunScope extends ExecuteDeps {
   usage: UsageMeter
   state: SharedState
   files: RunFiles | null
-  /** The names of what has been called. */
+  /** Names of the tools that were called, in order. */
   called: string[]
-  /** Calls that had begun before a crash and may be begun again, each with what its tool was made of then. */
+  /** Calls that began before a crash and may be repeated, each with the binding that its tool had then. */
   begun: ReadonlyMap<string, string | undefined>
-  /** Steps that the run had finished before a crash. */
+  /** How many steps the run had finished before a crash. */
   stepsDone: number
-  /** The last answer may have calls that are to be carried out. False: the model is next. */
+  /** The last answer may have calls that still have to be made. False: the model is next. */
   isContinued: boolean
 }
 
 /** One conversation inside the run: the session's own, or a sub-agent's. */
 export interface Lane {
-  /** The id of the call that a sub-agent works for; null: the session's own conversation. */
+  /** Id of the call that the sub-agent works for. Null: the session's own conversation. */
   id: string | null
-  /** What events of a sub-agent carry. A new one each time it goes on, as the protocol wants. */
+  /** The id on the events of a sub-agent. The protocol wants a new one each time the sub-agent goes on. */
   subagentRunId: string | null
   pen: Pen
-  /** How many agents are above it. */
+  /** How many agents are above this one. */
   depth: number
 }
 
-/** Something the run has to wait for. */
+/** Something that the run has to wait for. */
 export interface Pending {
   wait: Wait
   isNew: boolean

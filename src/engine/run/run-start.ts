@@ -1,4 +1,4 @@
-// What is written when a run begins: its RUN_STARTED, and the messages it brings.
+// What is written when a run begins: its RUN_STARTED, and the messages that it brings.
 
 import { AG_UI_VERSION, type RunEventOf } from '../../domain/event.ts'
 import type { StoredMessage } from '../../domain/message.ts'

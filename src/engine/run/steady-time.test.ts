@@ -3,7 +3,7 @@ import { createSteadyTime } from './steady-time.ts'
 
 const MINUTE = 60_000
 
-/** Both clocks by hand. */
+/** Two clocks that are set by hand. */
 function openClock() {
   const time = { wall: 1_800_000_000_000, mono: 5_000 }
   return {
@@ -19,7 +19,7 @@ function openClock() {
   }
 }
 
-test('while nothing jumps it is the wall clock, to the second', () => {
+test('steady time is the wall clock, to the second, while nothing jumps', () => {
   const clock = openClock()
   const steady = createSteadyTime(clock, 30 * MINUTE)
 
@@ -28,7 +28,7 @@ test('while nothing jumps it is the wall clock, to the second', () => {
   expect(clock.now() - steady()).toBeLessThan(1_000)
 })
 
-test('a jump ahead is believed when it has stood for the window, and until then time passes as before', () => {
+test('a jump ahead counts after the window; until then, time passes as before', () => {
   const clock = openClock()
   const steady = createSteadyTime(clock, 30 * MINUTE)
   const began = steady()
@@ -41,7 +41,7 @@ test('a jump ahead is believed when it has stood for the window, and until then 
   expect(steady() - began).toBe(90 * MINUTE)
 })
 
-test('a jump back is believed at once, and so is the way back from a jump ahead', () => {
+test('a jump back counts at once, also after a jump ahead', () => {
   const clock = openClock()
   const steady = createSteadyTime(clock, 30 * MINUTE)
   const began = steady()

@@ -1,17 +1,17 @@
 import type { Clock } from '../../domain/clock.ts'
 
 /**
- * Wall time for judging how long something that is stored has been idle. A wall clock that jumps ahead is believed only when
- * it has stood there for `windowMs`: until then, what was idle for less would look idle for longer. One that jumps back is
- * believed at once. So a jump can put off what is due, by `windowMs` at most, and never brings it forward.
+ * Wall time that tells how long something stored has been idle. When the wall clock jumps ahead, the jump counts only after
+ * `windowMs`: before that, things would look idle for longer than they were. A jump back counts at once. So a jump may delay what
+ * is due, by `windowMs` at most, but never makes it due early.
  */
 export function createSteadyTime(clock: Pick<Clock, 'now' | 'mono'>, windowMs: number): () => number {
-  // How far the wall clock was ahead of the monotonic one, and when; each later and larger than the one before it.
+  // How far the wall clock was ahead of the monotonic clock, and when. Each entry is later and larger than the one before.
   let leads: { at: number; ms: number }[] = []
 
   function steadyTime(): number {
     const at = clock.mono()
-    // Whole seconds: the two clocks tick apart by a hair, and that is no jump.
+    // Whole seconds, because the two clocks drift apart a little, and that is not a jump.
     const ms = Math.floor((clock.now() - at) / 1_000) * 1_000
     leads = leads.filter((lead) => lead.ms < ms && lead.at > at - windowMs)
     leads.push({ at, ms })

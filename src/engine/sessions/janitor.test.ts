@@ -51,7 +51,7 @@ test('a session that is idle for too long is compacted to one delta per message,
   await settle(close())
 })
 
-test('sessions are kept for as long as their agent says', async () => {
+test('sessions are kept as long as their agent says', async () => {
   const agent = { sessions: { ...testAgent.sessions, retentionDays: 7 } }
   const { engine, start, events, sweep, settle, clock, close } = await openHouse({ agent })
   await settle(events(await settle(start('go', { session: { create: { alias: 'old' } } }))))
@@ -68,8 +68,8 @@ test('sessions are kept for as long as their agent says', async () => {
 
 test.each<[string, Partial<JanitorDeps>, number]>([
   ['for a day', {}, DAY],
-  ['for as long as is set', { unsentFileSeconds: 3 * 3_600 }, 3 * HOUR],
-])('a file that is never sent is kept %s, then its bytes are swept up', async (_how, more, kept) => {
+  ['as long as is configured', { unsentFileSeconds: 3 * 3_600 }, 3 * HOUR],
+])('a file that is never sent is kept %s, then deleted', async (_how, more, kept) => {
   let swept = 0
   const files = {
     async sweep() {
