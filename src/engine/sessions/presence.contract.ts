@@ -1,0 +1,107 @@
+// The promises of the presence port. Every implementation runs this suite.
+
+import { describe, expect, test } from 'vitest'
+import type { Presence } from './presence.ts'
+
+export interface PresenceUnderTest {
+  /** Two ends of it, each in a process of its own. An implementation for one process gives the same one twice. */
+  here: Presence
+  there: Presence
+  /** Lets time pass. */
+  pass(ms: number): Promise<void>
+}
+
+const GRACE_MS = 10_000
+/** Longer than news from another process take. */
+const NEWS_MS = 1_500
+
+export function describePresence(name: string, open: () => Promise<PresenceUnderTest>): void {
+  /** A run that the first end attends to; `isAbandoned` says whether it was told that the readers have left. */
+  async function openRun() {
+    const opened = await open()
+    let isAbandoned = false
+    const detach = opened.here.attend({ sessionId: 'session', runId: 'run', graceMs: GRACE_MS }, () => {
+      isAbandoned = true
+    })
+    return { ...opened, detach, isAbandoned: () => isAbandoned }
+  }
+
+  describe(`${name} presence`, () => {
+    test.each(['here', 'there'] as const)('a reader that is %s keeps a run alive until it leaves', async (where) => {
+      const { pass, isAbandoned, ...ends } = await openRun()
+      const leave = ends[where].arrive('session', 'run')
+      await pass(10 * GRACE_MS)
+      expect(isAbandoned()).toBe(false)
+
+      leave()
+      await pass(GRACE_MS - 1)
+      expect(isAbandoned()).toBe(false)
+      await pass(1 + NEWS_MS)
+      expect(isAbandoned()).toBe(true)
+    })
+
+    test('a run is abandoned only when the last reader has left', async () => {
+      const { here, there, pass, isAbandoned } = await openRun()
+      const [first, second] = [here.arrive('session', 'run'), there.arrive('session', 'run')]
+      await pass(NEWS_MS)
+
+      first()
+      // Leaving a second time changes nothing.
+      first()
+      await pass(2 * GRACE_MS)
+      expect(isAbandoned()).toBe(false)
+
+      second()
+      await pass(GRACE_MS + NEWS_MS)
+      expect(isAbandoned()).toBe(true)
+    })
+
+    test('a reader that comes back within the grace time keeps the run alive', async () => {
+      const { here, there, pass, isAbandoned } = await openRun()
+      here.arrive('session', 'run')()
+      await pass(GRACE_MS - NEWS_MS)
+
+      there.arrive('session', 'run')
+      await pass(2 * GRACE_MS)
+
+      expect(isAbandoned()).toBe(false)
+    })
+
+    test('a reader of the whole session reads each of its runs', async () => {
+      const { there, pass, isAbandoned } = await openRun()
+      there.arrive('session')
+      await pass(2 * GRACE_MS)
+
+      expect(isAbandoned()).toBe(false)
+    })
+
+    test('readers of another run or session do not count', async () => {
+      const { here, there, pass, isAbandoned } = await openRun()
+      here.arrive('session', 'queued run')
+      there.arrive('other session')
+      await pass(GRACE_MS + NEWS_MS)
+
+      expect(isAbandoned()).toBe(true)
+    })
+
+    test('a run that has ended is never abandoned', async () => {
+      const { here, pass, detach, isAbandoned } = await openRun()
+      const leave = here.arrive('session', 'run')
+      detach()
+      leave()
+      await pass(2 * GRACE_MS)
+
+      expect(isAbandoned()).toBe(false)
+    })
+
+    test('knows how many readers its own process has', async () => {
+      const { here } = await open()
+      const leave = here.arrive('session', 'run')
+      here.arrive('session')
+      expect(here.readers).toBe(2)
+
+      leave()
+      expect(here.readers).toBe(1)
+    })
+  })
+}
