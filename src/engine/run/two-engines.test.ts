@@ -5,6 +5,8 @@ import { type LogLine, recordingLogger } from '../../domain/testing/recording-lo
 import { createLocalWake } from '../../log/wake.ts'
 import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
+import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import type { Store } from '../../store/store.ts'
 import { createLocalPresence } from '../sessions/presence.ts'
 import { openEngine, outline, type TestEngineOptions, testTool, userInput } from '../testing/open-engine.ts'
 
@@ -169,8 +171,22 @@ test('a newer run at one engine interrupts the run at the other, and is next', a
   await end()
 })
 
-test('a session is deleted through one engine while its run executes at the other', async () => {
-  const { first, second, store, settle, end } = await openTwo()
+test('a session is deleted through one engine while its run executes at the other, without asking in a hot loop', async () => {
+  const inner = createSqliteStore({
+    path: ':memory:',
+    fatal(error) {
+      throw error
+    },
+  })
+  let requests = 0
+  const counted: Store = {
+    ...inner,
+    commit(commands) {
+      requests += commands.filter(({ type }) => type === 'request_cancel').length
+      return inner.commit(commands)
+    },
+  }
+  const { first, second, store, settle, end } = await openTwo({ pollMs: 1_000, store: counted })
   const { session, run } = await settle(first.start('go'))
 
   await settle(second.engine.sessions.remove(session))
@@ -178,5 +194,6 @@ test('a session is deleted through one engine while its run executes at the othe
   expect(await store.sessions.get(session.id)).toMatchObject({ status: 'terminated' })
   expect(first.engine.stats()).toMatchObject({ activeRuns: 0 })
   expect(await store.runs.get(run.id)).toBeNull()
+  expect(requests).toBeLessThanOrEqual(3)
   await end()
 })
