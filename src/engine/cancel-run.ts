@@ -10,7 +10,7 @@ import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from './middleware/middleware.ts'
 import { stoppedEnd } from './run/run-end.ts'
-import { logEndOfIdle } from './run/run-log.ts'
+import { logUnexecutedEnd } from './run/run-log.ts'
 import { runStart } from './run/run-start.ts'
 import { createRunWriter } from './run/run-writer.ts'
 import type { Runner } from './run/runner.ts'
@@ -62,7 +62,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
     const end = { status: 'cancelled', now: clock.now(), entries: [], messages: [], usage, error: null } as const
     try {
       await log.commit({ type: 'finish_run', runId, fence, ...end })
-      logEndOfIdle(logger, run, 'cancelled', { stoppedBy: by })
+      logUnexecutedEnd(logger, run, 'cancelled', { stoppedBy: by })
     } catch (error) {
       if (!hasCode(error, 'run_fenced')) throw error
       // It was answered just now, so its continuation is what has to stop.
@@ -80,7 +80,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
     }
     try {
       await writer.finish(stoppedEnd({ kind: 'cancelled', by }, run, session, [], [], now))
-      logEndOfIdle(logger, run, 'cancelled', { stoppedBy: by })
+      logUnexecutedEnd(logger, run, 'cancelled', { stoppedBy: by })
     } catch (error) {
       if (!hasCode(error, 'run_fenced')) throw error
       // It began to run just now.

@@ -7,7 +7,7 @@ import type { RunEvent } from '../../domain/event.ts'
 /** A call or step during which the process died this often is not tried again. */
 export const MOST_DEATHS = 2
 
-export interface DeathCount {
+interface DeathCount {
   see(entry: Fact | RunEvent): void
   /** How many deaths a call without a result has met. */
   ofCall(callId: string): number

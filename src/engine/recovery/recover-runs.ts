@@ -15,7 +15,7 @@ import type { ExecutingRuns } from '../run/executing-runs.ts'
 import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../run/messages-snapshot.ts'
 import { stoppedEnd } from '../run/run-end.ts'
 import { runEntries } from '../run/run-entries.ts'
-import { logEndOfIdle, runLogger } from '../run/run-log.ts'
+import { logUnexecutedEnd, runLogger } from '../run/run-log.ts'
 import { BROKEN_OFF, createRunWriter, type RunWriter } from '../run/run-writer.ts'
 import type { Stop } from '../run/stop.ts'
 import { type CallFate, fateRecords, notRun, readFates, tellFates } from './call-fates.ts'
@@ -30,7 +30,7 @@ export interface Recovery {
   recover(orphan: RunRecord): Promise<void>
 }
 
-export interface RecoveryDeps {
+interface RecoveryDeps {
   store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits'>
   log: SessionLog
   clock: Clock
@@ -185,7 +185,7 @@ async function endHere(
   const results = tellFates(fates, run, writer, ids)
   const end = stoppedEnd(why, run, session, remains.usage, [...partial, ...results], writer.timestamp())
   await writer.finish({ ...end, audit: fateRecords(fates, run, session, now) })
-  logEndOfIdle(logger, run, end.status, { error: end.error })
+  logUnexecutedEnd(logger, run, end.status, { error: end.error })
 }
 
 const MOST_SHOWN = 1_000

@@ -29,7 +29,7 @@ export interface Resumption {
 /** `suspended`: given back to be recovered later. `lost`: another process has taken it over. */
 export type Outcome = RunEnd['status'] | 'suspended' | 'lost'
 
-export interface Execution {
+interface Execution {
   /** The agent of the session. */
   root: AgentParts
   run: RunRecord

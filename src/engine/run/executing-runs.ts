@@ -15,7 +15,7 @@ import type { Presence } from '../sessions/presence.ts'
 import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import { createPriceList } from './prices.ts'
 import { stoppedEnd } from './run-end.ts'
-import { logEndOfIdle, runLogger } from './run-log.ts'
+import { logUnexecutedEnd, runLogger } from './run-log.ts'
 import type { AgentParts } from './run-scope.ts'
 import type { RunWriter } from './run-writer.ts'
 import type { Stop } from './stop.ts'
@@ -138,7 +138,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       const message = `The agent ${run.agent} is no longer served here.`
       const why = { kind: 'failed', code: 'agent_not_found', message } as const
       await writer.finish(stoppedEnd(why, run, session, [], [], writer.timestamp()))
-      logEndOfIdle(logger, run, 'failed', { error: why })
+      logUnexecutedEnd(logger, run, 'failed', { error: why })
       return 'failed'
     }
     const { outcome, usage } = await executeRun(

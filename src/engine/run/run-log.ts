@@ -54,7 +54,7 @@ export function logRun(log: Logger, facts: RunFacts): void {
 }
 
 /** Logs the end of a run that ended without being executed here. */
-export function logEndOfIdle(
+export function logUnexecutedEnd(
   logger: Logger,
   run: RunRecord,
   outcome: Outcome,

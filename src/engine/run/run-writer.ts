@@ -62,7 +62,7 @@ export interface RunEnd {
   waiting?: Pick<FinishRun, 'waits' | 'stillPending'>
 }
 
-export interface RunWriterDeps {
+interface RunWriterDeps {
   log: SessionLog
   clock: Clock
   middleware: Middleware | null

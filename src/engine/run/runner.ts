@@ -7,9 +7,9 @@ import type { SessionRecord } from '../../domain/session.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../middleware/middleware.ts'
+import { createLease } from '../recovery/lease.ts'
 import { createRecovery } from '../recovery/recover-runs.ts'
 import { createExecutingRuns, type ExecutingRunsDeps } from './executing-runs.ts'
-import { createLease } from './lease.ts'
 import { requestedStop } from './run-entries.ts'
 import { queuedRunStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
@@ -44,7 +44,7 @@ export interface Runner {
   close(): Promise<void>
 }
 
-export interface RunnerDeps extends Omit<ExecutingRunsDeps, 'onAbandoned' | 'onEnded'> {
+interface RunnerDeps extends Omit<ExecutingRunsDeps, 'onAbandoned' | 'onEnded'> {
   store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits' | 'files'>
   middleware: Middleware | null
   /** Left out: no other process uses the store. */

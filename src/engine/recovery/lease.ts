@@ -7,7 +7,7 @@ import type { SessionLog } from '../../log/session-log.ts'
  * Proves to other processes that this one lives: a row with an end, which is renewed in time. A run is taken over only when the
  * lease of its owner has ended.
  */
-export interface Lease {
+interface Lease {
   /** The name under which this process owns runs. */
   readonly owner: string
   /** Resolves when the lease is in the store. It is renewed from then on. */
@@ -16,7 +16,7 @@ export interface Lease {
   stop(): void
 }
 
-export interface LeaseDeps {
+interface LeaseDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   ids: Ids
