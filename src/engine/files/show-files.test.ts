@@ -17,6 +17,7 @@ import {
   toolNames,
   users,
 } from '../testing/open-with-files.ts'
+import { estimatePages } from './show-files.ts'
 
 describe('a file that comes with a message', () => {
   test('reaches the model as text behind the words, and the client sees how it is read', async () => {
@@ -348,4 +349,13 @@ describe('files in the history', () => {
     )
     await server.close()
   })
+})
+
+test.each([
+  ['its page objects', '<< /Type /Pages /Count 2 >> << /Type /Page >> << /Type/Page/Parent 1 0 R >>', 2],
+  ['the count of its tree', '<< /Type /Pages /Kids [] /Count 120 >>', 120],
+  ['its size, where neither lies open', 'x'.repeat(250_000), 3],
+  ['its size, where the tree says nothing', '/Count 0', 1],
+])('pages are told by %s', (_, text, pages) => {
+  expect(estimatePages(Buffer.from(text))).toBe(pages)
 })

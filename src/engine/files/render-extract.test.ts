@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cutPosition } from './cut-text.ts'
+import { cutPosition } from './render-extract.ts'
 
 const cut = (text: string, limit: number) => text.slice(0, cutPosition(text, limit))
 
