@@ -1,4 +1,4 @@
-// What becomes of one call before anything runs: is it a tool of this agent, do the arguments fit, who has to allow it?
+// Decides about one call before anything runs: does the agent have this tool, do the arguments fit, and may the call run?
 
 import { isRecord } from '../../domain/is-record.ts'
 import type { ToolCall } from '../../domain/message.ts'
@@ -13,19 +13,21 @@ export type PreparedCall = { call: ToolCall } & (
       type: 'run'
       tool: ServerTool | AgentTool
       arguments: Record<string, unknown>
-      /** Used up by running it. */
+      /** Running the call uses it up. */
       approval: Approval | null
       grant: string | null
     }
   | { type: 'wait'; wait: Wait; isNew: boolean }
-  /** The model reads why, and can correct it. */
+  /** The model reads the reason and can correct its call. */
   | { type: 'refused'; reason: string }
 )
+
+export type RunnableCall = Extract<PreparedCall, { type: 'run' }>
 
 /** A client that never comes back must not keep a session waiting for ever. */
 const CLIENT_CALL_MS = 24 * 60 * 60 * 1000
 
-/** `wait` is what the call has waited for so far. */
+/** `wait` is what the call has waited for, if it was prepared before. */
 export async function prepareCall(
   scope: RunScope,
   lane: Lane,
@@ -41,7 +43,7 @@ export async function prepareCall(
 
   const tool = tools.get(call.function.name)
   if (tool === undefined) return refused(whyMissing(agent, call.function.name, tools))
-  // Of what a person was asked about, what they were shown: the tool may have other defaults by now.
+  // If a person was asked, the arguments are those they were shown: the tool may have other defaults now.
   const written = wait?.editedArguments ?? wait?.arguments ?? call.function.arguments
   const parsed = parseArguments(written)
   if (parsed === null) return refused('The arguments are not a JSON object. Send the call again with valid JSON.')
@@ -93,7 +95,7 @@ function afterClientCall(call: ToolCall, wait: ClientCall): PreparedCall {
   }
 }
 
-/** What the model is told of a call that nobody allowed. */
+/** What the model is told about a call that nobody allowed. */
 export function refusal({ status, reason }: Pick<Approval, 'status' | 'reason'>): string {
   const why = reason === null || reason === '' ? '' : ` Reason: ${reason}`
   switch (status) {

@@ -1,0 +1,158 @@
+// What a call leaves behind: its intent on disk before it begins, its result after it has ended, and a line in the server's log.
+// After a crash these tell whether a call had begun and whether it had ended.
+
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { Fact } from '../../domain/entry.ts'
+import type { StoredMessage, ToolCall } from '../../domain/message.ts'
+import { canonicalJson, sha256 } from '../../json/digest.ts'
+import type { ToolOutcome } from '../../tools/tool.ts'
+import { boundedResult } from './bounded-result.ts'
+import type { RunnableCall } from './prepare-call.ts'
+import type { AgentParts, Lane, RunScope } from './run-scope.ts'
+
+/** What the model said in this step. It is committed together with the intents of the first calls. */
+export interface Said {
+  facts?: Fact[]
+  messages?: StoredMessage[]
+}
+
+/** Must be awaited before any of these calls begins. */
+export async function commitBeginning(
+  scope: RunScope,
+  lane: Lane,
+  agent: AgentParts,
+  calls: readonly RunnableCall[],
+  { facts = [], messages = [] }: Said = {},
+): Promise<void> {
+  const at = lane.pen.timestamp()
+  // An agent that is called has no intent: what it did is in its own messages.
+  const onServer = calls.filter(({ tool }) => tool.location === 'server')
+  const intents = onServer.map((call) => intentOf(scope, lane, call, at))
+  const consume = calls.flatMap(({ approval }) =>
+    approval === null ? [] : [{ waitId: approval.id, digest: approval.digest, at }],
+  )
+  const audit = onServer.flatMap((call) => (call.tool.effect === 'read' ? [] : [startedRecord(scope, agent, call, at)]))
+  if (facts.length + messages.length + intents.length + consume.length === 0) return
+  await lane.pen.commit({
+    facts: [...facts, ...intents],
+    messages,
+    ...(consume.length === 0 ? {} : { consume }),
+    ...(audit.length === 0 ? {} : { audit }),
+  })
+}
+
+export interface ResultMore {
+  durationMs: number
+  /** The call was not made. */
+  isRefused?: boolean
+  activeAgent?: string | null
+  facts?: Fact[]
+  audit?: AuditRecord
+}
+
+/** Shows the result and stores it, both in one commit. */
+export async function commitResult(
+  scope: RunScope,
+  { pen, id: lane }: Lane,
+  agent: AgentParts,
+  call: ToolCall,
+  outcome: ToolOutcome,
+  { durationMs, isRefused = false, facts, audit, activeAgent }: ResultMore,
+): Promise<void> {
+  logCall(scope, agent, call, isRefused ? 'refused' : outcome.isError ? 'failed' : 'completed', durationMs)
+  const messageId = scope.ids.uuid()
+  const createdAt = pen.timestamp()
+  const metadata = { quarterdeck: { status: outcome.isError ? 'error' : 'success', durationMs } }
+  const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars, outcome.isCut)
+  const shown = pen.emit({
+    type: 'TOOL_CALL_RESULT',
+    messageId,
+    toolCallId: call.id,
+    content: whole,
+    role: 'tool',
+    metadata,
+    timestamp: createdAt,
+  })
+  const content = typeof shown?.content === 'string' ? shown.content : whole
+  const message: StoredMessage = {
+    id: messageId,
+    role: 'tool',
+    content,
+    toolCallId: call.id,
+    runId: scope.run.id,
+    createdAt,
+    metadata,
+    ...(outcome.isError ? { error: content } : {}),
+    ...(lane === null ? {} : { lane }),
+  }
+  await pen.commit({
+    messages: [message],
+    lastTool: call.function.name,
+    ...(facts === undefined ? {} : { facts }),
+    ...(audit === undefined ? {} : { audit: [audit] }),
+    ...(activeAgent === undefined ? {} : { activeAgent }),
+  })
+}
+
+/** One line for each call, without its arguments or its result. */
+export function logCall(
+  { log, called }: RunScope,
+  agent: AgentParts,
+  call: ToolCall,
+  outcome: 'completed' | 'failed' | 'refused' | 'stopped',
+  durationMs: number,
+): void {
+  const { name: tool } = call.function
+  called.push(tool)
+  log.info('tool call', { agent: agent.definition.name, tool, call_id: call.id, latency_ms: durationMs, outcome })
+}
+
+const intentOf = ({ run }: RunScope, { id: lane }: Lane, { call, tool, approval }: RunnableCall, at: number): Fact => ({
+  fact: 'tool_intent',
+  run: run.id,
+  call: call.id,
+  tool: tool.name,
+  effect: tool.effect,
+  binding: tool.binding,
+  ...(approval === null ? {} : { approval: approval.id }),
+  ...(lane === null ? {} : { lane }),
+  at,
+})
+
+function startedRecord({ run }: RunScope, agent: AgentParts, prepared: RunnableCall, at: number): AuditRecord {
+  const { call, tool, approval, grant } = prepared
+  return {
+    at,
+    kind: 'call_started',
+    by: agent.definition.name,
+    session: run.sessionId,
+    run: run.id,
+    agent: agent.definition.name,
+    tool: tool.name,
+    call: call.id,
+    details: {
+      effect: tool.effect,
+      risk: tool.risk,
+      arguments_sha256: sha256(canonicalJson(prepared.arguments)),
+      approval: approval?.id ?? null,
+      grant,
+    },
+  }
+}
+
+export function finishedRecord(
+  scope: RunScope,
+  agent: AgentParts,
+  prepared: RunnableCall,
+  outcome: ToolOutcome,
+  durationMs: number,
+): AuditRecord {
+  const status = outcome.isError ? 'error' : 'success'
+  // Only what is kept of the result is hashed: hashing all of a very long one would block the event loop.
+  const kept = outcome.content.slice(0, agent.definition.limits.toolResultChars)
+  return {
+    ...startedRecord(scope, agent, prepared, scope.writer.timestamp()),
+    kind: 'call_finished',
+    details: { status, duration_ms: durationMs, result_sha256: sha256(kept) },
+  }
+}
