@@ -1,20 +1,20 @@
 import type { Extract, FileRecord } from '../domain/file.ts'
 
-/** What the engine needs of the files that people attach; what it may see of them is its own to check. */
+/** What the engine needs of attached files. It checks itself which files a session may see. */
 export interface Files {
   /**
-   * The words in it. Throws `file_unreadable` with a sentence for people. Reading the same bytes again is cheap; what an earlier
-   * time had to leave `unread` is read only where `goOn` names it.
+   * The text of a file. Throws `file_unreadable` with a sentence for people. Reading the same bytes again is cheap. Sections that
+   * an earlier call left unread are read only if `unread` names them.
    */
   read(
     file: FileRecord,
     signal: AbortSignal,
     onProgress?: (done: number, total: number) => void,
-    goOn?: 'all' | readonly string[],
+    unread?: 'all' | readonly string[],
   ): Promise<Extract>
   bytes(file: FileRecord): Promise<Buffer>
-  /** A picture as a JPEG of at most so many bytes. Throws `file_unreadable`. Left out: large pictures become text. */
+  /** Makes a JPEG of at most `maxBytes` from a picture. Throws `file_unreadable`. Without it, large pictures become text. */
   shrink?(file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer>
-  /** Removes what no session has any more: after a deletion, and now and then. */
+  /** Removes the files that no session has any more. Called after a deletion, and from time to time. */
   sweep?(): Promise<void>
 }

@@ -26,7 +26,7 @@ test.each<[string, string[], string[]]>([
   expect(namesOf(...names)).toEqual(expected)
 })
 
-test('also names too long to be shown whole are told apart where they are shown', () => {
+test('names that are too long to be shown whole are still distinct where they are shown', () => {
   const long = `${'😀'.repeat(115)}.docx`
   const lines = namesOf(...Array<string>(12).fill(long)).map(fileLine)
 
@@ -34,7 +34,7 @@ test('also names too long to be shown whole are told apart where they are shown'
   expect(lines[11]).toBe(`[file: ${'😀'.repeat(75)} (12).docx]`)
 })
 
-test('a file that is uploaded later changes no name', () => {
+test('a later upload does not change the name of an earlier file', () => {
   const names = ['a.png', 'b.png', 'a.png', 'a (2).png', 'A.png', 'b.png']
 
   for (let count = 0; count < names.length; count += 1) {

@@ -1,19 +1,19 @@
 import type { FileRecord } from '../../domain/file.ts'
 import { oneLine } from '../../domain/file-frame.ts'
 
-/** How names are compared: as a model is shown them, whatever it makes of small and capital letters. */
+/** Names are compared as the model sees them, without regard to case. */
 export const nameKey = (name: string): string => oneLine(name).toLowerCase()
 
-/** A number behind it must not be cut off where the name is shown. */
+/** In characters. The number after a longer name would be cut off where the name is shown. */
 const MOST_STEM = 150
 
 /**
- * The files of a session, in the order in which they came, under names that tell them apart: the second `image.png` is
- * `image (2).png`. A file that was uploaded later changes no name that was given.
+ * The files of a session under distinct names: the second `image.png` becomes `image (2).png`. Takes them in the order of their
+ * arrival, so that a later file does not change the name of an earlier one.
  */
 export function withDistinctNames(files: readonly FileRecord[]): FileRecord[] {
   const taken = new Set<string>()
-  /** By name, the number to try next: a thousand pictures of one name must not cost a million looks. */
+  /** The number to try next, by name. Without it, a thousand files of one name would cost a million lookups. */
   const next = new Map<string, number>()
   return files.map((file) => {
     const key = nameKey(file.name)

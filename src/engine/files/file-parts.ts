@@ -1,9 +1,9 @@
 import type { StoredMessage } from '../../domain/message.ts'
 
-/** A file that a message refers to. What the message says of it besides is the client's word. */
+/** A file that a message refers to. The client wrote this, so it is not to be trusted. */
 export interface FilePart {
   id: string
-  /** For a file that is no longer there. */
+  /** Shown if the file no longer exists. */
   name: string
 }
 

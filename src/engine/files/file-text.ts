@@ -1,4 +1,4 @@
-// The files of one message as text behind the user's words, cut to the room there is. Pure.
+// The files of one message as text that follows the user's words, cut to the given room.
 
 import type { Extract, ExtractSection } from '../../domain/file.ts'
 import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
@@ -10,12 +10,12 @@ export interface TextFile {
   extract: Extract
 }
 
-/** One line in place of its content: it is attached, it could not be read, there is no room for it. */
+/** One line instead of the content: the file is attached, could not be read, or has no room. */
 export interface LineFile {
   as: 'line'
   name: string
   line: string
-  /** The tool would show more. */
+  /** The tool can show the content. */
   isLeftOut: boolean
 }
 
@@ -23,15 +23,15 @@ export type FileText = TextFile | LineFile
 
 export interface ShownText {
   text: string
-  /** Something is not shown that the tool would show. */
+  /** Something was left out that the tool can show. */
   isCut: boolean
 }
 
 const GAP = '\n\n'
-/** What the line that tells of a cut may take. */
+/** Characters for the line that says what was cut. */
 const NOTE_ROOM = 200
 
-/** `room`: characters for all of them together. A file that needs less than its share leaves the rest to the others. */
+/** `room` is the number of characters for all files together. A file that needs less than its share leaves the rest to the others. */
 export function filesText(files: readonly FileText[], room: number, tool: string): ShownText {
   if (files.length === 0) return { text: '', isCut: false }
   const rooms = shareOut(
@@ -47,7 +47,7 @@ export function filesText(files: readonly FileText[], room: number, tool: string
   }
 }
 
-/** Labels and moved lines included, roughly: a little too much harms nobody. */
+/** An estimate with labels and indented lines. A little too much does no harm. */
 function needOf(file: FileText, tool: string): number {
   if (file.as === 'line') return lineText(file).length + GAP.length
   const sections = readSections(file.extract)
@@ -68,7 +68,7 @@ function textOf(file: TextFile, room: number, tool: string): ShownText {
   const sections = readSections(file.extract)
   const isUnread = sections.length < file.extract.sections.length
   if (sections.every(({ text }) => text.trim() === '')) {
-    return { text: isUnread ? head : `${head}\n[note: No text was found in it.]`, isCut: isUnread }
+    return { text: isUnread ? head : `${head}\n[note: No text was found in this file.]`, isCut: isUnread }
   }
   const piece = renderFrom(sections, 0, room - head.length - GAP.length - NOTE_ROOM)
   const lines = [head, ...(piece.text === '' ? [] : [piece.text])]
@@ -97,7 +97,7 @@ function leftOut(
   return `${cut}${others}; read on with ${tool}, from ${JSON.stringify(label)}, offset ${offset}`
 }
 
-/** Each gets what it needs, up to an equal share of what the smaller ones leave. */
+/** Each file gets what it needs, up to an equal share of what the smaller ones leave. */
 function shareOut(needs: readonly number[], total: number): number[] {
   const rooms = needs.map(() => 0)
   let left = Math.max(0, total)

@@ -10,7 +10,7 @@ describe('read_file', () => {
     { parts: [{ text: 'Done.' }] },
   ]
 
-  test('is offered when something was cut, and shows the rest piece by piece', async () => {
+  test('is offered when something was cut, and shows the rest in pieces', async () => {
     const server = openWithFiles({
       contextWindow: 4_000,
       answers: [
@@ -31,7 +31,7 @@ describe('read_file', () => {
     await server.close()
   })
 
-  test('says how to go on, within the limit of a result, until every word was shown', async () => {
+  test('says how to read on, within the limit of a result, until every word was shown', async () => {
     const words = Array.from({ length: 1_500 }, (_, index) => `word${index}.`)
     const limits = { ...testAgent.limits, toolResultChars: 2_000 }
     const model = { ...testAgent.model, contextWindow: 6_000 }
@@ -39,7 +39,7 @@ describe('read_file', () => {
       label: `page ${page}`,
       text: words.slice(index * 500, index * 500 + 500).join(' '),
     }))
-    // Asks with what the last result told it, and answers when that told nothing more.
+    // Asks for what the last result named, and answers when it named nothing more.
     const reader = modelOf((messages) => {
       const last = messages.at(-1)
       if (last?.role !== 'tool') return { file: 'a.pdf' }
@@ -82,7 +82,7 @@ describe('read_file', () => {
       { file: 'a.txt', from: 2 },
       /^There is no part "2" in this file\. It has no parts: use offset\.$/,
     ],
-    ['an end before the beginning', { file: 'book.xlsx', from: 2, to: 1 }, /^The end lies before the beginning/],
+    ['an end before the beginning', { file: 'book.xlsx', from: 2, to: 1 }, /^`to` comes before `from`/],
     ['a file that cannot be read', { file: 'locked.pdf' }, /^This file could not be read: It is locked\.$/],
     [
       'a sheet by its number',
@@ -90,8 +90,12 @@ describe('read_file', () => {
       /\n\[sheet Stock, characters 0 to 5 of 5\]\n\[sheet Stock\]\nShips$/,
     ],
     ['a sheet by its name', { file: 'book.xlsx', from: 'orders', to: 'sheet Orders' }, /\n\[sheet Orders\]\nBills$/],
-    ['text behind an offset', { file: 'a.txt', offset: 6 }, /\[characters 6 to 11 of 11\]\nbeta\.$/],
-    ['more than there is', { file: 'a.txt', offset: 99 }, /\[There is nothing behind offset 99: it ends at 11\.\]$/],
+    ['text after an offset', { file: 'a.txt', offset: 6 }, /\[characters 6 to 11 of 11\]\nbeta\.$/],
+    [
+      'more than there is',
+      { file: 'a.txt', offset: 99 },
+      /\[There is nothing after offset 99: the text ends at 11\.\]$/,
+    ],
     ['an empty file', { file: 'blank.pdf' }, /\[note: No text was found here\.\]$/],
   ])('answers %s', async (_, args, expected) => {
     const server = openWithFiles({ answers: [{ parts: [{ text: 'Hello.' }] }, ...asking(args)] })
@@ -116,7 +120,7 @@ describe('read_file', () => {
     await server.close()
   })
 
-  test('finds files of one name by their ids, and none of another session', async () => {
+  test('finds files of the same name by their ids, and no file of another session', async () => {
     const wanted: string[] = []
     const reader = modelOf((messages) => (messages.at(-1)?.role === 'user' ? { file: wanted.shift() ?? '' } : null))
     const server = openWithFiles({ model: reader })
@@ -139,22 +143,22 @@ describe('read_file', () => {
     await server.close()
   })
 
-  test('reads pages that there was no time for, and says which are still missing', async () => {
+  test('reads pages that were left unread, and says which are still missing', async () => {
     const scan = { ...pages(3, 15), unread: ['page 2', 'page 3'] }
     const server = openWithFiles({ answers: asking({ file: 'scan.pdf', from: 2, to: 2 }) })
     const { events } = await server.say('Sum it up.', [await server.add('scan.pdf', PDF, scan)])
     const missing = (what: string, from: string) =>
-      `[note: ${what} not read yet, because that takes longer than there was time; ask for ${what.endsWith('is') ? 'it' : 'them'} with read_file, from "${from}".]`
+      `[note: ${what} not read yet, because there was not enough time; ask for ${what.endsWith('is') ? 'it' : 'them'} with read_file, from "${from}".]`
     expect(users(server.requests[0])[0]?.content).toContain(
       `[file: scan.pdf]\n${missing('pages 2–3 are', 'page 2')}\n[page 1]\nThis is page 1.`,
     )
     expect(toolNames(server.requests[0])).toEqual(['read_file'])
     expect(results(events)[0]).toContain(`${missing('page 3 is', 'page 3')}\n[page 2 of 3, characters 0 to 15 of 15]`)
-    expect(server.goneOn).toEqual(['all', ['page 2']])
+    expect(server.unreadWanted).toEqual(['all', ['page 2']])
     await server.close()
   })
 
-  test('has another name where the agent has a tool of that name', async () => {
+  test('has another name if the agent already has a tool of that name', async () => {
     const own = testTool({ name: 'read_file', call: async () => ({ content: 'Mine.', isError: false }) })
     const server = openWithFiles({
       contextWindow: 4_000,
@@ -168,7 +172,7 @@ describe('read_file', () => {
     await server.close()
   })
 
-  test('is not offered where no file was ever attached', async () => {
+  test('is not offered if no file was ever attached', async () => {
     const server = openWithFiles()
     await server.say('Hello.')
     expect(toolNames(server.requests[0])).toEqual([])

@@ -1,4 +1,4 @@
-// The tool with which an agent reads the files of its conversation: all of what did not fit, and what was attached long ago.
+// The tool with which an agent reads attached files: the parts that did not fit, and files of older messages.
 
 import type { Extract, ExtractSection, FileRecord } from '../../domain/file.ts'
 import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
@@ -8,7 +8,7 @@ import { labelOf, lengthOf, nameSections, readSections, renderFrom, unreadNote }
 import { isUnreadable, type RunFiles } from './run-files.ts'
 
 const NAME = 'read_file'
-/** Where the agent has a tool of that name already: the one of an MCP server for a file system is called so too. */
+/** Used if the agent has a tool of that name already, for example from an MCP server for a file system. */
 const OTHER_NAME = 'read_attached_file'
 
 export const readFileName = (tools: ReadonlyMap<string, unknown>): string => (tools.has(NAME) ? OTHER_NAME : NAME)
@@ -18,35 +18,36 @@ const place = (description: string) => ({ type: ['string', 'integer'], descripti
 const parameters = {
   type: 'object',
   properties: {
-    file: { type: 'string', description: 'The name of the file as it is shown, or its id.' },
-    from: place('Where to begin: the number of a page, sheet or slide, or its label. Default: the beginning.'),
+    file: { type: 'string', description: 'Name of the file as it is shown, or its id.' },
+    from: place('Where to begin: number of a page, sheet or slide, or its label. Default: the beginning.'),
     to: place('Where to end, in the same way. Default: the end.'),
     offset: {
       type: 'integer',
       minimum: 0,
-      description: 'Characters to skip, counted from the beginning of `from`; an answer that was cut says which.',
+      description:
+        'Characters to skip, counted from the beginning of `from`. A result that was cut says which offset comes next.',
     },
   },
   required: ['file'],
   additionalProperties: false,
 }
 
-/** However small the limit is, an answer shows something. */
+/** In characters. A result shows at least this much, however small the limit is. */
 const LEAST_ROOM = 400
 const MOST_NAMES = 50
 const MOST_NOTES = 5
 const TIMEOUT_MS = 300_000
-/** Scanned pages that are read for one call: so many are surely done before its time is over. */
+/** Scanned pages that one call reads. So many are done well before the timeout. */
 const MOST_READ_ON = 5
 
-/** `limit`: characters of one result. */
+/** `limit` is the number of characters in one result. */
 export function createReadFileTool(files: RunFiles, name: string, limit: number): ServerTool {
   return {
     location: 'server',
     name,
     description:
       'Reads a file that was attached in this conversation: pages, sheets or slides of it, or all of its text. ' +
-      'An unknown name is answered with the names of the files.',
+      'For an unknown name, the result lists the names of the files.',
     parameters,
     returns: null,
     effect: 'read',
@@ -65,12 +66,11 @@ export function createReadFileTool(files: RunFiles, name: string, limit: number)
       if (isUnreadable(read)) return failed(`This file could not be read: ${read.reason}`)
       let chosen = choose(read.sections, args.from, args.to)
       if (typeof chosen === 'string') return failed(chosen)
-      const unread = read.unread ?? []
-      const goOn = chosen.flatMap(({ label }) => (unread.includes(label) ? [label] : [])).slice(0, MOST_READ_ON)
-      if (goOn.length > 0) {
-        read = await files.read(found, signal, { onProgress, goOn })
+      const labels = new Set(chosen.map(({ label }) => label))
+      const unread = (read.unread ?? []).filter((label) => labels.has(label)).slice(0, MOST_READ_ON)
+      if (unread.length > 0) {
+        read = await files.read(found, signal, { onProgress, unread })
         if (isUnreadable(read)) return failed(`These parts could not be read: ${read.reason}`)
-        const labels = new Set(chosen.map(({ label }) => label))
         chosen = read.sections.filter(({ label }) => labels.has(label))
       }
       const offset = typeof args.offset === 'number' ? args.offset : 0
@@ -81,7 +81,7 @@ export function createReadFileTool(files: RunFiles, name: string, limit: number)
 
 const failed = (content: string): ToolOutcome => ({ content, isError: true })
 
-/** No two have the same name. A sentence when there is none of that name. */
+/** No two files have the same name. Returns a sentence for the model if there is no such file. */
 function find(files: readonly FileRecord[], wanted: string): FileRecord | string {
   const key = nameKey(wanted)
   const found = files.find(({ id }) => id === wanted) ?? files.find(({ name }) => nameKey(name) === key)
@@ -99,7 +99,7 @@ function choose(all: readonly ExtractSection[], from: unknown, to: unknown): Ext
   const last = to === undefined ? all.length - 1 : positionOf(all, to)
   if (first === -1 && from !== undefined) return noSuchPart(all, from)
   if (last === -1 && to !== undefined) return noSuchPart(all, to)
-  if (last < first && all.length > 0) return 'The end lies before the beginning: `to` must not come before `from`.'
+  if (last < first && all.length > 0) return '`to` comes before `from`: the end must not be before the beginning.'
   return all.slice(first, last + 1)
 }
 
@@ -110,7 +110,7 @@ const noSuchPart = (all: readonly ExtractSection[], wanted: unknown): string => 
 
 const isDivided = ([first]: readonly ExtractSection[]): boolean => first !== undefined && labelOf(first) !== ''
 
-/** `3`, `page 3`, `Orders`, `sheet orders`; a number also counts the parts where their labels have none. */
+/** Understands `3`, `page 3`, `Orders` and `sheet orders`. If the labels have no numbers, a number counts the parts. */
 function positionOf(all: readonly ExtractSection[], wanted: unknown): number {
   const text = oneLine(String(wanted), 100).toLowerCase()
   const labels = all.map((section) => labelOf(section).toLowerCase())
@@ -143,7 +143,8 @@ function piece(
   ]
   if (total === 0 && chosen.length < wanted.length) return head.join('\n')
   if (total === 0) return [...head, '[note: No text was found here.]'].join('\n')
-  if (offset >= total) return [...head, `[There is nothing behind offset ${offset}: it ends at ${total}.]`].join('\n')
+  if (offset >= total)
+    return [...head, `[There is nothing after offset ${offset}: the text ends at ${total}.]`].join('\n')
   const parts = isDivided(chosen) ? `${nameSections(chosen, sections)}, ` : ''
   const where = (end: number) => `[${parts}characters ${offset} to ${end} of ${total}]`
   const range = rangeOf(chosen, sections)
@@ -153,7 +154,7 @@ function piece(
   return [...head, where(end), text, ...(end < total ? [more(end)] : [])].join('\n')
 }
 
-/** The arguments that choose the same sections again. */
+/** Arguments that choose the same sections again. */
 function rangeOf(chosen: readonly ExtractSection[], all: readonly ExtractSection[]): string {
   const [first, last] = [chosen[0], chosen.at(-1)]
   if (first === undefined || last === undefined || !isDivided(chosen)) return ''

@@ -1,29 +1,29 @@
-// An extract as text for a model: sections under their labels, and nothing in them that could pass for a frame of ours. Only what
-// is shown is looked at: an extract may be long, and the event loop has others to serve.
+// An extract as text for a model: sections under their labels, and no line in them that looks like one of our own markers. Only
+// the part that is shown is processed, because an extract may be long and the event loop must not be blocked.
 
 import type { Extract, ExtractSection } from '../../domain/file.ts'
 import { oneLine } from '../../domain/file-frame.ts'
 
 export interface Piece {
   text: string
-  /** Where it ends, counted in characters of the extract from the first section, two between two sections. */
+  /** Where it ends: characters of the extract from its first section on, with two between sections. */
   end: number
-  /** The section in which it ends, and how much of that is shown. */
+  /** Index of the section in which it ends, and how many characters of that section are shown. */
   next: number
   offset: number
 }
 
 const GAP = '\n\n'
-/** Less of a section than this is not worth showing. */
+/** In characters. Less of a section is not worth showing. */
 const LEAST_PIECE = 200
 
-/** What `end` counts up to. */
+/** The largest `end` that a piece can have. */
 export const lengthOf = (sections: readonly ExtractSection[]): number =>
   sections.reduce((sum, { text }) => sum + text.length + GAP.length, -GAP.length)
 
 export const labelOf = ({ label }: ExtractSection): string => oneLine(label, 100)
 
-/** The sections from `start` on, as far as there is room: whole ones, then a part of the next. */
+/** The sections from `start` on that fit: whole ones, then a part of the next. */
 export function renderFrom(sections: readonly ExtractSection[], start: number, room: number): Piece {
   const shown: string[] = []
   let left = room
@@ -46,41 +46,41 @@ export function renderFrom(sections: readonly ExtractSection[], start: number, r
   return { text: shown.join(GAP), end: lengthOf(sections), next: sections.length, offset: 0 }
 }
 
-/** As much of the beginning as fits, and how long that is in the text itself. */
+/** As much of the beginning as fits, and its length before lines were indented. */
 function take(text: string, room: number): { text: string; length: number } {
   if (text.length > room && room < LEAST_PIECE) return { text: '', length: 0 }
   for (let limit = room; ; ) {
     const length = cutPosition(text, limit)
     const shown = harmless(text.slice(0, length))
     if (shown.length <= room) return { text: shown, length }
-    // Lines that were moved are longer than they were: less of them is shown.
+    // Indented lines are longer than before, so fewer of them fit.
     limit = Math.floor(length * (room / shown.length))
   }
 }
 
-/** A border that lies further back than this share of the room, or than this many characters, is none: too much would be lost. */
+/** How far back a border may be, as a share of the room and in characters. Further back, too much text would be lost. */
 const FURTHEST_SHARE = 0.5
 const FURTHEST_BACK = 20_000
 
 /**
- * Where to cut a text so that at most `limit` characters remain: behind a paragraph, a row, a list item or a sentence; failing
- * that behind a line, then a word; never inside of a character.
+ * Where to cut a text so that at most `limit` characters remain: after a paragraph, row, list item or sentence if possible,
+ * otherwise after a line or a word, and never inside a character.
  */
 export function cutPosition(text: string, limit: number): number {
   if (text.length <= limit) return text.length
   const room = Math.max(0, Math.floor(limit))
   const least = Math.max(Math.floor(room * FURTHEST_SHARE), room - FURTHEST_BACK)
-  // One more character shows whether what ends here ends a sentence.
+  // One more character shows whether a sentence ends here.
   const tail = text.slice(least, room + 1)
   for (const border of [lastWholeThought(tail), tail.lastIndexOf('\n') + 1, tail.search(/\s\S*$/) + 1]) {
     if (border > 0 && least + border <= room) return least + border
   }
-  // Half of a surrogate pair is no text.
+  // Half of a surrogate pair is not valid text.
   const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(room - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(room))
   return isSplit ? room - 1 : room
 }
 
-/** Paragraphs, rows of tables, list items and headings end with their line; a line inside of a sentence does not count. */
+/** Paragraphs, table rows, list items and headings end with their line. A line break inside a sentence does not count. */
 const BORDER = /\n(?=\s*(?:\n|\||[-*+] |#{1,6} |\d+[.)] ))|[.!?…]["'”’)\]]*\s|[。！？]/gu
 
 function lastWholeThought(tail: string): number {
@@ -89,14 +89,14 @@ function lastWholeThought(tail: string): number {
   return last
 }
 
-/** Frames stand at the left edge. A line of a file that begins like one, whatever invisible stands before it, is moved away from there. */
+/** Our markers begin a line. A line of the file that begins like one, even after invisible characters, is indented. */
 const harmless = (text: string): string =>
   text
     .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
     .replace(/^(?=(?:[^\S\n]|(?!\n)[\p{Cc}\p{Cf}])*[[［【])/gmu, '  ')
     .trimEnd()
 
-/** `pages 4–12 of 12`, `sheets Orders, Customers`, `page 7 of 9`; how many there are, where the sections have no names. */
+/** `pages 4–12 of 12`, `sheets Orders, Customers`, `page 7 of 9`. */
 export function nameSections(some: readonly ExtractSection[], all: readonly ExtractSection[]): string {
   const labels = some.map(labelOf)
   const [first = '', last = ''] = [labels[0], labels.at(-1)]
@@ -114,19 +114,19 @@ export function nameSections(some: readonly ExtractSection[], all: readonly Extr
   return isOneKind ? `${kind}${names.length === 1 ? '' : 's'} ${list}` : list
 }
 
-/** What can be shown: the other sections were not read yet. */
+/** The sections that can be shown. The others were not read yet. */
 export const readSections = ({ sections, unread = [] }: Extract): ExtractSection[] => {
   const missing = new Set(unread)
   return missing.size === 0 ? sections : sections.filter(({ label }) => !missing.has(label))
 }
 
-/** Which sections are missing, and how to get them; null when none is. */
+/** Says which sections are missing and how to get them. Null if none is. */
 export function unreadNote({ unread = [] }: Extract, tool: string): string | null {
   const [first] = unread
   if (first === undefined) return null
   const [are, them] = unread.length === 1 ? ['is', 'it'] : ['are', 'them']
   const ask = `ask for ${them} with ${tool}, from ${JSON.stringify(oneLine(first, 100))}`
-  return `${nameRanges(unread)} ${are} not read yet, because that takes longer than there was time; ${ask}.`
+  return `${nameRanges(unread)} ${are} not read yet, because there was not enough time; ${ask}.`
 }
 
 /** `pages 3–5, 9`. */

@@ -1,4 +1,4 @@
-// The files of a session as one run sees them: looked up, read and shown, each at most once.
+// The files of a session as one run sees them. Each is looked up, read and shown once at most.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Extract, FileRecord } from '../../domain/file.ts'
@@ -11,44 +11,43 @@ import { withDistinctNames } from './distinct-names.ts'
 import type { FilePart } from './file-parts.ts'
 
 export interface RunFiles {
-  /** In the order in which they came, under names that tell them apart. */
+  /** In the order of their arrival, under distinct names. */
   ofSession(): Promise<readonly FileRecord[]>
   /** The file that a message of this session refers to. */
   find(part: FilePart): Promise<FileRecord | Unreadable>
   /**
-   * The words in it. With `pen` the run shows how far it has come, and a failure is logged. Throws only when the run is told to
-   * stop.
+   * The text of a file. With `pen`, the run shows the progress and logs a failure. Throws only when the run is told to stop.
    */
   read(file: FileRecord, signal: AbortSignal, options?: ReadOptions): Promise<Extract | Unreadable>
   data(file: FileRecord): Promise<Buffer | Unreadable>
-  /** A picture as a JPEG of at most so many bytes. Throws only when the run is told to stop. */
+  /** A picture as a JPEG of at most `maxBytes`. Throws only when the run is told to stop. */
   shrunk(file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer | Unreadable>
-  /** Shows that a file has reached the model, however. */
+  /** Shows that the model has got the file, as text or as it is. */
   tell(file: FileRecord, pen: Pen): void
-  /** Whether files may be attached as they are. */
+  /** Whether the model may get files as they are. */
   readonly attaches: boolean
-  /** The model has refused them: from now on the run gets along with text. */
+  /** The model has refused them: from now on the run sends their text. */
   stopAttaching(): void
 }
 
 export interface ReadOptions {
   pen?: Pen
   onProgress?: (done: number, total: number) => void
-  /** Sections to read that an earlier time had to leave unread. */
-  goOn?: 'all' | readonly string[]
+  /** Sections to read now that were left unread earlier. */
+  unread?: 'all' | readonly string[]
 }
 
-/** Why there is nothing to show: a sentence for people. */
 export interface Unreadable {
+  /** Why there is nothing to show, as a sentence for people. */
   reason: string
 }
 
 export const isUnreadable = (value: object): value is Unreadable => 'reason' in value
 
-const isUnread = (read: Extract | Unreadable, labels: readonly string[]): boolean =>
+const hasUnread = (read: Extract | Unreadable, labels: readonly string[]): boolean =>
   !isUnreadable(read) && (read.unread ?? []).some((label) => labels.includes(label))
 
-/** Progress of one file is at most this many events. */
+/** Events that show the progress of one file, at most. */
 const MOST_EVENTS = 20
 
 export function createRunFiles(
@@ -62,7 +61,7 @@ export function createRunFiles(
   let attaches = true
   let listed: Promise<readonly FileRecord[]> | null = null
 
-  /** What a client is told of a file; the same again is not said again. */
+  /** Tells the client about a file. The same state is told once. */
   function show(file: FileRecord, pen: Pen, state: { status: string; [more: string]: unknown }): void {
     const content = { file_id: file.id, name: file.name, ...state }
     const text = JSON.stringify(content)
@@ -75,7 +74,7 @@ export function createRunFiles(
       content,
       timestamp: pen.timestamp(),
     })
-    // It is seen at once. That it is in the log is not waited for: the step's own events are behind it.
+    // Clients see it at once. Nothing waits for the commit, because the step's own events come after it.
     pen.flush().catch((error: unknown) => log.warn('an event of a file is late', { error }))
   }
 
@@ -100,7 +99,7 @@ export function createRunFiles(
           shown = part
           show(file, pen, { status: 'reading', done, total })
         },
-        options.goOn,
+        options.unread,
       )
       if (pen !== undefined) show(file, pen, { status: 'read' })
       return extract
@@ -117,9 +116,9 @@ export function createRunFiles(
   }
 
   async function lookUp({ id }: FilePart): Promise<FileRecord | Unreadable> {
-    // A client may write any id into its message.
+    // A client can write any id into its message, so the owner is checked.
     const file = (await ofSession()).find((one) => one.id === id && one.owner === run.owner)
-    return file ?? { reason: 'It is not there any more.' }
+    return file ?? { reason: 'It no longer exists.' }
   }
 
   function ofSession(): Promise<readonly FileRecord[]> {
@@ -140,12 +139,12 @@ export function createRunFiles(
 
     async read(file, signal, options = {}) {
       const known = extracts.get(file.id)
-      const { goOn = [] } = options
-      // Pages that are asked for by name are read now; that all should be read was tried when the run first saw the file.
-      const isMissing = known !== undefined && goOn !== 'all' && goOn.length > 0 && isUnread(await known, goOn)
+      const { unread = [] } = options
+      // Pages that are asked for by name are read now. Reading all was tried when the run first saw the file.
+      const isMissing = known !== undefined && unread !== 'all' && unread.length > 0 && hasUnread(await known, unread)
       const reading = known === undefined || isMissing ? readOnce(file, signal, options) : known
       extracts.set(file.id, reading)
-      // What was broken off says nothing about the file.
+      // A read that was stopped says nothing about the file, so it is not kept.
       reading.catch(() => extracts.delete(file.id))
       return reading
     },

@@ -20,7 +20,7 @@ import {
 import { estimatePages } from './show-files.ts'
 
 describe('a file that comes with a message', () => {
-  test('reaches the model as text behind the words, and the client sees how it is read', async () => {
+  test('reaches the model as text after the words, and the client sees how it is read', async () => {
     const server = openWithFiles()
     const file = await server.add('report.pdf', PDF, pages(2, 15))
     const { events } = await server.say('Sum it up.', [file])
@@ -55,7 +55,7 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
-  test('is an image or a PDF for a model that takes these, and is not read then', async () => {
+  test('is sent as an image or a PDF to a model that accepts these, and is not read', async () => {
     const server = openWithFiles({ input: ['text', 'image', 'pdf'] })
     const photo = await server.add('photo.png', 'image/png', text('never read'), Buffer.from('png'))
     const report = await server.add('report.pdf', PDF, text('never read'), Buffer.from('/Type /Page'))
@@ -86,7 +86,7 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
-  test('has a name of its own beside others of that name, for the model and for the client', async () => {
+  test('gets a distinct name if another file has the same, for the model and for the client', async () => {
     const server = openWithFiles({ input: ['text', 'image'], contextWindow: 12_000 })
     const image = (words: string) => server.add('image.png', 'image/png', text(words))
     const { accepted, events } = await server.say('Look.', [await image('One'), await image('Two')])
@@ -103,7 +103,7 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
-  test('is the text in it where the model does not see images', async () => {
+  test('is sent as its text if the model does not accept images', async () => {
     const server = openWithFiles({ input: ['text', 'pdf'] })
     await server.say('Look.', [await server.add('photo.png', 'image/png', text('EXIT'))])
     const note = '[note: The image itself is not shown to you; this is the text that was found in it.]'
@@ -118,7 +118,7 @@ describe('a file that comes with a message', () => {
     ['a PDF with too many pages', PDF, Buffer.from('/Count 101'), 1_000_000],
     ['a PDF with more pages than there is room for', PDF, Buffer.from('/Count 40'), 128_000],
     ['an image that there is no room for', 'image/png', Buffer.from('png'), 3_000],
-  ])('is text when it is %s', async (_, type, bytes, contextWindow) => {
+  ])('is sent as text when it is %s', async (_, type, bytes, contextWindow) => {
     const server = openWithFiles({ input: ['text', 'image', 'pdf'], contextWindow })
     await server.say('Look.', [await server.add('a', type, text('EXIT'), bytes)])
     const [message] = users(server.requests[0])
@@ -127,7 +127,7 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
-  test('is a smaller image where it is too large, alone or with the others', async () => {
+  test('is sent as a smaller image if it is too large, alone or with the others', async () => {
     const server = openWithFiles({ input: ['text', 'image'] })
     const photos: [string, number][] = [
       ['large', 3_750_001],
@@ -153,7 +153,7 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
-  test('that cannot be made smaller is told with the reason', async () => {
+  test('that cannot be made smaller is reported with the reason', async () => {
     const server = openWithFiles({ input: ['text', 'image'] })
     const broken = new ServerError('file_unreadable', 'It is damaged.')
     await server.say('Look.', [await server.add('a.png', 'image/png', broken, Buffer.alloc(3_750_001))])
@@ -161,7 +161,7 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
-  test('goes to the model as text after the model has refused it as it is', async () => {
+  test('is sent as text after the model has refused it as it is', async () => {
     const refusal = { error: { code: 'model_bad_request' } } as const
     const server = openWithFiles({
       input: ['text', 'image'],
@@ -195,7 +195,7 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
-  test('that cannot be read is told to the model, the client and the log, and the run goes on', async () => {
+  test('that cannot be read is reported to the model, the client and the log, and the run goes on', async () => {
     const server = openWithFiles()
     const locked = new ServerError('file_unreadable', 'It is locked with a password.')
     const files = [
@@ -240,7 +240,7 @@ describe('a file that comes with a message', () => {
     await server.events(await server.start('', { input }))
     expect(server.reads).toEqual([])
     const lines = ['secret.txt', 'loose.txt', 'gone.txt'].map(
-      (name) => `[file: ${name}]\nThis file could not be read: It is not there any more.`,
+      (name) => `[file: ${name}]\nThis file could not be read: It no longer exists.`,
     )
     expect(users(server.requests[0])).toEqual([{ role: 'user', content: [FILES_NOTICE, ...lines].join('\n\n') }])
     await server.close()
@@ -253,7 +253,7 @@ describe('a file that comes with a message', () => {
     await server.close()
   })
 
-  test('does not keep a run that is stopped while it is read', async () => {
+  test('does not hold up a run that is stopped while the file is read', async () => {
     const server = openWithFiles()
     const file = await server.add('a.txt', 'text/plain', text('x'))
     let reading = () => {}
@@ -301,7 +301,7 @@ describe('files in the history', () => {
     await server.close()
   })
 
-  test('leave room for the newest: half of the history at most, older ones a quarter', async () => {
+  test('leave room for the newest: it gets half of the history at most, older ones a quarter', async () => {
     const server = openWithFiles({ contextWindow: 8_000 })
     const { accepted } = await server.say('One.', [
       await server.add('a.txt', 'text/plain', text('Alpha beta. '.repeat(3_000))),
@@ -316,7 +316,7 @@ describe('files in the history', () => {
     await server.close()
   })
 
-  test('give way to what follows them, so that the question stays', async () => {
+  test('give way to the messages after them, so that the question stays', async () => {
     const look = testTool({ name: 'look', call: async () => ({ content: 'z'.repeat(8_000), isError: false }) })
     const call = (at: number) => ({ parts: [{ tool_call: { name: 'look', arguments: { at } } }] })
     const server = openWithFiles({
@@ -332,7 +332,7 @@ describe('files in the history', () => {
     await server.close()
   })
 
-  test('are only named, and not read, where there is no room for them', async () => {
+  test('are only named, and not read, if there is no room for them', async () => {
     const server = openWithFiles({ contextWindow: 4_000 })
     const big = text('Alpha beta. '.repeat(3_000))
     let accepted: AcceptedRun | null = null
@@ -354,8 +354,8 @@ describe('files in the history', () => {
 test.each([
   ['its page objects', '<< /Type /Pages /Count 2 >> << /Type /Page >> << /Type/Page/Parent 1 0 R >>', 2],
   ['the count of its tree', '<< /Type /Pages /Kids [] /Count 120 >>', 120],
-  ['its size, where neither lies open', 'x'.repeat(250_000), 3],
-  ['its size, where the tree says nothing', '/Count 0', 1],
-])('pages are told by %s', (_, text, pages) => {
+  ['its size, if neither can be seen', 'x'.repeat(250_000), 3],
+  ['its size, if the tree does not say', '/Count 0', 1],
+])('the number of pages comes from %s', (_, text, pages) => {
   expect(estimatePages(Buffer.from(text))).toBe(pages)
 })

@@ -1,5 +1,5 @@
-// What a model is shown of the files in a conversation: those of the newest message that has any first, older ones with what is
-// left, all within a share of the context window.
+// Decides what a model sees of the files in a conversation. The newest message with files comes first, older ones get what is
+// left, and all of them together get a share of the context window.
 
 import type { ModelInput } from '../../domain/agent.ts'
 import { type Extract, type FileRecord, isImage } from '../../domain/file.ts'
@@ -12,14 +12,14 @@ import { type FileText, filesText } from './file-text.ts'
 import { isUnreadable, type RunFiles, type Unreadable } from './run-files.ts'
 
 export interface ShownFiles {
-  /** By the id of the message. */
+  /** By message id. */
   messages: ReadonlyMap<string, MessageFiles>
-  /** The tool would show more. */
+  /** Something was left out that the tool can show. */
   isLeftOut: boolean
 }
 
 export interface MessageFiles {
-  /** Stands behind the user's words. */
+  /** Comes after the user's words. */
   text: string
   attachments: ModelAttachment[]
 }
@@ -32,29 +32,30 @@ export interface ShowOptions {
   room: number
   correction: number
   pen: Pen
-  /** The run whose own files are shown as they are read: those of earlier ones were. */
+  /** Clients see the progress of this run's own files. Those of earlier runs were shown before. */
   runId: string
   signal: AbortSignal
-  /** The name of the tool that shows the rest. */
+  /** Name of the tool that shows the rest. */
   tool: string
 }
 
-/** Of the room for the history. The follow-up question comes without the file: its message keeps the larger share. */
+/** Shares of the room for the history. The newest file keeps the larger one also when a follow-up question comes without a file. */
 const NEWEST_SHARE = 1 / 2
 const OLDER_SHARE = 1 / 4
-/** With less room than this many tokens a file is only named. */
+/** In tokens. With less room than this, a file is only named. */
 const LEAST_SHARE = 200
 
-/** What the strictest provider takes in one image (5 MB of base64), and of all kinds in one request. */
+/** What the strictest provider accepts as one image: 5 MB of base64. */
 const MAX_IMAGE_BYTES = 3_750_000
-/** Of one that had to be made smaller: ten of them fit into one request. */
+/** For an image that was made smaller. Ten of them fit into one request. */
 const MAX_SHRUNK_BYTES = 1_000_000
 const MAX_PDF_BYTES = 5_000_000
+/** In one request. */
 const MAX_ATTACHED_BYTES = 10_000_000
 const MAX_PDF_PAGES = 100
 
 const IMAGE_TOKENS = 1_500
-/** Providers look at a page as text and as an image. */
+/** Providers read a page as text and as an image. */
 const PAGE_TOKENS = 2_000
 
 export async function showFiles(
@@ -68,7 +69,7 @@ export async function showFiles(
   let isNewest = true
   let olderRoom = room * OLDER_SHARE
   let bytesLeft = MAX_ATTACHED_BYTES
-  /** Tokens of all that is newer: it goes first. */
+  /** Tokens of everything newer, which takes precedence. */
   let newer = 0
   for (const message of history.toReversed()) {
     if (message.brokenOff === true) continue
@@ -117,7 +118,7 @@ async function showParts(
   let left = share
   let attachedBytes = 0
   const attachments: ModelAttachment[] = []
-  /** What is only known once it is read is read together, when all else is decided. */
+  /** Files that have to be read are read together at the end. */
   const texts: (FileText | (() => Promise<FileText>))[] = []
   for (const part of parts) {
     const file = await files.find(part)
@@ -141,7 +142,7 @@ async function showParts(
       texts.push({ as: 'line', name: file.name, line, isLeftOut: false })
       continue
     }
-    texts.push(async () => textFile(file, await files.read(file, signal, pen === null ? {} : { pen, goOn: 'all' })))
+    texts.push(async () => textFile(file, await files.read(file, signal, pen === null ? {} : { pen, unread: 'all' })))
   }
   const read = await Promise.all(texts.map((one) => (typeof one === 'function' ? one() : one)))
   const { text, isCut } = filesText(read, (left / correction) * 4, tool)
@@ -162,7 +163,7 @@ const unreadable = (name: string, { reason }: Unreadable): FileText => ({
   isLeftOut: false,
 })
 
-/** Null: it has to reach the model as text. */
+/** Null if the model has to get the file as text. */
 async function attach(
   files: RunFiles,
   file: FileRecord,
@@ -190,10 +191,10 @@ interface Attachment extends ModelAttachment {
   dataBytes: number
 }
 
-/** About how large a page of a scan is: what is assumed where the file does not show its pages. */
+/** About the size of a scanned page. Used when the file does not show its pages. */
 const BYTES_A_PAGE = 100_000
 
-/** About how many pages a PDF has, without reading it: its page objects where they lie open, otherwise a guess by its size. */
+/** About how many pages a PDF has: counted if its page objects are not compressed, otherwise guessed from its size. */
 export function estimatePages(pdf: Buffer): number {
   const text = pdf.toString('latin1')
   const pages = text.match(/\/Type\s*\/Page(?![A-Za-z])/g)?.length ?? 0

@@ -1,4 +1,4 @@
-// The files of a conversation at one step of the model: what it is shown, and whether it can ask for more.
+// The files of a conversation in one step: what the model sees of them, and whether it can ask for more.
 
 import type { FileRecord } from '../../domain/file.ts'
 import type { StoredMessage } from '../../domain/message.ts'
@@ -14,14 +14,14 @@ import { noFiles, type ShownFiles, showFiles } from './show-files.ts'
 
 export interface StepFiles {
   shown: ShownFiles
-  /** With the tool that reads files, where there is more to read. */
+  /** Includes the tool that reads files if there is more to read. */
   tools: ReadonlyMap<string, Tool>
 }
 
-/** Of the newest files: how many a sub-agent is told by name. */
+/** How many of the newest files a sub-agent is told about. */
 const MOST_NAMED = 20
 
-/** `limit`: how many messages were asked for. */
+/** `limit` is how many messages were asked for; with fewer in `history`, that is all of them. */
 export async function stepFiles(
   scope: RunScope,
   lane: Lane,
@@ -39,7 +39,7 @@ export async function stepFiles(
     return { shown: named(ofSession, history, readFileName(tools)), tools: withReadFile(scope, agent, tools) }
   }
   const hasParts = history.some((message) => filePartsOf(message).length > 0)
-  // A conversation that is short and has no files must not cost a look into the store.
+  // A short conversation without files must not cost a read from the store.
   if (!hasParts && history.length < limit) return { shown: noFiles, tools }
   const all = withReadFile(scope, agent, tools)
   const correction = agent.correction.value
@@ -58,7 +58,7 @@ export async function stepFiles(
   return { shown, tools: hasMore ? all : tools }
 }
 
-/** A sub-agent was asked in words, so it is told behind the question which files there are, and reads those that it needs. */
+/** A sub-agent gets its question as text. After it, the files are listed, and the sub-agent reads those it needs. */
 function named(files: readonly FileRecord[], history: readonly StoredMessage[], tool: string): ShownFiles {
   const question = history.find((message) => message.role === 'user')
   if (question === undefined) return noFiles
@@ -69,12 +69,12 @@ function named(files: readonly FileRecord[], history: readonly StoredMessage[], 
     isLeftOut: true,
   }))
   const older = files.length - lines.length
-  const more = older === 0 ? '' : `\n\n[${older} older ${older === 1 ? 'file is' : 'files are'} not named here]`
+  const more = older === 0 ? '' : `\n\n[${older} older ${older === 1 ? 'file is' : 'files are'} not listed here]`
   const text = filesText(lines, 0, tool).text + more
   return { messages: new Map([[question.id, { text, attachments: [] }]]), isLeftOut: true }
 }
 
-/** A name of the agent's own wins. */
+/** The agent's own tools keep their names. */
 export function withReadFile(
   { files }: RunScope,
   { definition }: AgentParts,
@@ -82,7 +82,7 @@ export function withReadFile(
 ): ReadonlyMap<string, Tool> {
   if (files === null) return tools
   const name = readFileName(tools)
-  // A result must leave room for others beside it: a character for each token is a quarter of the window.
+  // A result must leave room for others. As many characters as the window has tokens are a quarter of it.
   const limit = Math.min(definition.limits.toolResultChars, definition.model.contextWindow)
   return new Map([...tools, [name, createReadFileTool(files, name, limit)]])
 }

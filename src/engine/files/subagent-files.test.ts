@@ -88,7 +88,7 @@ describe('a sub-agent that is called like a tool', () => {
     await server.close()
   })
 
-  test('is told of no files where there are none', async () => {
+  test('is told about no files if there are none', async () => {
     const server = openWithClerk([done])
     await server.say('Go.')
 
@@ -109,11 +109,11 @@ describe('a sub-agent that is called like a tool', () => {
     const [question] = users(server.asked.at(-1))
     const names = question?.content.match(/^\[file: .*\]$/gm) ?? []
     expect(names).toEqual(Array.from({ length: 20 }, (_, at) => `[file: ${at + 2}.txt]`))
-    expect(question?.content.endsWith('\n\n[2 older files are not named here]')).toBe(true)
+    expect(question?.content.endsWith('\n\n[2 older files are not listed here]')).toBe(true)
     await server.close()
   })
 
-  test('reads files also after it has waited for a person', async () => {
+  test('still reads files after it has waited for a person', async () => {
     const operator: Caller = { user: 'ada', role: 'operator' }
     const rules: CallRules = {
       judge: async (call) =>
@@ -149,7 +149,7 @@ describe('a sub-agent that is called like a tool', () => {
 })
 
 describe('an agent that a conversation is handed to', () => {
-  test('sees its files as the one before did, and reads on in them', async () => {
+  test('sees its files as the agent before did, and can read on in them', async () => {
     const server = openWithClerk([done, readFile({ file: 'old.txt' }), done], { handoff: true })
     const { accepted } = await server.say('One.', [await server.add('old.txt', 'text/plain', text('Alpha.'))])
     const { events } = await server.say('Two.', [await server.add('new.txt', 'text/plain', text('Beta.'))], accepted)

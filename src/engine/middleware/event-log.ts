@@ -1,7 +1,7 @@
 import type { Logger } from '../../domain/logger.ts'
 import type { Middleware } from './middleware.ts'
 
-/** Logs every event's type at debug level; what it says goes under `content`, which is dropped unless asked for. */
+/** Logs the type of every event at debug level. The event itself is `content`, which the log drops unless it was asked for. */
 export function createEventLog(logger: Logger): Middleware {
   return (event, { sessionId, runId, correlationId }) => {
     logger.debug('event', {

@@ -14,11 +14,11 @@ const text = (delta: string): RunEvent => ({ type: 'TEXT_MESSAGE_CONTENT', messa
 const custom: RunEvent = { type: 'CUSTOM', name: 'progress', value: 1 }
 
 describe('a chain', () => {
-  test('is nothing when it is empty, so that nobody pays for it', () => {
+  test('is null when it is empty, so that it costs nothing', () => {
     expect(chain([])).toBeNull()
   })
 
-  test('passes an event on from one to the next and ends where one drops it', () => {
+  test('passes an event from one to the next and stops when one drops it', () => {
     const seen: string[] = []
     const note = (name: string) => (event: RunEvent) => {
       seen.push(name)
@@ -30,14 +30,14 @@ describe('a chain', () => {
     expect(seen).toEqual(['first', 'last', 'first'])
   })
 
-  // Programs in JavaScript have no types that would say so.
-  test.each([[Promise.resolve(text('a'))], [undefined], [5]])('takes no %s for an event', (given) => {
+  // The types forbid this, but programs in JavaScript have none.
+  test.each([[Promise.resolve(text('a'))], [undefined], [5]])('does not accept %s as an event', (given) => {
     const untyped = (() => given) as unknown as Middleware
-    expect(() => chain([untyped])?.(text('a'), scope)).toThrow('A middleware gave back no event.')
+    expect(() => chain([untyped])?.(text('a'), scope)).toThrow('A middleware did not return an event.')
   })
 })
 
-test('redaction replaces every match in what is said and leaves the rest alone', () => {
+test('redaction replaces every match in texts and results, and leaves other events alone', () => {
   const redact = createRedaction([/sk-\w+/, /secret/gi])
   expect(redact(text('use sk-1 and sk-2, Secret'), scope)).toEqual(text('use [redacted] and [redacted], [redacted]'))
   const result: RunEvent = { type: 'TOOL_CALL_RESULT', messageId: 'm', toolCallId: 'c', content: 'sk-3' }
@@ -50,7 +50,7 @@ test('metadata is added to the first event of a run', () => {
   expect(createRunMetadata({ b: 2 })(started, scope)).toEqual({ ...started, metadata: { a: 1, b: 2 } })
 })
 
-test('the rate limit thins out progress and nothing else', async () => {
+test('the rate limit drops progress events and nothing else', async () => {
   const clock = createManualClock()
   const limit = createRateLimit(2, clock)
   expect([1, 2, 3].map(() => limit(custom, scope) !== null)).toEqual([true, true, false])
@@ -59,7 +59,7 @@ test('the rate limit thins out progress and nothing else', async () => {
   expect(limit(custom, scope)).toEqual(custom)
 })
 
-test('the event log tells the type as metadata and the event as content', () => {
+test('the event log writes the type as metadata and the event as content', () => {
   const lines: unknown[] = []
   const log = createEventLog({ ...silentLogger, debug: (message, fields) => void lines.push([message, fields]) })
   expect(log(custom, scope)).toEqual(custom)

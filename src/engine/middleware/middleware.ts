@@ -2,9 +2,9 @@ import type { RunEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 
 /**
- * Sees every event before it is appended and may change or drop it, so that replay equals live. It must be quick and must
- * not throw. A run's first and terminal events cannot be dropped, and when a TOOL_CALL_START is dropped the call never runs
- * and leaves no other event.
+ * Sees every event before it is appended, and may change or drop it. So replayed events are the same as live ones. It must be
+ * quick and must not throw. The first and the last event of a run cannot be dropped. If a TOOL_CALL_START is dropped, the call
+ * never runs and leaves no other event.
  */
 export type Middleware = (event: RunEvent, scope: MiddlewareScope) => RunEvent | null
 
@@ -12,7 +12,7 @@ export interface MiddlewareScope {
   sessionId: string
   runId: string
   agent: string
-  /** Of the request that brought the run. */
+  /** Id of the request that started the run. */
   correlationId?: string
 }
 
@@ -23,9 +23,9 @@ export const middlewareScope = ({ id, sessionId, agent, input }: RunRecord): Mid
   ...(input.correlationId === undefined ? {} : { correlationId: input.correlationId }),
 })
 
-const NO_EVENT = 'A middleware gave back no event. Give back the event or null, and at once: it cannot be async.'
+const NO_EVENT = 'A middleware did not return an event. Return the event or null. It cannot be async.'
 
-/** One function for the whole chain; null when there is nothing to do, so that the hot path can skip it. */
+/** One function for the whole chain. Null if the chain is empty, so that the hot path can skip it. */
 export function chain(middleware: readonly Middleware[]): Middleware | null {
   if (middleware.length === 0) return null
   return (event, scope) => {
@@ -33,7 +33,7 @@ export function chain(middleware: readonly Middleware[]): Middleware | null {
     for (const layer of middleware) {
       current = layer(current, scope)
       if (current === null) return null
-      // In a program without types it may be a promise, which no reader could make sense of.
+      // A program in JavaScript may return a promise here, which no client could read.
       if (typeof current?.type !== 'string') throw new TypeError(NO_EVENT)
     }
     return current

@@ -2,8 +2,8 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Middleware } from './middleware.ts'
 
 /**
- * Drops CUSTOM and ACTIVITY_SNAPSHOT events of a run beyond so many a second: what a chatty tool says about its progress may
- * be thinned out. Answers, calls and state never are, for they would be wrong with a piece missing.
+ * Drops CUSTOM and ACTIVITY_SNAPSHOT events of a run beyond `perSecond`, for tools that report their progress too often. Other
+ * events are never dropped: an answer, a call or the state would be wrong with a piece missing.
  */
 export function createRateLimit(perSecond: number, clock: Pick<Clock, 'mono'>): Middleware {
   const runs = new Map<string, { second: number; count: number }>()

@@ -1,11 +1,11 @@
 import type { Middleware } from './middleware.ts'
 
 /**
- * Replaces what the patterns match in the text of answers, reasoning, arguments and tool results. A match that is split over
- * two deltas is not seen: it is for secrets that a tool prints or a model repeats whole, not for censorship.
+ * Replaces what the patterns match in answers, reasoning, arguments and tool results. It does not find a match that is split
+ * over two deltas: use it for secrets that a tool prints or a model repeats whole, not for censorship.
  */
 export function createRedaction(patterns: readonly RegExp[], replacement = '[redacted]'): Middleware {
-  // `replaceAll` wants the global flag; without it a pattern means the same here.
+  // `replaceAll` needs the global flag.
   const all = patterns.map((pattern) => (pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`)))
   const redact = (text: string): string => all.reduce((out, pattern) => out.replaceAll(pattern, replacement), text)
   return (event) => {

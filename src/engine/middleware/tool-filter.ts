@@ -1,6 +1,6 @@
 import type { Middleware } from './middleware.ts'
 
-/** Only these tools may be called, or all but the denied ones. */
+/** Lets the model call only the tools in `allow`, if given, and none in `deny`. */
 export function createToolFilter(rule: { allow?: readonly string[]; deny?: readonly string[] }): Middleware {
   return (event) => {
     if (event.type !== 'TOOL_CALL_START') return event

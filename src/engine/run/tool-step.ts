@@ -104,7 +104,7 @@ async function carryOutAll(
   return { pending, handedTo }
 }
 
-const goOn: StepEnd = { pending: [], handedTo: null }
+const nothingLeft: StepEnd = { pending: [], handedTo: null }
 
 async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared: PreparedCall): Promise<StepEnd> {
   switch (prepared.type) {
@@ -113,10 +113,10 @@ async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared
       return { pending: [{ wait, isNew, subagentRunId: lane.subagentRunId }], handedTo: null }
     }
     case 'refused': {
-      if (scope.signal.aborted) return goOn
+      if (scope.signal.aborted) return nothingLeft
       const outcome = { content: prepared.reason, isError: true }
       await commitResult(scope, lane, agent, prepared.call, outcome, { durationMs: 0, isRefused: true })
-      return goOn
+      return nothingLeft
     }
     case 'run':
       return prepared.tool.location === 'server'
@@ -139,14 +139,14 @@ async function runServerTool(
   const durationMs = Math.round(scope.clock.mono() - began)
   if (scope.signal.aborted) {
     logCall(scope, agent, call, 'stopped', durationMs)
-    return goOn
+    return nothingLeft
   }
   if (outcome.usage !== undefined) scope.usage.addAll(outcome.usage)
   await commitResult(scope, lane, agent, call, withEditNote(outcome, prepared), {
     durationMs,
     ...(tool.effect === 'read' ? {} : { audit: finishedRecord(scope, agent, prepared, outcome, durationMs) }),
   })
-  return goOn
+  return nothingLeft
 }
 
 /** The model must know that the arguments were not the ones it wrote. */
@@ -170,12 +170,12 @@ async function runAgentTool(
   const other = scope.agents.get(tool.agent)
   if (other === undefined) {
     await result(`The agent ${tool.agent} is no longer served here.`, true, { durationMs: 0 })
-    return goOn
+    return nothingLeft
   }
   if (tool.handoff && lane.id !== null) {
     const content = 'Only the agent that talks to the user can hand the conversation on. Answer yourself.'
     await result(content, true, { durationMs: 0 })
-    return goOn
+    return nothingLeft
   }
   if (tool.handoff) {
     const content = `${tool.agent} has the conversation now and answers the user.`
@@ -187,9 +187,9 @@ async function runAgentTool(
   const end = await runSubagent(scope, lane, other, call, args)
   if (scope.signal.aborted) {
     logCall(scope, agent, call, 'stopped', durationMs())
-    return goOn
+    return nothingLeft
   }
   if (end.type === 'waiting') return { pending: end.pending, handedTo: null }
   await commitResult(scope, lane, agent, call, end.outcome, { durationMs: durationMs() })
-  return goOn
+  return nothingLeft
 }

@@ -1,4 +1,4 @@
-// An engine with files that a test makes up, and what the model was told of them.
+// An engine with files that a test makes up. It records what the model was told about them.
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { Extract, FileRecord, FileType } from '../../domain/file.ts'
@@ -37,7 +37,7 @@ export interface FilesOptions extends Pick<TestEngineOptions, 'agent' | 'tools' 
 export function openWithFiles(options: FilesOptions = {}) {
   const kept = new Map<string, Kept>()
   const reads: string[] = []
-  const goneOn: ('all' | readonly string[])[] = []
+  const unreadWanted: ('all' | readonly string[])[] = []
   const requests: ModelRequest[] = []
   const warnings: string[] = []
   const keep = (message: string) => void warnings.push(message)
@@ -48,17 +48,17 @@ export function openWithFiles(options: FilesOptions = {}) {
     return found
   }
   const files: Files = {
-    async read(file, signal, onProgress, goOn) {
+    async read(file, signal, onProgress, wanted) {
       signal.throwIfAborted()
       reads.push(file.name)
       const { content } = kept_(file)
       if (content instanceof Error) throw content
       const total = content.sections.length
       for (let done = 1; done < total; done += 1) onProgress?.(done, total)
-      if (content.unread === undefined || goOn === undefined) return content
-      goneOn.push(goOn)
-      // That all should be read is too much, as when the file was first seen.
-      const unread = content.unread.filter((label) => goOn === 'all' || !goOn.includes(label))
+      if (content.unread === undefined || wanted === undefined) return content
+      unreadWanted.push(wanted)
+      // There is never enough time to read all of them.
+      const unread = content.unread.filter((label) => wanted === 'all' || !wanted.includes(label))
       return { ...content, unread }
     },
     bytes: async (file) => kept_(file).bytes,
@@ -125,7 +125,7 @@ export function openWithFiles(options: FilesOptions = {}) {
     return { accepted, events: await server.events(accepted) }
   }
 
-  return { ...server, add, say, reads, goneOn, requests, warnings, kept }
+  return { ...server, add, say, reads, unreadWanted, requests, warnings, kept }
 }
 
 export const partOf = ({ id, name, mimeType }: FileRecord): ContentPart => ({
