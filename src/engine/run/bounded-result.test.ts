@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { boundedResult } from './bounded-result.ts'
 
-test('a result holds no half of a character, wherever it was cut', () => {
+test('a result never contains half a character, wherever it was cut', () => {
   expect(boundedResult('a😀b', 4)).toBe('a😀b')
   expect(boundedResult('a😀b', 2)).toBe('a\ufffd\n[The result was cut here: 2 of 4 characters are shown.]')
   expect(boundedResult('a\ud83d', 10)).toBe('a\ufffd')

@@ -1,6 +1,6 @@
 /**
- * A tool's result as it is kept and as the model sees it: what is longer is cut and says so. `isCut`: the tool cut it already.
- * Half a character, whoever cut it there, becomes U+FFFD: models refuse a conversation with one in it, now and ever after.
+ * A tool's result as it is stored and as the model sees it. A longer one is cut and says so. `isCut`: the tool has cut it already.
+ * Half a character at the cut becomes U+FFFD, because models refuse every request with one in its history.
  */
 export function boundedResult(content: string, limit: number, isCut = false): string {
   const whole = content.slice(0, limit).toWellFormed()

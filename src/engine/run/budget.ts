@@ -1,27 +1,27 @@
-// A run cannot run away: every limit ends it with `budget_exceeded` and says which one it was.
+// The limits of a run. Each one ends the run with `budget_exceeded` and says which limit it was.
 
 import type { RunLimits } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { TokenUsage } from '../../domain/event.ts'
 
 export interface Budget {
-  /** Call before each step; throws when the limit is used up. */
+  /** Call before each step. Throws at the limit, as the other methods do. */
   step(): void
-  /** Call with what the run has used so far. */
+  /** Call with everything that the run has used so far. */
   used(usage: readonly TokenUsage[]): void
   /** How many characters the model may still write. */
   readonly charactersLeft: number
-  /** Call with how many it has just written. */
+  /** Call with the number of characters that the model has just written. */
   wrote(characters: number): void
   /** Call before each tool call, in order. */
   toolCall(name: string, args: string): void
-  /** A limit of its own has been reached: nothing more may be done on it. */
+  /** Whether one of its own limits was reached. */
   readonly isSpent: boolean
 }
 
 /**
- * What a sub-agent does counts against its own limits and, as `whole`, against those of the run it is part of. `before` is what
- * the run had used when it began: that is not its own.
+ * For a sub-agent, `whole` is the budget of its run: everything counts against both. `before` is what the run had used when the
+ * sub-agent began, which does not count against the sub-agent's own limits.
  */
 export function createBudget(
   limits: RunLimits,

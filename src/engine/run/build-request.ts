@@ -1,4 +1,4 @@
-// Stored history and a run's input as a request to the model.
+// Makes a request to the model from the stored history and the run's input.
 
 import type { AgentDefinition } from '../../domain/agent.ts'
 import { type StoredMessage, textOf } from '../../domain/message.ts'
@@ -9,7 +9,7 @@ import { estimateTokens, messageTokens, selectWindow } from './context-window.ts
 
 export interface BuiltRequest {
   request: ModelRequest
-  /** Uncorrected estimate of its input tokens, to learn from; 0 where it holds files that only the model can count. */
+  /** Estimate of its input tokens, before the correction that is learned from it. 0 if it has files, which only the model can count. */
   estimated: number
 }
 
@@ -20,7 +20,7 @@ export function buildRequest(
   tools: readonly ModelTool[],
   sessionId: string,
   correction: number,
-  /** By the id of the message they came with. */
+  /** By the id of the message that they came with. */
   files: ReadonlyMap<string, MessageFiles> = new Map(),
 ): BuiltRequest {
   const { system, fixed, budget } = roomFor(agent, input, tools, correction)
@@ -39,7 +39,7 @@ export function buildRequest(
 export const hasAttachments = (messages: readonly ModelMessage[]): boolean =>
   messages.some((message) => message.role === 'user' && message.attachments !== undefined)
 
-/** What is sent in any case, and how many tokens that leaves for the messages. */
+/** The part of a request that is always sent, and how many tokens it leaves for the messages. */
 export function roomFor(
   agent: AgentDefinition,
   input: Pick<RunInput, 'instructions' | 'context'>,
@@ -53,7 +53,7 @@ export function roomFor(
   return { system, fixed, budget: agent.model.contextWindow - answer - fixed * correction }
 }
 
-/** Instructions first; what the client adds is fenced off as text that must not be obeyed. */
+/** Instructions come first. The client's context is marked as text that must not be obeyed. */
 function systemText(instructions: string, input: Pick<RunInput, 'instructions' | 'context'>): string {
   const parts = [instructions, ...input.instructions]
   if (input.context.length > 0) {
@@ -67,7 +67,7 @@ function systemText(instructions: string, input: Pick<RunInput, 'instructions' |
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Broken-off answers are left out; a call whose result is missing gets one that says so, for no provider takes it without. */
+/** Leaves out broken-off answers. A call without a result gets one that says so, because providers refuse a call without a result. */
 export function toModelMessages(
   history: readonly StoredMessage[],
   files: ReadonlyMap<string, MessageFiles> = new Map(),
@@ -77,57 +77,69 @@ export function toModelMessages(
     if (message.role === 'tool' && message.toolCallId !== undefined) results.set(message.toolCallId, message)
   }
   const messages: ModelMessage[] = []
-  let reasoning: StoredMessage | null = null
+  let thought: StoredMessage | null = null
   for (const message of history) {
     if (message.brokenOff === true) continue
-    if (message.role === 'user') {
+    if (message.role === 'reasoning') {
+      thought = message
+    } else if (message.role === 'user') {
       messages.push(userMessage(textOf(message.content), files.get(message.id)))
-      reasoning = null
-    } else if (message.role === 'reasoning') {
-      reasoning = message
+      thought = null
     } else if (message.role === 'assistant') {
-      const calls = (message.toolCalls ?? []).map((call) => ({
-        id: call.id,
-        name: call.function.name,
-        arguments: call.function.arguments,
-        ...(call.encryptedValue === undefined ? {} : { signature: call.encryptedValue }),
-      }))
-      const thought =
-        reasoning === null
-          ? undefined
-          : {
-              text: textOf(reasoning.content),
-              ...(reasoning.encryptedValue === undefined ? {} : { signature: reasoning.encryptedValue }),
-            }
-      // An answer whose calls were all refused says nothing, and providers reject an empty message.
-      if (calls.length === 0 && textOf(message.content).trim() === '') continue
-      messages.push({
-        role: 'assistant',
-        content: textOf(message.content),
-        toolCalls: calls,
-        ...(thought === undefined ? {} : { reasoning: thought }),
-      })
-      for (const call of calls) {
-        const result = results.get(call.id)
-        messages.push({
-          role: 'tool',
-          toolCallId: call.id,
-          toolName: call.name,
-          content:
-            result === undefined ? 'This call was not completed; its result is not known.' : textOf(result.content),
-          isError: result === undefined || result.error !== undefined,
-        })
-      }
-      reasoning = null
+      const answer = answerMessages(message, thought, results)
+      messages.push(...answer)
+      // The thought of an answer that was left out goes with the next answer.
+      if (answer.length > 0) thought = null
     }
   }
   return messages
 }
 
+/** One answer, followed by the results of its calls. */
+function answerMessages(
+  { content, toolCalls = [] }: StoredMessage,
+  thought: StoredMessage | null,
+  results: ReadonlyMap<string, StoredMessage>,
+): ModelMessage[] {
+  const text = textOf(content)
+  // An answer whose calls were all filtered out may be empty, and providers refuse an empty message.
+  if (toolCalls.length === 0 && text.trim() === '') return []
+  const calls = toolCalls.map(({ id, function: { name, arguments: args }, encryptedValue }) => ({
+    id,
+    name,
+    arguments: args,
+    ...(encryptedValue === undefined ? {} : { signature: encryptedValue }),
+  }))
+  return [
+    {
+      role: 'assistant',
+      content: text,
+      toolCalls: calls,
+      ...(thought === null ? {} : { reasoning: reasoningOf(thought) }),
+    },
+    ...calls.map(({ id, name }): ModelMessage => {
+      const result = results.get(id)
+      return {
+        role: 'tool',
+        toolCallId: id,
+        toolName: name,
+        content:
+          result === undefined ? 'This call was not completed; its result is not known.' : textOf(result.content),
+        isError: result === undefined || result.error !== undefined,
+      }
+    }),
+  ]
+}
+
+const reasoningOf = ({ content, encryptedValue }: StoredMessage) => ({
+  text: textOf(content),
+  ...(encryptedValue === undefined ? {} : { signature: encryptedValue }),
+})
+
 function userMessage(words: string, files: MessageFiles | undefined): ModelMessage {
   const { text, attachments } = files ?? { text: '', attachments: [] }
   const content = [words, text].filter((part) => part !== '').join('\n\n')
   if (attachments.length > 0) return { role: 'user', content, attachments }
-  // Providers refuse a blank turn, and without it the answer would have no question before it.
+  // Providers refuse an empty message, and without any the answer would have no question before it.
   return { role: 'user', content: content.trim() === '' ? '[The user sent an empty message.]' : content }
 }

@@ -1,4 +1,4 @@
-// One call of a server tool: with its time, its further tries and its voice.
+// One call of a server tool, with its timeout, its retries and the events that it sends while it works.
 
 import { sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -7,7 +7,7 @@ import { jsonProblem } from '../../json/json-limits.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
 
-/** Never throws: failure is an outcome. After the run was told to stop, the outcome means nothing. */
+/** Never throws: a failure is an outcome. Ignore the outcome if the run was told to stop. */
 export async function callTool(
   scope: RunScope,
   lane: Lane,
@@ -16,7 +16,7 @@ export async function callTool(
   call: ToolCall,
   args: Record<string, unknown>,
 ): Promise<ToolOutcome> {
-  // A call whose effect must not come twice is never tried twice, whatever is configured.
+  // A call that must take effect only once is never retried, whatever is configured.
   const tries = tool.effect === 'once' ? 1 : 1 + tool.retries
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await tryOnce(scope, lane, agent, tool, call, args)
@@ -25,7 +25,7 @@ export async function callTool(
   }
 }
 
-/** Before the second try; doubled before each further one. */
+/** Pause before the second try. It doubles before each further one. */
 const FIRST_PAUSE_MS = 250
 
 async function tryOnce(
@@ -68,7 +68,7 @@ async function tryOnce(
 
 const failed = (content: string): ToolOutcome => ({ content, isError: true, isPassing: true })
 
-/** A tool that ignores its signal must not keep the run alive. */
+/** Rejects on abort, so that a tool that ignores its signal does not keep the run alive. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason)
@@ -76,14 +76,14 @@ function aborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** Longer or odd activity ids would end up as keys in clients. */
+/** In characters. Clients use these names as keys. */
 const MAX_NAME = 128
 
-/** Tools are code that nobody has checked, and a client fails the whole run for an event that it cannot read. */
+/** A tool may send anything, and a client fails the whole run for one event that it cannot read. */
 function asJson(value: unknown): unknown {
   const problem = jsonProblem(value)
   if (problem !== null)
-    throw new ServerError('tool_failed', `The tool wanted to show something that is too large. ${problem}`)
+    throw new ServerError('tool_failed', `The tool tried to show something that is too large. ${problem}`)
   return JSON.parse(JSON.stringify(value) ?? 'null')
 }
 
@@ -93,18 +93,18 @@ function createVoice(
   tool: ServerTool,
   call: ToolCall,
 ): { voice: ToolVoice; silence: () => void } {
-  let heard = true
+  let isActive = true
   const timestamp = () => pen.timestamp()
   const show = () => {
-    // What it says is seen at once. That it is in the log is not waited for: the result's commit is behind it.
+    // Clients see it at once. Nothing waits for this commit, because the commit of the result comes after it.
     writer.flush().catch((error: unknown) => log.warn('an event of a tool is late', { error }))
   }
   function activity(id: string, activityType: string, content: Record<string, unknown>): void {
-    if (!heard) return
+    if (!isActive) return
     const messageId = `${call.id}_${id.slice(0, MAX_NAME)}`
     const value = asJson(content)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new TypeError('The content of an activity is an object.')
+      throw new TypeError('The content of an activity must be an object.')
     }
     pen.emit({
       type: 'ACTIVITY_SNAPSHOT',
@@ -119,12 +119,12 @@ function createVoice(
     log: log.with({ tool: tool.name, call_id: call.id }),
     state: () => state.read(),
     setState(next) {
-      if (!heard) return
+      if (!isActive) return
       state.replace(next)
       show()
     },
     emit(name, value) {
-      if (!heard) return
+      if (!isActive) return
       pen.emit({ type: 'CUSTOM', name: String(name).slice(0, MAX_NAME), value: asJson(value), timestamp: timestamp() })
       show()
     },
@@ -141,7 +141,7 @@ function createVoice(
   return {
     voice,
     silence: () => {
-      heard = false
+      isActive = false
     },
   }
 }

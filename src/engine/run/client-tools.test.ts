@@ -62,7 +62,7 @@ describe('a tool of the client', () => {
     await server.close()
   })
 
-  test('is answered by the next request; the model is not told the question twice', async () => {
+  test('is answered by the next request, and the model gets the question once', async () => {
     const requests: ModelRequest[] = []
     const server = open({ onRequest: (request) => requests.push(request) })
     const accepted = await ask(server)
@@ -80,7 +80,7 @@ describe('a tool of the client', () => {
     await server.close()
   })
 
-  test('answered together with a new word leaves nothing open', async () => {
+  test('answered together with a new message leaves nothing open', async () => {
     const requests: ModelRequest[] = []
     const server = open({ onRequest: (request) => requests.push(request) })
     await server.events(await ask(server))
@@ -90,7 +90,7 @@ describe('a tool of the client', () => {
     await server.close()
   })
 
-  test('answered from outside goes on by itself, once', async () => {
+  test('answered from outside lets the run go on by itself, once', async () => {
     const server = open()
     const accepted = await ask(server)
     await server.events(accepted)
@@ -105,7 +105,7 @@ describe('a tool of the client', () => {
     await server.close()
   })
 
-  test('answered while the run goes on with another answer is heard, and once', async () => {
+  test('answered while the run goes on with another answer counts, and only once', async () => {
     let meanwhile: (() => Promise<unknown>) | null = null
     const store = createSqliteStore({ path: ':memory:', fatal: fail })
     const page: Store['messages']['page'] = async (...query) => {
@@ -136,7 +136,7 @@ describe('a tool of the client', () => {
     await server.close()
   })
 
-  test('that is not answered in time tells the model so, where the caller waits in its stream', async () => {
+  test('that is not answered in time tells the model so, if the caller waits in its stream', async () => {
     let later = 0
     const real = createSystemClock()
     const clock = { ...real, now: () => real.now() + later, mono: () => real.mono() + later }
@@ -155,7 +155,7 @@ describe('a tool of the client', () => {
     await server.close()
   })
 
-  test('keeps a new message out, unless its sender gives the call up', async () => {
+  test('blocks a new message, unless its sender gives up the call', async () => {
     const server = open()
     const accepted = await ask(server)
     await server.events(accepted)
@@ -167,7 +167,7 @@ describe('a tool of the client', () => {
     await server.close()
   })
 
-  test('is not offered to the model where the caller could not answer it', async () => {
+  test('is not offered to the model if the caller could not answer it', async () => {
     const requests: ModelRequest[] = []
     const server = open({
       answers: [{ parts: [{ text: 'Hello.' }] }],
@@ -179,7 +179,7 @@ describe('a tool of the client', () => {
     await server.close()
   })
 
-  test('called in a loop over several runs is noticed', async () => {
+  test('called in a loop over several runs reaches the limit of identical calls', async () => {
     const server = open({
       answers: [{ parts: [{ tool_call: { name: 'pick_colour', arguments: {} } }] }],
       agent: {},
@@ -202,7 +202,7 @@ describe('a tool of the client', () => {
   })
 })
 
-test('the state that tools have changed is not set back by an answer from outside', async () => {
+test('an answer from outside does not reset the state that tools have changed', async () => {
   const count = testTool({
     name: 'look',
     call: async ({ voice }) => {

@@ -37,7 +37,7 @@ describe('the context window', () => {
     expect(selectWindow(talk, { ...roomy, maxMessages })).toEqual(expected)
   })
 
-  test('drops by tokens as it does by count, with the correction', () => {
+  test('drops by corrected tokens as it does by count', () => {
     const long = [user('a'), says('x'.repeat(4_000)), user('b'), says('y'), user('c')]
 
     expect(selectWindow(long, { ...roomy, budget: 1_100 })).toEqual(long)
@@ -45,7 +45,7 @@ describe('the context window', () => {
     expect(selectWindow(long, { ...roomy, budget: 1_100, correction: 2 })).toEqual(long.slice(2))
   })
 
-  test('keeps the newest question and leaves out its oldest steps, and says how many', () => {
+  test('keeps the newest question, leaves out its oldest steps, and says how many', () => {
     const work = [user('old'), says('yes'), user('go'), ...step('1'), ...step('2'), ...step('3')]
 
     expect(selectWindow(work, { ...roomy, maxMessages: 5 })).toEqual([
@@ -60,7 +60,7 @@ describe('the context window', () => {
     expect(selectWindow([user('go'), ...step('1', 'x'.repeat(9_000))], { ...roomy, budget: 10 })).toHaveLength(3)
   })
 
-  test('begins with a user turn also where the history does not', () => {
+  test('begins with a user message even if the history does not', () => {
     expect(selectWindow([says('Welcome.'), user('a')], roomy)).toEqual([user('a')])
     expect(selectWindow(step('1'), roomy)).toEqual([user('[The conversation begins here.]'), ...step('1')])
     expect(selectWindow([...step('1').slice(1), user('a')], roomy)).toEqual([user('a')])
@@ -80,14 +80,14 @@ describe('a request', () => {
   const exchange = fc.record({ question: text, hasFile: fc.boolean(), answers: fc.array(answer, { maxLength: 4 }) })
   const talk = fc.record({
     exchanges: fc.array(exchange, { minLength: 1, maxLength: 8 }),
-    /** How much of the newest the store was asked for. */
+    /** How many of the newest messages are read from the store. */
     read: fc.integer({ min: 1, max: 60 }),
     maxMessages: fc.integer({ min: 1, max: 30 }),
     contextWindow: fc.constantFrom(200, 1_000, 100_000),
     resultsReversed: fc.boolean(),
   })
 
-  /** As the engine stores them: the results of a step in the order they came, unfinished answers marked. */
+  /** As the engine stores them: the results of a step in the order of their arrival, broken-off answers marked. */
   function stored({ exchanges, resultsReversed }: typeof talk extends fc.Arbitrary<infer T> ? T : never) {
     let last = 0
     const base = () => {
@@ -136,7 +136,7 @@ describe('a request', () => {
         messages.push(...(resultsReversed ? results.reverse() : results))
       }
     }
-    // The model is asked when somebody has said something, or a call has its result.
+    // The model is asked after a user's message or the result of a call.
     const end = messages.findLastIndex(({ role }) => role === 'user' || role === 'tool')
     return { messages: messages.slice(0, end + 1), files }
   }
@@ -154,11 +154,11 @@ describe('a request', () => {
     openAiProblem(sent(openAiRequests(settings('openai'))(request))),
   ]
 
-  test('of any history fits what Anthropic, Gemini and OpenAI take', () => {
+  test('made from any history is accepted by Anthropic, Gemini and OpenAI', () => {
     fc.assert(
       fc.property(talk, (sample) => {
         const { messages, files } = stored(sample)
-        // At least back to the last user turn, as the loop reads it.
+        // At least back to the last user message, as the loop reads it.
         const newest = messages.findLastIndex(({ role }) => role === 'user')
         const history = messages.slice(Math.min(newest, Math.max(0, messages.length - sample.read)))
         const agent = {
@@ -185,7 +185,7 @@ describe('a request', () => {
     )
   })
 
-  test('is estimated as the window counts it, arguments of calls included', () => {
+  test('is estimated as the window counts it, with the arguments of calls', () => {
     const call = { id: 'c', type: 'function' as const, function: { name: 'look', arguments: 'x'.repeat(4_000) } }
     const base = { runId: 'r', createdAt: 1 }
     const history: StoredMessage[] = [
@@ -197,7 +197,7 @@ describe('a request', () => {
     expect(estimated).toBeGreaterThan(1_000)
   })
 
-  test('the stand-ins refuse what the providers do', () => {
+  test('is refused by the stand-ins as the providers refuse it', () => {
     const ask = (...messages: ModelMessage[]) =>
       problems({ system: '', messages, tools: [], responseFormat: null, sessionId: 's' }).map((one) => one !== null)
 

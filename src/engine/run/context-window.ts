@@ -1,16 +1,16 @@
-// What of the history the model is shown: the newest exchanges that fit, each whole.
+// Chooses the part of the history that the model sees: the newest exchanges that fit, each as a whole.
 
 import type { ModelAttachment, ModelMessage } from '../../models/model.ts'
 
 export interface WindowLimits {
   maxMessages: number
-  /** Tokens left for messages once instructions, tools and the answer have their share. */
+  /** Tokens left for messages after instructions, tools and the answer have their share. */
   budget: number
-  /** Tokens per estimated token, learned from what the model reported. */
+  /** Reported tokens per estimated token. */
   correction: number
 }
 
-/** Characters / 4, the usual rule of thumb; `correction` mends it per model. */
+/** Four characters a token, the usual rule of thumb. `correction` adjusts it to the model. */
 export const estimateTokens = (characters: number): number => Math.ceil(characters / 4)
 
 export function messageTokens(message: ModelMessage): number {
@@ -25,17 +25,17 @@ export function messageTokens(message: ModelMessage): number {
 const attachedTokens = (attachments: readonly ModelAttachment[] = []): number =>
   attachments.reduce((sum, { tokens }) => sum + tokens, 0)
 
-/** What one user turn began: everything up to the next one. */
+/** A user's message and everything up to the next one. */
 interface Exchange {
   question: ModelMessage
-  /** The answers, each with the results of its calls. */
+  /** Each with the results of its calls. */
   answers: ModelMessage[][]
 }
 
 /**
- * Begins with a user turn, whatever the limits say: providers refuse anything else. Whole exchanges are dropped, the oldest first.
- * The newest always stays: where it does not fit, its oldest answers go, each with its calls and their results, and the
- * model is told how many. The last one stays: its own error for an overflow is clearer than ours.
+ * The result begins with a user's message, whatever the limits are, because providers refuse anything else. Exchanges are dropped
+ * as a whole, the oldest first. If the newest does not fit, its oldest answers are left out with their calls and results, and
+ * the model is told how many. The last answer stays: if it does not fit, the provider's own error is clearer than ours.
  */
 export function selectWindow(messages: readonly ModelMessage[], limits: WindowLimits): ModelMessage[] {
   const exchanges = intoExchanges(messages)
@@ -67,7 +67,7 @@ export function selectWindow(messages: readonly ModelMessage[], limits: WindowLi
   return chosen.reverse().flat()
 }
 
-/** In the user's turn, where something is missing behind it: no provider takes a message of another kind there. */
+/** The note is part of the user's message, because providers accept no other kind of message at this place. */
 function withNote(question: ModelMessage, leftOut: number): ModelMessage {
   const steps = leftOut === 1 ? '1 earlier step was' : `${leftOut} earlier steps were`
   const note = `[Note from the server: ${steps} left out here, with calls and results, because the conversation is too long.]`
@@ -75,8 +75,8 @@ function withNote(question: ModelMessage, leftOut: number): ModelMessage {
 }
 
 /**
- * What stands before the first user turn is left out, and so are results without their call. A conversation without any user turn,
- * as a client may send it, gets one.
+ * Messages before the first user's message are left out, and so are results without their call. A conversation without any
+ * user's message, which a client can send, gets one.
  */
 function intoExchanges(messages: readonly ModelMessage[]): Exchange[] {
   const exchanges: Exchange[] = []
@@ -100,7 +100,7 @@ function intoExchanges(messages: readonly ModelMessage[]): Exchange[] {
   return exchanges
 }
 
-/** Learns how far off the estimate is for one model, from the usage it reports. Bounded, so that one odd report cannot empty the window. */
+/** Learns from reported usage how far off the estimate is for one model. Bounded, so that one odd report cannot empty the window. */
 export function createTokenCorrection(): { readonly value: number; learn(estimated: number, reported: number): void } {
   let value = 1
   return {

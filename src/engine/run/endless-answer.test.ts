@@ -41,7 +41,7 @@ async function endlessModel(...pieces: (object | string)[]) {
   const deps = { http, clock, ids: createIds(() => 0), random: () => 0, log: silentLogger, directory: '/' }
   return {
     model: await createModel(settings, deps),
-    /** Resolves when its reader has hung up. */
+    /** Resolves when the reader has disconnected. */
     gone: gone.promise,
     [Symbol.asyncDispose]: async () => {
       http.close()
@@ -56,7 +56,7 @@ const call = (args: string, name?: string) => ({
 })
 
 describe('a model that writes without end', () => {
-  test('is hung up on at the limit; the run says which, and the text so far stays', async () => {
+  test('is cut off at the limit, the run says which limit, and the text so far stays', async () => {
     await using endless = await endlessModel({ content: 'word '.repeat(20) })
     const server = openEngine({ model: endless.model, agent })
     const run = await server.start('go')
@@ -89,7 +89,7 @@ describe('a model that writes without end', () => {
     await server.close()
   })
 
-  test('in one piece is cut at the limit', async () => {
+  test('in one part is cut at the limit', async () => {
     const server = openEngine({ answers: [{ parts: [{ text: '😀'.repeat(100_000) }] }], agent })
     const run = await server.start('go')
     expect(outline(await server.events(run)).at(-1)).toBe('RUN_ERROR budget_exceeded')
@@ -98,7 +98,7 @@ describe('a model that writes without end', () => {
     await server.close()
   })
 
-  test('counts for the whole run, not for each step', async () => {
+  test('is limited for the whole run, not for each step', async () => {
     const words = { parts: [{ text: 'x'.repeat(20_000) }, { tool_call: { name: 'look' } }] }
     const look = testTool({ name: 'look', call: async () => ({ content: '', isError: false }) })
     const server = openEngine({ answers: [words, words, words, words], agent, tools: [look] })
@@ -108,7 +108,7 @@ describe('a model that writes without end', () => {
     await server.close()
   })
 
-  test('in a prompt is hung up on as well', async () => {
+  test('in a prompt tool is cut off as well', async () => {
     await using endless = await endlessModel({ content: 'word '.repeat(20) })
     await expect(createComplete(endless.model, 50_000)('go', never, silentLogger)).rejects.toMatchObject({
       code: 'budget_exceeded',
@@ -125,7 +125,7 @@ describe('a model that writes without end', () => {
     ['says that it is still there', [': keepalive\n\n'.repeat(1_000)]],
     ['sends nothing', ['\n'.repeat(10_000)]],
     ['names no tool', [{ content: 'x' }, { tool_calls: [{ id: '', function: { arguments: 'x'.repeat(200_000) } }] }]],
-  ])('what is no answer has a bound too: it %s', async (_what, pieces) => {
+  ])('is also stopped when it does not answer: it %s', async (_what, pieces) => {
     await using endless = await endlessModel(...pieces)
     const server = openEngine({ model: endless.model, agent })
     expect(outline(await server.events(await server.start('go'))).at(-1)).toBe('RUN_ERROR model_failed')

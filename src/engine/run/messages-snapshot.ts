@@ -4,10 +4,10 @@ import type { Message } from '@ag-ui/core'
 import type { RunEventOf } from '../../domain/event.ts'
 import { ACTIVITIES, type StoredMessage, textOf } from '../../domain/message.ts'
 
-/** A snapshot is one event, and clients stop reading an event at 10 MiB. */
+/** In bytes. A snapshot is one event, and clients read at most 10 MiB of an event. */
 export const SNAPSHOT_LIMIT = 4 * 1024 * 1024
 
-/** The newest messages up to the limit; says how many older ones were left out. */
+/** The newest messages up to the limit. Its metadata says how many older ones were left out. */
 export function messagesSnapshot(
   messages: readonly StoredMessage[],
   total: number,
@@ -30,7 +30,7 @@ export function messagesSnapshot(
   }
 }
 
-/** What a reader may see of messages with their asides. What a sub-agent was asked is in the call; nobody has seen it as a message. */
+/** Leaves out the questions to sub-agents: readers see those in the arguments of the call. */
 export const shownMessages = (messages: readonly StoredMessage[]): StoredMessage[] =>
   messages.filter(({ role, lane }) => lane === undefined || role !== 'user')
 
@@ -38,7 +38,7 @@ export function toWireMessage(message: StoredMessage): Message {
   const { id, role, content } = message
   const metadata =
     message.brokenOff === true ? { ...message.metadata, quarterdeck: { brokenOff: true } } : message.metadata
-  // A sub-agent has a new id each time it goes on; the call that it works for stays the same.
+  // A sub-agent gets a new id each time it goes on, but the id of its call stays the same.
   const isSubagents = message.lane !== undefined && message.lane !== ACTIVITIES
   const shared = {
     ...(metadata === undefined ? {} : { metadata }),

@@ -27,7 +27,7 @@ const note =
   '[Note from the server: the MCP server "files" cannot be reached now, so its tools (read, write) are missing. ' +
   'Do without them, and say so where they are needed.]'
 
-test('the model is told what is missing for as long as it is, and a call of it is refused with the reason', async () => {
+test('the model is told about a missing tool for as long as it is missing, and a call of it is refused with the reason', async () => {
   const asked: [system: string, tools: string[]][] = []
   const read = testTool({
     name: 'read',

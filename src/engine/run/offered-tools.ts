@@ -4,7 +4,7 @@ import type { AgentTool, ClientTool, Tool } from '../../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
 
 /** Gives the conversation back to the agent that handed it on. */
-export const HAND_BACK = 'hand_back'
+const HAND_BACK = 'hand_back'
 
 const harmless: ToolRules = {
   effect: 'read',
@@ -15,7 +15,7 @@ const harmless: ToolRules = {
   predictState: [],
 }
 
-/** The agent's own tools, those the caller brings, and the way back after a handoff. A name of the agent's own wins. */
+/** The agent's own tools, those that the caller brings, and the way back after a handoff. On equal names the agent's own tool wins. */
 export async function offeredTools(scope: RunScope, lane: Lane, agent: AgentParts): Promise<ReadonlyMap<string, Tool>> {
   const { input } = scope.run
   const own = await agent.toolbox.tools(scope.signal)
@@ -36,7 +36,7 @@ export async function offeredTools(scope: RunScope, lane: Lane, agent: AgentPart
       description,
       parameters,
       returns: null,
-      // What it does is the caller's own.
+      // The server does not know what the tool does.
       binding: 'client',
     } satisfies ClientTool)
   }
@@ -58,7 +58,7 @@ const handBack = (agent: string): AgentTool => ({
 
 const MOST_NAMES = 20
 
-/** Told to the model, so that it neither calls what is missing nor claims that it never had it. */
+/** For the model, so that it does not call a missing tool and does not deny that it has it. */
 export const missingToolNotes = ({ toolbox }: AgentParts): string[] =>
   toolbox.servers().flatMap(({ name, trouble, tools }) => {
     if (trouble === null) return []
@@ -70,7 +70,7 @@ export const missingToolNotes = ({ toolbox }: AgentParts): string[] =>
     ]
   })
 
-/** Why a tool that the model has called is not among those it was offered. */
+/** Explains to the model why the tool that it called is not there. */
 export function whyMissing({ toolbox }: AgentParts, tool: string, tools: ReadonlyMap<string, Tool>): string {
   const away = toolbox.servers().filter(({ trouble }) => trouble !== null)
   const its = away.find((server) => server.tools.includes(tool))
@@ -81,15 +81,16 @@ export function whyMissing({ toolbox }: AgentParts, tool: string, tools: Readonl
     )
   }
   const names = away.map(({ name }) => JSON.stringify(name)).join(', ')
-  const hint = names === '' ? '' : ` These MCP servers cannot be reached now, and it may be a tool of theirs: ${names}.`
+  const hint =
+    names === '' ? '' : ` These MCP servers cannot be reached now, and one of them may have this tool: ${names}.`
   return `There is no tool ${tool}. Tools: ${[...tools.keys()].join(', ') || 'none'}.${hint}`
 }
 
-/** What the model is told of them. */
+/** What the model is told about the tools. */
 export const modelTools = (tools: ReadonlyMap<string, Tool>): ModelTool[] =>
   [...tools.values()].map(({ name, description, parameters }) => ({ name, description, parameters }))
 
-/** In the shape that AG-UI clients know. */
+/** In the form that AG-UI clients know. */
 export function predictedState(tools: ReadonlyMap<string, Tool>) {
   return [...tools.values()].flatMap((tool) =>
     tool.predictState.map(({ stateKey, toolArgument }: PredictState) => ({

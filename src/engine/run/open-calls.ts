@@ -1,9 +1,9 @@
 import type { StoredMessage, ToolCall } from '../../domain/message.ts'
 
 export interface OpenCalls {
-  /** Everything the agent has said since the user's last word; what broke off is left out. */
+  /** The agent's answers since the user's last message, without those that broke off. */
   answers: StoredMessage[]
-  /** Those of the last answer that have no result yet. */
+  /** The calls of the last answer that have no result yet. */
   calls: ToolCall[]
 }
 

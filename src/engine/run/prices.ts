@@ -3,11 +3,11 @@ import type { TokenUsage } from '../../domain/event.ts'
 
 type Usage = readonly TokenUsage[]
 
-/** What tokens cost with some models and their fallbacks, in the currency of their prices. */
+/** What tokens of the given models and their fallbacks cost, in the currency of their prices. */
 export interface PriceList {
-  /** For limits: tokens of a model without a price cost what the dearest does. */
+  /** For limits. Tokens of a model without a price cost as much as those of the most expensive one. */
   atMost(usage: Usage): number
-  /** Null where some of the tokens have no price. */
+  /** Null if some of the tokens have no price. */
   exact(usage: Usage): number | null
 }
 
@@ -19,14 +19,14 @@ export function createPriceList(models: readonly ModelSettings[]): PriceList {
       if (model.prices !== undefined) prices.set(keyOf(model.provider, model.name), model.prices)
     }
   }
-  const dearest = {
+  const mostExpensive = {
     input: Math.max(0, ...[...prices.values()].map((price) => price.input)),
     output: Math.max(0, ...[...prices.values()].map((price) => price.output)),
   }
   const priceOf = ({ provider, model }: TokenUsage) => prices.get(keyOf(provider, model))
   const atMost = (usage: Usage) =>
     usage.reduce((sum, one) => {
-      const price = priceOf(one) ?? dearest
+      const price = priceOf(one) ?? mostExpensive
       return sum + ((one.inputTokens ?? 0) * price.input + (one.outputTokens ?? 0) * price.output) / 1_000_000
     }, 0)
   return {

@@ -1,4 +1,4 @@
-// The state that a session shares with its clients: tools change it, clients are sent the difference.
+// The state that a session shares with its clients. Tools change it, and clients get the difference.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { JsonPatchOperation } from '../../domain/event.ts'
@@ -8,14 +8,14 @@ import type { RunWriter } from './run-writer.ts'
 
 export interface SharedState {
   read(): unknown
-  /** Clients see it with the next flush, and it is stored in the same commit. Throws `tool_failed` when it is too large. */
+  /** Clients see the change with the next flush, and the same commit stores it. Throws `tool_failed` if the state is too large. */
   replace(next: unknown): void
 }
 
-/** Beyond that the whole state is shorter to send, and quicker to apply. */
+/** With more operations, sending the whole state is shorter and applying it is quicker. */
 const MOST_OPERATIONS = 1_000
 
-/** `initial` has been shown to the run's readers already; undefined: there is no state yet. */
+/** The run's readers have seen `initial` already. Undefined if there is no state yet. */
 export function createSharedState(
   writer: Pick<RunWriter, 'emit' | 'timestamp' | 'keepState'>,
   initial: unknown,
@@ -33,7 +33,7 @@ export function createSharedState(
       }
       const value: unknown = JSON.parse(JSON.stringify(next) ?? 'null')
       const timestamp = writer.timestamp()
-      // A patch needs something to apply to: some readers start from nothing.
+      // A patch needs a state to apply to, and some readers have none yet.
       const delta = current === undefined ? null : difference(current, value, MOST_OPERATIONS)
       if (delta?.length === 0) return
       if (delta === null) writer.emit({ type: 'STATE_SNAPSHOT', snapshot: value, timestamp })
@@ -45,8 +45,8 @@ export function createSharedState(
 }
 
 /**
- * RFC 6902. Lists of the same length are compared item by item; one that grew or shrank is replaced. Null when it takes more than
- * `most` operations, or paths that are as long as a state may be: a long key stands in the path of everything below it.
+ * A JSON Patch (RFC 6902). Lists of the same length are compared item by item; a list that grew or shrank is replaced. Null if it
+ * needs more than `most` operations, or if its paths are too long: a long key is part of the path of everything below it.
  */
 export function difference(
   before: unknown,
@@ -60,7 +60,7 @@ export function difference(
     pathCharacters += operation.path.length
     return operations.length <= most && pathCharacters <= jsonLimits.bytes
   }
-  /** False: it is too much. */
+  /** False if the patch is too large. */
   function compare(old: unknown, now: unknown, path: string): boolean {
     if (Array.isArray(old) && Array.isArray(now) && old.length === now.length) {
       return old.every((item, index) => Object.is(item, now[index]) || compare(item, now[index], `${path}/${index}`))
@@ -72,7 +72,7 @@ export function difference(
         removed.every((key) => add({ op: 'remove', path: place(key) })) &&
         Object.entries(now).every(([key, value]) => {
           if (!Object.hasOwn(old, key)) return add({ op: 'add', path: place(key), value })
-          // Most of a large state stays as it is. To write down where each of it stands would take the most time.
+          // Most of a large state does not change, and building the paths of unchanged parts would take most of the time.
           return Object.is(old[key], value) || compare(old[key], value, place(key))
         })
       )

@@ -1,10 +1,10 @@
-// A sub-agent that is called like a tool: a conversation of its own inside the run, with its own messages in the log. So it goes
-// on where it was, after a crash and after a person's answer, like the run itself.
+// A sub-agent that is called like a tool. It has a conversation of its own inside the run, and its messages are in the log. So it
+// goes on where it was after a crash or a person's answer, as the run itself does.
 
 import { ServerError } from '../../domain/errors.ts'
 import { type ToolCall, textOf } from '../../domain/message.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
-import { runAgent } from './agent-loop.ts'
+import { type LoopEnd, runAgent } from './agent-loop.ts'
 import { createBudget } from './budget.ts'
 import { StepBroken } from './model-step.ts'
 import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
@@ -13,9 +13,10 @@ import { stopOf } from './stop.ts'
 
 export type SubagentEnd = { type: 'answered'; outcome: ToolOutcome } | { type: 'waiting'; pending: Pending[] }
 
-/** Agents that call agents that call agents: somewhere it must end. */
+/** Agents can call agents that call agents, but not without end. */
 const MAX_DEPTH = 5
 
+/** Throws only what ends the whole run. A failure of the sub-agent itself is an outcome. */
 export async function runSubagent(
   scope: RunScope,
   parent: Lane,
@@ -27,78 +28,95 @@ export async function runSubagent(
     return failed(`Agents may call each other ${MAX_DEPTH} levels deep. Answer without ${agent.definition.name}.`)
   }
   const { run, writer, ids, store } = scope
-  const { name, description } = agent.definition
-  const subagentRunId = ids.uuid()
-  const lane: Lane = { id: call.id, subagentRunId, pen: writer.forSubagent(subagentRunId), depth: parent.depth + 1 }
   const [last] = await store.messages.ofLane(run.sessionId, call.id, 1)
-  // It had answered when the process died.
+  // It had answered before the process died.
   if (last?.role === 'assistant' && last.toolCalls === undefined && last.brokenOff !== true) {
     return { type: 'answered', outcome: { content: textOf(last.content), isError: false } }
   }
-  const timestamp = () => writer.timestamp()
-  writer.emit({
-    type: 'SUBAGENT_STARTED',
-    subagentRunId,
-    name,
-    ...(description === '' ? {} : { description }),
-    ...(parent.subagentRunId === null ? {} : { parentSubagentRunId: parent.subagentRunId }),
-    parentToolCallId: call.id,
-    timestamp: timestamp(),
-  })
-  if (last === undefined) {
-    const question = {
-      id: `${call.id}_question`,
-      role: 'user' as const,
-      content: typeof args.message === 'string' ? args.message : JSON.stringify(args),
-      runId: run.id,
-      createdAt: timestamp(),
-      lane: call.id,
-    }
-    await writer.commit({ messages: [question] })
-  } else {
-    // If the process dies in it again, the log says in whose work.
-    await writer.flush()
-  }
+  const subagentRunId = ids.uuid()
+  const pen = writer.forSubagent(subagentRunId)
+  const lane = { id: call.id, subagentRunId, pen, depth: parent.depth + 1 }
+  announce(scope, parent, agent, lane)
+  // If the process dies in the sub-agent, the log must show that it had begun.
+  await (last === undefined ? askQuestion(scope, lane, args) : writer.flush())
   try {
     const budget = createBudget(agent.definition.limits, scope.prices.atMost, scope.budget, scope.usage.total)
-    const end = await runAgent(scope, lane, agent, budget)
-    if (end.type === 'waiting') {
-      const interruptIds = end.pending.flatMap(({ wait }) => (wait.wait === 'approval' ? [wait.id] : []))
-      writer.emit({
-        type: 'SUBAGENT_FINISHED',
-        subagentRunId,
-        outcome: { type: 'suspended', ...(interruptIds.length === 0 ? {} : { interruptIds }) },
-        timestamp: timestamp(),
-      })
-      return end
-    }
-    await writer.commit({ messages: end.answer.messages })
-    writer.emit({ type: 'SUBAGENT_FINISHED', subagentRunId, outcome: { type: 'success' }, timestamp: timestamp() })
-    return { type: 'answered', outcome: { content: end.answer.text, isError: false } }
+    return await finish(scope, lane, await runAgent(scope, lane, agent, budget))
   } catch (error) {
-    const cause = error instanceof StepBroken ? error.cause : error
-    // The whole run was stopped, has spent its budget, or cannot write: that is not the sub-agent's failure.
-    if (scope.signal.aborted || scope.budget.isSpent || !(cause instanceof ServerError) || !isOwnFailure(cause)) {
-      // Several may break off together, and the run ends with the error of one of them. What cannot be written now goes with
-      // the end of the run.
-      const isLater = stopOf(scope.signal)?.kind === 'suspended'
-      if (error instanceof StepBroken && !isLater) await writer.commit({ messages: error.messages }).catch(() => {})
-      throw error
-    }
-    for (const event of writer.open.closing(timestamp(), BROKEN_OFF, subagentRunId)) lane.pen.emit(event)
-    if (error instanceof StepBroken) await writer.commit({ messages: error.messages })
-    writer.emit({
-      type: 'SUBAGENT_ERROR',
-      subagentRunId,
-      message: cause.message,
-      code: cause.code,
-      timestamp: timestamp(),
-    })
-    return failed(`${name} could not answer: ${cause.message}`)
+    return await afterFailure(scope, lane, agent, error)
   }
 }
 
-/** Its model failed or its own limits ended it. What fails the store fails the run. */
+/** The conversation of a sub-agent. */
+type SubagentLane = Lane & { id: string; subagentRunId: string }
+
+function announce({ writer }: RunScope, parent: Lane, { definition }: AgentParts, lane: SubagentLane): void {
+  const { name, description } = definition
+  writer.emit({
+    type: 'SUBAGENT_STARTED',
+    subagentRunId: lane.subagentRunId,
+    name,
+    ...(description === '' ? {} : { description }),
+    ...(parent.subagentRunId === null ? {} : { parentSubagentRunId: parent.subagentRunId }),
+    parentToolCallId: lane.id,
+    timestamp: writer.timestamp(),
+  })
+}
+
+/** The caller's arguments become the first message of the conversation. */
+async function askQuestion(
+  { run, writer }: RunScope,
+  lane: SubagentLane,
+  args: Record<string, unknown>,
+): Promise<void> {
+  const question = {
+    id: `${lane.id}_question`,
+    role: 'user' as const,
+    content: typeof args.message === 'string' ? args.message : JSON.stringify(args),
+    runId: run.id,
+    createdAt: writer.timestamp(),
+    lane: lane.id,
+  }
+  await writer.commit({ messages: [question] })
+}
+
+async function finish({ writer }: RunScope, { subagentRunId }: SubagentLane, end: LoopEnd): Promise<SubagentEnd> {
+  const type = 'SUBAGENT_FINISHED'
+  if (end.type === 'waiting') {
+    const interruptIds = end.pending.flatMap(({ wait }) => (wait.wait === 'approval' ? [wait.id] : []))
+    const outcome = { type: 'suspended' as const, ...(interruptIds.length === 0 ? {} : { interruptIds }) }
+    writer.emit({ type, subagentRunId, outcome, timestamp: writer.timestamp() })
+    return { type: 'waiting', pending: end.pending }
+  }
+  await writer.commit({ messages: end.answer.messages })
+  writer.emit({ type, subagentRunId, outcome: { type: 'success' }, timestamp: writer.timestamp() })
+  return { type: 'answered', outcome: { content: end.answer.text, isError: false } }
+}
+
+async function afterFailure(
+  scope: RunScope,
+  { pen, subagentRunId }: SubagentLane,
+  { definition }: AgentParts,
+  error: unknown,
+): Promise<SubagentEnd> {
+  const { writer, signal } = scope
+  const messages = error instanceof StepBroken ? error.messages : []
+  const cause = error instanceof StepBroken ? error.cause : error
+  if (signal.aborted || scope.budget.isSpent || !(cause instanceof ServerError) || !isOwnFailure(cause)) {
+    // Several sub-agents may stop together, and the run ends with the error of one of them, so each stores its own messages. If
+    // that fails, the end of the run stores them. A suspended run is recovered later from what the log has.
+    const isSuspended = stopOf(signal)?.kind === 'suspended'
+    if (error instanceof StepBroken && !isSuspended) await writer.commit({ messages }).catch(() => {})
+    throw error
+  }
+  for (const event of writer.open.closing(writer.timestamp(), BROKEN_OFF, subagentRunId)) pen.emit(event)
+  if (error instanceof StepBroken) await writer.commit({ messages })
+  const { message, code } = cause
+  writer.emit({ type: 'SUBAGENT_ERROR', subagentRunId, message, code, timestamp: writer.timestamp() })
+  return failed(`${definition.name} could not answer: ${message}`)
+}
+
+/** Its model failed, or it reached its own limits. A failure of the store, for example, ends the whole run. */
 const isOwnFailure = ({ code }: ServerError): boolean =>
   code.startsWith('model_') || code === 'budget_exceeded' || code === 'invalid_answer'
 

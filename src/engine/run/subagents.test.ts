@@ -54,7 +54,7 @@ const askAboutHighRisk: CallRules = {
 const laneOf = (event: RunEvent) => ('subagentRunId' in event ? event.subagentRunId : undefined)
 
 describe('a sub-agent that is called like a tool', () => {
-  test('works in a conversation of its own, and its events are told apart', async () => {
+  test('works in a conversation of its own, and its events carry its id', async () => {
     const server = open({ others: [tutor([{ parts: [{ text: 'Four.' }] }])] })
     const accepted = await server.start('go')
     const seen = await server.events(accepted)
@@ -83,7 +83,7 @@ describe('a sub-agent that is called like a tool', () => {
     await server.close()
   })
 
-  test('that fails is an error the caller can go on after, with everything closed', async () => {
+  test('that fails is an error after which the caller can go on, with everything closed', async () => {
     const server = open({ others: [tutor([{ parts: [{ text: 'Fo' }, { error: { code: 'model_failed' } }] }])] })
     const seen = await server.events(await server.start('go'))
     expect(outline(seen).filter((line) => /SUBAGENT|RESULT|RUN_F/.test(line))).toEqual([
@@ -107,7 +107,7 @@ describe('a sub-agent that is called like a tool', () => {
     await server.close()
   })
 
-  test('uses tokens of the run that called it, whose next step does not begin beyond its limit', async () => {
+  test('uses tokens of the run that called it, which begins no further step beyond its limit', async () => {
     const requests: unknown[] = []
     const server = open({
       agent: { limits: { ...testAgent.limits, tokens: 100 } },
@@ -136,7 +136,7 @@ describe('a sub-agent that is called like a tool', () => {
     await server.close()
   })
 
-  test('keeps what it had said when the run is stopped, beside another one', async () => {
+  test('keeps what it had said when the run is stopped, also beside another sub-agent', async () => {
     const server = open({
       answers: [{ parts: [...askTutor.parts, ...askTutor.parts] }],
       others: [tutor([{ parts: [{ text: 'Fo' }, { hang: true }] }])],
@@ -154,7 +154,7 @@ describe('a sub-agent that is called like a tool', () => {
     await server.close()
   })
 
-  test('that a person allowed is not asked about again when it waits for another yes', async () => {
+  test('that a person allowed is not asked about again when it waits for another approval', async () => {
     const ran: string[] = []
     const send = testTool({
       name: 'send',
@@ -189,7 +189,7 @@ describe('a sub-agent that is called like a tool', () => {
     await server.close()
   })
 
-  test('that needs a person is suspended with the run, and goes on where it was', async () => {
+  test('that needs an approval is suspended with the run, and goes on where it was', async () => {
     const sent: unknown[] = []
     const send = testTool({
       name: 'send',
@@ -229,7 +229,7 @@ describe('a sub-agent that is called like a tool', () => {
 })
 
 describe('a handoff', () => {
-  test('gives the conversation to the other agent, also for what comes next, until it gives it back', async () => {
+  test('gives the conversation to the other agent, also for later messages, until it gives it back', async () => {
     const handBack = { parts: [{ tool_call: { name: 'hand_back', arguments: {} } }] }
     const server = open({
       tools: [agentTool('tutor', true)],
@@ -251,7 +251,7 @@ describe('a handoff', () => {
     await server.close()
   })
 
-  test('does not make the other agent answer at a door of its own', async () => {
+  test('does not let the other agent answer on a route of its own', async () => {
     const server = open({ others: [tutor([])] })
     expect(() => server.engine.agents.get('tutor')).toThrow('There is no agent')
     expect(server.engine.agents.list.map(({ name }) => name)).toEqual(['tester'])

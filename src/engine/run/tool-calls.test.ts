@@ -14,7 +14,7 @@ const done = { parts: [{ text: 'Done.' }] }
 const results = (events: readonly RunEvent[]) => outline(events).filter((line) => line.startsWith('TOOL_CALL_RESULT'))
 
 describe('a call', () => {
-  test('whose arguments do not fit goes back to the model, which can mend it', async () => {
+  test('whose arguments do not fit goes back to the model, which can correct it', async () => {
     const seen: unknown[] = []
     const weather = testTool({
       name: 'weather',
@@ -40,7 +40,7 @@ describe('a call', () => {
     await server.close()
   })
 
-  test('with the id of another one is one of its own, in the same answer and in the next', async () => {
+  test('with the id of another call is still a separate call, in the same answer and in the next', async () => {
     const seen: unknown[] = []
     const requests: ModelRequest[] = []
     const add = testTool({
@@ -62,7 +62,7 @@ describe('a call', () => {
     expect(seen).toEqual([1, 2, 3])
     const ended = events.filter(({ type }) => type === 'TOOL_CALL_END').map((event) => Object(event).toolCallId)
     expect(new Set(ended).size).toBe(3)
-    // Each result stands behind its own call in what the model is shown.
+    // The model sees each result after its own call.
     const shown = requests.at(-1)?.messages.flatMap((message) => (message.role === 'tool' ? [message] : [])) ?? []
     expect(shown.map(({ content, toolCallId }) => content === `${content[0]} ${toolCallId}`)).toEqual([
       true,
@@ -73,7 +73,7 @@ describe('a call', () => {
     await server.close()
   })
 
-  test('that fails is tried again where that is harmless, and never where it is not', async () => {
+  test('that fails is tried again if that is harmless, and never if it is not', async () => {
     for (const [effect, expected] of [
       ['read', 3],
       ['once', 1],
@@ -95,7 +95,7 @@ describe('a call', () => {
     }
   })
 
-  test('whose arguments cannot be checked within bounds does not run, and the model reads why', async () => {
+  test('whose arguments take too long to check does not run, and the model reads why', async () => {
     const level = (i: number) => ({ allOf: [{ $ref: `#/$defs/d${i}` }, { $ref: `#/$defs/d${i}` }] })
     const levels = Object.fromEntries(
       Array.from({ length: 20 }, (_, i) => [`d${i}`, i === 0 ? { minLength: 1 } : level(i - 1)]),
@@ -110,7 +110,7 @@ describe('a call', () => {
     await server.close()
   })
 
-  test('with a pattern of another language in its schema runs', async () => {
+  test('runs although its schema has a pattern in the syntax of another language', async () => {
     const parameters = { type: 'object', properties: { a: { type: 'string', pattern: '(?i)^abc$' } } }
     const find = testTool({ name: 'find', parameters, call: async () => ({ content: 'Found.', isError: false }) })
     const server = openEngine({ tools: [find], answers: [call('find'), done] })
@@ -118,7 +118,7 @@ describe('a call', () => {
     await server.close()
   })
 
-  test('is checked in its turn: others are served between two calls of one answer', async () => {
+  test('is checked in its turn, and other work runs between two calls of one answer', async () => {
     let turns = 0
     let isOver = false
     const serve = () => {
@@ -156,7 +156,7 @@ describe('a call', () => {
     await server.close()
   })
 
-  test('with a result over the limit is cut and says so', async () => {
+  test('with a result over the limit gets a cut result that says so', async () => {
     const long = testTool({ name: 'long', call: async () => ({ content: 'x'.repeat(50), isError: false }) })
     const agent = { limits: { ...testAgent.limits, toolResultChars: 10 } }
     const server = openEngine({ agent, tools: [long], answers: [call('long'), done] })
@@ -201,7 +201,7 @@ describe('a call', () => {
 })
 
 describe('what a tool says while it works', () => {
-  test('reaches the client as events, and nothing after the call has ended', async () => {
+  test('reaches the client as events, until the call has ended', async () => {
     let late: () => void = () => {}
     const talkative = testTool({
       name: 'talk',
@@ -230,7 +230,7 @@ describe('what a tool says while it works', () => {
     await server.close()
   })
 
-  test('as state has a limit: the call fails with the reason, and the state stays as it was', async () => {
+  test('cannot make the state too large: the call fails with the reason, and the state stays as it was', async () => {
     const greedy = testTool({
       name: 'fill',
       call: async ({ voice }) => {
@@ -263,13 +263,13 @@ describe('what a tool says while it works', () => {
     const server = openEngine({ tools: [loud], answers: [call('shout'), done] })
     const seen = await server.events(await server.start('go'))
     expect(results(seen)).toEqual([
-      'TOOL_CALL_RESULT The tool wanted to show something that is too large. It is longer than 1 MB as JSON.',
+      'TOOL_CALL_RESULT The tool tried to show something that is too large. It is longer than 1 MB as JSON.',
     ])
     expect(seen.filter(({ type }) => /ACTIVITY|CUSTOM/.test(type))).toEqual([])
     await server.close()
   })
 
-  test('as state that changes in many places is sent whole', async () => {
+  test('is sent as the whole state if it changes in many places', async () => {
     const before = Array.from({ length: 2_000 }, (_, n) => n)
     const after = before.map((n) => n + 1)
     const busy = testTool({
@@ -289,7 +289,7 @@ describe('what a tool says while it works', () => {
     await server.close()
   })
 
-  test('is announced before the model writes, where a tool predicts state', async () => {
+  test('is announced before the model writes, if a tool predicts state', async () => {
     const write = testTool({
       name: 'write',
       predictState: [{ stateKey: 'document', toolArgument: 'text' }],
@@ -323,13 +323,13 @@ describe('an answer with a response format', () => {
   const responseFormat = { type: 'object', properties: { answer: { type: 'integer' } }, required: ['answer'] }
   const say = (text: string) => ({ parts: [{ text }] })
 
-  test('that fits is the answer', async () => {
+  test('that fits ends the run', async () => {
     const server = openEngine({ agent: { responseFormat }, answers: [say('{"answer":4}')] })
     expect(outline(await server.events(await server.start('go'))).at(-1)).toBe('RUN_FINISHED success')
     await server.close()
   })
 
-  test('that does not fit is mended in one more turn', async () => {
+  test('that does not fit is corrected in one more step', async () => {
     const requests: ModelRequest[] = []
     const server = openEngine({
       agent: { responseFormat },
@@ -348,7 +348,7 @@ describe('an answer with a response format', () => {
     await server.close()
   })
 
-  test('that does not fit twice is a clear error', async () => {
+  test('that does not fit twice ends the run with a clear error', async () => {
     const server = openEngine({ agent: { responseFormat }, answers: [say('It is 4.'), say('{"answer":"4"}')] })
     const last = (await server.events(await server.start('go'))).at(-1)
     expect(last).toMatchObject({

@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../domain/event.ts'
 import type { ModelUsage } from '../../models/model.ts'
 
-/** Tokens of a run so far: of all its models, sub-agents and tools together. */
+/** The tokens that a run has used so far, with all its models, sub-agents and tools. */
 export interface UsageMeter {
   readonly total: TokenUsage[]
   add(provider: string, model: string, usage: ModelUsage): void
@@ -10,7 +10,7 @@ export interface UsageMeter {
 
 const parts = ['reasoningTokens', 'cachedInputTokens', 'cacheWriteInputTokens'] as const
 
-/** One entry per provider and model. Absent counts stay absent. */
+/** Keeps one entry per provider and model. A count that nobody reported stays absent. */
 export function createUsageMeter(before: readonly TokenUsage[]): UsageMeter {
   let total = [...before]
 
