@@ -18,7 +18,7 @@ import { type Answer, asBrokenOff, readAnswer, StepBroken } from './model-step.t
 import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
 import { openCalls } from './open-calls.ts'
 import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
-import { readWaits, runToolCalls, type StepEnd } from './tool-step.ts'
+import { nothingLeft, runToolCalls, type StepEnd } from './tool-step.ts'
 
 export type LoopEnd =
   /** The last answer. Its messages are not stored yet. */
@@ -80,21 +80,20 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
   }
 }
 
-/** How many messages are searched for open calls. */
+/** How many messages are searched for open calls, and how many waits for what became of them. */
 const LOOK_BACK = 1_000
 
 /** Runs the calls that an earlier run or process left open. What was done since the user's last message counts against the limits. */
 async function finishOpenCalls(scope: RunScope, lane: Lane, agent: AgentParts, budget: Budget): Promise<StepEnd> {
-  const nothing = { pending: [], handedTo: null }
-  if (lane.id === null && !scope.isContinued) return nothing
+  if (lane.id === null && !scope.isContinued) return nothingLeft
   // Read before the messages: a client's result that arrives in between is then among them, and is not missed.
-  const waits = await readWaits(scope)
+  const waits = await scope.store.waits.list({ sessionId: scope.run.sessionId, limit: LOOK_BACK })
   const { answers, calls } = openCalls(await readHistory(scope, lane, LOOK_BACK))
   for (const { toolCalls = [] } of answers) {
     budget.step()
     for (const { function: call } of toolCalls) budget.toolCall(call.name, call.arguments)
   }
-  if (calls.length === 0) return nothing
+  if (calls.length === 0) return nothingLeft
   const caller = scope.agents.get(answers.at(-1)?.agentName ?? '') ?? agent
   const tools = withReadFile(scope, caller, await offeredTools(scope, lane, caller))
   return runToolCalls(scope, lane, caller, tools, calls, { waits })

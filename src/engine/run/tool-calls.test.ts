@@ -4,6 +4,7 @@ import type { RunEvent } from '../../domain/event.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
 import type { ToolVoice } from '../../tools/tool.ts'
+import { createToolFilter } from '../middleware/tool-filter.ts'
 import { openEngine, outline, testAgent, testTool } from '../testing/open-engine.ts'
 import { difference } from './shared-state.ts'
 
@@ -198,6 +199,23 @@ describe('a call', () => {
     expect(most).toBe(3)
     await server.close()
   })
+})
+
+test('an answer is stored although its calls, which the middleware filters out, reach a limit', async () => {
+  const server = openEngine({
+    answers: [{ parts: [{ text: 'Let me look.' }, { tool_call: { name: 'look', arguments: {} } }] }],
+    middleware: [createToolFilter({ deny: ['look'] })],
+    agent: { limits: { ...testAgent.limits, identicalCalls: 1 } },
+  })
+  const accepted = await server.start('go')
+  expect(outline(await server.events(accepted)).at(-1)).toBe('RUN_ERROR budget_exceeded')
+  const stored = await server.store.messages.page(accepted.session.id, 10)
+  expect(stored.map(({ role, content }) => [role, content])).toEqual([
+    ['user', 'go'],
+    ['assistant', 'Let me look.'],
+    ['assistant', 'Let me look.'],
+  ])
+  await server.close()
 })
 
 describe('what a tool says while it works', () => {

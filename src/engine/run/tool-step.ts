@@ -19,16 +19,12 @@ export interface StepEnd {
   handedTo: AgentParts | null
 }
 
+export const nothingLeft: StepEnd = { pending: [], handedTo: null }
+
 export interface StepStart extends Said {
   /** What the session has waited for, newest first. Given when the calls are those of an earlier run or process. */
   waits?: readonly Wait[]
 }
-
-const MOST_WAITS = 1_000
-
-/** Newest first. */
-export const readWaits = ({ store, run }: RunScope): Promise<Wait[]> =>
-  store.waits.list({ sessionId: run.sessionId, limit: MOST_WAITS })
 
 /** Each result is committed as soon as it is there. Resolves when no call runs any more. */
 export async function runToolCalls(
@@ -103,8 +99,6 @@ async function carryOutAll(
   scope.signal.throwIfAborted()
   return { pending, handedTo }
 }
-
-const nothingLeft: StepEnd = { pending: [], handedTo: null }
 
 async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared: PreparedCall): Promise<StepEnd> {
   switch (prepared.type) {
