@@ -21,14 +21,14 @@ export interface StepFiles {
 /** How many of the newest files a sub-agent is told about. */
 const MOST_NAMED = 20
 
-/** `limit` is how many messages were asked for; with fewer in `history`, that is all of them. */
+/** `isWhole`: the conversation has no messages before `history`. */
 export async function stepFiles(
   scope: RunScope,
   lane: Lane,
   agent: AgentParts,
   tools: ReadonlyMap<string, Tool>,
   history: readonly StoredMessage[],
-  limit: number,
+  isWhole: boolean,
   input: Pick<RunInput, 'instructions' | 'context'>,
 ): Promise<StepFiles> {
   const { files } = scope
@@ -40,7 +40,7 @@ export async function stepFiles(
   }
   const hasParts = history.some((message) => filePartsOf(message).length > 0)
   // A short conversation without files must not cost a read from the store.
-  if (!hasParts && history.length < limit) return { shown: noFiles, tools }
+  if (!hasParts && isWhole) return { shown: noFiles, tools }
   const all = withReadFile(scope, agent, tools)
   const correction = agent.correction.value
   const shown = await showFiles(files, history, {

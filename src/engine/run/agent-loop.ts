@@ -111,12 +111,19 @@ async function prepareStep(
   notes: readonly string[],
 ): Promise<PreparedStep> {
   const { definition, correction } = agent
-  const { history, limit } = await readForModel(scope, lane, definition)
+  const { history, isWhole } = await readForModel(scope, lane, definition)
   const offered = await offeredTools(scope, lane, agent)
   const input = inputFor(scope, lane, [...notes, ...missingToolNotes(agent)])
-  const { shown, tools } = await stepFiles(scope, lane, agent, offered, history, limit, input)
-  const { sessionId } = scope.run
-  const built = buildRequest(definition, history, input, modelTools(tools), sessionId, correction.value, shown.messages)
+  const { shown, tools } = await stepFiles(scope, lane, agent, offered, history, isWhole, input)
+  const built = buildRequest({
+    agent: definition,
+    history,
+    files: shown.messages,
+    input,
+    tools: modelTools(tools),
+    sessionId: scope.run.sessionId,
+    correction: correction.value,
+  })
   return { ...built, tools }
 }
 
@@ -143,20 +150,20 @@ const FIRST_READ = 100
 /** A token is estimated as four characters, and the estimate is corrected by a factor of four at most. */
 const MOST_CHARACTERS_A_TOKEN = 16
 
-/** The newest messages, back to a user's message at least, because a request begins with one. */
+/** The newest messages, back to a user's message at least, because a request begins with one. `isWhole`: there are no older ones. */
 async function readForModel(
   scope: RunScope,
   lane: Lane,
   { context, model }: AgentDefinition,
-): Promise<{ history: StoredMessage[]; limit: number }> {
+): Promise<{ history: StoredMessage[]; isWhole: boolean }> {
   // Twice as many as are shown, because thoughts and broken-off answers are stored but not shown.
   const most = context.maxMessages * 2
   for (let limit = Math.min(FIRST_READ, most); ; limit *= 4) {
     const history = await readHistory(scope, lane, limit)
-    if (history.length < limit) return { history, limit }
+    if (history.length < limit) return { history, isWhole: true }
     const hasQuestion = history.some(({ role }) => role === 'user')
     const isFull = limit >= most || charactersOf(history) > model.contextWindow * MOST_CHARACTERS_A_TOKEN
-    if (hasQuestion && isFull) return { history, limit }
+    if (hasQuestion && isFull) return { history, isWhole: false }
   }
 }
 

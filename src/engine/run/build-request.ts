@@ -13,16 +13,20 @@ export interface BuiltRequest {
   estimated: number
 }
 
-export function buildRequest(
-  agent: AgentDefinition,
-  history: readonly StoredMessage[],
-  input: Pick<RunInput, 'instructions' | 'context' | 'responseFormat'>,
-  tools: readonly ModelTool[],
-  sessionId: string,
-  correction: number,
+export interface RequestParts {
+  agent: AgentDefinition
+  history: readonly StoredMessage[]
   /** By the id of the message that they came with. */
-  files: ReadonlyMap<string, MessageFiles> = new Map(),
-): BuiltRequest {
+  files?: ReadonlyMap<string, MessageFiles>
+  input: Pick<RunInput, 'instructions' | 'context' | 'responseFormat'>
+  tools: readonly ModelTool[]
+  sessionId: string
+  /** Reported tokens per estimated token. */
+  correction: number
+}
+
+export function buildRequest(parts: RequestParts): BuiltRequest {
+  const { agent, history, files = new Map(), input, tools, sessionId, correction } = parts
   const { system, fixed, budget } = roomFor(agent, input, tools, correction)
   const messages = selectWindow(toModelMessages(history, files), {
     maxMessages: agent.context.maxMessages,
@@ -68,10 +72,7 @@ function systemText(instructions: string, input: Pick<RunInput, 'instructions' |
 }
 
 /** Leaves out broken-off answers. A call without a result gets one that says so, because providers refuse a call without a result. */
-export function toModelMessages(
-  history: readonly StoredMessage[],
-  files: ReadonlyMap<string, MessageFiles> = new Map(),
-): ModelMessage[] {
+function toModelMessages(history: readonly StoredMessage[], files: ReadonlyMap<string, MessageFiles>): ModelMessage[] {
   const results = new Map<string, StoredMessage>()
   for (const message of history) {
     if (message.role === 'tool' && message.toolCallId !== undefined) results.set(message.toolCallId, message)

@@ -69,6 +69,7 @@ describe('the context window', () => {
 })
 
 describe('a request', () => {
+  const input = { instructions: [], context: [] }
   const text = fc.constantFrom('', ' ', 'Hello.', 'x'.repeat(300))
   const call = fc.record({ result: fc.option(fc.record({ content: text, isError: fc.boolean() })), args: text })
   const answer = fc.record({
@@ -166,15 +167,15 @@ describe('a request', () => {
           context: { maxMessages: sample.maxMessages },
           model: { ...testAgent.model, contextWindow: sample.contextWindow },
         }
-        const { request } = buildRequest(
+        const { request } = buildRequest({
           agent,
           history,
-          { instructions: [], context: [] },
-          [],
-          's'.repeat(100),
-          1,
           files,
-        )
+          input,
+          tools: [],
+          sessionId: 's'.repeat(100),
+          correction: 1,
+        })
 
         expect(problems(request)).toEqual([null, null, null])
         const last = history.findLast(({ role }) => role === 'user')
@@ -193,7 +194,7 @@ describe('a request', () => {
       { ...base, id: 'a', role: 'assistant', content: '', toolCalls: [call] },
       { ...base, id: 't', role: 'tool', content: 'ok', toolCallId: 'c' },
     ]
-    const { estimated } = buildRequest(testAgent, history, { instructions: [], context: [] }, [], 's', 1)
+    const { estimated } = buildRequest({ agent: testAgent, history, input, tools: [], sessionId: 's', correction: 1 })
     expect(estimated).toBeGreaterThan(1_000)
   })
 
