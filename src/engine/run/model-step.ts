@@ -6,6 +6,7 @@ import type { FinishReason, ModelPart, ModelRequest, ModelUsage } from '../../mo
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
 import type { Budget } from './budget.ts'
 import type { AgentParts, Lane, RunScope } from './run-scope.ts'
+import type { Pen } from './run-writer.ts'
 
 export interface Answer {
   /** The thoughts, if any, and the assistant's message. They are not stored yet. */
@@ -43,17 +44,7 @@ export async function readAnswer(
   const answer = createAnswerInProgress(pen, scope.ids, agent === scope.root ? null : definition.name)
   try {
     const log = scope.log.with({ agent: definition.name })
-    for await (const parts of model.stream({ ...request, log }, signal)) {
-      const arrived = pen.timestamp()
-      for (const part of parts) {
-        const size = charactersOf(part)
-        const fitting = size <= budget.charactersLeft ? part : cutPart(part, budget.charactersLeft)
-        if (fitting !== null) answer.take(fitting, arrived)
-        // Last, because it throws at the limit, and what was written up to there is kept.
-        budget.wrote(size)
-      }
-      await pen.flush()
-    }
+    await takeParts(model.stream({ ...request, log }, signal), answer, pen, budget)
     answer.close()
     signal.throwIfAborted()
   } catch (error) {
@@ -68,6 +59,26 @@ export async function readAnswer(
     filtered: answer.calls.filter(({ isShown }) => !isShown).map((call) => toToolCall(call, call.args)),
     usage: answer.usage,
     finish: answer.finish ?? 'stop',
+  }
+}
+
+/** The hot path. V8 optimizes it better here than inside the `try` above. */
+async function takeParts(
+  stream: AsyncIterable<readonly ModelPart[]>,
+  answer: AnswerInProgress,
+  pen: Pen,
+  budget: Pick<Budget, 'charactersLeft' | 'wrote'>,
+): Promise<void> {
+  for await (const parts of stream) {
+    const arrived = pen.timestamp()
+    for (const part of parts) {
+      const size = charactersOf(part)
+      const fitting = size <= budget.charactersLeft ? part : cutPart(part, budget.charactersLeft)
+      if (fitting !== null) answer.take(fitting, arrived)
+      // Last, because it throws at the limit, and what was written up to there is kept.
+      budget.wrote(size)
+    }
+    await pen.flush()
   }
 }
 
