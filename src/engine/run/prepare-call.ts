@@ -44,39 +44,57 @@ export async function prepareCall(
   const tool = tools.get(call.function.name)
   if (tool === undefined) return refused(whyMissing(agent, call.function.name, tools))
   // If a person was asked, the arguments are those they were shown: the tool may have other defaults now.
-  const written = wait?.editedArguments ?? wait?.arguments ?? call.function.arguments
-  const parsed = parseArguments(written)
-  if (parsed === null) return refused('The arguments are not a JSON object. Send the call again with valid JSON.')
-  const checked = jsonCheckOf(tool.parameters).check(parsed)
-  if (!checked.ok) {
-    return refused(
-      `The arguments do not fit: ${checked.problems.join('; ')}. Send the call again with arguments that fit.`,
-    )
-  }
-  const args = { ...Object(checked.value) } as Record<string, unknown>
-  if (tool.location === 'client')
+  const args = checkArguments(tool, wait?.editedArguments ?? wait?.arguments ?? call.function.arguments)
+  if (typeof args === 'string') return refused(args)
+  if (tool.location === 'client') {
     return { call, type: 'wait', wait: newClientCall(scope, lane, agent, tool, call), isNew: true }
+  }
   // It was allowed before a crash interrupted it, and its tool is still the same.
   if (scope.begun.get(call.id) === tool.binding) {
     return { call, type: 'run', tool, arguments: args, approval: null, grant: null }
   }
-  const { sessionId, id: runId, owner } = scope.run
-  const verdict = await scope.gate.judge({
-    agent: agent.definition,
+  return askGate(scope, lane, agent, tool, call, args, wait)
+}
+
+/** The arguments with the tool's defaults. A sentence for the model if they do not fit. */
+function checkArguments(tool: Tool, text: string): Record<string, unknown> | string {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = null
+  }
+  if (!isRecord(value)) return 'The arguments are not a JSON object. Send the call again with valid JSON.'
+  const checked = jsonCheckOf(tool.parameters).check(value)
+  if (checked.ok) return { ...Object(checked.value) }
+  return `The arguments do not fit: ${checked.problems.join('; ')}. Send the call again with arguments that fit.`
+}
+
+async function askGate(
+  { run, gate, clock, log }: RunScope,
+  { id: lane }: Lane,
+  { definition }: AgentParts,
+  tool: ServerTool | AgentTool,
+  call: ToolCall,
+  args: Record<string, unknown>,
+  asked: Approval | null,
+): Promise<PreparedCall> {
+  const verdict = await gate.judge({
+    agent: definition,
     tool,
     arguments: args,
     callId: call.id,
-    sessionId,
-    runId,
-    owner,
-    lane: lane.id,
-    asked: wait,
-    now: scope.clock.now(),
-    log: scope.log,
+    sessionId: run.sessionId,
+    runId: run.id,
+    owner: run.owner,
+    lane,
+    asked,
+    now: clock.now(),
+    log,
   })
   switch (verdict.verdict) {
     case 'refuse':
-      return refused(`This call is not allowed: ${verdict.reason}`)
+      return { call, type: 'refused', reason: `This call is not allowed: ${verdict.reason}` }
     case 'run':
       return { call, type: 'run', tool, arguments: args, approval: verdict.approval, grant: verdict.grant }
     case 'ask':
@@ -129,14 +147,5 @@ function newClientCall(scope: RunScope, lane: Lane, agent: AgentParts, tool: Cli
     onExpiry: inStream ? 'continue' : 'complete',
     continuationRunId: null,
     answeredAt: null,
-  }
-}
-
-function parseArguments(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? { ...value } : null
-  } catch {
-    return null
   }
 }
