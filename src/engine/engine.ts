@@ -1,5 +1,6 @@
+import type { AgentDefinition } from '../domain/agent.ts'
 import type { MessageReads } from '../store/ports/messages.ts'
-import type { Agents } from './ports/agents.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { Runs } from './ports/runs.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { Waits } from './ports/waits.ts'
@@ -32,4 +33,13 @@ interface EngineStats {
   runsFinished: Readonly<Record<string, number>>
   tokens: { input: number; output: number }
   draining: boolean
+}
+
+/** The agents that the server offers. Agents that only other agents call are not among them. */
+export interface Agents {
+  readonly list: readonly AgentDefinition[]
+  /** By name; null is the default agent. Throws `agent_not_found`. */
+  get(name: string | null): AgentDefinition
+  /** The tools that the agent can call now. */
+  tools(name: string | null, signal: AbortSignal): Promise<readonly Tool[]>
 }

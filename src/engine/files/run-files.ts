@@ -3,12 +3,12 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { Extract, FileRecord } from '../../domain/file.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'
 import type { Pen } from '../run/run-writer.ts'
 import { withDistinctNames } from './distinct-names.ts'
-import type { FilePart } from './file-parts.ts'
 
 export interface RunFiles {
   /** In the order of their arrival, under distinct names. */
@@ -169,4 +169,25 @@ export function createRunFiles(
 
     tell: (file, pen) => show(file, pen, { status: 'read' }),
   }
+}
+
+/** A file that a message refers to. The client wrote this, so it is not to be trusted. */
+export interface FilePart {
+  id: string
+  /** Shown if the file no longer exists. */
+  name: string
+}
+
+export function filePartsOf({ role, content }: Pick<StoredMessage, 'role' | 'content'>): FilePart[] {
+  if (role !== 'user' || typeof content === 'string') return []
+  return content.flatMap((part) =>
+    part.type === 'text' || part.source.type !== 'file'
+      ? []
+      : [{ id: part.source.value, name: nameIn(part.metadata) ?? 'file' }],
+  )
+}
+
+function nameIn(metadata: unknown): string | null {
+  if (typeof metadata !== 'object' || metadata === null || !('filename' in metadata)) return null
+  return typeof metadata.filename === 'string' ? metadata.filename : null
 }

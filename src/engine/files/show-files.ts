@@ -7,9 +7,8 @@ import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { ModelAttachment } from '../../models/model.ts'
 import { estimateTokens } from '../run/context-window.ts'
 import type { Pen } from '../run/run-writer.ts'
-import { type FilePart, filePartsOf } from './file-parts.ts'
 import { type FileText, filesText } from './file-text.ts'
-import { isUnreadable, type RunFiles, type Unreadable } from './run-files.ts'
+import { type FilePart, filePartsOf, isUnreadable, type RunFiles, type Unreadable } from './run-files.ts'
 
 export interface ShownFiles {
   /** By message id. */

@@ -7,9 +7,9 @@ import type { Tool } from '../../tools/tool.ts'
 import { roomFor } from '../run/build-request.ts'
 import { modelTools } from '../run/offered-tools.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
-import { filePartsOf } from './file-parts.ts'
 import { filesText } from './file-text.ts'
 import { createReadFileTool, readFileName } from './read-file-tool.ts'
+import { filePartsOf } from './run-files.ts'
 import { noFiles, type ShownFiles, showFiles } from './show-files.ts'
 
 export interface StepFiles {

@@ -16,8 +16,8 @@ import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../run/messages
 import { stoppedEnd } from '../run/run-end.ts'
 import { runEntries } from '../run/run-entries.ts'
 import { logUnexecutedEnd, runLogger } from '../run/run-log.ts'
+import type { Stop } from '../run/run-scope.ts'
 import { BROKEN_OFF, createRunWriter, type RunWriter } from '../run/run-writer.ts'
-import type { Stop } from '../run/stop.ts'
 import { type CallFate, fateRecords, notRun, readFates, tellFates } from './call-fates.ts'
 import { brokenOffMessages, type RunRemains, readRemains, reviewNeeded } from './read-remains.ts'
 

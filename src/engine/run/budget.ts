@@ -1,8 +1,9 @@
 // The limits of a run. Each one ends the run with `budget_exceeded` and says which limit it was.
 
-import type { RunLimits } from '../../domain/agent.ts'
+import type { ModelSettings, RunLimits } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { TokenUsage } from '../../domain/event.ts'
+import type { ModelUsage } from '../../models/model.ts'
 
 export interface Budget {
   /** Call before each step. Throws at the limit, as the other methods do. */
@@ -101,4 +102,74 @@ export function exceeded(limit: string, value: number, what: string): ServerErro
       details: { limit, value },
     },
   )
+}
+
+type Usage = readonly TokenUsage[]
+
+/** What tokens of the given models and their fallbacks cost, in the currency of their prices. */
+export interface PriceList {
+  /** For limits. Tokens of a model without a price cost as much as those of the most expensive one. */
+  atMost(usage: Usage): number
+  /** Null if some of the tokens have no price. */
+  exact(usage: Usage): number | null
+}
+
+export function createPriceList(models: readonly ModelSettings[]): PriceList {
+  const prices = new Map<string, NonNullable<ModelSettings['prices']>>()
+  const keyOf = (provider: string | undefined, name: string | undefined) => JSON.stringify([provider, name])
+  for (const first of models) {
+    for (let model: ModelSettings | undefined = first; model !== undefined; model = model.fallback) {
+      if (model.prices !== undefined) prices.set(keyOf(model.provider, model.name), model.prices)
+    }
+  }
+  const mostExpensive = {
+    input: Math.max(0, ...[...prices.values()].map((price) => price.input)),
+    output: Math.max(0, ...[...prices.values()].map((price) => price.output)),
+  }
+  const priceOf = ({ provider, model }: TokenUsage) => prices.get(keyOf(provider, model))
+  const atMost = (usage: Usage) =>
+    usage.reduce((sum, one) => {
+      const price = priceOf(one) ?? mostExpensive
+      return sum + ((one.inputTokens ?? 0) * price.input + (one.outputTokens ?? 0) * price.output) / 1_000_000
+    }, 0)
+  return {
+    atMost,
+    exact: (usage) => (usage.length > 0 && usage.every((one) => priceOf(one) !== undefined) ? atMost(usage) : null),
+  }
+}
+
+/** The tokens that a run has used so far, with all its models, sub-agents and tools. */
+export interface UsageMeter {
+  readonly total: TokenUsage[]
+  add(provider: string, model: string, usage: ModelUsage): void
+  addAll(usage: readonly TokenUsage[]): void
+}
+
+const parts = ['reasoningTokens', 'cachedInputTokens', 'cacheWriteInputTokens'] as const
+
+/** Keeps one entry per provider and model. A count that nobody reported stays absent. */
+export function createUsageMeter(before: readonly TokenUsage[]): UsageMeter {
+  let total = [...before]
+
+  function addOne(add: TokenUsage): void {
+    const isSame = (one: TokenUsage) => one.provider === add.provider && one.model === add.model
+    const known = total.find(isSame)
+    const inputTokens = (known?.inputTokens ?? 0) + (add.inputTokens ?? 0)
+    const outputTokens = (known?.outputTokens ?? 0) + (add.outputTokens ?? 0)
+    const sum: TokenUsage = { ...known, ...add, inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }
+    for (const part of parts) {
+      if (known?.[part] !== undefined || add[part] !== undefined) sum[part] = (known?.[part] ?? 0) + (add[part] ?? 0)
+    }
+    total = [...total.filter((one) => !isSame(one)), sum]
+  }
+
+  return {
+    get total() {
+      return total
+    },
+    add: (provider, model, usage) => addOne({ provider, model, ...usage }),
+    addAll(usage) {
+      for (const one of usage) addOne(one)
+    },
+  }
 }

@@ -8,16 +8,15 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { createRunFiles } from '../files/run-files.ts'
 import { runAgent } from './agent-loop.ts'
-import { createBudget, exceeded } from './budget.ts'
+import { createBudget, createUsageMeter, exceeded } from './budget.ts'
 import { StepBroken } from './model-step.ts'
 import { completedEnd, stoppedEnd, waitingEnd } from './run-end.ts'
 import { requestedStop } from './run-entries.ts'
 import { logRun, logWaits, type RunFacts } from './run-log.ts'
 import type { AgentParts, ExecuteDeps, Lane, RunScope } from './run-scope.ts'
+import { type Stop, stopOf } from './run-scope.ts'
 import type { RunEnd, RunWriter } from './run-writer.ts'
 import { createSharedState } from './shared-state.ts'
-import { type Stop, stopOf } from './stop.ts'
-import { createUsageMeter } from './usage.ts'
 
 /** Where a recovered run goes on. */
 export interface Resumption {

@@ -12,13 +12,12 @@ import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'
 import type { Gate } from '../gate.ts'
 import type { Presence } from '../sessions/presence.ts'
+import { createPriceList } from './budget.ts'
 import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
-import { createPriceList } from './prices.ts'
 import { stoppedEnd } from './run-end.ts'
 import { logUnexecutedEnd, runLogger } from './run-log.ts'
-import type { AgentParts } from './run-scope.ts'
+import type { AgentParts, Stop } from './run-scope.ts'
 import type { RunWriter } from './run-writer.ts'
-import type { Stop } from './stop.ts'
 
 export interface ExecutingRuns {
   readonly size: number

@@ -9,9 +9,8 @@ import type { SessionRecord } from '../../domain/session.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Approval } from '../../domain/wait.ts'
 import type { Answer } from './model-step.ts'
-import type { Pending } from './run-scope.ts'
+import type { Pending, Stop } from './run-scope.ts'
 import type { RunEnd } from './run-writer.ts'
-import type { Stop } from './stop.ts'
 
 export const threadIdOf = (run: RunRecord, session: SessionRecord): string =>
   run.input.wireThreadId ?? session.alias ?? session.id

@@ -2,7 +2,7 @@ import type { Fact } from '../../domain/entry.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { StoredEntry } from '../../store/ports/entry.ts'
 import type { Store } from '../../store/store.ts'
-import type { Stop } from './stop.ts'
+import type { Stop } from './run-scope.ts'
 
 const READ_BATCH = 1_000
 

@@ -2,6 +2,7 @@
 
 import type { AgentDefinition } from '../../domain/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -13,12 +14,10 @@ import type { Toolbox } from '../../tools/tool.ts'
 import type { RunFiles } from '../files/run-files.ts'
 import type { Files } from '../files-port.ts'
 import type { Gate } from '../gate.ts'
-import type { Budget } from './budget.ts'
+import type { Budget, PriceList, UsageMeter } from './budget.ts'
 import type { createTokenCorrection } from './context-window.ts'
-import type { PriceList } from './prices.ts'
 import type { Pen, RunWriter } from './run-writer.ts'
 import type { SharedState } from './shared-state.ts'
-import type { UsageMeter } from './usage.ts'
 
 export interface AgentParts {
   definition: AgentDefinition
@@ -78,3 +77,13 @@ export interface Pending {
   isNew: boolean
   subagentRunId: string | null
 }
+
+/** Why a run was told to stop. It is the reason of the run's abort signal. */
+export type Stop =
+  | { kind: 'cancelled'; by: string }
+  /** A limit was reached, or the server could not go on. The run ends with RUN_ERROR. */
+  | { kind: 'failed'; code: ErrorCode; message: string }
+  /** The server is stopping. The run is given back as it is, and goes on later. */
+  | { kind: 'suspended' }
+
+export const stopOf = (signal: AbortSignal): Stop | null => (signal.aborted ? (signal.reason as Stop) : null)

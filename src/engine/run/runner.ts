@@ -11,9 +11,9 @@ import { createLease } from '../recovery/lease.ts'
 import { createRecovery } from '../recovery/recover-runs.ts'
 import { createExecutingRuns, type ExecutingRunsDeps } from './executing-runs.ts'
 import { requestedStop } from './run-entries.ts'
+import type { Stop } from './run-scope.ts'
 import { queuedRunStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
-import type { Stop } from './stop.ts'
 
 export interface Runner {
   readonly leaseOwner: string

@@ -8,8 +8,8 @@ import { type LoopEnd, runAgent } from './agent-loop.ts'
 import { createBudget } from './budget.ts'
 import { StepBroken } from './model-step.ts'
 import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
+import { stopOf } from './run-scope.ts'
 import { BROKEN_OFF } from './run-writer.ts'
-import { stopOf } from './stop.ts'
 
 export type SubagentEnd = { type: 'answered'; outcome: ToolOutcome } | { type: 'waiting'; pending: Pending[] }
 

@@ -7,7 +7,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
 import type { Principal, Role } from '../route.ts'
 import type { Token } from './tokens/token.ts'
-import { createWindowCounter } from './window-counter.ts'
+import { createWindowCounter } from './usage-limits.ts'
 
 export interface Auth {
   /**

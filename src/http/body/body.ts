@@ -5,8 +5,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { ClientGone } from '../client-gone.ts'
 import type { Pace } from './body-chunks.ts'
-import { JsonMeter } from './json-meter.ts'
-import { parseJson } from './parse-json.ts'
+import { JsonMeter, parseJson } from './parse-json.ts'
 
 interface BodyLimits {
   maxBytes: number

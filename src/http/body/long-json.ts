@@ -5,10 +5,9 @@ import type { IncomingMessage } from 'node:http'
 import { ServerError } from '../../domain/errors.ts'
 import { type BodyReader, checkMediaType, decodeUtf8, tooLarge } from './body.ts'
 import { readChunks } from './body-chunks.ts'
-import { JsonMeter } from './json-meter.ts'
 import { type Cut, type CutLimits, LongStringCutter } from './long-string-cutter.ts'
 import { LONG_CHARS, LongText } from './long-text.ts'
-import { malformed, parseJson } from './parse-json.ts'
+import { JsonMeter, malformed, parseJson } from './parse-json.ts'
 import type { TempFile, TempFolder } from './temp-file.ts'
 
 export interface LongBodyLimits extends Pick<CutLimits, 'maxTextChars' | 'textTooLong'> {

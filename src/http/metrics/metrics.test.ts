@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { operatorToken, route, startServer } from '../testing/server-fixture.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, registerProcessMetrics } from './metrics.ts'
 import { metricsRoutes } from './routes.ts'
-import { registerProcessMetrics } from './server-metrics.ts'
 
 describe('metrics', () => {
   test('are written in the text format of Prometheus', () => {

@@ -13,12 +13,11 @@ import { declaredLength, tooLarge } from '../body/body.ts'
 import { RequestLog } from '../logging/request-log.ts'
 import { type BodyClass, bodyClassBytes, type Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
-import { pathUnder } from './base-path.ts'
 import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
 import type { Match, Router } from './router.ts'
-import { originalUrl, parseTarget, pathOf, type Target } from './target.ts'
+import { originalUrl, parseTarget, pathOf, pathUnder, type Target } from './target.ts'
 
 interface DispatchOptions {
   router: () => Router

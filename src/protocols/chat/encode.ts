@@ -1,6 +1,6 @@
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import { filePartsOf } from '../../engine/files/file-parts.ts'
+import { filePartsOf } from '../../engine/files/run-files.ts'
 import type { RunAnswer } from '../shared/answer/run-answer.ts'
 import type { ChatResponse, SessionInfo, SessionMessage } from './schema.ts'
 

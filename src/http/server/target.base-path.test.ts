@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { headerUnder, pathUnder, readBasePath } from './base-path.ts'
+import { headerUnder, pathUnder, readBasePath } from './target.ts'
 
 test('a base path loses its last slash, and an empty one means all paths', () => {
   expect(['', '/', '/agent', '/agent/', '/a/b', '/caf%C3%A9'].map(readBasePath)).toEqual([

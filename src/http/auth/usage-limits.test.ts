@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createManualClock } from '../testing/server-fixture.ts'
-import { createWindowCounter } from './window-counter.ts'
+import { createWindowCounter } from './usage-limits.ts'
 
 describe('window counter', () => {
   test('allows a key up to its limit, then says how long to wait, then starts again', () => {

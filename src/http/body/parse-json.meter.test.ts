@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
-import { JsonMeter, MAX_VALUES } from './json-meter.ts'
+import { JsonMeter, MAX_VALUES } from './parse-json.ts'
 
 /** The meter's verdict on a text that arrives in pieces of `size` bytes. */
 function refusal(text: string, size = 1_000): string {
