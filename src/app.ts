@@ -45,6 +45,7 @@ import { createLocalWake } from './log/wake.ts'
 import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/wire/model-http.ts'
+import { databaseIn, lockDataDir, openStore } from './open-store.ts'
 import { type Connections, createConnections } from './outgoing/connections.ts'
 import type { ProxyVariables } from './outgoing/proxy-choice.ts'
 import { createAgentCoreRoutes } from './protocols/ag-ui/agent-core/routes.ts'
@@ -67,10 +68,8 @@ import { createAttachments, type FetchFile } from './protocols/shared/request/at
 import { createFileLinks } from './protocols/shared/request/file-links.ts'
 import { threadErrorShape } from './protocols/threads/error-shape.ts'
 import { createThreadRoutes } from './protocols/threads/routes.ts'
+import { makeFolder } from './store/make-folder.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from './store/sqlite/damage.ts'
-import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
-import { makeFolder } from './store/sqlite/make-folder.ts'
-import { createSqliteStore } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createCallRules } from './supervision/approvals/call-rules.ts'
@@ -295,7 +294,6 @@ async function startApp(
   where: ListenTarget | 'mounted' | null,
 ): Promise<Started> {
   const { settings, dataDir, version, log } = options
-  const inMemory = settings.store === ':memory:'
   await using undo = new AsyncDisposableStack()
 
   const lock = lockDataDir(dataDir)
@@ -393,7 +391,6 @@ async function startApp(
     log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })
     options.exit(DISK_FAILED)
   }
-  const path = inMemory ? ':memory:' : join(dataDir, 'quarterdeck.db')
   const damage: unknown[] = []
   const damaged = (error: unknown) => {
     // A start ends with it, and says so.
@@ -401,12 +398,12 @@ async function startApp(
     log.error(
       `the database is damaged: nothing is stored any more; stop the server and restore it: ${HOW_TO_RESTORE}`,
       {
-        path,
+        path: databaseIn(dataDir),
         error,
       },
     )
   }
-  const store = createSqliteStore({ path, fatal, damaged })
+  const store = openStore({ dataDir, inMemory: settings.store === ':memory:', lock, fatal, damaged })
   undo.defer(() => store.close())
   whenOpen.resolve(store)
   // The lock of the data directory lets no other process write, so there is nothing to poll for.
@@ -528,7 +525,8 @@ async function startApp(
     if (damage.length === 0) throw error
   }
   const [error] = damage
-  if (error !== undefined) throw databaseDamaged(path, error instanceof Error ? error.message : String(error), error)
+  if (error !== undefined)
+    throw databaseDamaged(databaseIn(dataDir), error instanceof Error ? error.message : String(error), error)
   http.serve(routes)
   state.advance('ready')
   if (where !== null) {

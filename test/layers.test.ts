@@ -56,6 +56,13 @@ test('imports go down the layers', () => {
   expect(wrong).toEqual([])
 })
 
+test('commands open stores through open-store.ts', () => {
+  const wrong = sources.filter(
+    (file) => file.startsWith('cli/') && importsOf(file).some((target) => target.startsWith('store/sqlite/')),
+  )
+  expect(wrong).toEqual([])
+})
+
 test('the engine and the log take time, ids and randomness as arguments', () => {
   const forbidden =
     /\b(Date\.now|new Date|Math\.random|setTimeout|setInterval|setImmediate|randomUUID|randomBytes|fetch)\b|node:(fs|http|crypto)/

@@ -1,14 +1,11 @@
 import { stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { variable } from '../config/source/env-file.ts'
-import { lockDataDir } from '../store/sqlite/data-dir-lock.ts'
-import { createSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import { databaseIn, openStore } from '../open-store.ts'
 import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
-
-export const DATABASE_FILE = 'quarterdeck.db'
 
 /** The data directory that is meant without an agent file: the flag's, the environment's, or the one in this folder. */
 export function dataDirectory(flag: string | undefined, io: Io): string {
@@ -23,7 +20,7 @@ export async function withStore<T>(
   io: Io,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const exists = await stat(join(directory, DATABASE_FILE)).then(
+  const exists = await stat(databaseIn(directory)).then(
     () => true,
     () => false,
   )
@@ -32,21 +29,16 @@ export async function withStore<T>(
       'Name the folder: --data-dir <folder> (a server prints it at its start).',
     ])
   }
-  const lock = lockDataDir(directory)
+  const store = openStore({
+    dataDir: directory,
+    fatal(error) {
+      io.stderr.write(`quarterdeck: the disk failed: ${error.message}\n`)
+      io.exit(exitCodes.disk.code)
+    },
+  })
   try {
-    const store = createSqliteStore({
-      path: join(directory, DATABASE_FILE),
-      fatal(error) {
-        io.stderr.write(`quarterdeck: the disk failed: ${error.message}\n`)
-        io.exit(exitCodes.disk.code)
-      },
-    })
-    try {
-      return await work(store)
-    } finally {
-      await store.close()
-    }
+    return await work(store)
   } finally {
-    lock.release()
+    await store.close()
   }
 }

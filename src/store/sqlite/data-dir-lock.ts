@@ -4,8 +4,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
-import { makeDataDir } from './make-folder.ts'
-import { claimDataDir, claimFile, unusable } from './private-file.ts'
+import { claimDataDir, claimFile, makeDataDir, unusable } from './private-file.ts'
 import { errcodeOf } from './storage-error.ts'
 
 export interface DataDirLock {

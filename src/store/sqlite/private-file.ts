@@ -4,12 +4,28 @@
 import { chmodSync, chownSync, closeSync, lstatSync, openSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
+import { makeFolder } from '../make-folder.ts'
 import { diskFull, isDiskFull } from './storage-error.ts'
 
 const STICKY = 0o1000
 
 /** Undefined on Windows, where files have no owner of this kind. */
 const myself = (): number | undefined => process.geteuid?.()
+
+/** Makes the data directory, readable by this user alone. Throws `config_invalid` or `storage_full` when that fails. */
+export function makeDataDir(path: string): void {
+  try {
+    makeFolder(path, 0o700)
+  } catch (cause) {
+    if (isDiskFull(cause)) throw diskFull(cause)
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    throw new ServerError(
+      'config_invalid',
+      `The data dir cannot be made: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,
+      { details: { data_dir: path, reason }, cause },
+    )
+  }
+}
 
 /** Takes others' right to write from a directory of this user. Throws `config_invalid` for one that belongs to somebody else. */
 export function claimDataDir(path: string): void {

@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { type AuditEntry, MAIN_CHAIN } from '../../../domain/audit.ts'
+import { openStore } from '../../../open-store.ts'
 import { emptyChain, nextEntry } from '../../../store/audit-chain.ts'
 import { accept, acceptedRun, append, done, newAudit, newSession } from '../../../store/contract/samples.contract.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
-import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
 import { migrate } from '../../../store/sqlite/schema.ts'
-import { createSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { main } from '../../main.ts'
 import { reportError } from '../../report-error.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
@@ -181,14 +180,12 @@ describe('the audit commands', () => {
     }
     expect(await run('verify')).toMatchObject({ exitCode: 2, err: expect.stringContaining('There is no data of') })
 
-    const lock = lockDataDir(dataDir)
-    const store = createSqliteStore({ path, fatal() {} })
+    const store = openStore({ dataDir, fatal() {} })
     const started = await acceptedRun(store, accept(newSession()))
     await done(store, append(started, [], { sync: true, audit: [newAudit('ann'), newAudit('bob')] }))
     const [, second] = await store.audit.entries(0, 10)
-    await store.close()
     expect(await run('verify')).toMatchObject({ exitCode: 73 })
-    lock.release()
+    await store.close()
 
     expect(await run('verify', '--expect', second?.hash ?? '')).toEqual({
       exitCode: 0,

@@ -1,6 +1,5 @@
 // What `doctor` looks at. Each check says how it is and, where it is not well, how to mend it.
 
-import { existsSync } from 'node:fs'
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
@@ -10,10 +9,8 @@ import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createModel } from '../../../models/create-model.ts'
 import { createModelHttp } from '../../../models/wire/model-http.ts'
+import { databaseIn, examineDataDir } from '../../../open-store.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
-import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
-import { examineDatabase } from '../../../store/sqlite/sqlite-store.ts'
-import { DATABASE_FILE } from '../../data-directory.ts'
 import type { Io } from '../../terminal/io.ts'
 import { takenHost } from '../serve/free-port.ts'
 import { portInUse } from '../serve/port-in-use.ts'
@@ -151,15 +148,8 @@ export async function checkDataDir(dataDir: string): Promise<Check> {
     const mend = 'Give yourself the right to write there, or name another folder: --data-dir <folder>'
     return { name, status: 'fail', detail: `${dataDir} is not writable`, mend }
   }
-  const database = join(dataDir, DATABASE_FILE)
   try {
-    const lock = lockDataDir(dataDir)
-    try {
-      // It only reads, so there is no sync that could fail.
-      if (existsSync(database)) examineDatabase(database, () => {})
-    } finally {
-      lock.release()
-    }
+    examineDataDir(dataDir)
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
     if (error.code !== 'data_dir_locked') return { name, status: 'fail', detail: error.message }
@@ -192,7 +182,7 @@ export async function checkClock(now: number, dataDir: string): Promise<Check> {
   const detail = new Date(now).toISOString()
   // No Quarterdeck was ever started before this day.
   if (now < Date.UTC(2026, 0, 1)) return { name: 'Clock', status: 'fail', detail: `${detail} is long ago`, mend }
-  const stored = await stat(join(dataDir, DATABASE_FILE)).catch(() => null)
+  const stored = await stat(databaseIn(dataDir)).catch(() => null)
   if (stored !== null && stored.mtimeMs > now + 60_000) {
     return { name: 'Clock', status: 'warn', detail: `${detail} lies before the newest data`, mend }
   }

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { lockDataDir } from '../../../store/sqlite/data-dir-lock.ts'
+import { lockDataDir } from '../../../open-store.ts'
 import { main } from '../../main.ts'
 import { SAMPLE_NOW, sampleSession } from '../../testing/sample-session.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { makeDataDir, makeFolder } from './make-folder.ts'
+import { makeFolder } from './make-folder.ts'
+import { makeDataDir } from './sqlite/private-file.ts'
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-folder-'))
