@@ -3,9 +3,12 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { ServerError } from './domain/errors.ts'
 import { type DataDirLock, lockDataDir } from './store/sqlite/data-dir-lock.ts'
-import { createSqliteStore, examineDatabase, type SqliteOptions } from './store/sqlite/sqlite-store.ts'
+import { examineDatabase, openReadOnlyStore } from './store/sqlite/read-only-store.ts'
+import { createSqliteStore, type SqliteOptions } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
+import type { ReadOnlyStore } from './store/store-reads.ts'
 
 export { lockDataDir }
 
@@ -19,11 +22,20 @@ export interface OpenStoreOptions extends Pick<SqliteOptions, 'fatal' | 'damaged
   lock?: DataDirLock
 }
 
-/** Throws `data_dir_locked` when another process uses the data directory. */
-export function openStore({ dataDir, inMemory = false, lock, ...options }: OpenStoreOptions): Store {
+/**
+ * Opens the store to work on it. Throws `data_dir_locked` when another process uses the data directory.
+ *
+ * With `readOnly`, opens it to read, beside a running server or without one: it takes no lock and changes nothing. Throws
+ * `data_dir_older` instead of running a migration.
+ */
+export function openStore(options: { dataDir: string; readOnly: true }): ReadOnlyStore
+export function openStore(options: OpenStoreOptions): Store
+export function openStore(options: OpenStoreOptions | { dataDir: string; readOnly: true }): Store | ReadOnlyStore {
+  if ('readOnly' in options) return openReadOnlyStore(databaseIn(options.dataDir))
+  const { dataDir, inMemory = false, lock, ...more } = options
   const taken = lock === undefined ? lockDataDir(dataDir) : null
   try {
-    const store = createSqliteStore({ ...options, path: inMemory ? ':memory:' : databaseIn(dataDir) })
+    const store = createSqliteStore({ ...more, path: inMemory ? ':memory:' : databaseIn(dataDir) })
     const close = () => store.close().finally(() => taken?.release())
     return { ...store, close }
   } catch (error) {
@@ -32,13 +44,23 @@ export function openStore({ dataDir, inMemory = false, lock, ...options }: OpenS
   }
 }
 
-/** Throws what would keep a server from using the data directory, `data_dir_locked` among it. Changes nothing in the database. */
-export function examineDataDir(dataDir: string): void {
-  const lock = lockDataDir(dataDir)
+/** Throws what would keep a server from using the data directory. Changes nothing in the database. */
+export function examineDataDir(dataDir: string): 'free' | 'in use' {
+  const examine = () => {
+    if (existsSync(databaseIn(dataDir))) examineDatabase(databaseIn(dataDir))
+  }
+  let lock: DataDirLock
   try {
-    // It only reads, so there is no sync that could fail.
-    if (existsSync(databaseIn(dataDir))) examineDatabase(databaseIn(dataDir), () => {})
+    lock = lockDataDir(dataDir)
+  } catch (error) {
+    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    examine()
+    return 'in use'
+  }
+  try {
+    examine()
   } finally {
     lock.release()
   }
+  return 'free'
 }

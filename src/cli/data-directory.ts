@@ -1,34 +1,28 @@
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { variable } from '../config/source/env-file.ts'
+import { ServerError } from '../domain/errors.ts'
 import { databaseIn, openStore } from '../open-store.ts'
 import type { Store } from '../store/store.ts'
+import type { ReadOnlyStore } from '../store/store-reads.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 
-/** The data directory that is meant without an agent file: the flag's, the environment's, or the one in this folder. */
+/** The data directory of a command that knows no agent file: from the flag, the environment, or `.quarterdeck` in this folder. */
 export function dataDirectory(flag: string | undefined, io: Io): string {
   const named = flag ?? variable(io.env, 'QUARTERDECK_DATA_DIR') ?? variable(io.env, 'DATA_DIR')
   return resolve(io.cwd, named ?? '.quarterdeck')
 }
 
-/** Runs `work` on the store of a data directory that no server uses meanwhile. Throws `data_dir_locked` when one does. */
+/** Runs `work` on the store while no server uses it. Throws `data_dir_locked` when one does. */
 export async function withStore<T>(
   directory: string,
   options: { create: boolean },
   io: Io,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const exists = await stat(databaseIn(directory)).then(
-    () => true,
-    () => false,
-  )
-  if (!exists && !options.create) {
-    throw new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${directory}.`, [
-      'Name the folder: --data-dir <folder> (a server prints it at its start).',
-    ])
-  }
+  if (!options.create) requireData(directory)
   const store = openStore({
     dataDir: directory,
     fatal(error) {
@@ -41,4 +35,49 @@ export async function withStore<T>(
   } finally {
     await store.close()
   }
+}
+
+/** Runs `work` on what is stored, whether a server runs or not. */
+export async function withStoredData<T>(
+  directory: string,
+  io: Io,
+  work: (stored: Pick<ReadOnlyStore, 'read'>) => Promise<T>,
+): Promise<T> {
+  requireData(directory)
+  let stored: ReadOnlyStore
+  try {
+    stored = openStore({ dataDir: directory, readOnly: true })
+  } catch (error) {
+    if (!(error instanceof ServerError) || error.code !== 'data_dir_older') throw error
+    return await updateThenRead(directory, io, work, error)
+  }
+  try {
+    return await work(stored)
+  } finally {
+    stored.close()
+  }
+}
+
+/** A copy of older data, a backup for example, is brought up to date on the way. Only a server of that version may be using it. */
+async function updateThenRead<T>(
+  directory: string,
+  io: Io,
+  work: (stored: Pick<ReadOnlyStore, 'read'>) => Promise<T>,
+  older: ServerError,
+): Promise<T> {
+  try {
+    return await withStore(directory, { create: false }, io, (store) => work({ read: (inner) => inner(store) }))
+  } catch (error) {
+    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    throw new CliError(exitCodes.cannotCreate.code, older.message, [
+      `A server of that version is using ${directory} now.`,
+    ])
+  }
+}
+
+function requireData(directory: string): void {
+  if (existsSync(databaseIn(directory))) return
+  throw new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${directory}.`, [
+    'Name the folder: --data-dir <folder> (a server prints it when it starts).',
+  ])
 }

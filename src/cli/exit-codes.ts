@@ -13,7 +13,8 @@ export const exitCodes = {
   internal: { code: 70, meaning: 'a bug in Quarterdeck; what was acknowledged is stored' },
   cannotCreate: {
     code: 73,
-    meaning: 'a file or folder cannot be used: the data directory is locked or newer, `init` would overwrite',
+    meaning:
+      'a file or folder cannot be used: the data directory is locked, or of another version, `init` would overwrite',
   },
   disk: { code: 74, meaning: 'the disk is full or fails' },
   interrupted: {
@@ -36,6 +37,7 @@ const byErrorCode: Partial<Record<ErrorCode, number>> = {
   shutting_down: exitCodes.unavailable.code,
   data_dir_locked: exitCodes.cannotCreate.code,
   data_dir_newer: exitCodes.cannotCreate.code,
+  data_dir_older: exitCodes.cannotCreate.code,
   data_dir_damaged: exitCodes.damaged.code,
   storage_full: exitCodes.disk.code,
   storage_failed: exitCodes.disk.code,

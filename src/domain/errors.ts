@@ -75,6 +75,7 @@ export const errorCodes = [
   'storage_failed',
   'data_dir_locked',
   'data_dir_newer',
+  'data_dir_older',
   'data_dir_damaged',
   'shutting_down',
   'not_ready',

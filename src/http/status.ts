@@ -68,6 +68,7 @@ export const statusOf: Record<ErrorCode, number> = {
   storage_failed: 503,
   data_dir_locked: 503,
   data_dir_newer: 500,
+  data_dir_older: 500,
   data_dir_damaged: 503,
   shutting_down: 503,
   not_ready: 503,

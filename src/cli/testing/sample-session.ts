@@ -1,5 +1,8 @@
 import type { ArchivedSession } from '../commands/sessions/session-archive.ts'
 
+/** As `sessions export` writes it. */
+export const archiveLine = (session: ArchivedSession): string => JSON.stringify(session)
+
 const DAY = 86_400_000
 /** The newest sample was used on this day. */
 export const SAMPLE_NOW = Date.UTC(2026, 10, 15)

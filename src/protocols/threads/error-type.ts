@@ -79,6 +79,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   storage_failed: later('internal'),
   data_dir_locked: later('internal'),
   data_dir_newer: never('internal'),
+  data_dir_older: never('internal'),
   data_dir_damaged: never('internal'),
   shutting_down: later('shutdown'),
   not_ready: later('shutdown'),

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { NewEntry } from '../ports/entry.ts'
 import { type LiveSession, type LiveState, SEGMENT_LIMIT, SEQ_BLOCK, type Segment } from './live-sessions.ts'
 import { OPEN, packLines } from './rows.ts'
+import { textInFlight } from './text-in-flight.ts'
 import type { WalSync } from './wal-sync.ts'
 
 export interface EntryWriter {
@@ -180,30 +181,9 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     trimTail,
 
     recoverTail() {
-      // A run that is gone was deleted with its session after its text had been sealed.
-      const headOf = db.prepare(
-        'SELECT (SELECT max(last_seq) FROM entries WHERE entries.sid = runs.sid) AS head FROM runs WHERE id = ? AND sid = ?',
-      )
-      const heads = new Map<string, number>()
-      const head = (runId: string, sid: number): number => {
-        const known = heads.get(runId)
-        if (known !== undefined) return known
-        const row = headOf.get(runId, sid)
-        return row === undefined ? Number.POSITIVE_INFINITY : Number(row.head ?? 0)
-      }
       db.exec('BEGIN IMMEDIATE')
-      for (const row of db.prepare('SELECT data FROM tail ORDER BY tid').all()) {
-        const lines = String(row.data).split('\n')
-        for (let i = 0; i < lines.length; ) {
-          const [sid = '', first, count, runId = ''] = (lines[i] ?? '').slice(1).split(' ')
-          const body = lines.slice(i + 1, i + 1 + Number(count))
-          i += 1 + Number(count)
-          // A segment is sealed from its first line on, so a piece is in `entries` whole or not at all.
-          if (Number(first) <= head(runId, Number(sid))) continue
-          const lastSeq = Number(first) + Number(count) - 1
-          insertRow.run(Number(sid), Number(first), lastSeq, runId, body.join('\n'))
-          heads.set(runId, lastSeq)
-        }
+      for (const { sid, firstSeq, count, runId, data } of textInFlight(db)) {
+        insertRow.run(sid, firstSeq, firstSeq + count - 1, runId, data)
       }
       db.exec('DELETE FROM tail')
       db.exec('COMMIT')

@@ -9,12 +9,13 @@ import type { Store } from '../store.ts'
 import { wrapReads } from '../store-reads.ts'
 import { createApplyCommand } from './apply-command.ts'
 import { createCheckpoints } from './checkpoints.ts'
-import { bytesOf, checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './damage.ts'
+import { bytesOf, databaseDamaged, isDamage } from './damage.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState, type LiveState } from './live-sessions.ts'
-import { claimFile, makeDataDir, unusable } from './private-file.ts'
+import { claimFile, makeDataDir } from './private-file.ts'
+import { cannotOpen, examineDatabase } from './read-only-store.ts'
 import { createReads } from './reads.ts'
-import { migrate, readVersion } from './schema.ts'
+import { migrate } from './schema.ts'
 import { errcodeOf, storageError } from './storage-error.ts'
 import { createWalSync, type FileSync, type WalSync } from './wal-sync.ts'
 
@@ -36,7 +37,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     makeDataDir(dirname(path))
     if (!existsSync(path)) makeDatabase(path, fatal)
     claimFile(path)
-    examineDatabase(path, fatal)
+    examineDatabase(path)
   }
   let damage: ServerError | null = null
   const failed = (error: unknown): ServerError => {
@@ -160,26 +161,6 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
   }
 }
 
-/**
- * Throws what would keep a server from using this database: `data_dir_newer`, `data_dir_damaged`, `config_invalid`. For whoever holds the lock
- * of its directory.
- *
- * Read-only: closing any other connection moves the log into the database, and with it that of a newer version or of a damaged one.
- */
-export function examineDatabase(path: string, fatal: (error: Error) => void): void {
-  checkFiles(path)
-  let db: DatabaseSync | null = null
-  try {
-    db = new DatabaseSync(path, { readOnly: true, timeout: 1000 })
-    readVersion(db)
-    checkTables(db, path)
-  } catch (error) {
-    throw cannotOpen(error, path, fatal)
-  } finally {
-    db?.close()
-  }
-}
-
 /** Complete or not at all, and for this user alone: what people said will be in it. The files beside it get the same mode. */
 function makeDatabase(path: string, fatal: (error: Error) => void): void {
   // The log of a database that has gone would be played into the new one.
@@ -200,17 +181,4 @@ function makeDatabase(path: string, fatal: (error: Error) => void): void {
     db?.close()
   }
   renameSync(draft, path)
-}
-
-const SQLITE_PERM = 3
-const SQLITE_READONLY = 8
-const SQLITE_CANTOPEN = 14
-
-function cannotOpen(error: unknown, path: string, fatal: (error: Error) => void): ServerError {
-  if (error instanceof ServerError) return error
-  const reason = error instanceof Error ? error.message : String(error)
-  if (isDamageAtStart(error)) return databaseDamaged(path, reason, error)
-  const code = errcodeOf(error) & 0xff
-  if (code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN) return unusable(path, reason, error)
-  return storageError(error, fatal)
 }

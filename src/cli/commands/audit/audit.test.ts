@@ -169,7 +169,7 @@ describe('the audit commands', () => {
     expect(io.printed()).toBe(`The audit trail is whole: 3 entries.\nhead ${trail[2]?.hash}\n`)
   })
 
-  test('read the data directory of a server that is not running, and see a change by hand', async () => {
+  test('read the data directory, in use or not, and see a change by hand', async () => {
     const cwd = await tempFolder()
     const dataDir = join(cwd, '.quarterdeck')
     const path = join(dataDir, 'quarterdeck.db')
@@ -184,7 +184,7 @@ describe('the audit commands', () => {
     const started = await acceptedRun(store, accept(newSession()))
     await done(store, append(started, [], { sync: true, audit: [newAudit('ann'), newAudit('bob')] }))
     const [, second] = await store.audit.entries(0, 10)
-    expect(await run('verify')).toMatchObject({ exitCode: 73 })
+    expect(await run('verify')).toMatchObject({ exitCode: 0 })
     await store.close()
 
     expect(await run('verify', '--expect', second?.hash ?? '')).toEqual({

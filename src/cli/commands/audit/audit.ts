@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { dataDirectory, withStore } from '../../data-directory.ts'
+import type { AuditReads } from '../../../store/ports/audit.ts'
+import { dataDirectory, withStoredData } from '../../data-directory.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { listAudit } from './list.ts'
 import { verifyAudit } from './verify.ts'
@@ -12,8 +13,8 @@ export function createAuditCommand(io: Io, settle: Settle): Command {
   const command = new Command('audit')
     .summary('list and verify the trail of decisions and calls')
     .description(
-      'Every decision and every call with side effects is an entry of the audit trail, chained by hashes. Works on the data ' +
-        'directory of a server that is not running.',
+      'Every decision and every call with side effects is an entry of the audit trail. Hashes chain the entries. Works on a data ' +
+        'directory, also while a server uses it.',
     )
     .addHelpText(
       'after',
@@ -29,32 +30,30 @@ Examples:
       .description(summary)
       .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
 
+  const withTrail = (dataDir: string | undefined, work: (trail: AuditReads) => Promise<number>): Promise<number> =>
+    withStoredData(dataDirectory(dataDir, io), io, (stored) => stored.read((store) => work(store.audit)))
+
   add('list', 'Lists the newest entries, the oldest of them first.')
     .option('--limit <number>', 'how many', '50')
-    .option('--json', 'one JSON object a line')
+    .option('--json', 'one JSON object per line')
     .action(async ({ dataDir, ...options }: Shared & { limit: string; json?: boolean }) =>
-      settle(
-        await withStore(dataDirectory(dataDir, io), { create: false }, io, (store) =>
-          listAudit(store.audit, options, io),
-        ),
-      ),
+      settle(await withTrail(dataDir, (trail) => listAudit(trail, options, io))),
     )
 
-  add('verify', 'Recomputes every hash; ends with 1 when an entry was changed, taken out or put in.')
-    .option('--expect <hash>', 'the last entry must have this hash: nothing was cut off or added since it was noted')
-    .option('--contains <hash>', 'an entry must have this hash: nothing up to there was cut off, more may have come')
+  add('verify', 'Recomputes every hash. Ends with 1 when an entry was changed, removed or inserted.')
+    .option('--expect <hash>', 'the last entry must have this hash: nothing was cut off or added since you noted it')
+    .option(
+      '--contains <hash>',
+      'an entry must have this hash: nothing up to it was cut off, and there may be newer entries',
+    )
     .addHelpText(
       'after',
       `
-A chain cannot show by itself that its end was cut off. Note the head that verify prints somewhere else, and give it to
+A chain alone cannot show that its end was cut off. Keep the head that verify prints in another place, and pass it to
 --expect or --contains the next time.`,
     )
     .action(async ({ dataDir, ...options }: Shared & { expect?: string; contains?: string }) =>
-      settle(
-        await withStore(dataDirectory(dataDir, io), { create: false }, io, (store) =>
-          verifyAudit(store.audit, options, io),
-        ),
-      ),
+      settle(await withTrail(dataDir, (trail) => verifyAudit(trail, options, io))),
     )
   return command
 }

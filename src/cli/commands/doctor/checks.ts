@@ -101,24 +101,25 @@ function mendOf(error: ServerError): string {
   }
 }
 
-export async function checkPort({
-  host,
-  hosts,
-  port,
-}: Pick<ServerSettings, 'host' | 'hosts' | 'port'>): Promise<Check> {
-  if (port === 0) return { name: 'Port', status: 'ok', detail: 'any free one' }
-  if ((await takenHost(hosts, port)) === null)
-    return { name: 'Port', status: 'ok', detail: `${port} on ${host} is free` }
+/** `serverRuns`: a server is using the data directory, so the port is probably that server's. */
+export async function checkPort(
+  { host, hosts, port }: Pick<ServerSettings, 'host' | 'hosts' | 'port'>,
+  serverRuns: boolean,
+): Promise<Check> {
+  const name = 'Port'
+  if (port === 0) return { name, status: 'ok', detail: 'any free one' }
+  if ((await takenHost(hosts, port)) === null) return { name, status: 'ok', detail: `${port} on ${host} is free` }
   if (await isQuarterdeck(host, port)) {
+    if (serverRuns) return { name, status: 'ok', detail: `the running server answers on port ${port}` }
     return {
-      name: 'Port',
+      name,
       status: 'warn',
-      detail: `A Quarterdeck runs on port ${port} already`,
-      mend: 'Stop it first.',
+      detail: `Another Quarterdeck is running on port ${port}`,
+      mend: 'Stop it, or choose another port with --port <number>.',
     }
   }
   const { message, mend } = await portInUse(hosts, port)
-  return { name: 'Port', status: 'fail', detail: message.replace(/\.$/, ''), mend: mend.join(' ') }
+  return { name, status: 'fail', detail: message.replace(/\.$/, ''), mend: mend.join(' ') }
 }
 
 async function isQuarterdeck(host: string, port: number): Promise<boolean> {
@@ -132,39 +133,39 @@ async function isQuarterdeck(host: string, port: number): Promise<boolean> {
   }
 }
 
-export async function checkDataDir(dataDir: string): Promise<Check> {
+/** Works beside a running server: it reads the database without changing it. */
+export async function checkDataDir(dataDir: string): Promise<{ check: Check; inUse: boolean }> {
   const name = 'Data'
+  const fail = (detail: string, mend?: string) => ({
+    check: { name, status: 'fail' as const, detail, ...(mend === undefined ? {} : { mend }) },
+    inUse: false,
+  })
+  const notWritable = 'Get permission to write there, or name another folder: --data-dir <folder>'
   const folder = await stat(dataDir).catch(() => null)
   if (folder === null) {
     const parent = await nearestFolder(dataDir)
-    if (await isWritable(parent)) return { name, status: 'ok', detail: `${dataDir} will be made at the first start` }
-    const mend = 'Give yourself the right to write there, or name another folder: --data-dir <folder>'
-    return { name, status: 'fail', detail: `${dataDir} cannot be made: ${parent} is not writable`, mend }
+    if (!(await isWritable(parent))) {
+      return fail(`${dataDir} cannot be created: ${parent} is not writable`, notWritable)
+    }
+    return { check: { name, status: 'ok', detail: `${dataDir} will be created at the first start` }, inUse: false }
   }
-  if (!folder.isDirectory()) {
-    return { name, status: 'fail', detail: `${dataDir} is not a folder`, mend: 'Name another: --data-dir <folder>' }
-  }
-  if (!(await canWriteFile(dataDir))) {
-    const mend = 'Give yourself the right to write there, or name another folder: --data-dir <folder>'
-    return { name, status: 'fail', detail: `${dataDir} is not writable`, mend }
-  }
+  if (!folder.isDirectory()) return fail(`${dataDir} is not a folder`, 'Name a folder: --data-dir <folder>')
+  if (!(await canWriteFile(dataDir))) return fail(`${dataDir} is not writable`, notWritable)
+  let inUse: boolean
   try {
-    examineDataDir(dataDir)
+    inUse = examineDataDir(dataDir) === 'in use'
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
-    if (error.code !== 'data_dir_locked') return { name, status: 'fail', detail: error.message }
-    return {
-      name,
-      status: 'warn',
-      detail: `${dataDir} is in use by a running server`,
-      mend: 'Stop it before you start another.',
-    }
+    return fail(error.message)
   }
   if (process.platform !== 'win32' && (folder.mode & 0o077) !== 0) {
     const mend = `It holds conversations: chmod 700 ${dataDir}`
-    return { name, status: 'warn', detail: `Other users can look into ${dataDir}`, mend }
+    return { check: { name, status: 'warn', detail: `Other users can read ${dataDir}`, mend }, inUse }
   }
-  return { name, status: 'ok', detail: `${dataDir} is writable and free` }
+  const detail = inUse
+    ? `${dataDir} is used by a running server; the database is intact`
+    : `${dataDir} is writable and free`
+  return { check: { name, status: 'ok', detail }, inUse }
 }
 
 export async function checkDisk(dataDir: string): Promise<Check> {

@@ -36,7 +36,7 @@ ok    Config  agent assistant
 ok    Key     assistant: demo needs none
 ok    Model   assistant (demo/demo) answers (N)
 ok    Port    any free one
-ok    Data    ${join(cwd, '.quarterdeck')} will be made at the first start
+ok    Data    ${join(cwd, '.quarterdeck')} will be created at the first start
 ok    Disk    N free
 ok    Clock   N
 `,
@@ -136,7 +136,7 @@ ok    Clock   N
     })
     expect(await doctor(cwd, '--port', new URL(ours.url).port)).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining(`warn  Port    A Quarterdeck runs on port ${new URL(ours.url).port} already`),
+      out: expect.stringContaining(`warn  Port    Another Quarterdeck is running on port ${new URL(ours.url).port}`),
     })
   })
 })
@@ -313,23 +313,23 @@ describe('the checks', () => {
     await mkdir(dataDir, { mode: 0o700 })
     await writeFile(join(folder, 'file'), '')
 
-    expect(await checkDataDir(dataDir)).toEqual({
+    expect((await checkDataDir(dataDir)).check).toEqual({
       name: 'Data',
       status: 'ok',
       detail: `${dataDir} is writable and free`,
     })
     const lock = lockDataDir(dataDir)
-    expect(await checkDataDir(dataDir)).toMatchObject({
-      status: 'warn',
-      detail: `${dataDir} is in use by a running server`,
+    expect(await checkDataDir(dataDir)).toEqual({
+      check: { name: 'Data', status: 'ok', detail: `${dataDir} is used by a running server; the database is intact` },
+      inUse: true,
     })
     lock.release()
     await chmod(dataDir, 0o755)
-    expect(await checkDataDir(dataDir)).toMatchObject({
+    expect((await checkDataDir(dataDir)).check).toMatchObject({
       status: 'warn',
       mend: `It holds conversations: chmod 700 ${dataDir}`,
     })
-    expect(await checkDataDir(join(folder, 'file'))).toMatchObject({
+    expect((await checkDataDir(join(folder, 'file'))).check).toMatchObject({
       status: 'fail',
       detail: `${join(folder, 'file')} is not a folder`,
     })
@@ -339,7 +339,7 @@ describe('the checks', () => {
     const dataDir = await tempFolder()
     await writeFile(join(dataDir, 'quarterdeck.db'), 'Dear diary, '.repeat(500))
 
-    expect(await checkDataDir(dataDir)).toMatchObject({
+    expect((await checkDataDir(dataDir)).check).toMatchObject({
       status: 'fail',
       detail: expect.stringContaining(`The database is damaged: ${join(dataDir, 'quarterdeck.db')}`),
     })

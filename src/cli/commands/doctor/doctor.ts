@@ -81,9 +81,11 @@ async function examine(
       const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io }
       for (const agent of agents) checks.push(...(await checkTools(agent, deps)))
     }
-    checks.push(await checkPort(config.settings))
-    if (config.settings.store === ':memory:') checks.push({ name: 'Data', status: 'ok', detail: 'in memory' })
-    else checks.push(await checkDataDir(config.dataDir))
+    const data: Awaited<ReturnType<typeof checkDataDir>> =
+      config.settings.store === ':memory:'
+        ? { check: { name: 'Data', status: 'ok', detail: 'in memory' }, inUse: false }
+        : await checkDataDir(config.dataDir)
+    checks.push(await checkPort(config.settings, data.inUse), data.check)
   }
   const place = config?.dataDir ?? io.cwd
   checks.push(await checkDisk(place), await checkClock(io.clock.now(), place))

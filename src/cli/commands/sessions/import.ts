@@ -7,7 +7,7 @@ import type { Io } from '../../terminal/io.ts'
 import { linesOf } from '../../terminal/lines.ts'
 import { readArchiveHeader, readArchiveLine } from './session-archive.ts'
 
-/** Takes sessions in, one by one. A damaged line stops it; what came before is kept and said. */
+/** Imports session by session. A damaged line stops it; the sessions before it are kept, and it says how many. */
 export async function importSessions(store: Pick<Store, 'commit'>, file: string, io: Io): Promise<number> {
   const input = file === '-' ? io.stdin : createReadStream(resolve(io.cwd, file), { encoding: 'utf8' })
   let lineNumber = 0
@@ -41,7 +41,7 @@ export async function importSessions(store: Pick<Store, 'commit'>, file: string,
       ? new CliError(exitCodes.usage.code, `There is no file ${file}.`)
       : error
   }
-  const rest = refused === 0 ? '' : ` ${sessions(refused)} existed already and stayed as they were.`
+  const rest = refused === 0 ? '' : ` ${sessions(refused)} already existed and stayed as they were.`
   io.stderr.write(`Imported ${sessions(imported)}.${rest}\n`)
   return refused === 0 ? exitCodes.ok.code : exitCodes.failed.code
 }

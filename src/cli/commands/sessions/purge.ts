@@ -1,32 +1,35 @@
 import { secondsOf } from '../../../config/source/duration.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Store } from '../../../store/store.ts'
+import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
-import { eachSession, table } from './list.ts'
+import { eachSession, sessionTable } from './list.ts'
 
-/** Small enough that one transaction stays short. */
+/** Few enough to keep a transaction short. */
 const BATCH = 200
 
-/** The moment before which a session was used last. */
+/** Sessions that were last used before this time are old. */
 export function cutoff(age: string, now: number): number {
   const seconds = secondsOf(age)
   if (Number.isNaN(seconds) || seconds <= 0) {
-    throw new CliError(exitCodes.usage.code, `--older-than ${JSON.stringify(age)} is no age.`, [
-      'Write e.g. 12h or 30d.',
+    throw new CliError(exitCodes.usage.code, `--older-than ${JSON.stringify(age)} is not an age.`, [
+      'Write 12h or 30d, for example.',
     ])
   }
   return now - seconds * 1000
 }
 
-/** What a purge would take: everybody's, those that lists leave out too. */
-export async function listPurgeable(store: Pick<Store, 'sessions' | 'runs'>, before: number, io: Io): Promise<number> {
+/** Lists what a purge would remove: of all users, also the sessions that lists hide. */
+export async function listPurgeable(stored: Pick<ReadOnlyStore, 'read'>, before: number, io: Io): Promise<number> {
   const going: SessionRecord[] = []
-  for await (const session of eachSession(store, { unlisted: true })) {
-    if (session.lastActivity < before && (await store.runs.open(session.id)).length === 0) going.push(session)
-  }
-  if (going.length > 0) io.stdout.write(table(going, {}))
+  await stored.read(async (store) => {
+    for await (const session of eachSession(store, { unlisted: true })) {
+      if (session.lastActivity < before && (await store.runs.open(session.id)).length === 0) going.push(session)
+    }
+  })
+  if (going.length > 0) io.stdout.write(sessionTable(going, {}))
   io.stderr.write(`${sessions(going.length)} would be removed.\n`)
   return exitCodes.ok.code
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { sampleSession } from '../../testing/sample-session.ts'
-import { archiveHeader, archiveLine, readArchiveHeader, readArchiveLine } from './session-archive.ts'
+import { archiveLine, sampleSession } from '../../testing/sample-session.ts'
+import { archiveHeader, readArchiveHeader, readArchiveLine } from './session-archive.ts'
 
 describe('an archive of sessions', () => {
   test('gives back what was written', () => {

@@ -28,8 +28,6 @@ export const archiveHeader = (now: number): string =>
     files: 'left out',
   })
 
-export const archiveLine = (session: ArchivedSession): string => JSON.stringify(session)
-
 /** Throws when this is no archive, or one of a later version. */
 export function readArchiveHeader(line: string): void {
   const header = z

@@ -1,12 +1,14 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test } from 'vitest'
 import { lockDataDir } from '../../../open-store.ts'
+import { migrate, SCHEMA_VERSION } from '../../../store/sqlite/schema.ts'
 import { main } from '../../main.ts'
-import { SAMPLE_NOW, sampleSession } from '../../testing/sample-session.ts'
+import { archiveLine, SAMPLE_NOW, sampleSession } from '../../testing/sample-session.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo, instantClock } from '../../testing/test-io.ts'
-import { type ArchivedSession, archiveHeader, archiveLine } from './session-archive.ts'
+import { type ArchivedSession, archiveHeader } from './session-archive.ts'
 
 const archive = (...sessions: ArchivedSession[]): string =>
   [archiveHeader(SAMPLE_NOW), ...sessions.map(archiveLine), ''].join('\n')
@@ -50,11 +52,11 @@ describe('quarterdeck sessions', () => {
     expect(await sessions(cwd, args)).toEqual({
       exitCode: 73,
       out: '',
-      err: 'quarterdeck: two.jsonl exists already and was left as it is.\n  Choose another file: --output <file>\n',
+      err: 'quarterdeck: two.jsonl already exists and was not changed.\n  Choose another file: --output <file>\n',
     })
     expect(await sessions(cwd, ['export', 'nobody'])).toMatchObject({
       exitCode: 2,
-      err: 'quarterdeck: There is no session "nobody".\n  See them: quarterdeck sessions list\n',
+      err: 'quarterdeck: There is no session "nobody".\n  To see all sessions: quarterdeck sessions list\n',
     })
   })
 
@@ -68,8 +70,8 @@ describe('quarterdeck sessions', () => {
       exitCode: 2,
       out: '',
       err:
-        'quarterdeck: Several have a session "talk-1": local_user, ann.\n' +
-        '  Say whose: --owner <name>, or give the id.\n',
+        'quarterdeck: Several users have a session "talk-1": local_user, ann.\n' +
+        '  Name the user with --owner <name>, or give the id of the session.\n',
     })
     expect((await sessions(cwd, ['export', 'talk-1', '--owner', 'ann'])).out).toBe(archive(anns))
     expect(await sessions(cwd, ['export', sampleSession(1).session.id, '--owner', 'ann'])).toMatchObject({
@@ -88,7 +90,7 @@ describe('quarterdeck sessions', () => {
 
     expect(result.exitCode).toBe(1)
     expect(result.err).toMatch(
-      /^Line 2: session 0199a000-\S+ refused: .+\nImported 1 session\. 1 session existed already/,
+      /^Line 2: session 0199a000-\S+ refused: .+\nImported 1 session\. 1 session already existed/,
     )
     expect((await sessions(cwd, ['export'])).out).toBe(archive(sampleSession(1), sampleSession(2)))
   })
@@ -178,20 +180,29 @@ describe('quarterdeck sessions', () => {
     expect((await sessions(cwd, ['export'])).out).toBe(kept)
     expect(await sessions(cwd, ['purge', '--older-than', 'soon'])).toMatchObject({
       exitCode: 2,
-      err: 'quarterdeck: --older-than "soon" is no age.\n  Write e.g. 12h or 30d.\n',
+      err: 'quarterdeck: --older-than "soon" is not an age.\n  Write 12h or 30d, for example.\n',
     })
   })
 
-  test('refuses while a server holds the data directory', async () => {
+  test('a copy of older data is brought up to date and read, unless a server of that version uses it', async () => {
     const cwd = await tempFolder()
-    await sessions(cwd, ['import', '-'], archive(sampleSession(1)))
-    const lock = lockDataDir(join(cwd, '.quarterdeck'))
-    onTestFinished(() => lock.release())
+    const dataDir = join(cwd, '.quarterdeck')
+    await mkdir(dataDir, { mode: 0o700 })
+    const database = new DatabaseSync(join(dataDir, 'quarterdeck.db'))
+    migrate(database, 6)
+    database.close()
 
-    const result = await sessions(cwd, ['export'])
-
-    expect([result.exitCode, result.out]).toEqual([73, ''])
-    expect(result.err).toMatch(/^quarterdeck: Another Quarterdeck uses the data directory .+\.\n$/)
+    const lock = lockDataDir(dataDir)
+    expect(await sessions(cwd, ['list'])).toEqual({
+      exitCode: 73,
+      out: '',
+      err:
+        `quarterdeck: The data directory was written by an older Quarterdeck (format 6, this one reads ${SCHEMA_VERSION}). ` +
+        'Start the server of this version once: it updates the data.\n' +
+        `  A server of that version is using ${dataDir} now.\n`,
+    })
+    lock.release()
+    expect(await sessions(cwd, ['list'])).toEqual({ exitCode: 0, out: '', err: 'There are no sessions.\n' })
   })
 
   test('makes no data directory where there is none to read', async () => {
