@@ -49,3 +49,14 @@ export function openSse(response: ServerResponse): (seq: number, event: Record<s
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   return (seq, event) => void response.write(`id: s.${seq}\ndata: ${JSON.stringify(event)}\n\n`)
 }
+
+/** Answers with JSON, as our routes do. */
+export const sendJson = (response: ServerResponse, status: number, body: unknown): void =>
+  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+
+/** The events of a run that has ended, with the ids 1, 2, and so on. */
+export function sendEvents(response: ServerResponse, ...events: Record<string, unknown>[]): void {
+  const send = openSse(response)
+  for (const [index, event] of events.entries()) send(index + 1, event)
+  response.end()
+}

@@ -1,29 +1,38 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createIds } from '../../../domain/ids.ts'
-import { type FakeServer, openSse, type SeenRequest, startFakeServer } from '../../testing/fake-server.ts'
+import {
+  type FakeServer,
+  openSse,
+  type SeenRequest,
+  sendEvents,
+  sendJson,
+  startFakeServer,
+} from '../../testing/fake-server.ts'
 import { instantClock } from '../../testing/test-io.ts'
 import { type ChatClient, createChatClient } from './chat-client.ts'
 import type { ChatEvent } from './chat-event.ts'
 
-async function serve(answer: Parameters<typeof startFakeServer>[0]): Promise<FakeServer> {
+type Answer = Parameters<typeof startFakeServer>[0]
+
+async function serve(answer: Answer): Promise<FakeServer> {
   const server = await startFakeServer(answer)
   onTestFinished(() => server.close())
   return server
 }
 
-const clientFor = (
-  baseUrl: string,
-  more: { agent?: string; token?: string; operatorToken?: string } = {},
-): ChatClient =>
+/** Takes messages, and leaves all other requests to `answer`. */
+const serveRun = (answer: Answer): Promise<FakeServer> =>
+  serve((request, response) =>
+    request.path.endsWith('/messages') ? sendJson(response, 202, { run_id: 'r' }) : answer(request, response),
+  )
+
+const clientFor = (url: string, more: { agent?: string; token?: string; operatorToken?: string } = {}): ChatClient =>
   createChatClient({
-    baseUrl,
+    url,
     agent: more.agent ?? null,
-    threadId: 'talk',
+    session: 'talk',
     token: more.token ?? null,
     operatorToken: { current: () => more.operatorToken ?? null, refused: () => {} },
-    ids: createIds(() => Date.UTC(2026, 10, 15)),
     clock: instantClock(),
-    fetch,
   })
 
 async function collect(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
@@ -36,18 +45,14 @@ const never = new AbortController().signal
 const text = (delta: string) => ({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta })
 const finished = { type: 'RUN_FINISHED', threadId: 'talk', runId: 'r', outcome: { type: 'success' } }
 const shown = (delta: string): ChatEvent => ({ type: 'text', messageId: 'm', delta })
-
-function runIdOf(request: SeenRequest | undefined): unknown {
-  const body = request?.body
-  return typeof body === 'object' && body !== null && 'runId' in body ? body.runId : undefined
-}
+const success: ChatEvent = { type: 'finished', outcome: 'success' }
 
 describe('a chat with a server', () => {
   test('shows what begins after what was seen, when somebody else has answered', async () => {
-    const server = await serve((request, response) => {
+    const server = await serveRun((request, response) => {
       const send = openSse(response)
-      if (request.method === 'POST') {
-        send(1, { type: 'RUN_STARTED', runId: 'waiting' })
+      if (request.path === '/runs/r/events') {
+        send(1, { type: 'RUN_STARTED', runId: 'r' })
         send(2, { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [{ id: 'a' }] } })
       } else {
         send(3, { type: 'CUSTOM', name: 'x', value: 1 })
@@ -62,71 +67,36 @@ describe('a chat with a server', () => {
     expect(await collect(client.answeredElsewhere(never))).toEqual([])
     await collect(client.send('Hi', never))
 
-    expect(await collect(client.answeredElsewhere(never))).toEqual([
-      shown('Sent.'),
-      { type: 'finished', outcome: 'success' },
-    ])
-    expect([server.seen[1]?.path, server.seen[1]?.headers['last-event-id']]).toEqual(['/sessions/talk/events', 's.2'])
+    expect(await collect(client.answeredElsewhere(never))).toEqual([shown('Sent.'), success])
+    expect([server.seen[2]?.path, server.seen[2]?.headers['last-event-id']]).toEqual(['/sessions/talk/events', 's.2'])
   })
 
-  test('nobody learns of answers elsewhere from a server that cannot tell', async () => {
-    const server = await serve((request, response) => {
-      if (request.method === 'GET') return void response.writeHead(404).end('{}')
-      openSse(response)(1, finished)
-      response.end()
-    })
+  test('hears of no answers elsewhere from a server that cannot tell', async () => {
+    const server = await serveRun((request, response) =>
+      request.path === '/runs/r/events'
+        ? sendEvents(response, finished)
+        : sendJson(response, 404, { code: 'session_not_found' }),
+    )
     const client = clientFor(server.url)
     await collect(client.send('Hi', never))
 
     expect(await collect(client.answeredElsewhere(never))).toEqual([])
   })
 
-  test('talks through sessions where AG-UI is closed, and asks at that door once', async () => {
-    const asked: string[] = []
-    const server = await serve((request, response) => {
-      asked.push(`${request.method} ${request.path}`)
-      if (request.path.endsWith('/events')) {
-        const send = openSse(response)
-        send(1, { type: 'RUN_STARTED', runId: 'r' })
-        send(2, text('Hi.'))
-        send(3, finished)
-        response.end()
-        return
-      }
-      const isOpen = request.path.startsWith('/sessions/')
-      response.writeHead(isOpen ? 202 : 404, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(isOpen ? { run_id: 'r' } : { code: 'door_closed', detail: 'Closed.' }))
-    })
-    const client = clientFor(server.url)
-
-    for (const message of ['a', 'b']) {
-      expect(await collect(client.send(message, never))).toEqual([
-        shown('Hi.'),
-        expect.objectContaining({ type: 'finished' }),
-      ])
-    }
-    expect(asked).toEqual([
-      'POST /',
-      'POST /sessions/talk/messages',
-      'GET /runs/r/events',
-      'POST /sessions/talk/messages',
-      'GET /runs/r/events',
-    ])
-  })
-
-  test('posts an AG-UI input to the agent and shows the run to its end', async () => {
-    const server = await serve((_, response) => {
-      const send = openSse(response)
-      send(1, { type: 'RUN_STARTED' })
-      send(2, { type: 'REASONING_MESSAGE_CONTENT', messageId: 'x', delta: 'hm' })
-      send(3, { type: 'TOOL_CALL_START', toolCallId: 't', toolCallName: 'add' })
-      send(4, { type: 'TOOL_CALL_ARGS', toolCallId: 't', delta: '{}' })
-      send(5, { type: 'TOOL_CALL_RESULT', toolCallId: 't', messageId: 'y', content: '3' })
-      send(6, text('Hello'))
-      send(7, { type: 'SOMETHING_NEWER' })
-      send(8, finished)
-      response.end()
-    })
+  test('sends the message to the agent and shows the run to its end', async () => {
+    const server = await serveRun((_, response) =>
+      sendEvents(
+        response,
+        { type: 'RUN_STARTED' },
+        { type: 'REASONING_MESSAGE_CONTENT', messageId: 'x', delta: 'hm' },
+        { type: 'TOOL_CALL_START', toolCallId: 't', toolCallName: 'add' },
+        { type: 'TOOL_CALL_ARGS', toolCallId: 't', delta: '{}' },
+        { type: 'TOOL_CALL_RESULT', toolCallId: 't', messageId: 'y', content: '3' },
+        text('Hello'),
+        { type: 'SOMETHING_NEWER' },
+        finished,
+      ),
+    )
 
     const events = await collect(clientFor(`${server.url}/`, { agent: 'my agent', token: 'secret' }).send('Hi', never))
 
@@ -136,55 +106,43 @@ describe('a chat with a server', () => {
       { type: 'tool_args', id: 't', delta: '{}' },
       { type: 'tool_result', id: 't', content: '3' },
       shown('Hello'),
-      { type: 'finished', outcome: 'success' },
+      success,
     ])
+    const headers = expect.objectContaining({ authorization: 'Bearer secret' })
     expect(server.seen).toEqual([
-      {
-        method: 'POST',
-        path: '/agents/my%20agent',
-        headers: expect.objectContaining({
-          authorization: 'Bearer secret',
-          'content-type': 'application/json',
-          accept: 'text/event-stream',
-        }),
-        body: {
-          threadId: 'talk',
-          runId: expect.any(String),
-          protocolVersion: '1.0',
-          messages: [{ id: expect.any(String), role: 'user', content: 'Hi' }],
-        },
-      },
+      { method: 'POST', path: '/sessions/talk/messages', headers, body: { message: 'Hi', agent: 'my agent' } },
+      { method: 'GET', path: '/runs/r/events', headers, body: null },
     ])
   })
 
   test('takes up a broken stream where it stopped, without asking for work again', async () => {
-    const server = await serve((request, response) => {
+    const server = await serveRun((request, response) => {
       const send = openSse(response)
-      if (request.method === 'POST') {
+      const lastId = request.headers['last-event-id']
+      if (lastId === undefined) {
         send(1, text('One '))
         send(2, text('two '))
         setImmediate(() => response.destroy())
-      } else if (request.headers['last-event-id'] === 's.2') {
-        send(3, text('three'))
-        response.end()
       } else {
-        send(4, finished)
+        if (lastId === 's.2') send(3, text('three'))
+        else send(4, finished)
         response.end()
       }
     })
 
     const events = await collect(clientFor(server.url).send('Count', never))
 
-    expect(events).toEqual([shown('One '), shown('two '), shown('three'), { type: 'finished', outcome: 'success' }])
+    expect(events).toEqual([shown('One '), shown('two '), shown('three'), success])
     expect(server.seen.map(({ method, path, headers }) => [method, path, headers['last-event-id']])).toEqual([
-      ['POST', '/', undefined],
-      ['GET', `/runs/${runIdOf(server.seen[0])}/events`, 's.2'],
-      ['GET', `/runs/${runIdOf(server.seen[0])}/events`, 's.3'],
+      ['POST', '/sessions/talk/messages', undefined],
+      ['GET', '/runs/r/events', undefined],
+      ['GET', '/runs/r/events', 's.2'],
+      ['GET', '/runs/r/events', 's.3'],
     ])
   })
 
   test('gives up after five broken streams in a row and says how to come back', async () => {
-    const server = await serve((_, response) => {
+    const server = await serveRun((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.end()
     })
@@ -194,25 +152,24 @@ describe('a chat with a server', () => {
       message: `The connection to ${server.url} broke (the stream ended early).`,
       mend: [`The answer goes on there and is kept: quarterdeck chat ${server.url} --session talk`],
     })
-    expect(server.seen.length).toBe(6)
+    expect(server.seen.length).toBe(7)
   })
 
   test('passes on why the server refuses', async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(401, { 'content-type': 'application/problem+json' })
-      response.end(JSON.stringify({ status: 401, code: 'unauthorized', detail: 'Send a token.\x1b[2J' }))
-    })
+    const server = await serve((_, response) =>
+      sendJson(response, 401, { status: 401, code: 'unauthorized', detail: 'Send a token.\x1b[2J' }),
+    )
 
     await expect(collect(clientFor(server.url).send('Hi', never))).rejects.toMatchObject({
       exitCode: 1,
       message: 'Send a token.\\u{1b}[2J',
       mend: [
-        'Set QUARTERDECK_TOKEN to a token of that server: the one shown at its first start, or one of quarterdeck tokens create.',
+        'Set QUARTERDECK_TOKEN to a token of that server: the one shown at its first start, or one from quarterdeck tokens create.',
       ],
     })
   })
 
-  test('names the address when nobody answers there', async () => {
+  test('names the address when nobody answers there, and does not try again', async () => {
     const server = await startFakeServer(() => {})
     await server.close()
 
@@ -225,9 +182,9 @@ describe('a chat with a server', () => {
 
   test('cancels the run it is showing', async () => {
     let finish: (() => void) | undefined
-    const server = await serve((request, response) => {
+    const server = await serveRun((request, response) => {
       if (request.path.endsWith('/cancel')) {
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+        sendJson(response, 200, {})
         finish?.()
         return
       }
@@ -247,7 +204,7 @@ describe('a chat with a server', () => {
     }
 
     expect(events).toEqual([shown('Once upon'), { type: 'finished', outcome: 'cancelled' }])
-    expect(server.seen[1]).toMatchObject({ method: 'POST', path: `/runs/${runIdOf(server.seen[0])}/cancel`, body: {} })
+    expect(server.seen[2]).toMatchObject({ method: 'POST', path: '/runs/r/cancel', body: {} })
   })
 })
 
@@ -269,26 +226,21 @@ describe('answers to what a conversation waits for', () => {
   })
   const asked = (request: SeenRequest) => [request.method, request.path, request.headers.authorization, request.body]
 
-  /** A server at which only the user of `owner` finds the runs of the conversation. */
-  const waitingServer = (owner: string) =>
+  const waitingServer = () =>
     serve((request, response) => {
-      const json = (status: number, body: unknown) =>
-        void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-      if (request.path.startsWith('/approvals?')) return json(200, { approvals: [approval('b'), approval('a')] })
-      if (request.path === '/runs/waiting') {
-        return json(request.headers.authorization === `Bearer ${owner}` ? 200 : 404, {})
+      if (request.path.startsWith('/approvals?')) {
+        return sendJson(response, 200, { approvals: [approval('b'), approval('a')] })
       }
-      const decided = /^\/approvals\/(.+)$/.exec(request.path)?.[1]
-      if (decided !== undefined) return json(200, { continuation_run_id: `after-${decided}` })
-      const send = openSse(response)
-      send(1, { type: 'RUN_STARTED', runId: 'told' })
-      send(2, text(request.path))
-      send(3, request.path === '/runs/after-a/events' ? interrupt('b') : finished)
-      response.end()
+      const id = /^\/approvals\/(.+)$/.exec(request.path)?.[1]
+      // Of somebody who was faster.
+      if (id === 'late' && request.method === 'POST') return sendJson(response, 409, { code: 'approval_decided' })
+      if (id !== undefined) return sendJson(response, 200, { continuation_run_id: `after-${id}` })
+      if (request.path.endsWith('/cancel')) return sendJson(response, 200, {})
+      sendEvents(response, text(request.path), request.path === '/runs/after-a/events' ? interrupt('b') : finished)
     })
 
   test('lists what waits, the oldest first', async () => {
-    const server = await waitingServer('op')
+    const server = await waitingServer()
 
     expect(await clientFor(server.url, { token: 'me' }).approvals()).toEqual(
       ['a', 'b'].map((id) => ({
@@ -306,20 +258,19 @@ describe('answers to what a conversation waits for', () => {
   })
 
   test('finds nothing in a conversation that has not begun', async () => {
-    const server = await serve((_, response) => void response.writeHead(404).end('{}'))
+    const server = await serve((_, response) => sendJson(response, 404, { code: 'session_not_found' }))
 
     expect(await clientFor(server.url).approvals()).toEqual([])
   })
 
-  test('go into one AG-UI run, with the operator’s token', async () => {
-    const server = await waitingServer('op')
+  test('are given one by one with the operator’s token, and shown as one answer', async () => {
+    const server = await waitingServer()
     const client = clientFor(server.url, { token: 'me', operatorToken: 'op' })
-    await client.approvals()
 
     const events = await collect(
       client.answer(
         [
-          { id: 'a', digest: 'seen-a', approved: true, arguments: { to: 'c' } },
+          { id: 'a', digest: 'seen-a', approved: true, arguments: { to: 'c' }, remember: true },
           { id: 'b', digest: 'seen-b', approved: false, reason: 'No.' },
         ],
         never,
@@ -327,76 +278,28 @@ describe('answers to what a conversation waits for', () => {
     )
     await client.cancel()
 
-    expect(events).toEqual([shown('/'), { type: 'finished', outcome: 'success' }])
-    expect(server.seen.slice(1).map(asked)).toEqual([
-      ['GET', '/runs/waiting', 'Bearer op', null],
+    expect(events).toEqual([shown('/runs/after-a/events'), shown('/runs/after-b/events'), success])
+    expect(server.seen.map(asked)).toEqual([
       [
         'POST',
-        '/',
+        '/approvals/a',
         'Bearer op',
-        {
-          threadId: 'talk',
-          runId: expect.any(String),
-          protocolVersion: '1.0',
-          messages: [],
-          resume: [
-            {
-              interruptId: 'a',
-              status: 'resolved',
-              payload: { approved: true, digest: 'seen-a', editedArgs: { to: 'c' } },
-            },
-            { interruptId: 'b', status: 'resolved', payload: { approved: false, digest: 'seen-b', reason: 'No.' } },
-          ],
-        },
+        { decision: 'approve', digest: 'seen-a', arguments: { to: 'c' }, remember: 'session' },
       ],
-      // What is shown is what the server says that it is: somebody else may have answered first.
-      ['POST', '/runs/told/cancel', 'Bearer me', {}],
-    ])
-  })
-
-  test('that are to be remembered go first, each by itself, and all is shown as one answer', async () => {
-    const server = await waitingServer('op')
-    const client = clientFor(server.url, { token: 'me', operatorToken: 'op' })
-    await client.approvals()
-
-    const events = await collect(
-      client.answer(
-        [
-          { id: 'b', digest: 'seen-b', approved: true },
-          { id: 'a', digest: 'seen-a', approved: true, remember: true },
-        ],
-        never,
-      ),
-    )
-
-    expect(events).toEqual([shown('/runs/after-a/events'), shown('/'), { type: 'finished', outcome: 'success' }])
-    expect(server.seen.slice(2).map(asked)).toEqual([
-      ['POST', '/approvals/a', 'Bearer op', { decision: 'approve', digest: 'seen-a', remember: 'session' }],
-      ['GET', '/runs/after-a/events', 'Bearer me', null],
-      ['POST', '/', 'Bearer op', expect.objectContaining({ resume: [expect.objectContaining({ interruptId: 'b' })] })],
-    ])
-  })
-
-  test('of an operator who is not the one who talks are given one by one, where any session can be answered', async () => {
-    const server = await waitingServer('me')
-    const client = clientFor(server.url, { token: 'me', operatorToken: 'op' })
-    await client.approvals()
-
-    await collect(
-      client.answer(
-        [
-          { id: 'a', digest: 'seen-a', approved: true },
-          { id: 'b', digest: 'seen-b', approved: false, reason: 'No.' },
-        ],
-        never,
-      ),
-    )
-
-    expect(server.seen.slice(2).map(asked)).toEqual([
-      ['POST', '/approvals/a', 'Bearer op', { decision: 'approve', digest: 'seen-a' }],
       ['GET', '/runs/after-a/events', 'Bearer me', null],
       ['POST', '/approvals/b', 'Bearer op', { decision: 'reject', digest: 'seen-b', reason: 'No.' }],
       ['GET', '/runs/after-b/events', 'Bearer me', null],
+      ['POST', '/runs/after-b/cancel', 'Bearer me', {}],
+    ])
+  })
+
+  test('that come too late show what the first answer led to', async () => {
+    const server = await waitingServer()
+    const client = clientFor(server.url, { token: 'me' })
+
+    expect(await collect(client.answer([{ id: 'late', digest: 'd', approved: true }], never))).toEqual([
+      shown('/runs/after-late/events'),
+      success,
     ])
   })
 
@@ -413,15 +316,16 @@ describe('answers to what a conversation waits for', () => {
   })
 
   test('with a wrong operator’s token are refused with the variable to set', async () => {
-    const server = await serve((_, response) => void response.writeHead(401).end('{"detail":"No."}'))
+    const server = await serve((_, response) => sendJson(response, 401, { code: 'unauthorized', detail: 'No.' }))
 
     await expect(
       collect(
         clientFor(server.url, { operatorToken: 'op' }).answer([{ id: 'a', digest: 'seen-a', approved: true }], never),
       ),
     ).rejects.toMatchObject({
+      message: 'No.',
       mend: [
-        'Set QUARTERDECK_OPERATOR_TOKEN to the operator’s token of that server. A lost one: quarterdeck tokens --help',
+        'Set QUARTERDECK_OPERATOR_TOKEN to the operator’s token of that server. If it is lost: quarterdeck tokens --help',
       ],
     })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decodeChatEvent } from './chat-event.ts'
 
-const decode = (event: unknown) => decodeChatEvent(JSON.stringify(event))
+const decode = decodeChatEvent
 
 describe('an AG-UI event for the terminal', () => {
   test('of a sub-agent says whose it is', () => {

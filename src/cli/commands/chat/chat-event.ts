@@ -1,10 +1,10 @@
-// AG-UI events as the terminal needs them. Tolerant: the server may be newer than this program.
+// AG-UI events, reduced to what a terminal shows. Tolerant, because the server may be newer than this program.
 
 import { fields, fromInterrupt, type PendingApproval } from './approval.ts'
 
 export type ChatEvent =
   | { type: 'started'; runId: string }
-  /** A sub-agent begins; what it says has its `id` as `by`. */
+  /** A sub-agent starts. Its later events name its `id` in `by`. */
   | { type: 'subagent'; id: string; name: string }
   | Said<{ type: 'text'; messageId: string; delta: string }>
   | Said<{ type: 'reasoning'; delta: string }>
@@ -17,16 +17,16 @@ export type ChatEvent =
 export type RunEnd =
   | { type: 'finished'; outcome: 'success' | 'cancelled' }
   | { type: 'finished'; outcome: 'interrupt'; approvals: PendingApproval[] }
-  /** It waits for tools that run at the client. */
+  /** The run waits for tools that run at the client. */
   | { type: 'finished'; outcome: 'client_tools'; callIds: string[] }
   | { type: 'failed'; code: string; message: string }
 
-/** Without `by` it is the agent itself. */
+/** `by`: the sub-agent that says it; the agent itself without it. */
 type Said<Event> = Event & { by?: string }
 
-/** Null for what a terminal has no use for. */
-export function decodeChatEvent(data: string): ChatEvent | null {
-  const event = parse(data)
+/** Null for an event that a terminal does not show. */
+export function decodeChatEvent(value: unknown): ChatEvent | null {
+  const event = fields(value)
   const text = (key: string): string => textIn(event, key)
   const by = text('subagentRunId') === '' ? {} : { by: text('subagentRunId') }
   switch (event.type) {
@@ -83,11 +83,3 @@ function textIn(event: Record<string, unknown>, key: string): string {
 }
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-
-function parse(data: string): Record<string, unknown> {
-  try {
-    return fields(JSON.parse(data))
-  } catch {
-    return {}
-  }
-}

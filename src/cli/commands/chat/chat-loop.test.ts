@@ -13,13 +13,13 @@ import { chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
  * A conversation in which the agent repeats what it hears; `hang` goes on until it is cancelled or left. `ask` waits for two
  * answers, which may come one at a time; 'wrong' is none. Until then nothing else can be said.
  */
-function createEcho(threadId: string): ChatClient & { heard: string[]; given: ApprovalAnswer[][] } {
+function createEcho(session: string): ChatClient & { heard: string[]; given: ApprovalAnswer[][] } {
   const heard: string[] = []
   const given: ApprovalAnswer[][] = []
   let waiting: string[] = []
   let cancelled: (() => void) | undefined
   return {
-    threadId,
+    session,
     heard,
     given,
     approvals: async () => waiting.map((id) => pendingApproval(id)),

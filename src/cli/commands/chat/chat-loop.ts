@@ -116,6 +116,9 @@ function waitElsewhere(client: ChatClient): { begun: Promise<Begin>; leave(): vo
   return { begun, leave: () => leaving.abort() }
 }
 
+/** How long SIGTERM waits for the server to stop the run. */
+const CANCEL_MS = 2_000
+
 /** Shows one run to its end. */
 async function show(
   begin: Begin,
@@ -124,15 +127,20 @@ async function show(
   io: Io,
 ): Promise<RunEnd | { type: 'left'; exitCode: number }> {
   const leaving = new AbortController()
+  const leave = () => leaving.abort()
   let exitCode: number | null = null
-  let interrupts = 0
+  let signals = 0
+  let stopWaiting = () => {}
   const stopListening = io.onSignal((signal) => {
-    if (signal === 'SIGINT' && ++interrupts === 1) {
-      client.cancel().catch((error: unknown) => void reportError(error, io))
-      return
-    }
-    exitCode = signal === 'SIGINT' ? exitCodes.interrupted.code : exitCodes.terminated.code
-    leaving.abort()
+    signals += 1
+    if (signal === 'SIGTERM') exitCode = exitCodes.terminated.code
+    else if (signals > 1) exitCode = exitCodes.interrupted.code
+    if (signals > 1) return leave()
+    const cancelled = client.cancel()
+    if (signal === 'SIGINT') return void cancelled.catch((error: unknown) => void reportError(error, io))
+    // Without it the run would go on at the server, for nobody.
+    void cancelled.catch(() => {}).finally(leave)
+    stopWaiting = io.clock.after(CANCEL_MS, leave)
   })
   let end: RunEnd = { type: 'finished', outcome: 'success' }
   try {
@@ -140,11 +148,12 @@ async function show(
       view.show(event)
       if (event.type === 'finished' || event.type === 'failed') end = event
     }
-    return end
+    return exitCode === null ? end : { type: 'left', exitCode }
   } catch (error) {
     if (exitCode !== null) return { type: 'left', exitCode }
     throw error
   } finally {
+    stopWaiting()
     stopListening()
   }
 }
@@ -205,7 +214,7 @@ export async function chatAtTerminal(
     } else if (line === '/new') {
       client = open(null)
       waits = false
-      io.stdout.write(`${style.dim(`New session ${client.threadId}.`)}\n`)
+      io.stdout.write(`${style.dim(`New session ${client.session}.`)}\n`)
     } else if (/^\/\w+$/.test(line) && line !== '/approvals') {
       io.stdout.write(`There is no ${line}.\n${HELP}`)
     } else {

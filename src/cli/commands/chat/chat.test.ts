@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { lockDataDir } from '../../../open-store.ts'
 import { main } from '../../main.ts'
-import { openSse, startFakeServer } from '../../testing/fake-server.ts'
+import { openSse, sendEvents, sendJson, startFakeServer } from '../../testing/fake-server.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo, type TestIo, type TestIoOptions } from '../../testing/test-io.ts'
 
@@ -98,6 +98,20 @@ describe('quarterdeck chat with a file', () => {
     expect(await left).toBe(0)
     expect(io.printed()).toContain('Talking to parrot (scripted/scripted). Nothing is kept; --session <name> keeps it.')
     expect(io.printed()).toContain('Greet back.\nHello yourself.\n')
+  })
+
+  test('SIGTERM stops the answer before it leaves, so that no run goes on for nobody', async () => {
+    const cwd = await scriptedAgent()
+    const io = createTestIo({ cwd, clock: createSystemClock() })
+
+    const left = main(['chat', '-m', 'hang', '--session', 'work'], io)
+    await io.until('Well')
+    io.signal('SIGTERM')
+
+    expect(await left).toBe(143)
+    const after = createTestIo({ cwd })
+    await main(['sessions', 'export', 'work'], after)
+    expect(JSON.parse(after.printed().split('\n')[1] ?? '').runs).toMatchObject([{ status: 'cancelled' }])
   })
 
   test('refuses what it cannot use', async () => {
@@ -248,14 +262,24 @@ describe('quarterdeck chat with a tool that a person must allow', () => {
   })
 })
 
+/** A server whose runs wait for an answer to `a1`, or go on after one. `decide` answers the answer. */
+function askingServer(decide: Parameters<typeof startFakeServer>[0]) {
+  const quarterdeck = { tool: 'pay', arguments: { amount: 5 }, risk: 'high', digest: 'd' }
+  const pending = { approval_id: 'a1', tool_call_id: 'c1', ...quarterdeck }
+  return startFakeServer((request, response) => {
+    if (request.path.endsWith('/messages')) return sendJson(response, 202, { run_id: 'first' })
+    if (request.path.startsWith('/approvals?')) return sendJson(response, 200, { approvals: [pending] })
+    if (request.path === '/approvals/a1') return decide(request, response)
+    if (request.path.startsWith('/sessions/')) return void openSse(response)
+    const interrupts = [{ id: 'a1', metadata: { quarterdeck } }]
+    const waits = request.path === '/runs/first/events'
+    sendEvents(response, { type: 'RUN_FINISHED', ...(waits && { outcome: { type: 'interrupt', interrupts } }) })
+  })
+}
+
 describe('quarterdeck chat with a server', () => {
-  test('of which the person is no operator is told how the operator answers', async () => {
-    const interrupt = { id: 'a1', metadata: { quarterdeck: { tool: 'pay', arguments: { amount: 5 }, risk: 'high' } } }
-    const server = await startFakeServer((_, response) => {
-      const send = openSse(response)
-      send(1, { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [interrupt] } })
-      response.end()
-    })
+  test('tells a person who is not the operator how the operator answers', async () => {
+    const server = await askingServer(() => {})
     onTestFinished(() => server.close())
     const stdin = new PassThrough()
     const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
@@ -275,22 +299,11 @@ The agent asks to call pay (risk high):
   })
 
   test('asks for the operator’s token without showing it, and again when it is wrong', async () => {
-    const interrupt = { id: 'a1', metadata: { quarterdeck: { tool: 'pay', arguments: { amount: 5 }, risk: 'high' } } }
-    const pending = { approval_id: 'a1', tool: 'pay', arguments: { amount: 5 }, risk: 'high', tool_call_id: 'c1' }
-    const server = await startFakeServer((request, response) => {
-      const { authorization } = request.headers
-      const { resume } = Object(request.body)
-      if (request.path.startsWith('/approvals?')) {
-        return void response.writeHead(200).end(JSON.stringify({ approvals: [pending] }))
-      }
-      if (request.method === 'GET')
-        return void response.writeHead(authorization === 'Bearer right' ? 200 : 401).end('{}')
-      if (authorization === 'Bearer wrong') return void response.writeHead(401).end('{"detail":"No valid token."}')
-      const send = openSse(response)
-      const outcome = resume === undefined ? { type: 'interrupt', interrupts: [interrupt] } : undefined
-      send(1, { type: 'RUN_FINISHED', outcome })
-      response.end()
-    })
+    const server = await askingServer(({ headers }, response) =>
+      headers.authorization === 'Bearer right'
+        ? sendJson(response, 200, { continuation_run_id: 'second' })
+        : sendJson(response, 401, { code: 'unauthorized', detail: 'No valid token.' }),
+    )
     onTestFinished(() => server.close())
     const stdin = new PassThrough()
     const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
@@ -328,14 +341,7 @@ The agent asks to call pay (risk high):
   })
 
   test('answers with the operator’s token of the environment', async () => {
-    const server = await startFakeServer((request, response) => {
-      if (request.method === 'GET') return void response.writeHead(200).end('{}')
-      const send = openSse(response)
-      const { resume } = Object(request.body)
-      const interrupts = [{ id: 'a1', metadata: { quarterdeck: { tool: 'pay' } } }]
-      send(1, { type: 'RUN_FINISHED', outcome: resume === undefined ? { type: 'interrupt', interrupts } : undefined })
-      response.end()
-    })
+    const server = await askingServer((_, response) => sendJson(response, 200, { continuation_run_id: 'second' }))
     onTestFinished(() => server.close())
     const stdin = new PassThrough()
     const env = { QUARTERDECK_TOKEN: 'mine', QUARTERDECK_OPERATOR_TOKEN: 'theirs' }
@@ -349,22 +355,24 @@ The agent asks to call pay (risk high):
     expect(
       server.seen
         // Whether somebody else answers is asked beside, and given up with the answer.
-        .filter(({ path }) => !path.startsWith('/sessions/'))
-        .map(({ method, headers, body }) => [method, headers.authorization, Object(body).resume]),
+        .filter(({ path }) => !path.endsWith('/events'))
+        .map(({ path, headers, body }) => [path.replace(/[0-9a-f-]{36}/, '…'), headers.authorization, body]),
     ).toEqual([
-      ['POST', 'Bearer mine', undefined],
-      ['GET', 'Bearer theirs', undefined],
-      ['POST', 'Bearer theirs', [{ interruptId: 'a1', status: 'resolved', payload: { approved: true } }]],
+      ['/sessions/…/messages', 'Bearer mine', { message: 'pay' }],
+      ['/approvals/a1', 'Bearer theirs', { decision: 'approve', digest: 'd' }],
     ])
   })
 
   test('talks to its default agent with the token of the link or of the environment', async () => {
-    const server = await startFakeServer((_, response) => {
-      const send = openSse(response)
-      send(1, { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'Yes' })
-      send(2, { type: 'RUN_FINISHED', threadId: 't', runId: 'r' })
-      response.end()
-    })
+    const server = await startFakeServer((request, response) =>
+      request.method === 'POST'
+        ? sendJson(response, 202, { run_id: 'r' })
+        : sendEvents(
+            response,
+            { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'Yes' },
+            { type: 'RUN_FINISHED', threadId: 't', runId: 'r' },
+          ),
+    )
     onTestFinished(() => server.close())
 
     const link = `${server.url}/#token=fromlink`
@@ -376,8 +384,10 @@ The agent asks to call pay (risk high):
     await chat([server.url, '-m', 'hi', '--agent', 'crow'], { env: { QUARTERDECK_TOKEN: 'env' } })
 
     expect(server.seen.map(({ path, headers, body }) => [path, headers.authorization, body])).toEqual([
-      ['/', 'Bearer fromlink', expect.objectContaining({ threadId: 'work' })],
-      ['/agents/crow', 'Bearer env', expect.objectContaining({ threadId: expect.stringMatching(/^[0-9a-f-]{36}$/) })],
+      ['/sessions/work/messages', 'Bearer fromlink', { message: 'hi' }],
+      ['/runs/r/events', 'Bearer fromlink', null],
+      [expect.stringMatching(/^\/sessions\/[0-9a-f-]{36}\/messages$/), 'Bearer env', { message: 'hi', agent: 'crow' }],
+      ['/runs/r/events', 'Bearer env', null],
     ])
   })
 })

@@ -81,14 +81,12 @@ async function talk(target: ChatTarget, { session, message }: ChatOptions, io: I
   const ids = createIds(() => io.clock.now())
   const open = (name: string | null) =>
     createChatClient({
-      baseUrl: target.url,
+      url: target.url,
       agent: target.agent,
       token: target.token,
       operatorToken: target.operatorToken,
-      threadId: name ?? ids.uuid(),
-      ids,
+      session: name ?? ids.uuid(),
       clock: io.clock,
-      fetch,
     })
   const { howToAnswer } = target
   const askToken = (signal: AbortSignal) => target.operatorToken.ask(signal)
