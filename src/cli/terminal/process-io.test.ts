@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { instantClock } from '../testing/test-io.ts'
+import { onceWithin } from './process-io.ts'
 
 test('what tools start inherits neither the tokens nor where they are', async () => {
   const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)
@@ -49,4 +51,19 @@ test('what Node warns of is one line that names no flags of node, and what nobod
   })
 
   expect([stdout, stderr]).toEqual(['Warning: heard\n', 'warning: DeprecationWarning: this is old\n'])
+})
+
+test('a signal that follows at once is the same one, a later one is another', () => {
+  let now = 1000
+  let heard = 0
+  const call = onceWithin(500, { ...instantClock(), mono: () => now }, () => {
+    heard += 1
+  })
+  const after = (ms: number) => {
+    now += ms
+    call()
+    return heard
+  }
+
+  expect([after(0), after(3), after(499), after(500), after(1)]).toEqual([1, 1, 1, 2, 2])
 })

@@ -1,8 +1,7 @@
-import { createSystemClock } from '../../domain/clock.ts'
+import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io, StopSignal } from './io.ts'
-import { onceWithin } from './once-within.ts'
 import { openUrl } from './open-url.ts'
 import { terminalLine } from './terminal-text.ts'
 
@@ -85,5 +84,16 @@ export function createProcessIo(process: NodeJS.Process): Io {
     },
     exit: (code) => process.exit(code),
     openUrl: (url) => openUrl(url, process.platform),
+  }
+}
+
+/** Calls `listener` once for calls that follow each other within `ms`. */
+export function onceWithin(ms: number, clock: Clock, listener: () => void): () => void {
+  let last = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = clock.mono()
+    const repeated = now - last < ms
+    last = now
+    if (!repeated) listener()
   }
 }

@@ -1,5 +1,5 @@
 import type { PendingApproval } from '../commands/chat/approval.ts'
-import type { OpenPrompt } from '../commands/chat/question.ts'
+import type { OpenPrompt } from '../commands/chat/ask-about-call.ts'
 import type { Asked, Prompt } from '../terminal/terminal-prompt.ts'
 
 /** A person who says these things, one at each question; then they leave. */

@@ -4,6 +4,7 @@ import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
+import { textTable } from '../../terminal/text-table.ts'
 import { auditPages } from './verify.ts'
 
 /** The newest entries, the oldest of them first. They are shown as they are stored, whether the chain holds or not. */
@@ -54,13 +55,7 @@ function table(entries: readonly AuditEntry[]): string {
       details(record),
     ]
   })
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (row: readonly string[]): string =>
-    row
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd()
-  return `${[head, ...rows].map(line).join('\n')}\n`
+  return textTable(head, rows)
 }
 
 const timeOf = (at: unknown): string =>

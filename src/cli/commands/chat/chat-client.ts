@@ -2,11 +2,11 @@ import { type Client, ClientError, createClient } from '../../../client/client.t
 import { type Clock, sleep } from '../../../domain/clock.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { fetchProblem, noServerAt } from '../../fetch-problem.ts'
-import type { OperatorToken } from '../../operator-token.ts'
+import { fetchProblem, noServerAt } from '../../server-url.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 import { type ApprovalAnswer, fromApproval, type PendingApproval } from './approval.ts'
 import { type ChatEvent, decodeChatEvent, endsRun } from './chat-event.ts'
+import type { OperatorToken } from './operator-token.ts'
 
 /** One conversation with a running server. Its methods throw `CliError` when the server refuses or cannot be reached. */
 export interface ChatClient {

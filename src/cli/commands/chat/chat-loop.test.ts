@@ -3,8 +3,8 @@ import { CliError } from '../../cli-error.ts'
 import type { Asked } from '../../terminal/terminal-prompt.ts'
 import { pendingApproval, scriptedPrompt } from '../../testing/chat-talk.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import type { Desk } from './answer-waits.ts'
 import type { ApprovalAnswer } from './approval.ts'
+import type { AskApprovals } from './ask-approvals.ts'
 import type { ChatClient } from './chat-client.ts'
 import type { ChatEvent } from './chat-event.ts'
 import { chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
@@ -65,7 +65,7 @@ function createEcho(session: string): ChatClient & { heard: string[]; given: App
 }
 
 /** Leaves everything pending. */
-const nobody: Desk = async () => []
+const nobody: AskApprovals = async () => []
 
 describe('a chat through a pipe', () => {
   test('answers each line that says something', async () => {
@@ -169,21 +169,21 @@ describe('a chat that has to ask', () => {
   const wrong: ApprovalAnswer = { id: 'a', digest: 'seen-a', approved: true, reason: 'wrong' }
 
   /** Answers as the script says, one entry for each time that it is asked. What it was asked about is kept. */
-  function scriptedDesk(...script: ApprovalAnswer[][]): { desk: Desk; asked: string[][] } {
+  function scriptedDesk(...script: ApprovalAnswer[][]): { askApprovals: AskApprovals; asked: string[][] } {
     const asked: string[][] = []
-    const desk: Desk = async (approvals) => {
+    const askApprovals: AskApprovals = async (approvals) => {
       asked.push(approvals.map(({ id }) => id))
       return script.shift() ?? []
     }
-    return { desk, asked }
+    return { askApprovals, asked }
   }
 
   test('goes on with the answers, as often as something still waits', async () => {
     const io = createTestIo({ terminal: true, env: { NO_COLOR: '1' } })
     const client = createEcho('s')
-    const { desk, asked } = scriptedDesk([yes('a')], [{ ...yes('b'), arguments: { to: 'eve' } }])
+    const { askApprovals, asked } = scriptedDesk([yes('a')], [{ ...yes('b'), arguments: { to: 'eve' } }])
 
-    await chatAtTerminal(() => client, null, scriptedPrompt('ask', 'hi'), desk, io)
+    await chatAtTerminal(() => client, null, scriptedPrompt('ask', 'hi'), askApprovals, io)
 
     expect([client.heard, client.given, asked]).toEqual([
       ['ask', 'hi'],
@@ -197,9 +197,9 @@ describe('a chat that has to ask', () => {
   test('asks once more when an answer is refused', async () => {
     const io = createTestIo()
     const client = createEcho('s')
-    const { desk, asked } = scriptedDesk([wrong], [yes('a'), yes('b')])
+    const { askApprovals, asked } = scriptedDesk([wrong], [yes('a'), yes('b')])
 
-    await chatAtTerminal(() => client, null, scriptedPrompt('ask'), desk, io)
+    await chatAtTerminal(() => client, null, scriptedPrompt('ask'), askApprovals, io)
 
     expect([client.given, asked, io.complained()]).toEqual([
       [[wrong], [yes('a'), yes('b')]],
@@ -214,9 +214,9 @@ describe('a chat that has to ask', () => {
   test('asks again at /approvals, and when somebody talks while it waits', async () => {
     const io = createTestIo()
     const client = createEcho('s')
-    const { desk, asked } = scriptedDesk([], [], [yes('a'), yes('b')])
+    const { askApprovals, asked } = scriptedDesk([], [], [yes('a'), yes('b')])
 
-    await chatAtTerminal(() => client, null, scriptedPrompt('ask', 'hi', '/approvals', '/approvals'), desk, io)
+    await chatAtTerminal(() => client, null, scriptedPrompt('ask', 'hi', '/approvals', '/approvals'), askApprovals, io)
 
     expect(asked).toEqual([
       ['a', 'b'],
@@ -258,13 +258,13 @@ describe('a chat that has to ask', () => {
     test('stops asking and shows the answer when somebody else has decided', async () => {
       const io = createTestIo()
       const { client, decide } = withOthers()
-      const desk: Desk = async (_approvals, _client, signal) => {
+      const askApprovals: AskApprovals = async (_approvals, _client, signal) => {
         decide()
         await withdrawn(signal)
         return []
       }
 
-      expect(await chatAtTerminal(() => client, null, scriptedPrompt('ask', '/quit'), desk, io)).toBe(0)
+      expect(await chatAtTerminal(() => client, null, scriptedPrompt('ask', '/quit'), askApprovals, io)).toBe(0)
       expect(io.printed()).toBe('Answered elsewhere.\nYes.\n')
     })
 

@@ -5,11 +5,11 @@ import type { Io } from '../../terminal/io.ts'
 import { linesOf } from '../../terminal/lines.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { Asked, Prompt } from '../../terminal/terminal-prompt.ts'
-import type { Desk } from './answer-waits.ts'
 import type { ApprovalAnswer, PendingApproval } from './approval.ts'
+import type { AskApprovals } from './ask-approvals.ts'
 import type { ChatClient } from './chat-client.ts'
 import type { ChatEvent, RunEnd } from './chat-event.ts'
-import { type ChatView, createChatView } from './view.ts'
+import { type ChatView, createChatView } from './chat-view.ts'
 
 const HELP = `/new        begin a new session
 /approvals  show what waits for a yes or no, and ask again
@@ -27,15 +27,15 @@ type Begin = (signal: AbortSignal) => AsyncGenerator<ChatEvent>
 export const answer = (
   client: ChatClient,
   message: string,
-  desk: Desk,
+  askApprovals: AskApprovals,
   io: Io,
   view = createChatView(io),
-): Promise<Outcome> => goOn((signal) => client.send(message, signal), client, desk, io, view)
+): Promise<Outcome> => goOn((signal) => client.send(message, signal), client, askApprovals, io, view)
 
 async function goOn(
   first: Begin | readonly PendingApproval[],
   client: ChatClient,
-  desk: Desk,
+  askApprovals: AskApprovals,
   io: Io,
   view: ChatView,
 ): Promise<Outcome> {
@@ -59,7 +59,7 @@ async function goOn(
         refused = true
       }
     } else pending = next
-    const { answers, elsewhere } = await ask(pending, client, desk, io)
+    const { answers, elsewhere } = await ask(pending, client, askApprovals, io)
     if (elsewhere !== null) {
       next = elsewhere
       continue
@@ -79,12 +79,12 @@ async function goOn(
 async function ask(
   pending: readonly PendingApproval[],
   client: ChatClient,
-  desk: Desk,
+  askApprovals: AskApprovals,
   io: Io,
 ): Promise<{ answers: ApprovalAnswer[]; elsewhere: Begin | null }> {
   const waiting = waitElsewhere(client)
   const taken = new AbortController()
-  const asked = desk(pending, client, taken.signal)
+  const asked = askApprovals(pending, client, taken.signal)
   const begin = await Promise.race([asked.then(() => null), waiting.begun])
   if (begin !== null) taken.abort()
   // Until it has ended the terminal is the editor's.
@@ -159,10 +159,10 @@ async function show(
 }
 
 /** Every line of a pipe is a message. Stops at the first that fails: the ones behind it may build on its answer. */
-export async function chatThroughPipe(client: ChatClient, desk: Desk, io: Io): Promise<number> {
+export async function chatThroughPipe(client: ChatClient, askApprovals: AskApprovals, io: Io): Promise<number> {
   for await (const line of linesOf(io.stdin)) {
     if (line.trim() === '') continue
-    const outcome = await answer(client, line, desk, io)
+    const outcome = await answer(client, line, askApprovals, io)
     if (outcome.type === 'failed') return exitCodes.failed.code
     if (outcome.type === 'left') return outcome.exitCode
   }
@@ -174,7 +174,7 @@ export async function chatAtTerminal(
   open: (session: string | null) => ChatClient,
   session: string | null,
   prompt: Prompt,
-  desk: Desk,
+  askApprovals: AskApprovals,
   io: Io,
 ): Promise<number> {
   const style = styleFor(io.stdout, io.env)
@@ -189,7 +189,7 @@ export async function chatAtTerminal(
       : { asked: await prompt.ask(), elsewhere: null }
     if (elsewhere !== null) {
       io.stdout.write(ANSWERED_ELSEWHERE)
-      const outcome = await orReport(goOn(elsewhere, client, desk, io, view), io)
+      const outcome = await orReport(goOn(elsewhere, client, askApprovals, io, view), io)
       if (outcome.type === 'left') return outcome.exitCode
       waits = outcome.type === 'waits'
     }
@@ -218,7 +218,10 @@ export async function chatAtTerminal(
     } else if (/^\/\w+$/.test(line) && line !== '/approvals') {
       io.stdout.write(`There is no ${line}.\n${HELP}`)
     } else {
-      const talk = line === '/approvals' ? askAgain(client, desk, io, view) : answer(client, asked.line, desk, io, view)
+      const talk =
+        line === '/approvals'
+          ? askAgain(client, askApprovals, io, view)
+          : answer(client, asked.line, askApprovals, io, view)
       const outcome = await orReport(talk, io)
       if (outcome.type === 'left') return outcome.exitCode
       // What was refused because something waits does not end the wait.
@@ -247,9 +250,9 @@ async function askWhileWaiting(prompt: Prompt, client: ChatClient): Promise<{ as
   return { asked: await line, elsewhere }
 }
 
-async function askAgain(client: ChatClient, desk: Desk, io: Io, view: ChatView): Promise<Outcome> {
+async function askAgain(client: ChatClient, askApprovals: AskApprovals, io: Io, view: ChatView): Promise<Outcome> {
   const pending = await client.approvals()
-  if (pending.length > 0) return await goOn(pending, client, desk, io, view)
+  if (pending.length > 0) return await goOn(pending, client, askApprovals, io, view)
   io.stdout.write('Nothing waits in this session.\n')
   return { type: 'answered' }
 }

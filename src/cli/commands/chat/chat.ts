@@ -1,15 +1,15 @@
 import { Command } from 'commander'
 import { createIds } from '../../../domain/ids.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { noServerAt } from '../../fetch-problem.ts'
+import { noServerAt } from '../../server-url.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
 import type { StartApp } from '../serve/start-app.ts'
-import { createPipeDesk, createTerminalDesk } from './answer-waits.ts'
+import { createApprovalNotice, createApprovalQuestions } from './ask-approvals.ts'
 import { createChatClient } from './chat-client.ts'
 import { answer, chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
-import { type ChatTarget, openChatTarget } from './target.ts'
+import { type ChatTarget, openChatTarget } from './chat-target.ts'
 
 export interface ChatOptions {
   session?: string
@@ -94,18 +94,18 @@ async function talk(target: ChatTarget, { session, message }: ChatOptions, io: I
   const atTerminal = io.stdin.isTTY === true && io.stdout.isTTY === true
 
   if (message !== undefined) {
-    const desk = atTerminal
-      ? createTerminalDesk({ openPrompt, askToken, howToAnswer, again: howToAnswer }, io)
-      : createPipeDesk(howToAnswer, io)
-    const outcome = await answer(open(session ?? null), message, desk, io)
+    const askApprovals = atTerminal
+      ? createApprovalQuestions({ openPrompt, askToken, howToAnswer, again: howToAnswer }, io)
+      : createApprovalNotice(howToAnswer, io)
+    const outcome = await answer(open(session ?? null), message, askApprovals, io)
     if (outcome.type === 'left') return outcome.exitCode
     return outcome.type === 'failed' ? exitCodes.failed.code : exitCodes.ok.code
   }
-  if (!atTerminal) return await chatThroughPipe(open(session ?? null), createPipeDesk(howToAnswer, io), io)
+  if (!atTerminal) return await chatThroughPipe(open(session ?? null), createApprovalNotice(howToAnswer, io), io)
 
   const style = styleFor(io.stdout, io.env)
   io.stdout.write(`${style.dim(`${target.description}. /help shows the commands, Ctrl-C stops an answer.`)}\n`)
   const again = () => ['/approvals asks again.']
-  const desk = createTerminalDesk({ openPrompt, askToken, howToAnswer, again }, io)
-  return await chatAtTerminal(open, session ?? null, openPrompt(style.bold('> ')), desk, io)
+  const askApprovals = createApprovalQuestions({ openPrompt, askToken, howToAnswer, again }, io)
+  return await chatAtTerminal(open, session ?? null, openPrompt(style.bold('> ')), askApprovals, io)
 }

@@ -12,8 +12,7 @@ import { createModelHttp } from '../../../models/wire/model-http.ts'
 import { databaseIn, examineDataDir } from '../../../open-store.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import type { Io } from '../../terminal/io.ts'
-import { takenHost } from '../serve/free-port.ts'
-import { portInUse } from '../serve/port-in-use.ts'
+import { portInUse, takenHost } from '../serve/port-in-use.ts'
 
 export interface Check {
   name: string

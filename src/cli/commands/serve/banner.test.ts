@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
+import type { NetworkInterfaceInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../load-config.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import { type BannerFacts, banner } from './banner.ts'
-import { mayAsk } from './may-ask.ts'
+import { type BannerFacts, banner, mayAsk, shownUrl } from './banner.ts'
 
 const AGENT = 'model: { provider: demo }\ninstructions: You help.\n'
 const PAGE = 'type: http, name: page, description: Reads a page of ours., method: GET, url: "https://example.com/"'
@@ -123,5 +123,30 @@ describe('an agent', () => {
         'tools: [{ type: mcp, name: files, command: x, approval: never, tools: { write: { approval: always } } }]',
       ),
     ]).toEqual([false, false, true, false, false, true, true])
+  })
+})
+
+const v4 = (address: string, internal: boolean): NetworkInterfaceInfo => ({
+  address,
+  internal,
+  family: 'IPv4',
+  netmask: '255.255.255.0',
+  mac: '',
+  cidr: null,
+})
+
+const interfaces = { lo: [v4('127.0.0.1', true)], eth0: [v4('192.168.1.7', false)] }
+
+describe('shownUrl', () => {
+  test('replaces "everywhere" by an address of this machine', () => {
+    expect(shownUrl('http://0.0.0.0:8000', interfaces)).toBe('http://192.168.1.7:8000')
+    expect(shownUrl('https://[::]:8000', interfaces)).toBe('https://192.168.1.7:8000')
+    expect(shownUrl('http://0.0.0.0:8000', {})).toBe('http://127.0.0.1:8000')
+  })
+
+  test('leaves every other address alone', () => {
+    for (const url of ['http://127.0.0.1:8000', 'http://[::1]:8000', 'http://10.0.0.1:8000']) {
+      expect(shownUrl(url, interfaces)).toBe(url)
+    }
   })
 })

@@ -1,10 +1,11 @@
+import type { NetworkInterfaceInfo } from 'node:os'
 import type { AgentDefinition } from '../../../domain/agent.ts'
+import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/tool-settings.ts'
 import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { wrapText } from '../../terminal/wrap-text.ts'
 import { toolCount } from '../../tool-count.ts'
-import { mayAsk } from './may-ask.ts'
 
 export interface BannerFacts {
   version: string
@@ -115,4 +116,31 @@ function tokenLines(
     ...(operator === undefined ? [] : [prose(`  to decide   ${operator}`, 6)]),
     ...(user === undefined || !tokenRequired ? [] : [`    the page    ${link(`${url}/#token=${user}`)}`]),
   ]
+}
+
+/** Whether a person may be asked about one of the agent's tools. Rather yes where only the call itself can tell. */
+export function mayAsk({ tools, approval }: AgentDefinition): boolean {
+  return tools.some((tool) => rulesIn(tool).some((rules) => asks(rules, approval.default)))
+}
+
+function asks({ approval, risk }: Pick<ToolRules, 'approval' | 'risk'>, fallback: NonNullable<ToolRules['approval']>) {
+  const rule = approval ?? fallback
+  if (rule.ask === 'never') return false
+  return rule.ask !== 'risk' || isAtLeast(risk, rule.atLeast)
+}
+
+/** A server's single tools may have rules of their own, which stand beside its own rules for all others. */
+const rulesIn = (tool: ToolSettings): Pick<ToolRules, 'approval' | 'risk'>[] =>
+  tool.type === 'mcp' ? [tool, ...Object.values(tool.tools).map((rules) => ({ ...tool, ...rules }))] : [tool]
+
+/** `0.0.0.0` and `::` are everywhere and nowhere: a person needs an address that other machines can open. */
+export function shownUrl(
+  url: string,
+  interfaces: Readonly<Record<string, NetworkInterfaceInfo[] | undefined>>,
+): string {
+  const shown = new URL(url)
+  if (shown.hostname !== '0.0.0.0' && shown.hostname !== '[::]') return url
+  const addresses = Object.values(interfaces).flatMap((list) => list ?? [])
+  shown.hostname = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1'
+  return shown.origin
 }

@@ -1,7 +1,10 @@
+import { readdir, readFile, readlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { isNoAddress } from '../../../http/server/listen.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { findFreePort, takenHost } from './free-port.ts'
-import { findPortHolder, type PortHolder } from './port-holder.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
 
 /** Whether listening failed because somebody else listens there; the reason may lie under an error of ours. */
 export function isPortInUse(error: unknown): boolean {
@@ -24,3 +27,81 @@ export async function portInUse(
   const mend = free === null ? ['Let the system choose one: --port 0'] : [`This one is free: --port ${free}`]
   return new CliError(exitCodes.unavailable.code, `Port ${port} on ${host} is in use by ${who}.`, mend)
 }
+
+/** On which of the addresses somebody listens, or null. What this machine does not have counts for the first one alone. */
+export async function takenHost(hosts: readonly string[], port: number): Promise<string | null> {
+  for (const [i, host] of hosts.entries()) {
+    const trouble = await tryPort(host, port)
+    if (trouble !== null && (i === 0 || !isNoAddress(trouble))) return host
+  }
+  return null
+}
+
+function tryPort(host: string, port: number): Promise<Error | null> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', resolve)
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
+  })
+}
+
+/** The first free port after `port`, or null when the next fifty are taken. */
+export async function findFreePort(hosts: readonly string[], port: number): Promise<number | null> {
+  for (let candidate = port + 1; candidate <= Math.min(port + 50, 65_535); candidate += 1) {
+    if ((await takenHost(hosts, candidate)) === null) return candidate
+  }
+  return null
+}
+
+export interface PortHolder {
+  pid: number
+  /** Its command line, one line, cut to what fits on a screen. */
+  command: string
+}
+
+/** Which process listens on `port`; null when it cannot be seen (another user's process, or not Linux). */
+export async function findPortHolder(port: number, proc = '/proc'): Promise<PortHolder | null> {
+  const inodes = new Set<string>()
+  for (const table of ['tcp', 'tcp6']) {
+    for (const inode of listeningInodes(await readOrEmpty(join(proc, 'net', table)), port)) inodes.add(inode)
+  }
+  if (inodes.size === 0) return null
+
+  const names = await readdir(proc).catch(() => [])
+  for (const name of names) {
+    if (!/^\d+$/.test(name)) continue
+    if (await holdsSocket(join(proc, name, 'fd'), inodes)) {
+      return { pid: Number(name), command: await commandOf(join(proc, name)) }
+    }
+  }
+  return null
+}
+
+// Columns of /proc/net/tcp: sl, local address:port in hex, remote, state (0A = LISTEN), …, inode at index 9.
+function listeningInodes(table: string, port: number): string[] {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  return table.split('\n').flatMap((line) => {
+    const columns = line.trim().split(/\s+/)
+    const inode = columns[9]
+    return columns[1]?.endsWith(`:${hexPort}`) && columns[3] === '0A' && inode !== undefined ? [inode] : []
+  })
+}
+
+async function holdsSocket(folder: string, inodes: ReadonlySet<string>): Promise<boolean> {
+  const descriptors = await readdir(folder).catch(() => [])
+  for (const descriptor of descriptors) {
+    const target = await readlink(join(folder, descriptor)).catch(() => '')
+    const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1]
+    if (inode !== undefined && inodes.has(inode)) return true
+  }
+  return false
+}
+
+async function commandOf(folder: string): Promise<string> {
+  const line = (await readOrEmpty(join(folder, 'cmdline'))).split('\0').join(' ')
+  const command = line.trim() || (await readOrEmpty(join(folder, 'comm'))).trim()
+  // Another process chose these characters; none of them may steer the terminal.
+  return terminalLine(command, 80)
+}
+
+const readOrEmpty = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')

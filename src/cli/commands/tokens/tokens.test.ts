@@ -176,7 +176,7 @@ describe('quarterdeck tokens while no server runs', () => {
     [['create', '--role', 'admin'], 'user, operator'],
     [['create', '--role', 'user', '--user', 'a b'], '1 to 64 letters, digits or _'],
     [['create', '--role', 'user', '--name', 'x'.repeat(65)], 'at most 64 printable characters'],
-    [['list', '--url', 'ftp://x'], 'is not an address of a server'],
+    [['list', '--url', 'ftp://x'], 'is not the address of a server'],
   ])('%j is a wrong use', async (args, message) => {
     const { exitCode, err } = await run(['tokens', ...args], { cwd: await tempFolder() })
 

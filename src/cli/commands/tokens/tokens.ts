@@ -5,7 +5,8 @@ import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import { type ShownToken, type TokenDesk, withTokenDesk } from './token-source.ts'
+import { textTable } from '../../terminal/text-table.ts'
+import { type ShownToken, type TokenStore, withTokenStore } from './token-store.ts'
 
 interface Shared {
   dataDir?: string
@@ -55,22 +56,22 @@ Examples:
     .option('--json', 'the token as one JSON object')
     .action(async ({ dataDir, url, ...options }: Shared & CreateOptions) => {
       checkOptions(options)
-      settle(await withTokenDesk({ dataDir, url }, io, (desk) => create(desk, options, io)))
+      settle(await withTokenStore({ dataDir, url }, io, (store) => create(store, options, io)))
     })
 
   add('list', 'Lists the tokens, oldest first. Those that a setting gives are not among them.')
     .option('--json', 'one JSON object a line')
     .action(async ({ dataDir, url, json }: Shared & { json?: boolean }) =>
-      settle(await withTokenDesk({ dataDir, url }, io, async (desk) => list(await desk.list(), json === true, io))),
+      settle(await withTokenStore({ dataDir, url }, io, async (store) => list(await store.list(), json === true, io))),
     )
 
   add('revoke', 'Revokes a token. It is refused from then on, and its open streams end.')
     .argument('<id>', 'the id of the token, as tokens list shows it')
     .action(async (id: string, { dataDir, url }: Shared) =>
       settle(
-        await withTokenDesk({ dataDir, url }, io, async (desk) => {
-          await desk.revoke(id)
-          io.stderr.write(`Revoked at ${desk.where}.\n`)
+        await withTokenStore({ dataDir, url }, io, async (store) => {
+          await store.revoke(id)
+          io.stderr.write(`Revoked at ${store.where}.\n`)
           return exitCodes.ok.code
         }),
       ),
@@ -87,13 +88,13 @@ function checkOptions({ user, name }: CreateOptions): void {
   }
 }
 
-async function create(desk: TokenDesk, { role, user, name, json }: CreateOptions, io: Io): Promise<number> {
-  const made = await desk.create({ role, user, name })
+async function create(store: TokenStore, { role, user, name, json }: CreateOptions, io: Io): Promise<number> {
+  const made = await store.create({ role, user, name })
   if (json) {
     io.stdout.write(`${JSON.stringify(made)}\n`)
     return exitCodes.ok.code
   }
-  io.stderr.write(`Token ${made.id} of ${made.user}, ${made.role}, at ${desk.where}. It is shown this once:\n`)
+  io.stderr.write(`Token ${made.id} of ${made.user}, ${made.role}, at ${store.where}. It is shown this once:\n`)
   io.stdout.write(`${made.token}\n`)
   return exitCodes.ok.code
 }
@@ -114,11 +115,5 @@ function table(tokens: readonly ShownToken[]): string {
     terminalLine(created_at.slice(0, 19).replace('T', ' '), 19),
     terminalLine(name, 64),
   ])
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (row: readonly string[]): string =>
-    row
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd()
-  return `${[head, ...rows].map(line).join('\n')}\n`
+  return textTable(head, rows)
 }

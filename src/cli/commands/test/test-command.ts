@@ -62,10 +62,15 @@ Examples:
   $ quarterdeck test agents/ --filter refund --parallel 8
   $ quarterdeck test agent.yaml --junit reports/agent.xml`,
     )
-    .action(async (files: string[], options: TestOptions) => settle(await test(files, options, version, io)))
+    .action(async (files: string[], options: TestOptions) => settle(await runTests(files, options, version, io)))
 }
 
-export async function test(files: readonly string[], options: TestOptions, version: string, io: Io): Promise<number> {
+export async function runTests(
+  files: readonly string[],
+  options: TestOptions,
+  version: string,
+  io: Io,
+): Promise<number> {
   const parallel = countOf(options.parallel)
   const timeoutMs = spanOf(options.timeout)
   if (options.json === '-' && options.junit === '-') {

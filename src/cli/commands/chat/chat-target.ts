@@ -7,13 +7,13 @@ import { isClientId } from '../../../domain/ids.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
-import { createOperatorToken, type OperatorToken } from '../../operator-token.ts'
+import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import type { Io } from '../../terminal/io.ts'
-import { isOpenLine } from '../../terminal/open-line.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createServerLog } from '../serve/server-log.ts'
 import type { StartApp } from '../serve/start-app.ts'
-import type { HowToAnswer } from './answer-waits.ts'
+import type { HowToAnswer } from './ask-approvals.ts'
+import { createOperatorToken, type OperatorToken } from './operator-token.ts'
 
 /** Whom the chat talks to. */
 export interface ChatTarget {
@@ -52,16 +52,11 @@ export async function openChatTarget(
 }
 
 function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarget {
-  const url = URL.parse(where)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new CliError(exitCodes.usage.code, `${where} is no address of a server.`, [
-      'Write e.g. http://127.0.0.1:8000',
-    ])
-  }
+  const url = readServerUrl(where)
   // The link that a server prints carries its token behind the #, which is never sent.
   const token = new URLSearchParams(url.hash.slice(1)).get('token') ?? variable(io.env, 'QUARTERDECK_TOKEN') ?? null
-  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-  if (isOpenLine(url)) {
+  const base = baseOf(url)
+  if (isReadableByOthers(url)) {
     const warning = styleFor(io.stderr, io.env).yellow('warning:')
     io.stderr.write(`${warning} http:// to ${url.host}: others can read what is said, and the tokens. Use https.\n`)
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Asked } from '../../terminal/terminal-prompt.ts'
 import { pendingApproval, scriptedPrompts } from '../../testing/chat-talk.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import { createPipeDesk, createTerminalDesk } from './answer-waits.ts'
+import { createApprovalNotice, createApprovalQuestions } from './ask-approvals.ts'
 
 const howToAnswer = (id: string) => [`POST /approvals/${id}`, 'with a token']
 const never = new AbortController().signal
@@ -14,47 +14,47 @@ function terminalDesk(...script: (string | Asked)[]) {
   const { open: openPrompt } = scriptedPrompts(...script)
   const askToken = async () => false
   const again = () => ['/approvals asks again.']
-  return { io, desk: createTerminalDesk({ openPrompt, askToken, howToAnswer, again }, io) }
+  return { io, askApprovals: createApprovalQuestions({ openPrompt, askToken, howToAnswer, again }, io) }
 }
 
 describe('where a conversation’s open questions go', () => {
   test('through a pipe to stderr, with the id and how it is answered', async () => {
     const io = createTestIo()
 
-    expect(await createPipeDesk(howToAnswer, io)([pendingApproval('a')], anything, never)).toEqual([])
+    expect(await createApprovalNotice(howToAnswer, io)([pendingApproval('a')], anything, never)).toEqual([])
     expect([io.printed(), io.complained()]).toEqual(['', TOLD])
   })
 
   test('at a terminal to the person, one after the other', async () => {
-    const { desk } = terminalDesk('y', 'n', 'No.')
+    const { askApprovals } = terminalDesk('y', 'n', 'No.')
 
-    expect(await desk([pendingApproval('a'), pendingApproval('b')], anything, never)).toEqual([
+    expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], anything, never)).toEqual([
       { id: 'a', digest: 'seen-a', approved: true },
       { id: 'b', digest: 'seen-b', approved: false, reason: 'No.' },
     ])
   })
 
   test('after Ctrl-C nothing is answered, also what was said before it', async () => {
-    const { desk, io } = terminalDesk('y', { type: 'interrupt' })
+    const { askApprovals, io } = terminalDesk('y', { type: 'interrupt' })
 
-    expect(await desk([pendingApproval('a'), pendingApproval('b')], anything, never)).toEqual([])
+    expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], anything, never)).toEqual([])
     expect(io.printed()).toMatch(/\nThey stay pending, unanswered: approvals a, b\n {2}\/approvals asks again\.\n$/)
   })
 
   test('a question that somebody else has answered is taken away without a word', async () => {
-    const { desk, io } = terminalDesk('y', { type: 'withdrawn' })
+    const { askApprovals, io } = terminalDesk('y', { type: 'withdrawn' })
     const taken = new AbortController()
-    const asked = desk([pendingApproval('a'), pendingApproval('b')], anything, taken.signal)
+    const asked = askApprovals([pendingApproval('a'), pendingApproval('b')], anything, taken.signal)
     taken.abort()
 
     expect([await asked, io.printed().includes('pending')]).toEqual([[], false])
   })
 
   test('a person is not asked what only others may answer, and is told how those do', async () => {
-    const { desk, io } = terminalDesk('y')
+    const { askApprovals, io } = terminalDesk('y')
     const client = { mayAnswer: ({ id }: { id: string }) => id === 'b' }
 
-    expect(await desk([pendingApproval('a'), pendingApproval('b')], client, never)).toEqual([
+    expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], client, never)).toEqual([
       { id: 'b', digest: 'seen-b', approved: true },
     ])
     expect(io.complained()).toBe(TOLD)

@@ -3,7 +3,7 @@ import type { Asked } from '../../terminal/terminal-prompt.ts'
 import { pendingApproval, scriptedPrompts } from '../../testing/chat-talk.ts'
 import { createTestIo } from '../../testing/test-io.ts'
 import type { PendingApproval } from './approval.ts'
-import { askAboutCall, callLines } from './question.ts'
+import { askAboutCall, callLines } from './ask-about-call.ts'
 
 const CHOICES = 'y(es), n(o), e(dit the arguments)'
 const interrupt: Asked = { type: 'interrupt' }

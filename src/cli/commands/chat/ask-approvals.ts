@@ -1,14 +1,14 @@
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { ApprovalAnswer, PendingApproval } from './approval.ts'
+import { askAboutCall, callLines, type OpenPrompt } from './ask-about-call.ts'
 import type { ChatClient } from './chat-client.ts'
-import { askAboutCall, callLines, type OpenPrompt } from './question.ts'
 
 /**
  * Where a conversation's open questions go. Gives the answers that there are; none leaves everything pending. The signal says that
  * somebody else has answered: there is nothing to ask any more.
  */
-export type Desk = (
+export type AskApprovals = (
   approvals: readonly PendingApproval[],
   client: Pick<ChatClient, 'mayAnswer'>,
   signal: AbortSignal,
@@ -18,14 +18,14 @@ export type Desk = (
 export type HowToAnswer = (approvalId: string) => string[]
 
 /** Nobody is there to be asked: stderr says what waits and how it is answered. */
-export function createPipeDesk(howToAnswer: HowToAnswer, io: Io): Desk {
+export function createApprovalNotice(howToAnswer: HowToAnswer, io: Io): AskApprovals {
   return async (approvals) => {
     for (const approval of approvals) tell(approval, howToAnswer, io)
     return []
   }
 }
 
-export interface TerminalDeskDeps {
+export interface ApprovalQuestionDeps {
   openPrompt: OpenPrompt
   /** Asks for the operator's token, where that would help; true: there is one now. */
   askToken: (signal: AbortSignal) => Promise<boolean>
@@ -35,7 +35,10 @@ export interface TerminalDeskDeps {
 }
 
 /** Asks the person at the terminal, one call after the other. */
-export function createTerminalDesk({ openPrompt, askToken, howToAnswer, again }: TerminalDeskDeps, io: Io): Desk {
+export function createApprovalQuestions(
+  { openPrompt, askToken, howToAnswer, again }: ApprovalQuestionDeps,
+  io: Io,
+): AskApprovals {
   return async (approvals, client, signal) => {
     const answerable = () => approvals.filter((approval) => client.mayAnswer(approval))
     const mine = answerable().length < approvals.length && (await askToken(signal)) ? approvals : answerable()

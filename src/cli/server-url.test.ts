@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { openChatTarget } from '../commands/chat/target.ts'
-import { createTestIo } from '../testing/test-io.ts'
-import { isOpenLine } from './open-line.ts'
+import { openChatTarget } from './commands/chat/chat-target.ts'
+import { isReadableByOthers } from './server-url.ts'
+import { createTestIo } from './testing/test-io.ts'
 
 test('only http to another machine can be read on its way', () => {
   const open = ['http://192.0.2.1:8000', 'http://agent.example.com', 'http://[2001:db8::1]/', 'http://127.0.0.1.nip.io']
   const closed = ['https://agent.example.com', 'http://127.0.0.1:8000', 'http://localhost', 'http://[::1]:8000']
 
-  expect(open.filter((url) => isOpenLine(new URL(url)))).toEqual(open)
-  expect(closed.filter((url) => isOpenLine(new URL(url)))).toEqual([])
+  expect(open.filter((url) => isReadableByOthers(new URL(url)))).toEqual(open)
+  expect(closed.filter((url) => isReadableByOthers(new URL(url)))).toEqual([])
 })
 
 test('a chat over such a line is warned about', async () => {

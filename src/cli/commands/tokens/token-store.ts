@@ -17,11 +17,10 @@ import type { Store } from '../../../store/store.ts'
 import { CliError } from '../../cli-error.ts'
 import { dataDirectory, withStore } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { fetchProblem } from '../../fetch-problem.ts'
 import { agentPaths, loadConfig } from '../../load-config.ts'
+import { baseOf, fetchProblem, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
-import { isOpenLine } from '../../terminal/open-line.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 
 const shown = {
@@ -36,7 +35,7 @@ export type ShownToken = z.infer<typeof ShownTokenSchema>
 const MadeTokenSchema = z.object({ ...shown, token: z.string() })
 const ListSchema = z.object({ data_dir: z.string(), tokens: z.array(ShownTokenSchema) })
 
-export interface TokenDesk {
+export interface TokenStore {
   /** The server or the folder, for people. */
   where: string
   list(): Promise<readonly ShownToken[]>
@@ -49,10 +48,10 @@ const LOCK_TRIES = 10
 const LOCK_WAIT_MS = 300
 
 /** Throws `CliError` and `ServerError`. */
-export async function withTokenDesk<T>(
+export async function withTokenStore<T>(
   { dataDir, url }: { dataDir?: string | undefined; url?: string | undefined },
   io: Io,
-  work: (desk: TokenDesk) => Promise<T>,
+  work: (desk: TokenStore) => Promise<T>,
 ): Promise<T> {
   if (url !== undefined) return await work(await openServer(safeAddress(url), null, io))
   const usual = dataDirectory(dataDir, io)
@@ -97,7 +96,7 @@ function checkOwner(directory: string): void {
 
 const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })
 
-async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io): Promise<TokenDesk> {
+async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io): Promise<TokenStore> {
   const old = join(dataDir, 'tokens.json')
   if (existsSync(old)) {
     // Which of them are valid depends on the server's settings.
@@ -134,7 +133,7 @@ async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io)
 const view = ({ id, name, user, role, created_at }: TokenRecord): ShownToken => ({ id, name, user, role, created_at })
 
 /** `dataDir`: the one that must be the server's; null: whichever it is. */
-async function openServer(base: string, dataDir: string | null, io: Io): Promise<TokenDesk> {
+async function openServer(base: string, dataDir: string | null, io: Io): Promise<TokenStore> {
   const known =
     variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ??
     (await askSecret(`The operator’s token of ${base} (typing is hidden; if there is none, press Enter): `, io))
@@ -212,18 +211,13 @@ function parsed(text: string): unknown {
 
 /** One to which the operator's token can be sent without others reading it on its way. */
 function safeAddress(text: string): string {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new CliError(exitCodes.usage.code, `${text} is not an address of a server.`, [
-      'Write e.g. http://127.0.0.1:8000',
-    ])
-  }
-  if (isOpenLine(url)) {
+  const url = readServerUrl(text)
+  if (isReadableByOthers(url)) {
     throw new CliError(
       exitCodes.usage.code,
       `http:// would send the operator’s token to ${url.host} where others can read it.`,
       ['Use its https address; or run this on the server’s own machine, or through a tunnel (ssh -L).'],
     )
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  return baseOf(url)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createTestIo } from '../../testing/test-io.ts'
 import type { ChatEvent } from './chat-event.ts'
-import { createChatView } from './view.ts'
+import { createChatView } from './chat-view.ts'
 
 const events: ChatEvent[] = [
   { type: 'reasoning', delta: 'Let me ' },

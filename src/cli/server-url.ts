@@ -1,0 +1,34 @@
+// The address of a running server, and what can go wrong on the way to it.
+
+import { isLoopback } from '../domain/is-loopback.ts'
+import { CliError } from './cli-error.ts'
+import { exitCodes } from './exit-codes.ts'
+
+/** Throws `CliError` for text that is not an http or https address. */
+export function readServerUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url !== null && /^https?:$/.test(url.protocol)) return url
+  throw new CliError(exitCodes.usage.code, `${text} is not the address of a server.`, [
+    'Write it like http://127.0.0.1:8000',
+  ])
+}
+
+/** The part that the paths of routes are added to. */
+export const baseOf = ({ origin, pathname }: URL): string => `${origin}${pathname.replace(/\/+$/, '')}`
+
+/** Others on the network can read what is sent to this address. */
+export const isReadableByOthers = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'http:' && !isLoopback(hostname)
+
+/** Why `fetch` got no answer, in a word: its own message only says that it failed. */
+export function fetchProblem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message
+  return error.message
+}
+
+export const noServerAt = (base: string, error: unknown): CliError =>
+  new CliError(exitCodes.unavailable.code, `No server answers at ${base} (${fetchProblem(error)}).`, [
+    'Start one: quarterdeck serve',
+  ])
