@@ -1,4 +1,4 @@
-// What a start would refuse of the agents, found without one: keys and models, and tools with the code and documents they name.
+// Finds what a start would refuse, without starting: keys and models, and tools with the code and documents that they name.
 
 import { statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
@@ -15,11 +15,11 @@ import type { Io } from './terminal/io.ts'
 export interface AgentCheckDeps {
   version: string
   io: Io
-  /** New each time the files of function tools have changed. */
+  /** A new number each time the files of function tools have changed. */
   reload?: number
 }
 
-/** All that is wrong, at its place. Function modules are loaded; nothing else is started or asked. */
+/** All problems with their places. Loads function modules; starts and asks nothing else. */
 export async function checkAgents(config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {
   const issues: ConfigIssue[] = []
   for (const agent of config.agents) {
@@ -30,7 +30,7 @@ export async function checkAgents(config: LoadedConfig, deps: AgentCheckDeps): P
   return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()]
 }
 
-/** Of MCP servers, those whose program is not there. The server starts all the same, and the agent lacks their tools. */
+/** MCP servers whose command does not exist. The server starts anyway, and the agent lacks their tools. */
 export function missingCommands({ agents, places }: LoadedConfig, io: Io): ConfigIssue[] {
   return agents.flatMap((agent) =>
     agent.tools.flatMap((tool, index) => {
@@ -63,7 +63,7 @@ async function modelProblem(
   }
 }
 
-/** One by one, because the first that is wrong should not hide the others; then all, because names may clash. */
+/** One tool at a time, so that the first problem does not hide the others. Then all together, because names may clash. */
 async function toolIssues(agent: AgentDefinition, config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {
   const toolDeps = { ...deps, agents: config.agents, proxyVariables: config.settings.tools.proxy }
   const issues: ConfigIssue[] = []
@@ -76,7 +76,7 @@ async function toolIssues(agent: AgentDefinition, config: LoadedConfig, deps: Ag
   return problem === null ? [] : [issueOf(config, agent.name, ['tools'], problem)]
 }
 
-/** At the line of the code where that is known, otherwise at the key of the agent file. */
+/** Points at the line of code if it is known, otherwise at the key of the agent file. */
 function issueOf({ places }: LoadedConfig, agent: string, path: (string | number)[], error: ServerError): ConfigIssue {
   const { file, line, tool } = error.details
   if (typeof file === 'string' && typeof line === 'number' && typeof tool === 'string') {

@@ -1,4 +1,4 @@
-/** A failure of a command that the person can mend: what is wrong, and lines that say what to do about it. */
+/** A failure that the person can fix: `message` says what is wrong, the lines of `mend` say what to do. */
 export class CliError extends Error {
   readonly exitCode: number
   readonly mend: readonly string[]

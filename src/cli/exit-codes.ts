@@ -1,16 +1,16 @@
 import type { ErrorCode } from '../domain/errors.ts'
 
-/** The codes a command ends with. `docs/cli.md` lists the same ones; the numbers follow sysexits.h where it has one. */
+/** Exit codes. `docs/cli.md` lists the same ones. The numbers follow sysexits.h where it has one. */
 export const exitCodes = {
-  ok: { code: 0, meaning: 'done; for `serve`, stopped as asked' },
+  ok: { code: 0, meaning: 'done; `serve`: stopped as requested' },
   failed: {
     code: 1,
-    meaning: 'the command ran and the answer is no (a failed check, test case or run, a broken audit trail)',
+    meaning: 'the command ran and found a failure (a failed check, test case or run, a broken audit trail)',
   },
   usage: { code: 2, meaning: 'a wrong flag, argument, setting or agent file, or nothing to do (no test cases)' },
   damaged: { code: 65, meaning: 'the database is damaged' },
   unavailable: { code: 69, meaning: 'the port is taken, or the server or model cannot be reached' },
-  internal: { code: 70, meaning: 'a bug in Quarterdeck; what was acknowledged is stored' },
+  internal: { code: 70, meaning: 'a bug in Quarterdeck; everything that was acknowledged is stored' },
   cannotCreate: {
     code: 73,
     meaning:
@@ -19,11 +19,11 @@ export const exitCodes = {
   disk: { code: 74, meaning: 'the disk is full or fails' },
   interrupted: {
     code: 130,
-    meaning: 'Ctrl-C (SIGINT) ended it before it was done; `serve` before it was ready, or at the second one',
+    meaning: 'Ctrl-C (SIGINT) ended it early; `serve`: before it was ready, or with a second Ctrl-C',
   },
   terminated: {
     code: 143,
-    meaning: 'SIGTERM ended it before it was done; `serve` before it was ready, or at the second one',
+    meaning: 'SIGTERM ended it early; `serve`: before it was ready, or with a second SIGTERM',
   },
 } as const
 

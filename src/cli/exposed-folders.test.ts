@@ -23,7 +23,7 @@ async function warnings(server: string, env: Record<string, string> = {}, prepar
   const told: string[] = JSON.parse(io.printed()).warnings
   // The program itself is on no machine.
   const found = told.filter((one) => !one.includes('there is no command'))
-  return found.map((one) => one.replaceAll(folder, 'F').replace(/ Whoever .*$/, ''))
+  return found.map((one) => one.replaceAll(folder, 'F').replace(/ Anyone .*$/, ''))
 }
 
 const all = 'the data directory, the config folder with the tokens and .env'

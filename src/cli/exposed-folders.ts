@@ -1,5 +1,5 @@
-// Folders that an MCP server is given and that hold what no tool should reach: an agent that reads them knows the secrets of its
-// operator, and one that writes them can become its own operator.
+// Finds folders that an MCP server gets although they hold secrets. An agent that can read them knows the operator's secrets, and one
+// that can write them can make itself an operator.
 
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -14,12 +14,12 @@ export interface Secrets {
   envFiles: readonly string[]
 }
 
-/** One warning for each folder that holds, or is, one of the secrets. Real paths are compared. */
+/** One warning for each folder that is, or holds, one of the secrets. Compares real paths. */
 export function exposedFolders(agents: readonly AgentDefinition[], secrets: Secrets): string[] {
   const held = [
     { what: 'the data directory', path: secrets.dataDir },
     ...(secrets.configDir === null ? [] : [{ what: 'the config folder with the tokens', path: secrets.configDir }]),
-    // One that is not there yet can be written: it is read at the next start, and may set the operator's token.
+    // A missing `.env` counts too: a tool could create it, and at the next start it could set the operator's token.
     ...secrets.envFiles.map((path) => ({ what: existsSync(path) ? '.env' : 'the place where .env is read', path })),
   ].flatMap(({ what, path }) =>
     [...new Set([realPath(path), join(realPath(dirname(path)), basename(path))])].map((one) => ({ what, path: one })),
@@ -34,7 +34,7 @@ export function exposedFolders(agents: readonly AgentDefinition[], secrets: Secr
             if (found.size === 0) return []
             return [
               `The MCP server ${tool.name} of ${agent.name} gets ${folder} (${from}), which holds ${list([...found])}. ` +
-                'Whoever can write there can become an operator: give it a folder of its own, e.g. ./notes.',
+                'Anyone who can write there can become an operator. Give the server a folder of its own, like ./notes.',
             ]
           }),
     ),
@@ -42,14 +42,15 @@ export function exposedFolders(agents: readonly AgentDefinition[], secrets: Secr
   return [...new Set(warnings)]
 }
 
-/** Every folder that its arguments or its `cwd` name. */
+/** All folders that the server's arguments or `cwd` name. */
 function namedFolders({ connection }: McpServerSettings): { folder: string; from: string }[] {
   if (connection.kind !== 'stdio') return []
   const { args, directory } = connection
   const found = new Map<string, string>()
   if (connection.hasCwd) found.set(realPath(directory), 'cwd')
   for (const arg of args) {
-    // `--root=.`, `/home/ada:/data` as containers are told, and `cd . && server` for a shell. Only the part that is a folder is repeated: the rest may be secret.
+    // Like `--root=.`, `/home/ada:/data` for a container, and `cd . && server` for a shell. The warning repeats only the folder: the rest may
+    // be secret.
     for (const part of [arg, ...arg.split(/[=:,\s]/)]) {
       if (part === '') continue
       const path = resolve(directory, part.replace(/^file:\/\//, ''))
@@ -59,12 +60,12 @@ function namedFolders({ connection }: McpServerSettings): { folder: string; from
   return [...found].map(([folder, from]) => ({ folder, from }))
 }
 
-/** Also of what is not there yet. */
+/** Also for a path that does not exist yet. */
 function realPath(path: string): string {
   try {
     return createRealPath()(path)
   } catch {
-    // Where the way cannot be followed it is taken as it is written.
+    // A path that cannot be followed is used as it is written.
     return resolve(path)
   }
 }

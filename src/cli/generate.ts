@@ -1,4 +1,4 @@
-// Makes all files that are derived from the code: `npm run generate`.
+// `npm run generate`: writes all files that are derived from the code.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

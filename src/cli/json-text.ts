@@ -1,11 +1,11 @@
 const WIDTH = 120
 
-/** JSON as the formatter of this repository lays it out: objects on lines of their own, short lists of plain values on one. */
+/** JSON in the layout of this repository's formatter: objects over several lines, short lists of plain values on one line. */
 export function jsonText(value: unknown): string {
   return `${layOut(value, '', 0)}\n`
 }
 
-/** `taken`: the characters that stand before it on its line. */
+/** `taken`: how many characters come before it on its line. */
 function layOut(value: unknown, indent: string, taken: number): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const deeper = `${indent}  `
@@ -13,7 +13,7 @@ function layOut(value: unknown, indent: string, taken: number): string {
     if (value.length === 0) return '[]'
     const isPlain = value.every((item) => isFlat(item))
     const line = `[${value.map((item) => layOut(item, deeper, 0)).join(', ')}]`
-    // One more for the comma behind it.
+    // Plus one for a comma.
     if (isPlain && taken + line.length + 1 <= WIDTH) return line
     return `[\n${value.map((item) => `${deeper}${layOut(item, deeper, deeper.length)}`).join(',\n')}\n${indent}]`
   }
@@ -26,7 +26,7 @@ function layOut(value: unknown, indent: string, taken: number): string {
   return `{\n${lines.join(',\n')}\n${indent}}`
 }
 
-/** Fits on a line with others: no object that has something in it. */
+/** Not an object with members, and no list that holds one. */
 const isFlat = (value: unknown): boolean =>
   typeof value !== 'object' ||
   value === null ||

@@ -129,7 +129,7 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
       process.kill(-(server.child.pid ?? 0), signal)
 
       expect(await server.ended).toEqual({ code: 0, signal: null })
-      expect(server.text()).toContain('Stopping: 1 answer in work, up to 0.3 s to finish.')
+      expect(server.text()).toContain('Stopping: 1 answer still running, with up to 0.3 s to finish.')
     })
 
     test('gives an answer that nobody reads its time to finish', async () => {
@@ -139,7 +139,9 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
       server.child.kill('SIGTERM')
 
       expect(await server.ended).toEqual({ code: 0, signal: null })
-      expect(server.text()).toContain('Stopping: 1 answer in work, up to 0.3 s to finish. SIGTERM again stops at once.')
+      expect(server.text()).toContain(
+        'Stopping: 1 answer still running, with up to 0.3 s to finish. SIGTERM again stops at once.',
+      )
     })
 
     test('leaves no server behind when it is killed', async () => {

@@ -17,14 +17,14 @@ import { exposedFolders } from './exposed-folders.ts'
 import type { Io } from './terminal/io.ts'
 
 export interface ConfigRequest {
-  /** Agent files or folders; none means the agent of this folder, or else the one the environment describes. */
+  /** Agent files or folders. None: the agent of this folder, otherwise the one that the environment describes. */
   files: readonly string[]
   flags: SettingFlags
-  /** What an embedding program says; counts more than all else. */
+  /** Settings from an embedding program. They win over all others. */
   code?: CodeSettings
-  /** The settings file; undefined looks for `quarterdeck.yaml` here and beside the agent. */
+  /** The settings file. Left out: `quarterdeck.yaml` in this folder or beside the agent. */
   settingsFile?: string
-  /** Where all of it is read; the disk when left out. */
+  /** Reads all files. Left out: the disk. */
   source?: ConfigFiles
 }
 
@@ -33,17 +33,17 @@ export interface LoadedConfig {
   settings: ServerSettings
   /** Absolute. */
   dataDir: string
-  /** Where tokens are kept; null: nowhere. */
+  /** The folder that keeps the tokens, or null. */
   configDir: string | null
   warnings: string[]
-  /** By agent: how to point at a key of its file. An agent of the environment has none. */
+  /** For each agent, a way to point at a key of its file. An agent that the environment describes has none. */
   places: ReadonlyMap<string, IssueAt>
 }
 
-/** Where files are looked for, and who reads the log. */
+/** What `loadConfig` needs of the process. */
 export type Place = Pick<Io, 'cwd' | 'env' | 'stderr'>
 
-/** Everything a server needs, or a `ConfigError` with everything that is wrong in all of it. */
+/** Loads everything that a server needs. Throws one `ConfigError` with all problems. */
 export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
   const { files, flags, code = {}, settingsFile, source = diskFiles } = request
   const paths = agentPaths(files, io)
@@ -62,10 +62,10 @@ export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
     }
   }
 
-  const surroundings = readEnvironment(folder, io.env, source)
-  const env = surroundings.env
-  // Agent files bring what is wrong with the `.env` beside them.
-  if (paths.length === 0) issues.push(...surroundings.issues)
+  const environment = readEnvironment(folder, io.env, source)
+  const { env } = environment
+  // Agent files report problems of the `.env` beside them.
+  if (paths.length === 0) issues.push(...environment.issues)
   const resolved = collect(() =>
     resolveSettings({
       code,
@@ -106,21 +106,21 @@ export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
   }
 }
 
-/** What agents and tools have where their files say nothing. */
+/** What applies where an agent file says nothing. */
 const defaultsFrom = ({ context, sessions, tools }: ServerSettings): AgentDefaults => ({
   ...context,
   ...sessions,
   toolTimeoutMs: tools.timeoutMs,
 })
 
-/** The paths that were named, or the agent of this folder if it has one. */
+/** The named paths, otherwise the agent of this folder if there is one. */
 export function agentPaths(files: readonly string[], io: Place): string[] {
   if (files.length > 0) return files.map((file) => pathFor(file, io))
   const own = ['agent.yaml', 'agent.yml'].find((name) => existsSync(join(io.cwd, name)))
   return own === undefined ? [] : [pathFor(own, io)]
 }
 
-/** As the person wrote it where that means the same, because errors repeat it. */
+/** As the person wrote it if possible, because errors repeat it. */
 function pathFor(file: string, io: Place): string {
   const absolute = resolve(io.cwd, file)
   return resolve(file) === absolute ? file : absolute

@@ -7,7 +7,7 @@ import type { Io } from './terminal/io.ts'
 import { createProcessIo } from './terminal/process-io.ts'
 import { readVersion } from './version.ts'
 
-/** Runs one command and gives the code to end with. Never rejects: what goes wrong is said on stderr. */
+/** Runs one command and returns the exit code. Never rejects: failures are reported on stderr. */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   let stopListening = () => {}
   const crashed = new Promise<number>((resolve) => {
@@ -32,7 +32,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    // Help and version that were asked for are no mistake.
+    // Asking for help or the version is not a mistake.
     return error.exitCode === 0 ? exitCodes.ok.code : exitCodes.usage.code
   }
   return exitCode
@@ -40,11 +40,11 @@ async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** The program as a process; the launcher in `bin` calls it. */
 export async function runProcess(process: NodeJS.Process): Promise<never> {
-  // Timers of the server never keep the process alive, so that a command that waits for one needs something that does.
+  // The server's timers do not keep the process alive, so a command that waits for one needs something that does.
   const alive = setInterval(() => {}, 2 ** 30)
   const exitCode = await main(process.argv.slice(2), createProcessIo(process))
   clearInterval(alive)
-  // A pipe may still hold text that `exit` would throw away.
+  // `exit` would throw away text that a pipe still holds.
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))),
   )

@@ -112,7 +112,7 @@ describe('the command line', () => {
     expect(await run('srve')).toEqual({
       exitCode: 2,
       out: '',
-      err: "quarterdeck: unknown command 'srve'\n(Did you mean serve?)\nAdd --help to see what can be written.\n",
+      err: "quarterdeck: unknown command 'srve'\n(Did you mean serve?)\nAdd --help to see what you can write.\n",
     })
     expect(await run('serve', '--prot', '1')).toMatchObject({
       exitCode: 2,

@@ -13,10 +13,10 @@ import { createValidateCommand } from './commands/validate.ts'
 import type { Io, Settle } from './terminal/io.ts'
 import { styleFor } from './terminal/style.ts'
 
-/** The whole command line as data: what it does, its help, and what `docs/cli.md` is compared with. */
+/** The whole command line. A test compares it with `docs/cli.md`. */
 export function createProgram(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
   const program = new Command('quarterdeck')
-    .description('Serves an AI agent, described in a YAML file, over AG-UI and HTTP, and remembers every conversation.')
+    .description('Serves an AI agent that a YAML file describes, over AG-UI and HTTP, and stores every conversation.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
@@ -28,9 +28,9 @@ Examples:
   $ quarterdeck init helper             make a new project
   $ quarterdeck chat agent.yaml         talk to an agent here in the terminal
 
-quarterdeck <command> --help says more.`,
+For more: quarterdeck <command> --help`,
     )
-    .showHelpAfterError('Add --help to see what can be written.')
+    .showHelpAfterError('Add --help to see what you can write.')
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
@@ -42,7 +42,7 @@ quarterdeck <command> --help says more.`,
       getErrHasColors: () => styleFor(io.stderr, io.env).bold('') !== '',
     })
     .configureHelp({ styleTitle: (title) => `\x1b[1m${title}\x1b[22m` })
-    // Without it commander ends the process itself.
+    // Without it, commander ends the process itself.
     .exitOverride()
 
   const commands = [

@@ -16,7 +16,7 @@ describe('reportError', () => {
       'several mistakes in files',
       new ConfigError([issue(2, 'wrong.'), issue(3, 'too.')]),
       2,
-      'there are 2 problems in the configuration:\n  agent.yaml:2:1 name: wrong.\n  agent.yaml:3:1 name: too.',
+      'The configuration has 2 problems:\n  agent.yaml:2:1 name: wrong.\n  agent.yaml:3:1 name: too.',
     ],
     ['a locked folder', new ServerError('data_dir_locked', 'In use.'), 73, 'In use.'],
     ['a full disk', new ServerError('storage_full', 'The disk is full.'), 74, 'The disk is full.'],
@@ -27,7 +27,7 @@ describe('reportError', () => {
       new TypeError('x is not a function'),
       70,
       'internal error: x is not a function\n' +
-        '  This is a bug in Quarterdeck. Please report it; QUARTERDECK_DEBUG=1 adds what a report needs.',
+        '  This is a bug in Quarterdeck. Please report it, with the output of QUARTERDECK_DEBUG=1.',
     ],
   ])('says %s in one block, without a stack', (_, error, exitCode, text) => {
     const io = createTestIo()

@@ -5,7 +5,7 @@ import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 import { styleFor } from './terminal/style.ts'
 
-/** Says on stderr what went wrong, in one block and without a stack, and gives the code to end with. */
+/** Reports the error on stderr, in one block and without a stack. Returns the exit code. */
 export function reportError(error: unknown, io: Io): number {
   const { exitCode, message, mend } = explain(error)
   const style = styleFor(io.stderr, io.env)
@@ -24,7 +24,7 @@ interface Explanation {
 function explain(error: unknown): Explanation {
   if (error instanceof CliError) return error
   if (error instanceof ConfigError && error.issues.length > 1) {
-    const message = `there are ${error.issues.length} problems in the configuration:`
+    const message = `The configuration has ${error.issues.length} problems:`
     return { exitCode: exitCodeOf(error.code), message, mend: error.issues.map(formatIssue) }
   }
   if (error instanceof ServerError) {
@@ -36,11 +36,11 @@ function explain(error: unknown): Explanation {
   return {
     exitCode: exitCodes.internal.code,
     message: `internal error: ${error instanceof Error ? error.message : String(error)}`,
-    mend: ['This is a bug in Quarterdeck. Please report it; QUARTERDECK_DEBUG=1 adds what a report needs.'],
+    mend: ['This is a bug in Quarterdeck. Please report it, with the output of QUARTERDECK_DEBUG=1.'],
   }
 }
 
-/** What the operating system refused is no bug of ours; it names the path that it is about. */
+/** The operating system refused something. That is not a bug of ours, and its message names the path. */
 function systemFailure(error: unknown): Explanation | null {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return null
   const disk = error.code === 'ENOSPC' || error.code === 'EIO' || error.code === 'EDQUOT'

@@ -1,4 +1,4 @@
-// The OpenAPI document as a server of this version serves it with all doors open, in memory and on a port of its own.
+// The OpenAPI document of this version with all doors open, as served by a server in memory, on any free port.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -19,7 +19,7 @@ test('a chat over such a line is warned about', async () => {
   }
 
   expect(await warned('http://agent.example.com')).toBe(
-    'warning: http:// to agent.example.com: others can read what is said, and the tokens. Use https.\n',
+    'warning: http:// to agent.example.com: others can read your messages and tokens. Use https.\n',
   )
   expect(await warned('http://127.0.0.1:8000')).toBe('')
 })

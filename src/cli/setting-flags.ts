@@ -9,7 +9,7 @@ const groups: [heading: string, keys: string[]][] = [
   ['What it logs:', ['log.', 'debug']],
 ]
 
-/** Adds the flag of every setting that has one (or of `only` these), grouped, with its variable in the help. */
+/** Adds the flags of all settings (or of `only` these), in groups. The help names each setting's variable. */
 export function addSettingFlags(command: Command, only: readonly SettingKey[] = settingKeys): Command {
   for (const key of only) {
     const setting: Setting = settings[key]
@@ -23,7 +23,7 @@ export function addSettingFlags(command: Command, only: readonly SettingKey[] = 
   return command
 }
 
-/** What was given on the command line, by the key of its setting. `resolveSettings` checks the values. */
+/** The flags that were given, by setting. `resolveSettings` checks the values. */
 export function settingFlagsOf(command: Command): SettingFlags {
   const flags: SettingFlags = {}
   for (const key of settingKeys) {
@@ -37,7 +37,7 @@ export function settingFlagsOf(command: Command): SettingFlags {
 
 function groupOf(key: string): string {
   const group = groups.find(([, keys]) => keys.some((one) => key === one || (one.endsWith('.') && key.startsWith(one))))
-  return group?.[0] ?? 'How much it takes:'
+  return group?.[0] ?? 'Limits:'
 }
 
 function describe({ description, defaultText, env, flag }: Setting): string {

@@ -1,6 +1,6 @@
 import type { ToolSettings } from '../domain/tool-settings.ts'
 
-/** `2 tools, 1 MCP server`: how many tools a server or a document has is known only when it is asked. */
+/** Like `2 tools, 1 MCP server`. Only asking a server, or reading a document, would show how many tools it has. */
 export function toolCount(tools: readonly ToolSettings[]): string {
   const servers = tools.filter(({ type }) => type === 'mcp').length
   const documents = tools.filter(({ type }) => type === 'openapi').length

@@ -5,7 +5,7 @@ import type { Io, Settle } from '../terminal/io.ts'
 export function createSchemaCommand(io: Io, settle: Settle): Command {
   return new Command('schema')
     .summary('print the JSON Schema of agent.yaml or quarterdeck.yaml')
-    .description('Prints a JSON Schema, so that editors complete and check the file.')
+    .description('Prints a JSON Schema. Editors use it to complete and check the file.')
     .addArgument(
       new Argument('[which]', 'agent (agent.yaml) or server (quarterdeck.yaml)')
         .choices(['agent', 'server'])
@@ -18,7 +18,7 @@ Examples:
   $ quarterdeck schema > agent.schema.json
   $ quarterdeck schema server > quarterdeck.schema.json
 
-Then the first line of the file says where it is:
+Then name it in the first line of the file:
   # yaml-language-server: $schema=agent.schema.json`,
     )
     .action(async (which: 'agent' | 'server') => settle(await schema(which, io)))

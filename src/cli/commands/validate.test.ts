@@ -148,7 +148,7 @@ describe('quarterdeck validate', () => {
       exitCode: 2,
       out: '',
       err:
-        'nothing here: this folder has no agent.yaml, and the environment names no model. Make an agent with ' +
+        'there is nothing to check: this folder has no agent.yaml, and the environment names no model. Create an agent with ' +
         'quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml\n\n1 problem\n',
     })
   })

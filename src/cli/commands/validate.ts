@@ -19,8 +19,8 @@ export function createValidateCommand(version: string, io: Io, settle: Settle): 
   return new Command('validate')
     .summary('check agent files and settings without starting anything')
     .description(
-      'Finds what serve would refuse: in agent files, in the code and documents of their tools, keys that are missing, and ' +
-        'quarterdeck.yaml. Every mistake is reported with file and line. Function files are loaded; nothing else is started.',
+      'Finds what serve would refuse: mistakes in agent files, in the code and documents of their tools and in quarterdeck.yaml, and ' +
+        'missing keys. Reports all mistakes with file and line. Loads function files; starts nothing else.',
     )
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
@@ -70,16 +70,16 @@ export async function validate(
   return exitCodes.usage.code
 }
 
-/** Null: there is something to look at, a file or an agent that the environment describes. */
+/** Null if there is something to check: a file, or an agent that the environment describes. */
 function nothingHere(files: readonly string[], { agents }: LoadedConfig, io: Io): ConfigIssue[] | null {
   if (agentPaths(files, io).length > 0 || agents.some(({ model }) => model.provider !== 'demo')) return null
   const message =
-    'nothing here: this folder has no agent.yaml, and the environment names no model. ' +
-    'Make an agent with quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml'
+    'there is nothing to check: this folder has no agent.yaml, and the environment names no model. ' +
+    'Create an agent with quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml'
   return [{ file: null, line: null, column: null, path: '', message }]
 }
 
-/** What a start would refuse, all at once where that can be done. */
+/** What a start would refuse, all together if possible. */
 async function refused(config: LoadedConfig, version: string, io: Io): Promise<ConfigIssue[]> {
   const issues = await checkAgents(config, { version, io })
   if (issues.length > 0) return issues

@@ -2,14 +2,14 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Io } from './io.ts'
 
-/** What a person types at the terminal, without it being shown. Null: nothing, there is no terminal, or the signal took the question away. */
+/** Asks at the terminal without showing what is typed. Null: no input, no terminal, or the signal withdrew the question. */
 export async function askSecret(label: string, io: Io, signal?: AbortSignal): Promise<string | null> {
-  // Standard output may be a file; the question is for the person.
+  // The question goes to stderr, because standard output may be a file.
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return null
-  // The editor shows what is typed by writing it to its output.
+  // The editor shows typed text by writing it to its output.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const editor = createInterface({ input: io.stdin, output: nowhere, terminal: true, historySize: 0 })
-  // Not before it: until then the terminal shows every key by itself.
+  // Only now: before the editor starts, the terminal shows every key.
   io.stderr.write(label)
   const typed = await new Promise<string | null>((resolve) => {
     editor.once('line', resolve)

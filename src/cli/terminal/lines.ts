@@ -1,7 +1,7 @@
-/** The lines of a text that arrives in pieces. Unlike `node:readline` a failing source fails the loop. */
+/** Splits text that arrives in pieces into lines. Unlike with `node:readline`, a source that fails makes the loop throw. */
 export async function* linesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  // Pieces of the line that is not complete yet; joined once, so that a very long line costs no copies.
+  // Pieces of the unfinished line. Joined only once, so that a very long line is not copied again and again.
   let pieces: string[] = []
   for await (const chunk of source) {
     const lines = (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })).split('\n')

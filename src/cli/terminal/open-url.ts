@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/** The program that shows a page, and its arguments. Never a shell: a URL must not become a command. */
+/** The program that opens a page. Never a shell: a URL must not become a command. */
 export function openerFor(url: string, platform: NodeJS.Platform): { program: string; args: string[] } | null {
   let parsed: URL
   try {
@@ -19,7 +19,7 @@ export function openerFor(url: string, platform: NodeJS.Platform): { program: st
   }
 }
 
-/** False when the URL is none for a browser. A missing opener is ignored: the URL is on the screen anyway. */
+/** False for a URL that is not for a browser. If the program is missing, nothing happens: the URL is on the screen anyway. */
 export function openUrl(url: string, platform: NodeJS.Platform): boolean {
   const opener = openerFor(url, platform)
   if (opener === null) return false

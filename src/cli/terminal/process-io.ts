@@ -6,18 +6,18 @@ import { openUrl } from './open-url.ts'
 import { terminalLine } from './terminal-text.ts'
 
 /**
- * A terminal and systemd send a signal to the whole process group, and npm, npx and our launcher pass theirs on: it arrives twice. A person
- * who presses Ctrl-C again is slower than this; whoever sends SIGTERM again has waited for longer.
+ * The same signal often arrives twice: a terminal and systemd send it to the whole process group, and npm, npx and our launcher pass it
+ * on. A second Ctrl-C by a person, or a second SIGTERM, comes later than this.
  */
 const SAME_INTERRUPT_MS = 500
 const SAME_TERMINATE_MS = 1_000
 
-/** Ours alone: what a tool starts must not inherit them. */
+/** Programs that a tool starts must not inherit these. */
 const OWN_VARIABLES = ['QUARTERDECK_TOKEN', 'QUARTERDECK_OPERATOR_TOKEN', 'QUARTERDECK_CONFIG_DIR']
 
 const LONGEST_WARNING = 500
 
-/** That a part of Node is young, and that a tool's module was read twice because its package.json has no `type`: both do what they should. */
+/** Warnings that need no action: experimental parts of Node, and a tool's module that was read twice because its package.json has no `type`. */
 const isNoise = (warning: Error): boolean =>
   warning.name === 'ExperimentalWarning' || ('code' in warning && warning.code === 'MODULE_TYPELESS_PACKAGE_JSON')
 
@@ -26,7 +26,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
   for (const name of OWN_VARIABLES) delete process.env[name]
   const clock = createSystemClock()
 
-  // A reader that has seen enough (`| head`) is no failure.
+  // A reader that stops early, like `| head`, is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : 1)
   })
@@ -34,7 +34,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
   const crashListeners: ((error: unknown) => void)[] = []
   const strays = createStrayErrors()
   const crash = (error: unknown) => {
-    // A tool that leaves an error to nobody fails its own call, not the server.
+    // An uncaught error of a tool fails its call, not the server.
     if (strays.take(error)) return
     const listener = crashListeners.at(-1)
     if (listener === undefined) process.exit(exitCodes.internal.code)
@@ -44,7 +44,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
   process.on('unhandledRejection', crash)
 
   const warningListeners: ((text: string) => void)[] = []
-  // Node's own line tells people to pass flags to node. Whoever has done that gets it.
+  // Node's own text asks people to pass flags to node. It stays for those who did.
   if (!process.traceProcessWarnings) {
     process.removeAllListeners('warning')
     process.on('warning', (warning) => {
@@ -87,7 +87,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
   }
 }
 
-/** Calls `listener` once for calls that follow each other within `ms`. */
+/** Calls `listener` once for a series of calls that are less than `ms` apart. */
 export function onceWithin(ms: number, clock: Clock, listener: () => void): () => void {
   let last = Number.NEGATIVE_INFINITY
   return () => {

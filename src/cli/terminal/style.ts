@@ -11,7 +11,7 @@ export interface Style {
   cyan(text: string): string
 }
 
-/** Colours for this stream, or none when it is no terminal or the person asked for none (https://no-color.org). */
+/** Colours for a terminal, unless the person turned them off (https://no-color.org). */
 export function styleFor(stream: OutputStream, env: Io['env']): Style {
   const colours = stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
   const paint = (open: number, close: number) => (text: string) =>

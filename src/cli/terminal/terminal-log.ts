@@ -1,5 +1,4 @@
-// The log for a person at a terminal: one short line for each run, in words, and what needs attention. Everything else, and the ids
-// of it all, is there with --verbose.
+// The log for a person at a terminal: one short line for each run, and what needs attention. --verbose shows everything else, with ids.
 
 import { visibleProse } from '../../domain/visible-text.ts'
 import type { LogRecord } from '../../http/logging/logger.ts'
@@ -10,17 +9,17 @@ export interface TerminalLogOptions {
   style: Style
   /** Characters in a line of the terminal. */
   width: () => number
-  /** Where a person answers what waits in a session; null until the server has an address. */
+  /** The page where a person answers what a session waits for. Null until the server has an address. */
   answerUrl: (sessionId: string) => string | null
 }
 
-/** Null: a person does not need the line. */
+/** Null for a record that a person does not need. */
 export function createTerminalLog({
   style,
   width,
   answerUrl,
 }: TerminalLogOptions): (record: LogRecord) => string | null {
-  /** The call whose failure was told, with its reason. */
+  /** The call whose failure was already shown, with its reason. */
   let thrown: unknown
   return (record) => {
     if (record.message === 'tool call' && record.call_id === thrown) return null
@@ -33,7 +32,7 @@ export function createTerminalLog({
   }
 }
 
-/** As wide as the time and the gap behind it. */
+/** The width of the time and the gap after it. */
 const INDENT = 10
 
 type Tone = 'plain' | 'waits' | 'warn' | 'error'
@@ -43,7 +42,7 @@ interface Said {
   tone: Tone
 }
 
-/** Names and reasons come from strangers. */
+/** Names and reasons may come from strangers. */
 const oneLine = (text: string): string => visibleProse(text).replace(/\s+/g, ' ').trim()
 
 function paint(style: Style, tone: Tone): (text: string) => string {
@@ -75,7 +74,7 @@ function wordsOf(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']):
       return { text: `${modelOf(record)} is asked again in ${seconds(record.wait_ms)}: ${record.reason}`, tone: 'warn' }
     case 'model is replaced by its fallback':
       return { text: `${modelOf(record)} is replaced by ${record.fallback}: ${record.reason}`, tone: 'warn' }
-    // The line of the run says it, and so does the banner.
+    // The run's line, or the banner, already says it.
     case 'model call':
     case 'waiting for a person':
     case 'waiting for the client':
@@ -124,7 +123,7 @@ function figures({ tools, input_tokens, output_tokens, cost, latency_ms }: LogRe
   ]
 }
 
-/** What a caller did wrong is worth a line; what a browser looks for by itself is not. */
+/** A caller's mistake is shown. A path that browsers ask for on their own is not. */
 function requestWords({ method, route, status, code, run_id }: LogRecord): Said | null {
   const isRefused = typeof status === 'number' && status >= 400 && status < 500 && code !== undefined
   if (!isRefused || run_id !== undefined || (route === '-' && method === 'GET')) return null
@@ -132,7 +131,7 @@ function requestWords({ method, route, status, code, run_id }: LogRecord): Said 
   return { text: `${what} was refused: ${status} ${code}`, tone: 'warn' }
 }
 
-/** They tell lines apart, and a person does not. */
+/** Ids and the like, which only --verbose shows. */
 const IDS = /^(?:correlation|session|run|call|approval|wait|file|grant|token)_id$/
 
 function anyWords({ time: _time, level, message, reason, error, code: _code, ...fields }: LogRecord): Said {
@@ -153,7 +152,7 @@ const namesIn = (names: unknown): string => (Array.isArray(names) ? [...new Set(
 
 const count = (number: number): string => number.toLocaleString('en-US')
 
-/** Two digits of what costs less than a hundredth. */
+/** Two significant digits below a hundredth. */
 const price = (cost: number): string => (cost === 0 || cost >= 0.01 ? cost.toFixed(2) : cost.toPrecision(2))
 
 const seconds = (ms: unknown): string => `${(Number(ms) / 1000).toFixed(1)} s`

@@ -1,20 +1,20 @@
-// Markdown as a terminal shows it, while it is being written. What is not sure yet is held back, at most to the end of its line.
+// Renders Markdown for a terminal while it arrives. Text whose meaning is still open is held back, at most to the end of its line.
 
 import type { Style } from './style.ts'
 
 export interface TerminalMarkdown {
-  /** What can be printed now. Takes text that is safe to print, and adds nothing to it but styles. */
+  /** Returns what can be printed now. The text must be safe to print; only styles are added to it. */
   add(text: string): string
-  /** What was still held back; the next text begins a line. */
+  /** Returns what was still held back. The next text begins a new line. */
   end(): string
 }
 
-/** A mark that is not closed within this many characters is no mark. */
+/** A mark that is not closed within this many characters is plain text. */
 const MAX_HELD = 500
 
-/** A line that may yet become a heading, a list, a quotation or a fence. */
+/** The start of a line that may become a heading, a list, a quotation or a fence. */
 const UNDECIDED = /^\s*(?:#{0,6}|[-*+_]|\d{1,9}[.)]?|>|`{1,}|~{1,})?\s?$/
-/** These are known only as a whole: `---`, `***`, fences with a language, headings. */
+/** These need the whole line: `---`, `***`, fences with a language, headings. */
 const WHOLE_LINE = /^ {0,3}(?:#{1,6} |`{3}|~{3}|(?:[-*_] *){2,}$)/
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/
 const HEADING = /^ {0,3}#{1,6} +(.*?)(?: +#+)? *$/
@@ -27,17 +27,17 @@ const CODE = /(`+)((?:(?!\1)[^\n]|`(?=\1))*?[^`\n])\1(?!`)/y
 const STRONG = /(\*\*|__)(?=\S)((?:(?!\1)[^\n])*[^\s\n])\1/y
 const EMPHASIS = /([*_])(?=[^\s*_])((?:(?!\1)[^\n])*[^\s*_\n])\1(?![*_])/y
 const LINK = /\[([^\][\n]+)\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)?)(?: +"[^"\n]*")?\)/y
-/** The beginning of a link that is not there yet as a whole. */
+/** The start of a link that is not complete yet. */
 const LINK_BEGUN = /\[[^\][\n]*(?:\](?:\((?:[^()\n]|\([^()\n]*(?:\)|$))*)?)?$/y
 
 export function createTerminalMarkdown(style: Style): TerminalMarkdown {
   let held = ''
   let fence: string | null = null
   let atLineStart = true
-  /** The character before what is held. */
+  /** The character before the held text. */
   let before = '\n'
 
-  /** `isLast`: nothing can follow that would complete a mark. */
+  /** `isLast`: nothing follows that could complete a mark. */
   function inline(text: string, isLast: boolean): { shown: string; rest: string } {
     let shown = ''
     let at = 0
@@ -61,13 +61,13 @@ export function createTerminalMarkdown(style: Style): TerminalMarkdown {
         take(text.slice(at, at + 2), text[at + 1] ?? '')
         continue
       }
-      // Inside a word an underscore is one.
+      // Inside a word, an underscore is just an underscore.
       const opens = char !== '_' || !/\w/.test(before)
       const code = char === '`' ? match(CODE) : null
       const strong = opens && (char === '*' || char === '_') ? match(STRONG) : null
       const emphasis = opens && (char === '*' || char === '_') ? match(EMPHASIS) : null
       const link = char === '[' ? match(LINK) : null
-      // A mark at the very end may be half of a longer one.
+      // A mark at the end may be the first half of a longer one.
       const mayGrow = (raw: string) => !isLast && at + raw.length === text.length
       if (code !== null && !mayGrow(code[0])) take(code[0], style.cyan(code[2] ?? ''))
       else if (strong !== null) take(strong[0], style.bold(nested(strong[2] ?? '')))
@@ -90,11 +90,11 @@ export function createTerminalMarkdown(style: Style): TerminalMarkdown {
     return shown
   }
 
-  /** The address stays visible: a model may write one thing and link to another. */
+  /** Shows the address: the text of a link may not match where it leads. */
   const linkText = (text: string, url: string): string =>
     text === url ? style.underline(url) : `${style.underline(nested(text))} (${style.cyan(url)})`
 
-  /** The line's mark, printed; null: the line was a mark as a whole, and has no more to it. */
+  /** Returns the mark of the line as it is printed. Null: the whole line was a mark. */
   function beginLine(line: string): string | null {
     if (fence !== null) {
       const closing = FENCE.exec(line)
@@ -115,7 +115,7 @@ export function createTerminalMarkdown(style: Style): TerminalMarkdown {
 
   const isWhole = (line: string): boolean => fence !== null || FENCE.test(line) || RULE.test(line) || HEADING.test(line)
 
-  /** The mark in front of the rest of a line. */
+  /** The mark at the start of a line. */
   function openLine(text: string): { shown: string; rest: string } {
     const bullet = BULLET.exec(text)
     if (bullet !== null) return { shown: `${bullet[1] ?? ''}• `, rest: text.slice(bullet[0].length) }

@@ -3,7 +3,7 @@ import type { Io } from './io.ts'
 
 /** Lines from a person at a terminal. */
 export interface Prompt {
-  /** A signal takes the question away; what was typed stands there the next time. */
+  /** The signal withdraws the question; what was typed comes back with the next one. */
   ask(signal?: AbortSignal): Promise<Asked>
 }
 
@@ -12,9 +12,8 @@ export type Asked = { type: 'line'; line: string } | { type: 'interrupt' } | { t
 const CLEAR_LINE = '\r\x1b[2K'
 
 /**
- * The line editor lives only while it asks: between two questions the terminal is its normal self, so that Ctrl-C during
- * an answer is an ordinary signal. Lines that were pasted together are kept and given one by one. `draft` stands there to
- * be changed.
+ * The line editor exists only while it asks. Between two questions the terminal works normally, so Ctrl-C during an answer is an
+ * ordinary signal. Lines that were pasted together are returned one by one. `draft` is text that the person can edit.
  */
 export function createTerminalPrompt(io: Io, label: string, draft = ''): Prompt {
   const pasted: string[] = []
@@ -42,7 +41,7 @@ export function createTerminalPrompt(io: Io, label: string, draft = ''): Prompt 
         history = [...entries]
       })
       editor.on('line', (line) => {
-        // All lines of one chunk are announced before the next turn.
+        // All lines of one chunk arrive before the next turn.
         if (lines.push(line) > 1) return
         setImmediate(() => {
           pasted.push(...lines.slice(1))

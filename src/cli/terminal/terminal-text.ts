@@ -1,13 +1,13 @@
 import { visibleProse } from '../../domain/visible-text.ts'
 
 /**
- * Text that a model, a tool or a server chose, made safe to print: control characters could move the cursor, retitle the
- * window or forge a line, and marks that turn the direction of writing could show a person another command than the one they allow.
- * They are shown as what they are. Tabs and line breaks stay. Works on pieces: no sequence survives the loss of its ESC.
+ * Makes text from a model, a tool or a server safe to print. Control characters could move the cursor, change the window's title or fake
+ * a line; marks that change the direction of writing could show a person a different command from the one they allow. Such characters
+ * are written out. Tabs and line breaks stay. Works on text in pieces: without its ESC, the rest of a sequence is harmless.
  */
 export const terminalText = visibleProse
 
-/** The same on one line, cut to `width` characters. */
+/** The same, on one line of at most `width` characters. */
 export function terminalLine(text: string, width: number): string {
   const line = terminalText(text).replace(/\s+/g, ' ').trim()
   const characters = Array.from(line)

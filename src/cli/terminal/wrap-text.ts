@@ -1,6 +1,6 @@
 /**
- * Breaks text between words so that no line is longer than `width`; further lines begin with `indent` spaces. A word that is longer,
- * an address above all, stays whole: whoever copies it must get all of it.
+ * Breaks text between words into lines of at most `width` characters; all but the first begin with `indent` spaces. A longer word stays
+ * whole, so that an address can be copied.
  */
 export function wrapText(text: string, width: number, indent: number): string {
   const lines: string[] = []

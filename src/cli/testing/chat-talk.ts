@@ -2,13 +2,13 @@ import type { PendingApproval } from '../commands/chat/approval.ts'
 import type { OpenPrompt } from '../commands/chat/ask-about-call.ts'
 import type { Asked, Prompt } from '../terminal/terminal-prompt.ts'
 
-/** A person who says these things, one at each question; then they leave. */
+/** A person who gives these answers, one to each question, and then leaves. */
 export function scriptedPrompt(...script: (string | Asked)[]): Prompt {
   const queue = script.map((entry): Asked => (typeof entry === 'string' ? { type: 'line', line: entry } : entry))
   return { ask: async () => queue.shift() ?? { type: 'end' } }
 }
 
-/** The same, for whoever opens a prompt at each question. What was asked, and what stood there to be changed, is kept. */
+/** The same for code that opens a prompt for each question. Records the questions and the drafts. */
 export function scriptedPrompts(...script: (string | Asked)[]): { open: OpenPrompt; asked: string[][] } {
   const prompt = scriptedPrompt(...script)
   const asked: string[][] = []

@@ -1,6 +1,6 @@
 import type { ArchivedSession } from '../commands/sessions/session-archive.ts'
 
-/** As `sessions export` writes it. */
+/** As `sessions export` writes a session. */
 export const archiveLine = (session: ArchivedSession): string => JSON.stringify(session)
 
 const DAY = 86_400_000

@@ -24,7 +24,7 @@ export interface TestIoOptions {
   clock?: Clock
 }
 
-/** An `Io` that keeps what a command says and lets a test play the person and the operating system. */
+/** An `Io` that records a command's output and lets a test play the person and the operating system. */
 export function createTestIo(options: TestIoOptions = {}): TestIo {
   const { cwd = '/nowhere' } = options
   const listeners = {
@@ -64,7 +64,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     stdin,
     stdout: sink(out),
     stderr: sink(err),
-    // Never the folder of whoever runs the tests.
+    // Never the config folder of the person who runs the tests.
     env: { QUARTERDECK_CONFIG_DIR: join(cwd, '.config'), ...options.env },
     cwd,
     clock: options.clock ?? instantClock(),
@@ -104,7 +104,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
   }
 }
 
-/** Time that passes at once: whoever waits goes on in the next turn. */
+/** A clock whose timers fire in the next turn. */
 export function instantClock(now = Date.UTC(2026, 10, 15)): Clock {
   return {
     now: () => now,

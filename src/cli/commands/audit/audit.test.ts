@@ -71,7 +71,7 @@ describe('quarterdeck audit verify', () => {
       exitCode: 1,
       out: '',
       err: expect.stringMatching(
-        /^quarterdeck: The audit trail is broken at entry 777\.\n {2}The hash of entry 777 .+\n {2}What comes before it fits together: 776 entries\.\n$/,
+        /^quarterdeck: The audit trail is broken at entry 777\.\n {2}The hash of entry 777 .+\n {2}Intact before it: 776 entries\.\n$/,
       ),
     })
     expect((await verify(trail.filter(({ n }) => n !== 500))).err).toContain('broken at entry 500.')
@@ -86,13 +86,13 @@ describe('quarterdeck audit verify', () => {
     })
     expect(await verify(trail, { expect: trail[999]?.hash ?? '' })).toMatchObject({
       exitCode: 1,
-      err: expect.stringContaining('It is that of entry 1000; 203 entries came after it.'),
+      err: expect.stringContaining('The hash belongs to entry 1000; 203 entries came after it.'),
     })
     expect(await verify(trail, { contains: trail[999]?.hash ?? '' })).toEqual(whole)
     expect(await verify(trail.slice(0, 999), { contains: trail[999]?.hash ?? '' })).toMatchObject({ exitCode: 1 })
     expect(await verify(trail, { expect: 'abc' })).toMatchObject({
       exitCode: 2,
-      err: expect.stringContaining('--expect "abc" is no hash.'),
+      err: expect.stringContaining('--expect "abc" is not a hash.'),
     })
   })
 })

@@ -33,7 +33,7 @@ Examples:
   const withTrail = (dataDir: string | undefined, work: (trail: AuditReads) => Promise<number>): Promise<number> =>
     withStoredData(dataDirectory(dataDir, io), io, (stored) => stored.read((store) => work(store.audit)))
 
-  add('list', 'Lists the newest entries, the oldest of them first.')
+  add('list', 'Lists the newest entries, oldest first.')
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
     .action(async ({ dataDir, ...options }: Shared & { limit: string; json?: boolean }) =>

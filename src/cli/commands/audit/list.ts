@@ -7,7 +7,7 @@ import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
 import { auditPages } from './verify.ts'
 
-/** The newest entries, the oldest of them first. They are shown as they are stored, whether the chain holds or not. */
+/** Lists the newest entries, oldest first, as they are stored. It does not check the chain. */
 export async function listAudit(
   trail: AuditReads,
   { limit, json }: { limit: string; json?: boolean },
@@ -15,7 +15,7 @@ export async function listAudit(
 ): Promise<number> {
   const most = Number(limit)
   if (!Number.isInteger(most) || most < 1) {
-    throw new CliError(exitCodes.usage.code, `--limit ${JSON.stringify(limit)}: expected a whole number from 1.`)
+    throw new CliError(exitCodes.usage.code, `--limit ${JSON.stringify(limit)}: expected a whole number of at least 1.`)
   }
   const newest: AuditEntry[] = []
   for (const chain of await trail.chains()) {
@@ -32,7 +32,7 @@ export async function listAudit(
 
 const summary = (entry: AuditEntry): Record<string, unknown> => ({ n: entry.n, hash: entry.hash, ...recordOf(entry) })
 
-/** What was changed by hand may be no JSON at all, and must be seen all the same. */
+/** An entry that was changed by hand may not be JSON. It is shown anyway. */
 function recordOf({ text }: AuditEntry): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
@@ -65,7 +65,7 @@ const timeOf = (at: unknown): string =>
 
 const cell = (value: unknown, width: number): string => (typeof value === 'string' ? terminalLine(value, width) : '?')
 
-/** Digests are for programs: `--json` has them whole. */
+/** Shortens digests. `--json` has them in full. */
 function details(record: Record<string, unknown>): string {
   if (typeof record.text === 'string') return terminalLine(record.text, 80)
   const { details: facts } = record

@@ -7,14 +7,14 @@ import type { Io } from '../../terminal/io.ts'
 
 const PAGE = 500
 
-/** A chain of the trail from its start, page by page. */
+/** Reads a chain of the trail from its start, page by page. */
 export async function* auditPages(trail: AuditReads, chain: string): AsyncGenerator<AuditEntry[]> {
   let n = 0
   for (;;) {
     const page = await trail.entries(n, PAGE, chain)
     if (page.length > 0) yield page
     const last = page.at(-1)
-    // An entry whose number was changed must not send the reader back to where it was.
+    // An entry with a changed number must not make this read the same page again.
     if (last === undefined || page.length < PAGE || last.n <= n) return
     n = last.n
   }
@@ -42,28 +42,28 @@ export async function verifyAudit(
   const heads = ends.map(({ chain, head }) => (ends.length === 1 ? head : `${head} of chain ${chain}`))
   if (wanted !== null && found === null) {
     throw new CliError(exitCodes.failed.code, `No entry of the audit trail has the hash ${wanted}.`, [
-      'Entries were cut off or the whole trail was made anew, or the hash belongs to another data directory.',
-      `It has ${entries(count)} now, and the head ${heads.join(' and ')}.`,
+      'Entries were cut off, the whole trail was replaced, or the hash belongs to another data directory.',
+      `The trail now has ${entries(count)} and the head ${heads.join(' and ')}.`,
     ])
   }
   const end = ends.find(({ chain }) => chain === found?.chain)
   if (expected !== null && found !== null && end !== undefined && end.head !== expected) {
     throw new CliError(exitCodes.failed.code, 'The audit trail does not end with the expected hash.', [
-      `It is that of entry ${found.n}; ${entries(end.n - found.n)} came after it. The head is ${end.head}.`,
-      'Where more may have come: --contains <hash>',
+      `The hash belongs to entry ${found.n}; ${entries(end.n - found.n)} came after it. The head is ${end.head}.`,
+      'If newer entries are fine: --contains <hash>',
     ])
   }
   io.stdout.write(`The audit trail is whole: ${entries(count)}.\n${heads.map((head) => `head ${head}\n`).join('')}`)
   return exitCodes.ok.code
 }
 
-/** Where the chain ends after this part of it; throws where the part does not follow from what is before it. */
+/** Returns the end of the chain after this page. Throws if the page does not follow from what comes before it. */
 function wholePart(page: readonly AuditEntry[], before: ChainEnd): ChainEnd {
   const verdict = verifyChain(page, before)
   if (verdict.ok) return verdict
   throw new CliError(exitCodes.failed.code, `The audit trail is broken at entry ${verdict.n}.`, [
     verdict.reason,
-    ...(verdict.n === 1 ? [] : [`What comes before it fits together: ${entries(verdict.n - 1)}.`]),
+    ...(verdict.n === 1 ? [] : [`Intact before it: ${entries(verdict.n - 1)}.`]),
   ])
 }
 
@@ -71,8 +71,8 @@ function hashOf(flag: string, text: string | undefined): string | null {
   if (text === undefined) return null
   const hash = text.trim().toLowerCase()
   if (/^[0-9a-f]{64}$/.test(hash)) return hash
-  throw new CliError(exitCodes.usage.code, `${flag} ${JSON.stringify(text)} is no hash.`, [
-    'Write the 64 characters that `quarterdeck audit verify` has printed.',
+  throw new CliError(exitCodes.usage.code, `${flag} ${JSON.stringify(text)} is not a hash.`, [
+    'Write the 64 characters that `quarterdeck audit verify` printed.',
   ])
 }
 

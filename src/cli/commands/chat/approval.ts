@@ -1,4 +1,4 @@
-// A call that waits for a person's yes or no, as the chat shows it. Tolerant: the server may be newer than this program.
+// A call that waits for approval, as the chat shows it. Tolerant, because the server may be newer than this program.
 
 import { isRecord } from '../../../domain/is-record.ts'
 
@@ -8,35 +8,35 @@ export interface PendingApproval {
   tool: string
   arguments: Record<string, unknown>
   risk: string
-  /** Whose answer counts: that of whoever talks with a token, or an operator's alone. */
+  /** Who may answer: the owner of the session (with a token), or only an operator. */
   answerableBy: 'owner' | 'operator'
-  /** The server's own words, for what has no tool. */
+  /** The server's text, shown if there is no tool. */
   message: string
-  /** Of what is shown; empty: the server gave none. */
+  /** Digest of what is shown. */
   digest: string
 }
 
 /** A person's answer. */
 export interface ApprovalAnswer {
   id: string
-  /** Of what the person was shown; empty: the server gave none. */
+  /** Digest of what the person was shown. */
   digest: string
   approved: boolean
   reason?: string
-  /** They replace the model's. */
+  /** Replace the model's arguments. */
   arguments?: Record<string, unknown>
-  /** A yes for calls like this one, in this session. */
+  /** Also approve calls like this one in this session. */
   remember?: boolean
 }
 
-/** An entry of RUN_FINISHED's `interrupts`; null when it has no id to answer to. */
+/** From an entry of RUN_FINISHED's `interrupts`. Null if it has no id. */
 export function fromInterrupt(value: unknown): PendingApproval | null {
   const interrupt = fields(value)
   const facts = fields(fields(interrupt.metadata).quarterdeck)
   return pending({ ...facts, id: interrupt.id, callId: interrupt.toolCallId, message: interrupt.message })
 }
 
-/** An entry of GET /approvals. */
+/** From an entry of GET /approvals. Null if it has no id. */
 export function fromApproval(value: unknown): PendingApproval | null {
   const view = fields(value)
   return pending({

@@ -20,13 +20,13 @@ describe('the question about a call', () => {
     expect(await ask({}, 'y')).toEqual({
       answer: { id: 'a', digest: 'seen-a', approved: true },
       asked: [['Allow it? ']],
-      out: `The agent asks to call send (risk high):\n  to: bob\n${CHOICES}, s(ession): yes, and to the same call here for 15 minutes\n`,
+      out: `The agent asks to call send (risk high):\n  to: bob\n${CHOICES}, s(ession): yes, also to the same call in this session for 15 minutes\n`,
     })
     expect((await ask({}, ' YES ')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
   })
 
   test('says where not all is shown', async () => {
-    const note = 'Not all of it is shown: e shows the whole.\n'
+    const note = 'Some of it is left out. e shows everything.\n'
     for (const args of [{ run: 'x'.repeat(600) }, { token: 'rm -rf /' }, { list: [{ password: 'x' }] }]) {
       expect((await ask({ arguments: args }, 'y')).out).toContain(note)
     }
@@ -52,7 +52,7 @@ describe('the question about a call', () => {
       ['Arguments as JSON: ', '{"to":"b\\u202eob\\u001b"}'],
       ['Arguments as JSON: ', '["x"]'],
     ])
-    expect(out).toContain('That is no JSON object.')
+    expect(out).toContain('That is not a JSON object.')
   })
 
   test('comes back when the arguments are left as they are', async () => {
@@ -64,7 +64,7 @@ describe('the question about a call', () => {
     const critical = await ask({ risk: 'critical' }, 's', 'y')
     expect(critical.answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
     expect(critical.out).toBe(
-      `The agent asks to call send (risk critical):\n  to: bob\n${CHOICES}\nWhat is critical is asked about every time.\n`,
+      `The agent asks to call send (risk critical):\n  to: bob\n${CHOICES}\nCritical calls are asked about every time.\n`,
     )
   })
 

@@ -7,10 +7,10 @@ import type { Prompt } from '../../terminal/terminal-prompt.ts'
 import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
 import { type ApprovalAnswer, fields, type PendingApproval } from './approval.ts'
 
-/** Begins a line of its own with this label, and with this text to change. */
+/** Opens a prompt with this label, and with this text to edit. */
 export type OpenPrompt = (label: string, draft?: string) => Prompt
 
-/** What is asked for, in lines: the call first, then what it is called with. */
+/** The call and its arguments, in lines. */
 export function callLines(approval: PendingApproval): string[] {
   const risk = approval.risk === '' ? '' : ` (risk ${terminalLine(approval.risk, 20)})`
   if (approval.tool === '') return [`The agent asks${risk}:`, ...indented(terminalText(approval.message))]
@@ -18,12 +18,12 @@ export function callLines(approval: PendingApproval): string[] {
   return [head, ...indented(shownArguments(approval.arguments))]
 }
 
-/** As `shownArguments` says it. */
+/** How `shownArguments` marks what it left out. */
 const LEFT_OUT = /… (?:\(\d+ more characters\)|and \d+ more$)|\[masked\]/
 
 const indented = (text: string): string[] => text.split('\n').map((line) => `  ${line}`)
 
-/** Asks a person about one call. Null: they have not answered (Ctrl-C, Ctrl-D), or the signal took the question away. Nothing but a clear yes is a yes. */
+/** Asks a person about one call. Null: no answer (Ctrl-C, Ctrl-D), or the signal withdrew the question. Only a clear yes approves. */
 export async function askAboutCall(
   approval: PendingApproval,
   openPrompt: OpenPrompt,
@@ -34,10 +34,10 @@ export async function askAboutCall(
   const style = styleFor(io.stdout, io.env)
   const [head = '', ...rest] = callLines(approval)
   io.stdout.write(`${[style.yellow(head), ...rest].join('\n')}\n`)
-  if (rest.some((line) => LEFT_OUT.test(line))) io.stdout.write('Not all of it is shown: e shows the whole.\n')
+  if (rest.some((line) => LEFT_OUT.test(line))) io.stdout.write('Some of it is left out. e shows everything.\n')
 
   const canRemember = approval.risk !== 'critical'
-  const session = canRemember ? ', s(ession): yes, and to the same call here for 15 minutes' : ''
+  const session = canRemember ? ', s(ession): yes, also to the same call in this session for 15 minutes' : ''
   io.stdout.write(`${style.dim(`y(es), n(o), e(dit the arguments)${session}`)}\n`)
   for (;;) {
     const word = await lineFrom(openPrompt('Allow it? '), signal)
@@ -63,7 +63,7 @@ export async function askAboutCall(
       case 's':
       case 'session':
         if (canRemember) return { id, digest, approved: true, remember: true }
-        io.stdout.write('What is critical is asked about every time.\n')
+        io.stdout.write('Critical calls are asked about every time.\n')
         break
       default:
         io.stdout.write(`Write y, n, e${canRemember ? ' or s' : ''}; Ctrl-C leaves it unanswered.\n`)
@@ -84,7 +84,7 @@ async function askForArguments(
     if (line.trim() === '') return 'unchanged'
     const value = parse(line)
     if (isRecord(value)) return fields(value)
-    io.stdout.write('That is no JSON object. Write one in a line; an empty line goes back.\n')
+    io.stdout.write('That is not a JSON object. Write one on a single line; an empty line goes back.\n')
     draft = line
   }
 }
@@ -94,7 +94,7 @@ async function lineFrom(prompt: Prompt, signal: AbortSignal): Promise<string | n
   return asked.type === 'line' ? asked.line : null
 }
 
-/** The same value in one line of characters that can be seen. */
+/** The value on one line, with invisible characters written out. */
 const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
 
 function parse(text: string): unknown {

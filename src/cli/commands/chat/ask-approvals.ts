@@ -5,8 +5,8 @@ import { askAboutCall, callLines, type OpenPrompt } from './ask-about-call.ts'
 import type { ChatClient } from './chat-client.ts'
 
 /**
- * Where a conversation's open questions go. Gives the answers that there are; none leaves everything pending. The signal says that
- * somebody else has answered: there is nothing to ask any more.
+ * Gets answers to the pending approvals of a conversation. No answers leave everything pending. The signal aborts when somebody else has
+ * answered.
  */
 export type AskApprovals = (
   approvals: readonly PendingApproval[],
@@ -14,10 +14,10 @@ export type AskApprovals = (
   signal: AbortSignal,
 ) => Promise<ApprovalAnswer[]>
 
-/** In lines, what to do about an approval that cannot be answered here. */
+/** Lines that say how to answer an approval that cannot be answered here. */
 export type HowToAnswer = (approvalId: string) => string[]
 
-/** Nobody is there to be asked: stderr says what waits and how it is answered. */
+/** For a pipe, where nobody can be asked: prints to stderr what waits and how to answer it. */
 export function createApprovalNotice(howToAnswer: HowToAnswer, io: Io): AskApprovals {
   return async (approvals) => {
     for (const approval of approvals) tell(approval, howToAnswer, io)
@@ -27,14 +27,14 @@ export function createApprovalNotice(howToAnswer: HowToAnswer, io: Io): AskAppro
 
 export interface ApprovalQuestionDeps {
   openPrompt: OpenPrompt
-  /** Asks for the operator's token, where that would help; true: there is one now. */
+  /** Asks for the operator's token if it is missing. True if there is one now. */
   askToken: (signal: AbortSignal) => Promise<boolean>
   howToAnswer: HowToAnswer
-  /** What to do about what the person left unanswered. */
+  /** Lines that say how to answer what the person left open. */
   again: HowToAnswer
 }
 
-/** Asks the person at the terminal, one call after the other. */
+/** Asks the person at the terminal about one call after the other. */
 export function createApprovalQuestions(
   { openPrompt, askToken, howToAnswer, again }: ApprovalQuestionDeps,
   io: Io,
@@ -49,7 +49,7 @@ export function createApprovalQuestions(
       const answer = await askAboutCall(approval, openPrompt, io, signal)
       if (signal.aborted) return []
       if (answer === null) {
-        // Whoever breaks off wants nothing to happen, also of what they have said just before.
+        // A person who stops wants nothing to happen, so the earlier answers are dropped too.
         const ids = mine.map(({ id }) => id)
         const what = ids.length === 1 ? 'It stays pending: approval' : 'They stay pending, unanswered: approvals'
         io.stdout.write(`\n${[`${what} ${ids.join(', ')}`, ...new Set(ids.flatMap(again))].join('\n  ')}\n`)

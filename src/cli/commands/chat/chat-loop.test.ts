@@ -110,9 +110,9 @@ describe('a chat at a terminal', () => {
     expect([code, sessions, clients.map(({ heard }) => heard)]).toEqual([0, ['first', null], [['hi'], ['ho']]])
     expect(io.printed()).toBe(
       'You said hi\nNew session second.\nYou said ho\nThere is no /nwe.\n' +
-        '/new        begin a new session\n' +
-        '/approvals  show what waits for a yes or no, and ask again\n' +
-        '/help       show this\n' +
+        '/new        start a new session\n' +
+        '/approvals  show what waits for approval, and ask again\n' +
+        '/help       show this help\n' +
         '/quit       leave (also Ctrl-D)\n' +
         'Ctrl-C      stop the answer; twice leaves\n',
     )
@@ -223,7 +223,10 @@ describe('a chat that has to ask', () => {
       ['a', 'b'],
       ['a', 'b'],
     ])
-    expect([io.printed(), io.complained()]).toEqual(['Nothing waits in this session.\n\n', 'quarterdeck: It waits.\n'])
+    expect([io.printed(), io.complained()]).toEqual([
+      'Nothing waits for approval in this session.\n\n',
+      'quarterdeck: It waits.\n',
+    ])
   })
 
   test('through a pipe is done when the last message waits, and fails when one comes behind it', async () => {

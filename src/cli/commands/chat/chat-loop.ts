@@ -11,19 +11,19 @@ import type { ChatClient } from './chat-client.ts'
 import type { ChatEvent, RunEnd } from './chat-event.ts'
 import { type ChatView, createChatView } from './chat-view.ts'
 
-const HELP = `/new        begin a new session
-/approvals  show what waits for a yes or no, and ask again
-/help       show this
+const HELP = `/new        start a new session
+/approvals  show what waits for approval, and ask again
+/help       show this help
 /quit       leave (also Ctrl-D)
 Ctrl-C      stop the answer; twice leaves
 `
 
-/** `waits`: somebody has to allow a call, and nobody here has said whether. */
+/** `waits`: a call needs approval, and nobody here has answered. */
 type Outcome = { type: 'answered' | 'waits' | 'failed' } | { type: 'left'; exitCode: number }
 
 type Begin = (signal: AbortSignal) => AsyncGenerator<ChatEvent>
 
-/** Sends one message and shows its answer, with what has to be asked on the way. Ctrl-C stops the answer, a second one leaves. */
+/** Sends one message, shows the answer and asks about calls that need approval. Ctrl-C stops the answer, a second one leaves. */
 export const answer = (
   client: ChatClient,
   message: string,
@@ -52,7 +52,7 @@ async function goOn(
         pending = end.approvals
       } catch (error) {
         if (!(error instanceof CliError) || error.exitCode !== exitCodes.failed.code) throw error
-        // A message that has to wait for an answer, or an answer that cannot be used: either way somebody is asked.
+        // The message has to wait for an approval, or an answer cannot be used. Ask in both cases.
         pending = await client.approvals().catch(() => [])
         if (pending.length === 0) throw error
         reportError(error, io)
@@ -75,7 +75,7 @@ async function goOn(
   }
 }
 
-/** Asks here, until somebody else has answered. */
+/** Asks here until somebody else answers. */
 async function ask(
   pending: readonly PendingApproval[],
   client: ChatClient,
@@ -87,7 +87,7 @@ async function ask(
   const asked = askApprovals(pending, client, taken.signal)
   const begin = await Promise.race([asked.then(() => null), waiting.begun])
   if (begin !== null) taken.abort()
-  // Until it has ended the terminal is the editor's.
+  // The editor owns the terminal until it has ended.
   const answers = await asked
   if (begin === null) {
     waiting.leave()
@@ -99,7 +99,7 @@ async function ask(
 
 const ANSWERED_ELSEWHERE = 'Answered elsewhere.\n'
 
-/** `begun` resolves when somebody else has answered, with how it goes on, and never otherwise. */
+/** `begun` resolves with the run that continues when somebody else answers. Otherwise it stays pending. */
 function waitElsewhere(client: ChatClient): { begun: Promise<Begin>; leave(): void } {
   const leaving = new AbortController()
   const events = client.answeredElsewhere(leaving.signal)
@@ -138,7 +138,7 @@ async function show(
     if (signals > 1) return leave()
     const cancelled = client.cancel()
     if (signal === 'SIGINT') return void cancelled.catch((error: unknown) => void reportError(error, io))
-    // Without it the run would go on at the server, for nobody.
+    // Otherwise the run would go on at the server, and nobody would read it.
     void cancelled.catch(() => {}).finally(leave)
     stopWaiting = io.clock.after(CANCEL_MS, leave)
   })
@@ -158,7 +158,7 @@ async function show(
   }
 }
 
-/** Every line of a pipe is a message. Stops at the first that fails: the ones behind it may build on its answer. */
+/** Sends each line of a pipe as a message. Stops at the first failure: later messages may depend on that answer. */
 export async function chatThroughPipe(client: ChatClient, askApprovals: AskApprovals, io: Io): Promise<number> {
   for await (const line of linesOf(io.stdin)) {
     if (line.trim() === '') continue
@@ -169,7 +169,7 @@ export async function chatThroughPipe(client: ChatClient, askApprovals: AskAppro
   return exitCodes.ok.code
 }
 
-/** A conversation with a person. `open` begins a session; null is a new one. */
+/** A conversation with a person. `open` continues a session; null starts a new one. */
 export async function chatAtTerminal(
   open: (session: string | null) => ChatClient,
   session: string | null,
@@ -178,7 +178,7 @@ export async function chatAtTerminal(
   io: Io,
 ): Promise<number> {
   const style = styleFor(io.stdout, io.env)
-  // One for all: a call may have its result much later.
+  // One view for all runs: a call may get its result much later.
   const view = createChatView(io)
   let client = open(session)
   let interrupted = false
@@ -224,13 +224,13 @@ export async function chatAtTerminal(
           : answer(client, asked.line, askApprovals, io, view)
       const outcome = await orReport(talk, io)
       if (outcome.type === 'left') return outcome.exitCode
-      // What was refused because something waits does not end the wait.
+      // A message that was refused because an approval is pending does not end the wait.
       waits = outcome.type === 'waits' || (waits && outcome.type === 'failed')
     }
   }
 }
 
-/** One refused message is no reason to lose the conversation. */
+/** A refused message does not end the conversation. */
 function orReport(talk: Promise<Outcome>, io: Io): Promise<Outcome> {
   return talk.catch((error: unknown) => {
     if (!(error instanceof CliError)) throw error
@@ -239,7 +239,7 @@ function orReport(talk: Promise<Outcome>, io: Io): Promise<Outcome> {
   })
 }
 
-/** The next line, unless somebody else answers before it what the conversation waits for. */
+/** The next line, unless somebody else answers the pending approval first. */
 async function askWhileWaiting(prompt: Prompt, client: ChatClient): Promise<{ asked: Asked; elsewhere: Begin | null }> {
   const waiting = waitElsewhere(client)
   const taken = new AbortController()
@@ -253,6 +253,6 @@ async function askWhileWaiting(prompt: Prompt, client: ChatClient): Promise<{ as
 async function askAgain(client: ChatClient, askApprovals: AskApprovals, io: Io, view: ChatView): Promise<Outcome> {
   const pending = await client.approvals()
   if (pending.length > 0) return await goOn(pending, client, askApprovals, io, view)
-  io.stdout.write('Nothing waits in this session.\n')
+  io.stdout.write('Nothing waits for approval in this session.\n')
   return { type: 'answered' }
 }

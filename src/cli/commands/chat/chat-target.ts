@@ -15,13 +15,12 @@ import type { StartApp } from '../serve/start-app.ts'
 import type { HowToAnswer } from './ask-approvals.ts'
 import { createOperatorToken, type OperatorToken } from './operator-token.ts'
 
-/** Whom the chat talks to. */
+/** The server that the chat talks to. */
 export interface ChatTarget {
   url: string
-  /** Null: the server's default. */
+  /** Null: the server's default agent. */
   agent: string | null
   token: string | null
-  /** What answers for the agent's operator. */
   operatorToken: OperatorToken
   howToAnswer: HowToAnswer
   description: string
@@ -34,7 +33,7 @@ export interface ChatTargetOptions {
   dataDir?: string
 }
 
-/** A URL is a running server; anything else is an agent that is served in this process while the chat lasts. */
+/** A URL is a running server. Anything else is an agent, served in this process during the chat. */
 export async function openChatTarget(
   where: string | undefined,
   options: ChatTargetOptions,
@@ -43,9 +42,11 @@ export async function openChatTarget(
 ): Promise<ChatTarget> {
   const { session } = options
   if (session !== undefined && !isClientId(session)) {
-    throw new CliError(exitCodes.usage.code, `--session ${JSON.stringify(session)} is no name for a session.`, [
-      'Write 1 to 128 printable characters.',
-    ])
+    throw new CliError(
+      exitCodes.usage.code,
+      `--session ${JSON.stringify(session)} is not a valid name for a session.`,
+      ['Write 1 to 128 printable characters.'],
+    )
   }
   if (where !== undefined && /^[a-z]+:\/\//i.test(where)) return serverAt(where, options, io)
   return await serveHere(where, options, startApp, io)
@@ -53,12 +54,12 @@ export async function openChatTarget(
 
 function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarget {
   const url = readServerUrl(where)
-  // The link that a server prints carries its token behind the #, which is never sent.
+  // The link that a server prints has the token after the #, which is never sent.
   const token = new URLSearchParams(url.hash.slice(1)).get('token') ?? variable(io.env, 'QUARTERDECK_TOKEN') ?? null
   const base = baseOf(url)
   if (isReadableByOthers(url)) {
     const warning = styleFor(io.stderr, io.env).yellow('warning:')
-    io.stderr.write(`${warning} http:// to ${url.host}: others can read what is said, and the tokens. Use https.\n`)
+    io.stderr.write(`${warning} http:// to ${url.host}: others can read your messages and tokens. Use https.\n`)
   }
   return {
     url: base,
@@ -67,7 +68,7 @@ function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarg
     operatorToken: createOperatorToken(variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ?? null, io),
     howToAnswer: (id) => [
       `POST ${base}/approvals/${id} {"decision": "approve"} or {"decision": "reject", "reason": "…"}`,
-      'with the operator’s token, or answer in a chat at a terminal. A lost token: quarterdeck tokens --help',
+      'with the operator’s token, or answer in a chat at a terminal. If the token is lost: quarterdeck tokens --help',
     ],
     description: `Talking to ${base}`,
     close: async () => {},
@@ -87,7 +88,7 @@ async function serveHere(
   const config = loadConfig({ files: where === undefined ? [] : [where], flags }, io)
   const agent = chooseAgent(config.agents, options.agent)
   const keep = options.session !== undefined
-  // A talk that is not kept must not need the data directory: a server may be using it.
+  // A chat that is not kept must not use the data directory: a server may be using it.
   const dataDir = keep ? config.dataDir : await mkdtemp(join(tmpdir(), 'quarterdeck-chat-'))
   const remove = async () => {
     if (!keep) await rm(dataDir, { recursive: true, force: true })
@@ -95,7 +96,7 @@ async function serveHere(
   try {
     const app = await startApp(privateServer(config, dataDir, keep), createServerLog(config, io), io)
     const close = () => app.close({ drainMs: 0 }).finally(remove)
-    const kept = keep ? 'The session is kept' : 'Nothing is kept; --session <name> keeps it'
+    const kept = keep ? 'The session is kept' : 'Nothing is kept; use --session <name> to keep it'
     const description = `Talking to ${agent.name} (${agent.model.provider}/${agent.model.name}). ${kept}`
     const howToAnswer = () => answerLater(where, options)
     const operatorToken = createOperatorToken(app.operatorToken, io)
@@ -106,17 +107,17 @@ async function serveHere(
   }
 }
 
-/** Its server ends with the chat: before it can be answered, another one must have the session. */
+/** The server ends with the chat, so somebody has to open the session again to answer. */
 function answerLater(where: string | undefined, { session, dataDir }: ChatTargetOptions): string[] {
   if (session === undefined) {
     return [
-      'Nobody can answer it any more: it ends with this command. At a terminal you are asked; --session keeps it.',
+      'Nobody can answer this now: it ends with this command. Use a terminal to be asked, or --session to keep it.',
     ]
   }
   const words = [...(where === undefined ? [] : [where]), '--session', session]
   if (dataDir !== undefined) words.push('--data-dir', dataDir)
   const written = words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word)))
-  return [`At a terminal: quarterdeck chat ${written.join(' ')}, and there /approvals`]
+  return [`At a terminal, run quarterdeck chat ${written.join(' ')} and type /approvals`]
 }
 
 function chooseAgent(agents: readonly AgentDefinition[], name: string | undefined): AgentDefinition {
@@ -125,12 +126,14 @@ function chooseAgent(agents: readonly AgentDefinition[], name: string | undefine
   if (chosen !== undefined) return chosen
   const shown = JSON.stringify(name)
   const isSubagent = agents.some((agent) => agent.name === name)
-  const problem = isSubagent ? `${shown} is a sub-agent: only other agents talk to it.` : `There is no agent ${shown}.`
+  const problem = isSubagent
+    ? `${shown} is a sub-agent: only other agents can talk to it.`
+    : `There is no agent ${shown}.`
   const names = served.map((agent) => agent.name).join(', ')
-  throw new CliError(exitCodes.usage.code, problem, [`There is: ${names}`])
+  throw new CliError(exitCodes.usage.code, problem, [`Agents: ${names}`])
 }
 
-/** The same agents on a port of this machine that nobody was told about, whatever the settings say for the real server. */
+/** Serves the same agents on a free port of this machine, whatever the settings say for the real server. */
 function privateServer(config: LoadedConfig, dataDir: string, keep: boolean): LoadedConfig {
   const { settings } = config
   return {

@@ -64,7 +64,7 @@ describe('the view of a chat', () => {
 
     expect([io.printed(), io.complained()]).toEqual([
       'It\n',
-      'The answer failed: The model failed.\\u{1b}[2J\nStopped.\nThe agent waits for an answer that cannot be given here.\n',
+      'The answer failed: The model failed.\\u{1b}[2J\nStopped.\nThe agent waits for an answer that you cannot give here.\n',
     ])
   })
 
@@ -117,8 +117,8 @@ describe('the view of a chat', () => {
     view.show({ type: 'finished', outcome: 'client_tools', callIds: ['t'] })
 
     expect(io.complained()).toBe(
-      'The agent waits for open_page, which runs at the client; a chat has no tools.\n' +
-        'The next message goes on without it.\n',
+      'The agent waits for open_page, a tool that runs in the client. A chat has none.\n' +
+        'Your next message continues without it.\n',
     )
   })
 })

@@ -6,12 +6,12 @@ import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
 import type { ChatEvent } from './chat-event.ts'
 
 /**
- * Shows runs as they happen. On a terminal the agent's Markdown is rendered, reasoning and sub-agents are dimmed, tool calls and
- * their progress are seen; a pipe gets the agent's answer alone, as it was written.
+ * Shows runs as they happen. A terminal shows rendered Markdown, dimmed reasoning and sub-agents, and tool calls with their progress. A
+ * pipe gets only the agent's answer, unchanged.
  */
 export interface ChatView {
   show(event: ChatEvent): void
-  /** A call whose result comes later and maybe in another run. */
+  /** Registers a call whose result comes later, maybe in another run. */
   called(callId: string, tool: string, args: string): void
 }
 
@@ -33,7 +33,7 @@ export function createChatView(io: Io): ChatView {
     stdout.write(paint(safe))
     atLineStart = safe.endsWith('\n')
   }
-  // Without styles a mark is all that shows what was meant.
+  // Without styles, only the Markdown marks show what was meant.
   const markdown = style.bold('x') === 'x' ? null : createTerminalMarkdown(style)
   const say = (text: string) => {
     if (markdown === null) write(text)
@@ -60,7 +60,7 @@ export function createChatView(io: Io): ChatView {
     stdout.write(`${style.dim(text)}\n`)
   }
   const width = () => Math.max((stdout.columns || 80) - 4, 20)
-  /** The sub-agent's name, as it stands in front of what it says or does. */
+  /** The sub-agent's name, as a prefix. */
   const nameOf = (by: string): string => terminalLine(subagents.get(by) ?? 'sub-agent', 40)
 
   return {
@@ -104,7 +104,7 @@ export function createChatView(io: Io): ChatView {
           break
         }
         case 'progress':
-          // Drawn over itself, which a dumb terminal cannot.
+          // Overwrites its own line, which a dumb terminal cannot do.
           if (!rich || io.env.TERM === 'dumb') break
           enter('progress')
           stdout.write(`${CLEAR_LINE}${style.dim(terminalLine(event.text, width()))}`)
@@ -115,12 +115,12 @@ export function createChatView(io: Io): ChatView {
           section = 'none'
           if (event.outcome === 'cancelled') stderr.write(`${errorStyle.yellow('Stopped.')}\n`)
           if (event.outcome === 'interrupt' && event.approvals.length === 0) {
-            stderr.write(`${errorStyle.yellow('The agent waits for an answer that cannot be given here.')}\n`)
+            stderr.write(`${errorStyle.yellow('The agent waits for an answer that you cannot give here.')}\n`)
           }
           if (event.outcome === 'client_tools') {
             const names = event.callIds.map((id) => tools.get(id)?.name ?? 'a tool').join(', ')
-            const said = `The agent waits for ${terminalLine(names, width())}, which runs at the client; a chat has no tools.`
-            stderr.write(`${errorStyle.yellow(said)}\nThe next message goes on without it.\n`)
+            const said = `The agent waits for ${terminalLine(names, width())}, a tool that runs in the client. A chat has none.`
+            stderr.write(`${errorStyle.yellow(said)}\nYour next message continues without it.\n`)
           }
           break
         case 'failed':

@@ -96,7 +96,9 @@ describe('quarterdeck chat with a file', () => {
     stdin.write('/quit\r')
 
     expect(await left).toBe(0)
-    expect(io.printed()).toContain('Talking to parrot (scripted/scripted). Nothing is kept; --session <name> keeps it.')
+    expect(io.printed()).toContain(
+      'Talking to parrot (scripted/scripted). Nothing is kept; use --session <name> to keep it.',
+    )
     expect(io.printed()).toContain('Greet back.\nHello yourself.\n')
   })
 
@@ -119,7 +121,7 @@ describe('quarterdeck chat with a file', () => {
 
     expect(await chat(['--agent', 'crow', '-m', 'x'], { cwd })).toMatchObject({
       exitCode: 2,
-      err: 'quarterdeck: There is no agent "crow".\n  There is: parrot\n',
+      err: 'quarterdeck: There is no agent "crow".\n  Agents: parrot\n',
     })
     expect(await chat(['ftp://x', '-m', 'x'], { cwd })).toMatchObject({ exitCode: 2 })
     expect(await chat(['-m', 'x', '--session', ' '], { cwd })).toMatchObject({ exitCode: 2 })
@@ -221,7 +223,7 @@ describe('quarterdeck chat with a tool that a person must allow', () => {
 
     expect([exitCode, out]).toEqual([0, 'I will.\n'])
     expect(err).toMatch(
-      /^The agent asks to call pay \(risk high\):\n {2}amount: 5\n {2}Approval [0-9a-f-]{36}\n {2}At a terminal: quarterdeck chat --session work, and there \/approvals\n$/,
+      /^The agent asks to call pay \(risk high\):\n {2}amount: 5\n {2}Approval [0-9a-f-]{36}\n {2}At a terminal, run quarterdeck chat --session work and type \/approvals\n$/,
     )
     expect(await chat(['-m', 'hello', '--session', 'work'], { cwd })).toMatchObject({
       exitCode: 1,
@@ -248,7 +250,7 @@ describe('quarterdeck chat with a tool that a person must allow', () => {
 
     expect(await chat(['-m', 'pay'], { cwd })).toMatchObject({
       exitCode: 0,
-      err: expect.stringContaining('Nobody can answer it any more: it ends with this command.'),
+      err: expect.stringContaining('Nobody can answer this now: it ends with this command.'),
     })
   })
 
@@ -257,7 +259,7 @@ describe('quarterdeck chat with a tool that a person must allow', () => {
 
     expect(await chat(['--agent', 'helper', '-m', 'x'], { cwd })).toMatchObject({
       exitCode: 2,
-      err: 'quarterdeck: "helper" is a sub-agent: only other agents talk to it.\n  There is: clerk\n',
+      err: 'quarterdeck: "helper" is a sub-agent: only other agents can talk to it.\n  Agents: clerk\n',
     })
   })
 })
@@ -285,16 +287,16 @@ describe('quarterdeck chat with a server', () => {
     const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
 
     const left = main(['chat', server.url, '-m', 'pay'], io)
-    await io.until('The operator’s token decides')
+    await io.until('This needs the operator’s token')
     stdin.write('\r')
 
     expect(await left).toBe(0)
-    expect(io.complained()).toBe(`The operator’s token decides (typing is hidden, Enter leaves it pending): 
+    expect(io.complained()).toBe(`This needs the operator’s token (hidden while you type; Enter leaves it pending): 
 The agent asks to call pay (risk high):
   amount: 5
   Approval a1
   POST ${server.url}/approvals/a1 {"decision": "approve"} or {"decision": "reject", "reason": "…"}
-  with the operator’s token, or answer in a chat at a terminal. A lost token: quarterdeck tokens --help
+  with the operator’s token, or answer in a chat at a terminal. If the token is lost: quarterdeck tokens --help
 `)
   })
 

@@ -22,22 +22,25 @@ export function createChatCommand(startApp: StartApp, io: Io, settle: Settle): C
   return new Command('chat')
     .summary('talk to an agent file or a running server in the terminal')
     .description(
-      'Talks to an agent. A file is served in this process, on this machine alone; a URL is a running server. Ctrl-C stops ' +
-        'an answer, twice leaves. Piped input is one message a line.',
+      'Talks to an agent. The target is an agent file, which is served in this process and only on this machine, or the URL of a running ' +
+        'server. Ctrl-C stops an answer, a second Ctrl-C leaves. Each line of piped input is one message.',
     )
     .argument(
       '[target]',
-      'an agent file or folder, or the URL of a server (default: agent.yaml here, else the demo agent)',
+      'an agent file or folder, or the URL of a server (default: agent.yaml here, otherwise the demo agent)',
     )
-    .option('--session <name>', 'begin or continue the session of this name; without it a file’s talk is not kept')
+    .option(
+      '--session <name>',
+      'start or continue the session of this name; without it, a chat with a file is not kept',
+    )
     .option('-m, --message <text>', 'send this one message, print the answer and leave')
-    .option('--agent <name>', 'which agent, where there are several')
-    .option('--data-dir <folder>', 'where a file’s named session is kept (default: .quarterdeck beside the agent)')
+    .option('--agent <name>', 'which agent, if there are several')
+    .option('--data-dir <folder>', 'where a named session of a file is kept (default: .quarterdeck beside the agent)')
     .addHelpText(
       'after',
       `
-Where a server asks for a token, set QUARTERDECK_TOKEN. Where an operator must allow a call, QUARTERDECK_OPERATOR_TOKEN is used,
-or you are asked for the token; of a file, you are the operator.
+If a server requires a token, set QUARTERDECK_TOKEN. If an operator must approve a call, set QUARTERDECK_OPERATOR_TOKEN, or type the
+token when asked. With an agent file, you are the operator.
 
 Examples:
   $ quarterdeck chat agent.yaml
@@ -64,10 +67,10 @@ export async function chat(
   }
 }
 
-/** How long a server may take to say that it is there. */
+/** How long a server may take to answer at all. */
 const KNOCK_MS = 10_000
 
-/** Whoever wrote a whole message should not learn only then that nobody hears it. Any answer will do. */
+/** Finds out that no server answers before the person writes a message. Any response is fine. */
 async function knock(url: string): Promise<void> {
   try {
     const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(KNOCK_MS) })

@@ -1,4 +1,4 @@
-// What `doctor` looks at. Each check says how it is and, where it is not well, how to mend it.
+// The checks of `doctor`. Each says what it found and, if something is wrong, how to fix it.
 
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -21,7 +21,7 @@ export interface Check {
   mend?: string
 }
 
-/** Longer than a connection may take: then the model itself says that there is none. */
+/** Longer than the timeout of a connection, so that the model's own error comes first. */
 const MODEL_TIMEOUT_MS = 15_000
 const LITTLE_SPACE = 1_000_000_000
 const NO_SPACE = 100_000_000
@@ -32,7 +32,7 @@ export function checkNode(version: string): Check {
   return { name: 'Node', status: 'fail', detail: `${version} is too old`, mend: 'Install Node 24: https://nodejs.org' }
 }
 
-/** The key and the way to the model of one agent. Asks the provider for the cheapest thing it answers. */
+/** Checks the key and the connection to an agent's model. Sends the provider its cheapest request. */
 export async function checkModel(agent: AgentDefinition, version: string, io: Io): Promise<Check[]> {
   const shown = `${agent.name} (${agent.model.provider}/${agent.model.name})`
   const connections = createConnections()
@@ -88,15 +88,15 @@ function describeKey({ apiKey, provider }: ModelSettings): string {
 function mendOf(error: ServerError): string {
   switch (error.code) {
     case 'config_invalid':
-      return 'Correct it in the agent file. Keys are read from the environment and from .env beside the agent file.'
+      return 'Fix it in the agent file. Keys come from the environment and from .env beside the agent file.'
     case 'model_auth_failed':
-      return 'Make a new key at the provider and set it in the environment or in .env.'
+      return 'Create a new key at the provider and set it in the environment or in .env.'
     case 'model_not_found':
-      return 'Correct model.name in the agent file.'
+      return 'Fix model.name in the agent file.'
     case 'model_unreachable':
-      return 'Start the model server, or correct model.base_url; behind a proxy check HTTPS_PROXY, NO_PROXY and model.proxy.'
+      return 'Start the model server, or fix model.base_url. Behind a proxy, check HTTPS_PROXY, NO_PROXY and model.proxy.'
     default:
-      return 'Try again later; if it stays, look at the provider’s status page.'
+      return 'Try again later. If the error stays, look at the provider’s status page.'
   }
 }
 
@@ -176,15 +176,15 @@ export async function checkDisk(dataDir: string): Promise<Check> {
   return free < LITTLE_SPACE ? { name: 'Disk', status: 'warn', detail, mend } : { name: 'Disk', status: 'ok', detail }
 }
 
-/** A clock behind what is already stored would put new messages before old ones. */
+/** With a clock that is behind the stored data, new messages would come before old ones. */
 export async function checkClock(now: number, dataDir: string): Promise<Check> {
   const mend = 'Set the clock, e.g. with NTP.'
   const detail = new Date(now).toISOString()
-  // No Quarterdeck was ever started before this day.
-  if (now < Date.UTC(2026, 0, 1)) return { name: 'Clock', status: 'fail', detail: `${detail} is long ago`, mend }
+  // Quarterdeck is younger than this day.
+  if (now < Date.UTC(2026, 0, 1)) return { name: 'Clock', status: 'fail', detail: `${detail} is in the past`, mend }
   const stored = await stat(databaseIn(dataDir)).catch(() => null)
   if (stored !== null && stored.mtimeMs > now + 60_000) {
-    return { name: 'Clock', status: 'warn', detail: `${detail} lies before the newest data`, mend }
+    return { name: 'Clock', status: 'warn', detail: `${detail} is before the newest data`, mend }
   }
   return { name: 'Clock', status: 'ok', detail }
 }
@@ -202,7 +202,7 @@ const isWritable = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Tried for real: a read-only mount and a full quota pass every look at the permissions. */
+/** Tries it: permissions do not show a read-only mount or a full quota. */
 async function canWriteFile(folder: string): Promise<boolean> {
   try {
     await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true })

@@ -66,11 +66,14 @@ ok    Clock   N
       return /^fail {2}(\w+).*\n +→ (.+)$/m.exec(out)?.slice(1)
     }
 
-    expect(await failing()).toEqual(['Key', 'Make a new key at the provider and set it in the environment or in .env.'])
+    expect(await failing()).toEqual([
+      'Key',
+      'Create a new key at the provider and set it in the environment or in .env.',
+    ])
     await server.close()
     expect(await failing()).toEqual([
       'Model',
-      'Start the model server, or correct model.base_url; behind a proxy check HTTPS_PROXY, NO_PROXY and model.proxy.',
+      'Start the model server, or fix model.base_url. Behind a proxy, check HTTPS_PROXY, NO_PROXY and model.proxy.',
     ])
   })
 
@@ -131,7 +134,7 @@ ok    Clock   N
     expect(await doctor(cwd, '--port', String(taken))).toMatchObject({
       exitCode: 1,
       out: expect.stringMatching(
-        new RegExp(`fail {2}Port +Port ${taken} on 127\\.0\\.0\\.1 is in use by .+\\n +→ This one is free`),
+        new RegExp(`fail {2}Port +Port ${taken} on 127\\.0\\.0\\.1 is in use by .+\\n +→ This port is free`),
       ),
     })
     expect(await doctor(cwd, '--port', new URL(ours.url).port)).toMatchObject({
@@ -190,7 +193,7 @@ describe('quarterdeck doctor with tools', () => {
           name: 'MCP',
           status: 'warn',
           detail: 'fake of crow: The configuration names a tool that the MCP server does not offer. gone',
-          mend: 'Correct the server in the agent file (`allow`, `tools`, `prefix`), or do without.',
+          mend: 'Fix the server in the agent file (`allow`, `tools`, `prefix`), or ignore this.',
         },
       ],
     })
@@ -208,7 +211,7 @@ describe('quarterdeck doctor with tools', () => {
   })
 
   test('names every one that is not there, with a mend', async () => {
-    const mend = 'Correct the tool in the agent file, or the file that it names.'
+    const mend = 'Fix the tool in the agent file, or the file that it names.'
     const closed = await startFakeServer(() => {})
     await closed.close()
     const { exitCode, checks } = await toolLines(
@@ -229,7 +232,7 @@ describe('quarterdeck doctor with tools', () => {
         name: 'MCP',
         status: 'fail',
         detail: expect.stringContaining(reason),
-        mend: expect.stringMatching(/^Try its (command|url) by itself\. /),
+        mend: expect.stringMatching(/^Try its (command|url) on its own\. /),
       })),
     ])
   })
@@ -251,7 +254,7 @@ describe('quarterdeck doctor with tools', () => {
         name: 'Tools',
         status: 'fail',
         detail: expect.stringMatching(/^crow: Two tools have the name add: /),
-        mend: 'Correct the tool in the agent file, or the file that it names.',
+        mend: 'Fix the tool in the agent file, or the file that it names.',
       },
     ])
   })
@@ -292,7 +295,7 @@ describe('the checks', () => {
         name: 'MCP',
         status: 'fail',
         detail: expect.stringMatching(/^fake of crow.* within \d+ s/),
-        mend: expect.stringMatching(/^Try its command by itself\./),
+        mend: expect.stringMatching(/^Try its command on its own\./),
       },
     ])
     const pid = Number(readFileSync(join(cwd, 'pid'), 'utf8'))

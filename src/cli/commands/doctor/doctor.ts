@@ -18,8 +18,8 @@ export function createDoctorCommand(io: Io, settle: Settle): Command {
   const command = new Command('doctor')
     .summary('look for what would keep a server from working')
     .description(
-      'Looks at Node, the configuration, the key, the model, the tools, the port, the data directory, the disk and the clock. ' +
-        'MCP servers are started, asked for their tools and ended.',
+      'Checks Node, the configuration, the key, the model, the tools, the port, the data directory, the disk and the clock. ' +
+        'Starts MCP servers, asks them for their tools and stops them. Works beside a running server.',
     )
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
@@ -67,7 +67,7 @@ async function examine(
     for (const detail of config.warnings) checks.push({ name: 'Config', status: 'warn', detail })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const mend = 'Correct it, then run quarterdeck validate.'
+    const mend = 'Fix it, then run quarterdeck validate.'
     checks.push(
       ...error.issues.map((issue): Check => ({ name: 'Config', status: 'fail', detail: formatIssue(issue), mend })),
     )

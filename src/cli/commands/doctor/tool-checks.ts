@@ -1,4 +1,4 @@
-// Whether the tools of an agent are there: modules load, documents are read, servers start and say what they offer.
+// Checks the tools of an agent: loads modules, reads documents, starts servers and asks them for their tools.
 
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -15,20 +15,20 @@ import type { Io } from '../../terminal/io.ts'
 import type { Check } from './checks.ts'
 
 export interface ToolCheckDeps {
-  /** All that are loaded: they may be each other's tools. */
+  /** All loaded agents: one may be a tool of another. */
   agents: readonly AgentDefinition[]
   version: string
-  /** What tools that are reached over HTTP go by; null: they use no proxy. */
+  /** The proxy settings for tools over HTTP. Null: no proxy. */
   proxyVariables: ProxyVariables | null
   io: Io
-  /** New each time the files of function tools have changed. */
+  /** A new number each time the files of function tools have changed. */
   reload?: number
 }
 
-/** Longer than a server may take to connect, so that it is its own failure that is told. */
+/** Longer than a server may take to connect, so that its own error comes first. */
 const LIST_TIMEOUT_MS = 45_000
 
-/** None for an agent without tools. What was started for it is ended. */
+/** No checks for an agent without tools. Stops everything that it started. */
 export async function checkTools(agent: AgentDefinition, deps: ToolCheckDeps): Promise<Check[]> {
   const servers = agent.tools.filter((tool) => tool.type === 'mcp')
   const [own, ...listed] = await Promise.all([
@@ -41,12 +41,12 @@ export async function checkTools(agent: AgentDefinition, deps: ToolCheckDeps): P
 async function checkOwn({ name: agent, tools }: AgentDefinition, deps: ToolCheckDeps): Promise<Check[]> {
   const name = 'Tools'
   const own = tools.filter((tool) => tool.type !== 'mcp')
-  // One by one, because the first that is wrong should not hide the others; then all, because names may clash.
+  // One tool at a time, so that the first problem does not hide the others. Then all together, because names may clash.
   const each = await Promise.all(own.map((tool) => lookAtTools([tool], deps)))
   const looks = each.some(({ problem }) => problem !== null) ? each : [await lookAtTools(tools, deps)]
   const problems = new Set(looks.flatMap(({ problem }) => problem?.message ?? []))
   if (problems.size > 0) {
-    const mend = 'Correct the tool in the agent file, or the file that it names.'
+    const mend = 'Fix the tool in the agent file, or the file that it names.'
     return [...problems].map((problem) => ({ name, status: 'fail', detail: `${agent}: ${problem}`, mend }))
   }
   if (own.length === 0) return []
@@ -54,7 +54,7 @@ async function checkOwn({ name: agent, tools }: AgentDefinition, deps: ToolCheck
   return [{ name, status: 'ok', detail: `${agent}: ${count === 1 ? '1 tool' : `${count} tools`}` }]
 }
 
-/** Makes the tools; servers among them are not started. */
+/** Creates the tools without starting MCP servers. */
 export async function lookAtTools(
   settings: readonly ToolSettings[],
   deps: ToolCheckDeps,
@@ -64,7 +64,7 @@ export async function lookAtTools(
       ...toolDeps(silentLogger, deps),
       strays: createStrayErrors(),
       agents: deps.agents,
-      complete: () => Promise.reject(new Error('a tool was called that was only looked at')),
+      complete: () => Promise.reject(new Error('a check does not call tools')),
       ...(deps.reload === undefined ? {} : { reload: deps.reload }),
     })
     const isFixed = settings.every(({ type }) => type !== 'mcp')
@@ -84,7 +84,7 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   const timeout = new AbortController()
   const stopWaiting = clock.after(LIST_TIMEOUT_MS, () => timeout.abort())
   const { log, warnings } = createWarnings()
-  // A toolbox does without a server that it cannot have; here its reason is wanted, so that the server itself is asked first.
+  // A toolbox silently does without a server that fails. Here we want the reason, so we ask the server first.
   const { connections, proxyVariables, ...common } = toolDeps(log, deps)
   const { fetch } = connections.pool({ proxyVariables: proxyVariables ?? {} })
   const server = createMcpServer(settings, { ...common, fetch, patienceMs: LIST_TIMEOUT_MS })
@@ -96,14 +96,14 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
     const ms = Math.round(clock.mono() - began)
     const { size } = await toolbox.tools(timeout.signal)
     const tools = size === 1 ? '1 tool' : `${size} tools`
-    const mend = 'Correct the server in the agent file (`allow`, `tools`, `prefix`), or do without.'
+    const mend = 'Fix the server in the agent file (`allow`, `tools`, `prefix`), or ignore this.'
     return [
       { name, status: 'ok', detail: `${shown}: ${tools} (${ms} ms)` },
       ...[...warnings].map((detail): Check => ({ name, status: 'warn', detail: `${shown}: ${detail}`, mend })),
     ]
   } catch (error) {
     const what = settings.connection.kind === 'stdio' ? 'command' : 'url'
-    const mend = `Try its ${what} by itself. The server starts without it, and the agent then lacks its tools.`
+    const mend = `Try its ${what} on its own. Quarterdeck starts without it, but the agent lacks its tools.`
     if (timeout.signal.aborted) {
       const detail = `${shown} does not list its tools within ${LIST_TIMEOUT_MS / 1000} s`
       return [{ name, status: 'fail', detail, mend }]
@@ -123,7 +123,7 @@ function toolDeps(log: Logger, { version, proxyVariables, io }: ToolCheckDeps) {
   return { clock, log, version, processes, environment: env, connections: createConnections(), proxyVariables }
 }
 
-/** What is left out of a server's tools is said in the log alone, and again each time its list is read. */
+/** Only the log says which of a server's tools are left out, and repeats it each time the list is read. */
 function createWarnings(): { log: Logger; warnings: Set<string> } {
   const warnings = new Set<string>()
   const log: Logger = {

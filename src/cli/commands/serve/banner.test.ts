@@ -61,9 +61,9 @@ describe('the banner', () => {
       return second.replace('              to decide, the operator’s token: ', '')
     }
     expect([await where('set'), await where('made'), await where('kept'), await where('none')]).toEqual([
-      'as set (auth.operator_token)',
-      'shown below, this once',
-      'as shown when it was made. If it is lost: npx quarterdeck tokens --help',
+      'the one in auth.operator_token',
+      'shown below, only this time',
+      'the one shown when it was created. If it is lost: npx quarterdeck tokens --help',
       'there is none yet. Stop the server and run npx quarterdeck tokens create --role operator',
     ])
   })

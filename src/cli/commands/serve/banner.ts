@@ -12,25 +12,25 @@ export interface BannerFacts {
   url: string
   agents: readonly AgentDefinition[]
   protocols: readonly string[]
-  /** Null: nothing is kept after the process. */
+  /** Null: everything is in memory. */
   dataDir: string | null
-  /** Made just now: shown here and never again. Only a person at a terminal is shown any. */
+  /** Tokens that this start has created. The banner shows them once, and only at a terminal. */
   tokens: MadeTokens | null
-  /** Talking needs one. */
+  /** Talking needs a token. */
   tokenRequired: boolean
-  /** Where the operator's token is: given by a setting, among `tokens`, kept as a hash, or nowhere. */
+  /** Where the operator's token is: in a setting, in `tokens`, stored as a hash, or nowhere. */
   operator: 'set' | 'made' | 'kept' | 'none'
   readyMs: number
 }
 
-/** What a person needs to know to talk to the server that has just come up: the page to open, the docs, the doors. */
+/** What a person needs to talk to a new server: the page to open, the docs, the doors. */
 export function banner(facts: BannerFacts, io: Io): string {
   const style = styleFor(io.stdout, io.env)
   const width = io.stdout.isTTY === true ? io.stdout.columns || 80 : Number.POSITIVE_INFINITY
   const { url, protocols } = facts
   const linked = (text: string) => text.replace(url, style.cyan(url))
   const prose = (text: string, indent = 2) => wrapText(`  ${text}`, width, indent)
-  // In a narrow terminal what belongs to a label is below it.
+  // In a narrow terminal, the value is below its label.
   const row = ([label, value]: Row) => {
     const name = label.padEnd(LABEL)
     if (width < NARROW) {
@@ -47,13 +47,16 @@ export function banner(facts: BannerFacts, io: Io): string {
     '',
     ...agentRows(facts).map(row),
     ...doorRows(facts).map(row),
-    row(['Data', facts.dataDir ?? 'in memory: gone when the server stops']),
+    row(['Data', facts.dataDir ?? 'in memory: lost when the server stops']),
     '',
   ]
   if (facts.tokens !== null) lines.push(...tokenLines(facts.tokens, facts, style.cyan, prose), '')
   if (facts.agents.some((agent) => agent.model.provider === 'demo')) {
-    lines.push(style.yellow(prose('The built-in demo model answers; it is no language model.')))
-    lines.push(prose('For a real one set e.g. OPENAI_API_KEY and `model: { provider: openai, name: gpt-5-mini }`.'), '')
+    lines.push(style.yellow(prose('The built-in demo model answers. It is not a language model.')))
+    lines.push(
+      prose('For a real one, set OPENAI_API_KEY and `model: { provider: openai, name: gpt-5-mini }`, for example.'),
+      '',
+    )
   }
   lines.push(
     `  ${style.dim('Talk to it:')}  ${wrapText(`npx quarterdeck chat ${url}`, width, 4)}`,
@@ -66,11 +69,11 @@ export function banner(facts: BannerFacts, io: Io): string {
 
 type Row = [label: string, value: string]
 
-/** Columns. The addresses of the doors fit beside their labels. */
+/** In columns. From here on, addresses fit beside their labels. */
 const NARROW = 60
 const LABEL = 10
 
-/** No door leads to the others. */
+/** Without sub-agents: no door leads to them. */
 function agentRows(facts: BannerFacts): Row[] {
   const agents = facts.agents.filter(({ internal }) => !internal)
   return agents.map((agent, index) => {
@@ -96,9 +99,9 @@ function doorRows({ url, protocols, agents, operator }: BannerFacts): Row[] {
 }
 
 const operatorToken: Record<BannerFacts['operator'], string> = {
-  set: 'as set (auth.operator_token)',
-  made: 'shown below, this once',
-  kept: 'as shown when it was made. If it is lost: npx quarterdeck tokens --help',
+  set: 'the one in auth.operator_token',
+  made: 'shown below, only this time',
+  kept: 'the one shown when it was created. If it is lost: npx quarterdeck tokens --help',
   none: 'there is none yet. Stop the server and run npx quarterdeck tokens create --role operator',
 }
 
@@ -109,7 +112,7 @@ function tokenLines(
   prose: (text: string, indent?: number) => string,
 ): string[] {
   return [
-    prose('Keep these tokens. They are never shown again (npx quarterdeck tokens makes others):'),
+    prose('Keep these tokens. They are not shown again (npx quarterdeck tokens creates new ones):'),
     ...(user === undefined
       ? []
       : [prose(`  to talk     ${user}${tokenRequired ? '' : '  (not needed on this machine)'}`, 6)]),
@@ -118,7 +121,7 @@ function tokenLines(
   ]
 }
 
-/** Whether a person may be asked about one of the agent's tools. Rather yes where only the call itself can tell. */
+/** Whether a person may have to approve a call of one of the agent's tools. True if only the call itself can tell. */
 export function mayAsk({ tools, approval }: AgentDefinition): boolean {
   return tools.some((tool) => rulesIn(tool).some((rules) => asks(rules, approval.default)))
 }
@@ -129,11 +132,11 @@ function asks({ approval, risk }: Pick<ToolRules, 'approval' | 'risk'>, fallback
   return rule.ask !== 'risk' || isAtLeast(risk, rule.atLeast)
 }
 
-/** A server's single tools may have rules of their own, which stand beside its own rules for all others. */
+/** A tool of an MCP server may have its own rules; the server's rules apply to all others. */
 const rulesIn = (tool: ToolSettings): Pick<ToolRules, 'approval' | 'risk'>[] =>
   tool.type === 'mcp' ? [tool, ...Object.values(tool.tools).map((rules) => ({ ...tool, ...rules }))] : [tool]
 
-/** `0.0.0.0` and `::` are everywhere and nowhere: a person needs an address that other machines can open. */
+/** Replaces `0.0.0.0` and `::` by an address that other machines can open. */
 export function shownUrl(
   url: string,
   interfaces: Readonly<Record<string, NetworkInterfaceInfo[] | undefined>>,

@@ -2,25 +2,25 @@ import type { Clock } from '../../../domain/clock.ts'
 
 export interface MemoryDeps {
   clock: Clock
-  /** How many runs execute, how many there were so far, and how many connections there are. */
+  /** Active runs, runs so far, and open connections. */
   traffic: () => { activeRuns: number; runsStarted: number; connections: number }
   residentBytes: () => number
-  /** Collects all garbage and returns the pages to the system. Blocks. */
+  /** Collects all garbage and returns memory to the system. Blocks. */
   collect: () => void
 }
 
 const LOOK_MS = 1_000
-/** What a start has compiled and parsed is of no use later, so that it may go soon. */
+/** What a start compiled and parsed is not needed later, so the first collection comes soon. */
 const QUIET_AFTER_START = 2
-/** A collection also takes what V8 has learned about objects that do not live just now; a pause in the traffic is not worth that. */
+/** A collection also drops what V8 has learned about objects. A short pause in the traffic is not worth that. */
 const QUIET_AFTER_RUNS = 8
-/** Nor is a little memory: this much more than the last time left. */
+/** Neither is a little memory: collect only if this much more is in use than after the last time. */
 const WORTH = 4 / 3
 
 /**
- * After a burst V8 keeps the pages it has grown to, and sees to them only when there is more to do. So once no run has executed
- * and no reader has left for some seconds everything is collected, once, if clearly more is resident than the last time left. That blocks the loop for
- * about 0.1 s, at a moment when nobody is answered. The returned function ends it.
+ * After a burst, V8 keeps its memory until there is more work. So this collects everything once, when no run was active and no reader
+ * left for some seconds, and clearly more memory is in use than after the last time. That blocks for about 0.1 s, while nobody waits
+ * for an answer. The returned function stops it.
  */
 export function giveMemoryBack({ clock, traffic, residentBytes, collect }: MemoryDeps): () => void {
   let left: number | null = null
@@ -31,7 +31,7 @@ export function giveMemoryBack({ clock, traffic, residentBytes, collect }: Memor
 
   function look(): void {
     const { activeRuns, runsStarted, connections } = traffic()
-    // Readers that stall outlive the run they read, and what was held for them is garbage only when they have gone.
+    // A stalled reader outlives its run, and its memory is garbage only after it has left.
     const isQuiet = activeRuns === 0 && runsStarted === seen && connections >= connected
     seen = runsStarted
     connected = connections

@@ -33,7 +33,7 @@ describe('a port in use', () => {
       69,
       `Port ${port} on 127.0.0.1 is in use by node other.js (pid 7).`,
     ])
-    expect(error.mend).toEqual([expect.stringMatching(/^This one is free: --port \d+$/)])
+    expect(error.mend).toEqual([expect.stringMatching(/^This port is free: --port \d+$/)])
   })
 
   test('is content when the holder cannot be seen or no port is left', async () => {
@@ -41,7 +41,7 @@ describe('a port in use', () => {
 
     expect([error.message, error.mend]).toEqual([
       'Port 65535 on 127.0.0.1 is in use by another process.',
-      ['Let the system choose one: --port 0'],
+      ['Let the system choose a port: --port 0'],
     ])
   })
 })

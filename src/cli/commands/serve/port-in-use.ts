@@ -6,7 +6,7 @@ import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 
-/** Whether listening failed because somebody else listens there; the reason may lie under an error of ours. */
+/** Whether listening failed because another process uses the port. The cause may be inside one of our own errors. */
 export function isPortInUse(error: unknown): boolean {
   for (let current = error; current instanceof Error; current = current.cause) {
     if ('code' in current && current.code === 'EADDRINUSE') return true
@@ -14,7 +14,7 @@ export function isPortInUse(error: unknown): boolean {
   return false
 }
 
-/** Who has the port, and a free one to take instead. */
+/** Names the process that uses the port, and a free port. */
 export async function portInUse(
   hosts: readonly string[],
   port: number,
@@ -24,11 +24,11 @@ export async function portInUse(
   const who = holder === null ? 'another process' : `${holder.command} (pid ${holder.pid})`
   const host = (await takenHost(hosts, port)) ?? hosts[0]
   const free = await findFreePort(hosts, port)
-  const mend = free === null ? ['Let the system choose one: --port 0'] : [`This one is free: --port ${free}`]
+  const mend = free === null ? ['Let the system choose a port: --port 0'] : [`This port is free: --port ${free}`]
   return new CliError(exitCodes.unavailable.code, `Port ${port} on ${host} is in use by ${who}.`, mend)
 }
 
-/** On which of the addresses somebody listens, or null. What this machine does not have counts for the first one alone. */
+/** The first address on which the port is taken, or null. Only the first address must exist on this machine. */
 export async function takenHost(hosts: readonly string[], port: number): Promise<string | null> {
   for (const [i, host] of hosts.entries()) {
     const trouble = await tryPort(host, port)
@@ -45,7 +45,7 @@ function tryPort(host: string, port: number): Promise<Error | null> {
   })
 }
 
-/** The first free port after `port`, or null when the next fifty are taken. */
+/** The first free port after `port`. Null if the next fifty are taken. */
 export async function findFreePort(hosts: readonly string[], port: number): Promise<number | null> {
   for (let candidate = port + 1; candidate <= Math.min(port + 50, 65_535); candidate += 1) {
     if ((await takenHost(hosts, candidate)) === null) return candidate
@@ -55,11 +55,11 @@ export async function findFreePort(hosts: readonly string[], port: number): Prom
 
 export interface PortHolder {
   pid: number
-  /** Its command line, one line, cut to what fits on a screen. */
+  /** Its command line, shortened to fit on a screen. */
   command: string
 }
 
-/** Which process listens on `port`; null when it cannot be seen (another user's process, or not Linux). */
+/** The process that listens on `port`. Null if it cannot be seen: another user's process, or not Linux. */
 export async function findPortHolder(port: number, proc = '/proc'): Promise<PortHolder | null> {
   const inodes = new Set<string>()
   for (const table of ['tcp', 'tcp6']) {
@@ -100,7 +100,7 @@ async function holdsSocket(folder: string, inodes: ReadonlySet<string>): Promise
 async function commandOf(folder: string): Promise<string> {
   const line = (await readOrEmpty(join(folder, 'cmdline'))).split('\0').join(' ')
   const command = line.trim() || (await readOrEmpty(join(folder, 'comm'))).trim()
-  // Another process chose these characters; none of them may steer the terminal.
+  // Another process chose these characters; they must not control the terminal.
   return terminalLine(command, 80)
 }
 

@@ -93,8 +93,8 @@ describe('quarterdeck serve', () => {
   Health      URL/health
   Data        ${join(cwd, '.quarterdeck')}
 
-  The built-in demo model answers; it is no language model.
-  For a real one set e.g. OPENAI_API_KEY and \`model: { provider: openai, name: gpt-5-mini }\`.
+  The built-in demo model answers. It is not a language model.
+  For a real one, set OPENAI_API_KEY and \`model: { provider: openai, name: gpt-5-mini }\`, for example.
 
   Talk to it:  npx quarterdeck chat URL
   Stop it:     Ctrl-C
@@ -137,7 +137,7 @@ describe('quarterdeck serve', () => {
     const who = process.platform === 'linux' ? `.+ \\(pid ${process.pid}\\)` : 'another process'
     expect(io.complained()).toMatch(
       new RegExp(
-        `^quarterdeck: Port ${port} on 127\\.0\\.0\\.1 is in use by ${who}\\.\\n {2}This one is free: --port \\d+\\n$`,
+        `^quarterdeck: Port ${port} on 127\\.0\\.0\\.1 is in use by ${who}\\.\\n {2}This port is free: --port \\d+\\n$`,
       ),
     )
     expect(io.printed()).toBe('')
@@ -161,7 +161,7 @@ describe('quarterdeck serve', () => {
 
     expect(await main(['serve', '--port', 'eighty'], io)).toBe(2)
 
-    expect(io.complained()).toMatch(/^quarterdeck: there are \d+ problems in the configuration:\n/)
+    expect(io.complained()).toMatch(/^quarterdeck: The configuration has \d+ problems:\n/)
     expect(io.complained()).toContain('--port: expected')
     expect(io.complained()).toContain('agent.yaml:2:1 modell: unknown key. Did you mean model?')
   })
@@ -181,7 +181,7 @@ describe('quarterdeck serve', () => {
     const first = await show({ user: 'qd_user', operator: 'qd_operator' }, '192.0.2.1')
     expect(first.printed()).toContain('  AG-UI       http://192.0.2.1:8000/\n')
     expect(first.printed()).toContain(`
-  Keep these tokens. They are never shown again (npx quarterdeck tokens makes others):
+  Keep these tokens. They are not shown again (npx quarterdeck tokens creates new ones):
     to talk     qd_user
     to decide   qd_operator
     the page    http://192.0.2.1:8000/#token=qd_user

@@ -21,9 +21,9 @@ export interface ServeRequest {
   files: readonly string[]
   flags: SettingFlags
   config?: string
-  /** Starts anew when a file of the agents or of the settings changes. */
+  /** Restarts when an agent's files or the settings file change. */
   watch?: boolean
-  /** At a terminal: every line of the log, with its ids. */
+  /** At a terminal: show every log line, with ids. */
   verbose?: boolean
 }
 
@@ -31,19 +31,19 @@ export function createServeCommand(version: string, startApp: StartApp, io: Io, 
   const command = new Command('serve')
     .summary('serve agents over AG-UI and HTTP')
     .description(
-      'Serves agents until it is stopped. Without a file: agent.yaml of this folder, else the agent that the environment ' +
-        'describes (LLM_PROVIDER, LLM_MODEL, OPENAI_API_KEY, …), else the built-in demo agent.',
+      'Serves agents until you stop it. Without a file it serves agent.yaml of this folder, otherwise the agent that the environment ' +
+        'describes (LLM_PROVIDER, LLM_MODEL, OPENAI_API_KEY, …), otherwise the built-in demo agent.',
     )
-    .argument('[files...]', 'agent files, or folders of them')
+    .argument('[files...]', 'agent files or folders')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
-    .option('--watch', 'start anew, on the same port, when a file of an agent or the settings file changes')
-    .option('--verbose', 'at a terminal: every line of the log, with its ids')
+    .option('--watch', 'restart, on the same port, when an agent’s files or the settings file change')
+    .option('--verbose', 'at a terminal: show every log line, with ids')
   return addSettingFlags(command)
     .addHelpText(
       'after',
       `
-Flags win over the environment, the environment over quarterdeck.yaml. Tokens are never flags: set QUARTERDECK_TOKEN
-and QUARTERDECK_OPERATOR_TOKEN, or make them with quarterdeck tokens. The first start at a terminal makes and shows both.
+Flags win over the environment, and the environment wins over quarterdeck.yaml. Tokens are never flags: set QUARTERDECK_TOKEN
+and QUARTERDECK_OPERATOR_TOKEN, or create tokens with quarterdeck tokens. The first start at a terminal creates and shows both.
 
 Examples:
   $ quarterdeck serve
@@ -63,7 +63,7 @@ Examples:
     })
 }
 
-/** Starts a server, says where it is and stays until it is stopped. */
+/** Starts a server, prints its addresses and runs until it is stopped. */
 export async function serve(request: ServeRequest, version: string, startApp: StartApp, io: Io): Promise<number> {
   const began = io.clock.mono()
   let read: string[] = []
@@ -104,7 +104,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     return { app, config, url, reload }
   }
 
-  // Until there is a log nothing runs that could warn.
+  // Before there is a log, nothing runs that could warn.
   const stopListening = io.onWarning((text) => log.warn(text))
   const first = await unlessStopped(async () => start(load(), 0), io)
   if (typeof first === 'number') return first
@@ -113,7 +113,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   const server = request.watch
     ? watchAndRestart(first, { load, check, start, targets: (now) => watchTargets(request.files, now, read, io), io })
     : app
-  // Whoever reads that it is ready may stop it the next moment.
+  // Before the banner: whoever reads that the server is ready may stop it at once.
   const say = isForPrograms(config) ? [(text: string) => log.info(text)] : []
   const stopped = untilStopped(server, settings.shutdown.drainMs, log, io, ...say)
   io.stdout.write(
@@ -134,12 +134,12 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   )
   log.info('ready', { url, version, agents: config.agents.map(({ name }) => name) })
   if (request.watch) io.stdout.write(watchNote(settings.store))
-  // Without the token: it would be in the arguments of the program that opens it, where other users see it. The page asks.
+  // Without the token: other users could see it in the arguments of the browser's program. The page asks for it.
   if (settings.open) io.openUrl(url)
   return await stopped.finally(stopListening)
 }
 
-/** A program reads standard error, so it is JSON from the first line to the last. */
+/** Standard error is for a program, so every line is JSON. */
 const isForPrograms = ({ settings: { log } }: LoadedConfig): boolean => log.format === 'json' && log.level !== 'silent'
 
 function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): BannerFacts['operator'] {
@@ -149,6 +149,6 @@ function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): Ban
 }
 
 function watchNote(store: LoadedConfig['settings']['store']): string {
-  const memory = store === ':memory:' ? ' The store is in memory: each restart begins with no sessions.' : ''
-  return `Watching the agents’ files; a change starts the server anew.${memory}\n`
+  const memory = store === ':memory:' ? ' The store is in memory: each restart begins without sessions.' : ''
+  return `Watching the agents’ files; a change restarts the server.${memory}\n`
 }

@@ -8,13 +8,13 @@ import { createTerminalLog, type TerminalLogOptions } from '../../terminal/termi
 import { toolSecrets, urlSecrets } from './tool-secrets.ts'
 
 export interface ServerLogOptions {
-  /** At a terminal: every line, with its ids. */
+  /** At a terminal: show every line, with ids. */
   verbose?: boolean
-  /** Where a person answers what waits in a session; null while that is not known. */
+  /** The page where a person answers what a session waits for. Null while it is unknown. */
   answerUrl?: TerminalLogOptions['answerUrl']
 }
 
-/** The server's log goes to stderr: stdout is for what the person asked for. */
+/** The server's log. It goes to stderr, because stdout is for what the person asked for. */
 export function createServerLog(
   { settings, agents }: LoadedConfig,
   io: Pick<Io, 'stderr' | 'env' | 'clock'>,
@@ -23,7 +23,7 @@ export function createServerLog(
   const { level, format, content } = settings.log
   if (level === 'silent') return silentLogger
   const style = styleFor(io.stderr, io.env)
-  // A file of text lines is read later, by somebody who looks for something.
+  // Text lines in a file are searched later, so all of them are kept.
   const forPerson = format === 'text' && io.stderr.isTTY === true && level !== 'debug' && !verbose
   const width = () => io.stderr.columns || 80
   return createLogger({

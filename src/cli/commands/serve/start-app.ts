@@ -5,35 +5,35 @@ import type { Io } from '../../terminal/io.ts'
 import { giveMemoryBack } from './give-memory-back.ts'
 import type { Stoppable } from './stop.ts'
 
-/** Of requests, 10 KB each. Node would keep a thousand after a burst. */
+/** Parsers of requests that Node keeps, 10 KB each. By default it keeps a thousand after a burst. */
 const IDLE_PARSERS = 50
 
-/** A server in this process that takes requests. */
+/** A server in this process that accepts requests. */
 export interface RunningApp extends Stoppable {
   url: string
-  /** What this start has made, to be shown once; null: nothing. */
+  /** Tokens that this start has created, to be shown once. */
   madeTokens: MadeTokens | null
-  /** What decides; null when only its hash is known here, or there is none. */
+  /** The operator's token. Null if only its hash is known, or there is none. */
   operatorToken: string | null
-  /** Whether anybody can decide. */
+  /** Whether there is an operator's token. */
   hasOperator: boolean
-  /** The protocols that can be spoken to it. */
+  /** The open protocols. */
   doors: readonly string[]
 }
 
-/** Resolves when the server is ready; one that cannot start leaves nothing open. `reload`: see `AppOptions`. */
+/** Resolves when the server is ready. A failed start leaves nothing open. `reload`: see `AppOptions`. */
 export type StartApp = (config: LoadedConfig, log: Logger, io: Io, reload?: number) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {
   return async ({ agents, settings, dataDir, configDir }, log, io, reload) => {
-    // The rest of the program is worth loading only when a server is wanted.
+    // Loaded only when a server is wanted: it is most of the program.
     const { createApp } = await import('../../../app.ts')
     const exit = (code: number): never => {
       io.exit(code)
       throw new Error(`the process did not end with ${code}`)
     }
     const again = reload === undefined ? {} : { reload }
-    // Whoever reads a file or a pipe later must find no token in it.
+    // Tokens must not end up in a file or a pipe.
     const keeping = configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true }
     const { clock, strays } = io
     const app = await createApp({ agents, settings, dataDir, version, log, exit, clock, strays, ...keeping, ...again })
@@ -42,7 +42,7 @@ export function createAppStarter(version: string): StartApp {
       throw error
     })
     const { url, engine, tokens, madeTokens, doors } = running
-    // There when the launcher has started us; embedded in another program, memory is that program's matter.
+    // Only our launcher enables `gc`. An embedding program manages its memory itself.
     const { gc } = globalThis
     let stopLooking = () => {}
     if (gc !== undefined) {

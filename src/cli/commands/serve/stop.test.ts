@@ -38,7 +38,7 @@ describe('stopping a server', () => {
     expect([await stopped, closes, io.complained()]).toEqual([
       0,
       [{ drainMs: 5000 }],
-      'Stopping: 2 answers in work, up to 5 s to finish. Ctrl-C again stops at once.\n',
+      'Stopping: 2 answers still running, with up to 5 s to finish. Ctrl-C again stops at once.\n',
     ])
   })
 

@@ -2,19 +2,19 @@ import type { Logger } from '../../../domain/logger.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, StopSignal } from '../../terminal/io.ts'
 
-/** What stopping needs of a server. */
+/** A server that can be stopped. */
 export interface Stoppable {
-  /** Runs that would be cut off now. */
+  /** Runs that a stop would interrupt. */
   activeRuns(): number
   close(options: { drainMs: number; crashed?: boolean }): Promise<void>
 }
 
-/** A store that cannot be flushed within this time after a crash will not be. */
+/** How long the store may take to flush after a crash. */
 const CRASH_FLUSH_MS = 2000
 
 /**
- * Waits until the server is to stop, stops it and gives the code to end with. The first signal lets running answers
- * finish for `drainMs`, the second ends at once. A failure that nobody caught ends it too, after the store is flushed.
+ * Waits for a signal to stop, stops the server and returns the exit code. After the first signal, running answers have `drainMs` to
+ * finish; the second one ends at once. An uncaught failure also ends the server, after the store is flushed.
  */
 export function untilStopped(
   server: Stoppable,
@@ -64,8 +64,8 @@ const codeOfSignal = (signal: StopSignal): number =>
   signal === 'SIGINT' ? exitCodes.interrupted.code : exitCodes.terminated.code
 
 /**
- * What `start` gives, or the code to end with when a signal comes first. Left to itself, a signal would end this process without its children,
- * and not at all where it is the first one of a container.
+ * Returns what `start` returns, or an exit code if a signal comes first. Without a handler, a signal would leave child processes behind,
+ * and would not end the first process of a container at all.
  */
 export function unlessStopped<T>(start: () => Promise<T>, io: Io): Promise<T | number> {
   const { promise: signalled, resolve } = Promise.withResolvers<number>()
@@ -76,5 +76,5 @@ export function unlessStopped<T>(start: () => Promise<T>, io: Io): Promise<T | n
 function farewell(activeRuns: number, drainMs: number, again: string): string {
   if (activeRuns === 0) return 'Stopping.'
   const answers = activeRuns === 1 ? '1 answer' : `${activeRuns} answers`
-  return `Stopping: ${answers} in work, up to ${drainMs / 1000} s to finish. ${again} again stops at once.`
+  return `Stopping: ${answers} still running, with up to ${drainMs / 1000} s to finish. ${again} again stops at once.`
 }

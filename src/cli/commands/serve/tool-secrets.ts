@@ -1,12 +1,12 @@
 import type { ToolSettings } from '../../../domain/tool-settings.ts'
 import { looksSecret } from '../../../supervision/approvals/shown-arguments.ts'
 
-/** Shorter ones are words and numbers that a log is full of. */
+/** Shorter values are ordinary words and numbers, which logs are full of. */
 const MIN_LENGTH = 8
-/** What they say is public, and as a secret it would blank out half of a log. */
+/** These are public, and masking them would hide half of the log. */
 const harmlessHeaders = /^(?:accept(?:-.+)?|cache-control|content-type|user-agent)$/i
 
-/** What the configuration of a tool holds that must not be seen: header values, an MCP server's environment, parts of URLs. */
+/** Secrets in the configuration of a tool: header values, an MCP server's environment, parts of URLs. */
 export function toolSecrets(tool: ToolSettings): string[] {
   switch (tool.type) {
     case 'http':
@@ -35,7 +35,7 @@ const headerSecrets = (headers: Record<string, string>): string[] =>
     .filter(([name]) => !harmlessHeaders.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+\s+/, '')])
 
-/** A tool's URL has no password: it is refused where it is written. */
+/** A tool's URL has no password: the configuration refuses one. */
 export function urlSecrets(text: string): string[] {
   const url = URL.parse(text)
   if (url === null) return []

@@ -1,5 +1,5 @@
-// Notices changes of files. Events of the operating system only say that it is time to look: what has changed is found by
-// comparing, so that an event that is missed, doubled or about something else does no harm.
+// Notices changed files. An event of the operating system only says that it is time to look. Comparing finds what has changed, so
+// missing, doubled or unrelated events do no harm.
 
 import { type FSWatcher, readdirSync, type Stats, statSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,33 +8,33 @@ import { isWithin } from '../../../domain/is-within.ts'
 
 /** What to watch; all paths are absolute. */
 export interface WatchTargets {
-  /** With all that is in them, but for hidden files, `node_modules` and what programs write while they work. */
+  /** With everything in them except hidden files, `node_modules`, and files that programs write while they run. */
   folders: readonly string[]
-  /** These too, wherever they are and whatever they are called. They need not exist yet. */
+  /** Always watched, whatever their names. They may not exist yet. */
   files: readonly string[]
-  /** Left out with everything in it. */
+  /** Not watched, with everything in them. */
   ignore: readonly string[]
-  /** Files by what they are, whatever they are called. */
+  /** Files to ignore whatever their names. */
   ignoreFile?: (file: Stats) => boolean
 }
 
 export interface FileWatch {
-  /** Watches these instead. A change since the last report is reported yet, unless its file is watched only from now on. */
+  /** Watches these instead. Still reports a change since the last report, unless the file was not watched then. */
   retarget(targets: WatchTargets): void
   close(): void
 }
 
 export interface FileWatchOptions {
   clock: Clock
-  /** The paths that were changed, made or removed, sorted. Changes that come in quick succession come together. */
+  /** The changed, new or removed paths, sorted. Changes in quick succession are reported together. */
   onChange(paths: string[]): void
-  /** Something cannot be watched; said once for each reason. */
+  /** Something cannot be watched. Called once for each reason. */
   onProblem(message: string): void
 }
 
-/** An editor or a checkout writes several files, each in several steps. */
+/** Editors and checkouts write several files, each in several steps. */
 const QUIET_MS = 100
-/** An agent that lies in a home directory must not make us read all of it. */
+/** An agent file in a home directory must not make us read all of it. */
 const MAX_FOLDERS = 1_000
 const MAX_FILES = 10_000
 
@@ -58,14 +58,14 @@ export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }
 
   function look(): void {
     const seen = scan(wanted, complain)
-    // What happened in a new folder before it was watched brought no event.
+    // Changes in a new folder before it was watched brought no event.
     if (watchFolders(seen.folders)) lookSoon()
     const changed = difference(stamps, seen.stamps)
     stamps = seen.stamps
     if (changed.length > 0) onChange(changed)
   }
 
-  /** Whether there was a new one. */
+  /** Returns whether there was a new folder. */
   function watchFolders(folders: ReadonlySet<string>): boolean {
     for (const [folder, watcher] of watchers) {
       if (folders.has(folder)) continue
@@ -78,7 +78,7 @@ export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }
       try {
         const watcher = watch(folder, { persistent: false }, lookSoon)
         watcher.on('error', () => {
-          // The folder is gone, or moved; a look at its parent will say so.
+          // The folder was removed or moved. A look at its parent will show it.
           watcher.close()
           watchers.delete(folder)
           lookSoon()
@@ -97,7 +97,7 @@ export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }
 
   function retarget(next: WatchTargets): void {
     wanted = next
-    // Twice: what changes while the watchers are set up is seen by the second look.
+    // Twice: the second look sees what changes while the watchers are set up.
     watchFolders(scan(wanted, complain).folders)
     const seen = scan(wanted, complain).stamps
     const known = new Map([...seen].map(([path, now]) => [path, stamps.get(path) ?? now]))
@@ -118,9 +118,9 @@ export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }
 }
 
 interface Seen {
-  /** A text for each file that is another one when the file has changed. */
+  /** For each file, a text that changes with the file. */
   stamps: Map<string, string>
-  /** The folders in which something can happen that matters. */
+  /** The folders to watch. */
   folders: Set<string>
 }
 
@@ -130,7 +130,7 @@ function scan({ folders, files, ignore, ignoreFile }: WatchTargets, complain: (m
   for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
     if (seen.folders.has(folder) || ignore.some((one) => isWithin(folder, one))) continue
     if (seen.folders.size >= MAX_FOLDERS || seen.stamps.size >= MAX_FILES) {
-      complain(`There is too much to watch; only ${MAX_FOLDERS} folders and ${MAX_FILES} files are.`)
+      complain(`There is too much to watch: only ${MAX_FOLDERS} folders and ${MAX_FILES} files are watched.`)
       break
     }
     seen.folders.add(folder)
@@ -152,7 +152,7 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {
-    // Gone since it was found, or not ours to read.
+    // Removed since it was found, or not readable.
     return []
   }
 }
@@ -162,7 +162,7 @@ function stamp(path: string, stamps: Map<string, string>, ignoreFile: WatchTarge
   if (stats?.isFile() && ignoreFile?.(stats) !== true) stamps.set(path, `${stats.ino} ${stats.size} ${stats.mtimeMs}`)
 }
 
-/** Hidden files, packages, editors' copies, and what databases and programs write by themselves. */
+/** Hidden files, packages, editors' copies, and files of databases and logs. */
 const isNoise = (name: string): boolean =>
   name.startsWith('.') || name === 'node_modules' || /~$|\.(swp|tmp|log|db|sqlite3?)(-(wal|shm|journal))?$/i.test(name)
 

@@ -8,11 +8,11 @@ import type { WatchTargets } from './watch-files.ts'
 
 export interface ReadingRecord {
   source: ConfigFiles
-  /** Absolute paths of all that was asked for, whether it was there or not. */
+  /** Absolute paths of all files that were asked for, existing or not. */
   paths(): string[]
 }
 
-/** The disk, with a note of every file that a configuration was made of. */
+/** Reads from the disk and records which files a configuration was made of. */
 export function recordReading(): ReadingRecord {
   const asked = new Set<string>()
   return {
@@ -27,7 +27,7 @@ export function recordReading(): ReadingRecord {
   }
 }
 
-/** The files that a configuration is made of, those that would become part of it, and what lies beside the agents. */
+/** The files of a configuration, files that would become part of it, and what is in the agents' folders. */
 export function watchTargets(
   files: readonly string[],
   config: LoadedConfig,
@@ -35,7 +35,7 @@ export function watchTargets(
   io: Io,
 ): WatchTargets {
   const named = agentPaths(files, io)
-  // Without an agent file the agent comes from the environment, and this folder may be anything.
+  // Without an agent file, the agent comes from the environment, and this folder may be any folder.
   const agents = named.length === 0 ? [] : config.agents
   const folders = [
     ...named.filter((path) => diskFiles.list(path) !== null).map((path) => resolve(io.cwd, path)),
@@ -45,7 +45,7 @@ export function watchTargets(
     ['quarterdeck.yaml', 'quarterdeck.yml'].map((name) => resolve(folder, name)),
   )
   const own = files.length === 0 ? ['agent.yaml', 'agent.yml'].map((name) => resolve(io.cwd, name)) : []
-  // Our own words, redirected into a file beside the agent, are no change: each start would bring the next.
+  // Our own output may go to a file beside the agent. If that counted as a change, each start would cause the next.
   const outputs = [io.stdout, io.stderr].flatMap(({ fd }) => (fd === undefined ? [] : fstatSync(fd)))
   return {
     folders: [...new Set(folders)],

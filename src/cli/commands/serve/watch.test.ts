@@ -67,7 +67,7 @@ describe('serve --watch', () => {
       'close magpie 5000',
     ])
     expect(io.complained()).toMatch(
-      /^agent\.yaml changed, and it cannot be used:\nquarterdeck: \S*agent\.yaml:4:1 colour: unknown key\..*\nThe server goes on as it was\.\nStopping\.\n$/,
+      /^agent\.yaml changed, but the change cannot be used:\nquarterdeck: \S*agent\.yaml:4:1 colour: unknown key\..*\nThe server goes on as it was\.\nStopping\.\n$/,
     )
   })
 
@@ -84,7 +84,7 @@ describe('serve --watch', () => {
     await stopped
 
     expect(life.filter((line) => line.startsWith('start'))).toEqual(['start crow 0 :0', 'start raven 2 :4321'])
-    expect(io.complained()).toContain('The agent file is gone.')
+    expect(io.complained()).toContain('The agent file is missing.')
   })
 
   test('what a start would refuse does not stop the server that is there', async () => {
@@ -109,7 +109,7 @@ describe('serve --watch', () => {
       appendFile(join(cwd, 'out.txt'), '.'),
     )
 
-    await io.until('out.txt changed at every start: it is not watched any more.\n')
+    await io.until('out.txt changed at every start, so it is no longer watched.\n')
     await writeFile(join(cwd, 'agent.yaml'), agent('raven'))
     await io.until('s: agent.yaml changed.\n')
     io.signal('SIGTERM')

@@ -8,42 +8,42 @@ import type { RunningApp } from './start-app.ts'
 import type { Stoppable } from './stop.ts'
 import { type WatchTargets, watchFiles } from './watch-files.ts'
 
-/** A server that listens, and all that is needed to start the same one again. */
+/** A running server, and what is needed to start the same one again. */
 export interface Started {
   app: RunningApp
   config: LoadedConfig
   url: string
-  /** The number of its start: it has the function modules that were loaded for it. */
+  /** The number of its start. Function modules are loaded for each number. */
   reload: number
 }
 
 export interface WatchOptions {
   /** Reads the configuration. Throws like `loadConfig`. */
   load(): LoadedConfig
-  /** Throws what a start would refuse, while the server that is there goes on. */
+  /** Throws what a start would refuse, while the running server goes on. */
   check(config: LoadedConfig, reload: number): Promise<void>
   start(config: LoadedConfig, reload: number): Promise<Started>
-  /** What belongs to this configuration, and what the last `load` has looked for besides. */
+  /** The files of this configuration, and what the last `load` looked for. */
   targets(config: LoadedConfig): WatchTargets
   io: Io
 }
 
-/** Whoever changes a file waits for the result: an answer in work gets less time than at a stop. */
+/** A person who changed a file waits for the result, so running answers get less time than at a stop. */
 const DRAIN_MS = 1_000
 
 /**
- * A file that changes this soon after a start, this many times in a row, is written by the server itself: its output through `tee`, or
- * what a tool writes while it loads. No person is as quick.
+ * The server itself writes a file that changes this soon after a start, this many times in a row: its output through `tee`, or what a
+ * tool writes while it loads. No person is that quick.
  */
 const OWN_WRITE_MS = 1_000
 const OWN_WRITES = 5
 
 /**
- * A server that is started anew, in this process and on its port, when its files change. What is wrong with a change is
- * printed, and the server goes on with what it had.
+ * Restarts a server, in this process and on its port, when its files change. Problems with a change are printed, and the server goes on
+ * with what it had.
  */
 export function watchAndRestart(first: Started, { load, check, start, targets, io }: WatchOptions): Stoppable {
-  // Null: neither the new nor the old one could be started. The next change is the next try.
+  // Null: neither the new nor the old server could be started. The next change tries again.
   let current: Started | null = first
   let lastGood = first
   let reloads = first.reload
@@ -71,7 +71,7 @@ export function watchAndRestart(first: Started, { load, check, start, targets, i
     const count = io.clock.mono() - startedAt < OWN_WRITE_MS ? known + 1 : 0
     writtenAtStart.set(path, count)
     if (count < OWN_WRITES) return false
-    io.stderr.write(`${describe([path], io.cwd)} at every start: it is not watched any more.\n`)
+    io.stderr.write(`${describe([path], io.cwd)} at every start, so it is no longer watched.\n`)
     return true
   }
 
@@ -93,7 +93,7 @@ export function watchAndRestart(first: Started, { load, check, start, targets, i
       await check(config, reloads)
     } catch (error) {
       refuse(what, error)
-      // A file that is named now and missing may come next.
+      // A file that is named but missing may be created next.
       watch.retarget(targets(lastGood.config))
       return
     }
@@ -116,7 +116,7 @@ export function watchAndRestart(first: Started, { load, check, start, targets, i
   }
 
   function refuse(what: string, error: unknown): void {
-    io.stderr.write(`${what}, and it cannot be used:\n`)
+    io.stderr.write(`${what}, but the change cannot be used:\n`)
     reportError(error, io)
     const now = current === null ? 'Nothing is served until this is fixed.' : 'The server goes on as it was.'
     io.stderr.write(`${now}\n`)
@@ -133,13 +133,13 @@ export function watchAndRestart(first: Started, { load, check, start, targets, i
   }
 }
 
-/** An agent file that is gone (renamed, or in the middle of a checkout) does not mean that the demo agent is wanted. */
+/** A missing agent file (renamed, or in the middle of a checkout) does not mean that the person wants the demo agent. */
 function refuseWithoutFile(config: LoadedConfig, before: LoadedConfig): void {
   if (config.places.size > 0 || before.places.size === 0) return
-  throw new CliError(exitCodes.usage.code, 'The agent file is gone.', ['Put it back, or stop the server.'])
+  throw new CliError(exitCodes.usage.code, 'The agent file is missing.', ['Put it back, or stop the server.'])
 }
 
-/** `--port 0` was any port at the first start; whoever has found it must find it again. */
+/** After `--port 0`, a restart keeps the port of the first start, so that clients find it again. */
 function samePort(config: LoadedConfig, before: Started): LoadedConfig {
   if (config.settings.port !== 0) return config
   return { ...config, settings: { ...config.settings, port: Number(new URL(before.url).port) } }

@@ -21,7 +21,7 @@ describe('an archive of sessions', () => {
 
   test('is told apart from other files and from archives of later versions', () => {
     for (const line of ['', 'hello', '[]', '{"archive":"other","version":1}']) {
-      expect(() => readArchiveHeader(line)).toThrow('This is no file of `quarterdeck sessions export`')
+      expect(() => readArchiveHeader(line)).toThrow('This file was not written by `quarterdeck sessions export`')
     }
     expect(() => readArchiveHeader('{"archive":"quarterdeck-sessions","version":3}')).toThrow(
       'This archive has version 3; this Quarterdeck reads up to 2.',
@@ -59,17 +59,17 @@ describe('an archive of sessions', () => {
     [
       'an entry of no run',
       () => archiveLine({ ...sampleSession(1), runs: [] }),
-      'Line 7: entries: one is of no known run.',
+      'Line 7: entries: one belongs to an unknown run.',
     ],
     [
       "another session's run",
       () => archiveLine({ ...sampleSession(1), runs: sampleSession(2).runs }),
-      'Line 7: runs: one is of another session.',
+      'Line 7: runs: one belongs to another session.',
     ],
     [
       'a wait of no run',
       () => archiveLine({ ...sampleSession(1), waits: sampleSession(2).waits ?? [] }),
-      'Line 7: waits: one is of another session or of no known run.',
+      'Line 7: waits: one belongs to another session or an unknown run.',
     ],
     [
       'a wait that nobody could answer',

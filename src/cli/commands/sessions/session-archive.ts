@@ -1,5 +1,5 @@
-// Sessions as text: the JSON Lines that `sessions export` writes and `sessions import` reads. The first line says what it
-// is, every other line is one whole session. `docs/cli.md` describes it for people.
+// The JSON Lines that `sessions export` writes and `sessions import` reads. The first line says what the file is; every other line is
+// one whole session. `docs/cli.md` describes the format.
 
 import { z } from 'zod'
 import { parseUuid } from '../../../domain/ids.ts'
@@ -24,11 +24,11 @@ export const archiveHeader = (now: number): string =>
     archive: 'quarterdeck-sessions',
     version: ARCHIVE_VERSION,
     exported_at: new Date(now).toISOString(),
-    // Messages name the files that came with them; where the archive is read, those names lead nowhere.
+    // Messages name their files, but the archive does not contain them.
     files: 'left out',
   })
 
-/** Throws when this is no archive, or one of a later version. */
+/** Throws if this is not an archive, or one of a later version. */
 export function readArchiveHeader(line: string): void {
   const header = z
     .object({ archive: z.literal('quarterdeck-sessions'), version: z.number() })
@@ -36,19 +36,19 @@ export function readArchiveHeader(line: string): void {
   if (!header.success) {
     throw new CliError(
       exitCodes.usage.code,
-      'This is no file of `quarterdeck sessions export`: its first line is another.',
+      'This file was not written by `quarterdeck sessions export`: its first line is different.',
     )
   }
   if (header.data.version > ARCHIVE_VERSION) {
     throw new CliError(
       exitCodes.usage.code,
       `This archive has version ${header.data.version}; this Quarterdeck reads up to ${ARCHIVE_VERSION}.`,
-      ['Update Quarterdeck and import it again.'],
+      ['Update Quarterdeck, then import the file again.'],
     )
   }
 }
 
-/** Throws with the line's number and what is wrong with it. */
+/** Throws with the number of the line and what is wrong with it. */
 export function readArchiveLine(line: string, lineNumber: number): ArchivedSession {
   const parsed = sessionLine.safeParse(parseJson(line))
   if (parsed.success) return parsed.data
@@ -86,7 +86,7 @@ const session: z.ZodType<SessionRecord> = z
     metadata: object,
     alias: z.string().nullable(),
     messageCount: count,
-    // A session without shared state has none in its line either.
+    // A session without shared state has no such key.
     state: z.unknown().optional(),
     unlisted: z.boolean(),
     label: z.string().exactOptional(),
@@ -142,7 +142,7 @@ const entry: z.ZodType<StoredEntry> = z.strictObject({
   seq: z.number().int().positive(),
   runId: z.string().nullable(),
   kind: z.enum(['event', 'fact']),
-  // The log is served as it stands, one entry to a line: text that is no JSON would break every reader.
+  // The log is served as it is stored, one entry per line. Anything but a line of JSON would break every reader.
   data: z.string().refine((text) => !text.includes('\n') && isRecord(parseJson(text)), 'expected one line of JSON'),
   spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
 })
@@ -203,15 +203,16 @@ const sessionLine: z.ZodType<ArchivedSession> = z
   })
   .superRefine((value, context) => {
     const problem = (path: string, text: string) => context.addIssue({ code: 'custom', path: [path], message: text })
-    if (value.runs.some(({ sessionId }) => sessionId !== value.session.id)) problem('runs', 'one is of another session')
+    if (value.runs.some(({ sessionId }) => sessionId !== value.session.id))
+      problem('runs', 'one belongs to another session')
     if (value.entries.some(({ seq }, i) => seq <= (value.entries[i - 1]?.seq ?? 0))) problem('entries', 'out of order')
     const runs = new Map(value.runs.map(({ id, status }) => [id, status]))
     if (value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
-      problem('entries', 'one is of no known run')
+      problem('entries', 'one belongs to an unknown run')
     const waits = value.waits ?? []
     if (waits.some(({ sessionId, runId }) => sessionId !== value.session.id || !runs.has(runId)))
-      problem('waits', 'one is of another session or of no known run')
-    // Nobody could answer it, and nothing would ever end it.
+      problem('waits', 'one belongs to another session or an unknown run')
+    // Nobody could answer it, and it would never end.
     if (waits.some(({ status, runId }) => status === 'pending' && isFinished(runs.get(runId) ?? 'completed')))
       problem('waits', 'one is pending on a run that has ended')
   })

@@ -1,6 +1,6 @@
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 
-/** The results for programs; `docs/cli.md` explains the keys. */
+/** The results for programs. `docs/cli.md` explains the keys. */
 export function jsonReport(results: readonly CaseResult[], durationMs: number): string {
   const count = (outcome: CaseResult['outcome']): number => results.filter((one) => one.outcome === outcome).length
   const report = {

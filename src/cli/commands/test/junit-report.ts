@@ -1,6 +1,6 @@
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 
-/** The results as CI servers read them: a suite for each agent, `failure` where the agent was wrong, `error` where nothing is known. */
+/** The results for CI servers: a suite for each agent, `failure` if the agent was wrong, `error` if the case could not be finished. */
 export function junitReport(results: readonly CaseResult[], durationMs: number): string {
   const agents = [...new Set(results.map(({ agent }) => agent))]
   const lines = [
@@ -30,7 +30,7 @@ function testCase({ agent, name, outcome, durationMs, findings, answer }: CaseRe
   const head = `<testcase classname="${escaped(agent)}" name="${escaped(name)}" time="${seconds(durationMs)}"`
   if (outcome === 'passed') return [`    ${head}/>`]
   if (outcome === 'stopped')
-    return [`    ${head}>`, '      <skipped message="stopped before its end"/>', '    </testcase>']
+    return [`    ${head}>`, '      <skipped message="stopped before it finished"/>', '    </testcase>']
   const tag = outcome === 'failed' ? 'failure' : 'error'
   const text = findings
     .map(({ check, expected, found }) => `${check}: expected ${expected}\nfound ${found}`)
@@ -53,7 +53,7 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(3)
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 
-/** What XML 1.0 has no way to write (most control characters, lone surrogates, U+FFFE, U+FFFF) is left out. */
+/** Leaves out what XML 1.0 cannot express: most control characters, lone surrogates, U+FFFE, U+FFFF. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

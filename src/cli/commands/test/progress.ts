@@ -6,14 +6,14 @@ import { terminalLine } from '../../terminal/terminal-text.ts'
 export interface TestProgress {
   begin(name: string): void
   result(result: CaseResult): void
-  /** Takes it off the screen; nothing is drawn after it. */
+  /** Removes the bar from the screen, for good. */
   clear(): void
 }
 
 const BAR_WIDTH = 20
 const CLEAR_LINE = '\r\x1b[2K'
 
-/** A bar while the cases run. Only for a person: none in a pipe, a dumb terminal or CI, where it would fill the log. */
+/** A progress bar. Not in a pipe, a dumb terminal or CI, where it would fill the log. */
 export function createTestProgress(total: number, { stderr, env }: Pick<Io, 'stderr' | 'env'>): TestProgress {
   if (stderr.isTTY !== true || env.TERM === 'dumb' || env.CI) return { begin() {}, result() {}, clear() {} }
   const style = styleFor(stderr, env)
@@ -28,7 +28,7 @@ export function createTestProgress(total: number, { stderr, env }: Pick<Io, 'std
     const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)}`
     const count = ` ${done}/${total}`
     const failures = wrong === 0 ? '' : `  ${wrong} failed`
-    // A line that wraps could not be drawn over.
+    // A wrapped line could not be drawn over.
     const room = (stderr.columns || 80) - BAR_WIDTH - count.length - failures.length - 3
     stderr.write(
       `${CLEAR_LINE}${bar}${count}${style.red(failures)}  ${style.dim(terminalLine(latest, Math.max(room, 0)))}`,

@@ -95,7 +95,7 @@ found no call</failure>
       <system-out>4 &amp; more</system-out>
     </testcase>
     <testcase classname="crow" name="sings" time="0.000">
-      <skipped message="stopped before its end"/>
+      <skipped message="stopped before it finished"/>
     </testcase>
   </testsuite>
   <testsuite name="parrot" tests="1" failures="0" errors="1" skipped="0" time="1.240">

@@ -9,14 +9,14 @@ export interface TestReport {
   write(text: string): Promise<void>
 }
 
-/** A file for results, made now with the folders above it; `-` is standard output. Null when none was asked for. */
+/** Creates a file for results now, with its missing folders. `-` is standard output. Null if no file was asked for. */
 export async function openTestReport(file: string | undefined, io: Io): Promise<TestReport | null> {
   if (file === undefined) return null
   if (file === '-') return { write: async (text) => void io.stdout.write(text) }
   const path = resolve(io.cwd, file)
   try {
     await mkdir(dirname(path), { recursive: true })
-    // A report of an earlier run must not be taken for this one's when this one never ends.
+    // Emptied now: if this run never ends, an earlier report must not look like its result.
     const handle = await open(path, 'w')
     await handle.close()
   } catch (error) {

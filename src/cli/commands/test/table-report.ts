@@ -3,10 +3,10 @@ import type { Io, OutputStream } from '../../terminal/io.ts'
 import { type Style, styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 
-/** Enough to see what went wrong; `--json` has all of it. */
+/** Enough to see what went wrong. `--json` has everything. */
 const MAX_CHARS = 500
 
-/** All cases in a table, what went wrong under it, and how many passed. */
+/** A table of all cases, then the failures, then how many passed. */
 export function testTable(
   results: readonly CaseResult[],
   durationMs: number,
@@ -41,7 +41,7 @@ function rowsOf(results: readonly CaseResult[], style: Style): string {
   const lines = rows.map((row, index) => {
     const cells = line(row)
     const place = cells.length - 3
-    // Coloured when it has its width: the codes have none.
+    // Coloured after padding, because colour codes have no width.
     cells[place] = colourOf(results[index]?.outcome, style)(cells[place] ?? '')
     return cells.join('  ')
   })
@@ -70,7 +70,7 @@ function summary(results: readonly CaseResult[], durationMs: number, style: Styl
   return `${passed === results.length ? style.green(text) : style.red(text)}\n`
 }
 
-const words = { failed: 'failed', error: 'could not be tried to the end', stopped: 'stopped' }
+const words = { failed: 'failed', error: 'could not be finished', stopped: 'stopped' }
 
 function colourOf(outcome: CaseResult['outcome'] | undefined, style: Style): (text: string) => string {
   if (outcome === 'passed') return style.green

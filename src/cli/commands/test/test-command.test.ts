@@ -107,7 +107,7 @@ greets  passed  N.N s       0
     expect(await run(await tempFolder(), [])).toMatchObject({
       exitCode: 2,
       err: expect.stringMatching(
-        /^quarterdeck: There is no agent\.yaml in this folder.*\n {2}Make an agent with quarterdeck init/,
+        /^quarterdeck: There is no agent\.yaml in this folder.*\n {2}Create an agent with quarterdeck init/,
       ),
     })
   })
@@ -183,7 +183,7 @@ greets  passed  N.N s       0
       'no test cases',
       'test_cases: []',
       [],
-      /^quarterdeck: The agent clerk has no test cases\.\n {2}Write some into the agent file, e\.g\.\n {4}test_cases:/,
+      /^quarterdeck: The agent clerk has no test cases\.\n {2}Add some to the agent file, for example:\n {4}test_cases:/,
     ],
     [
       'a filter that fits none',
@@ -201,7 +201,7 @@ greets  passed  N.N s       0
       'a wrong time',
       '',
       ['--timeout', 'soon'],
-      /^quarterdeck: --timeout "soon" is no time\.\n {2}Write e\.g\. 90s or 5m\.\n$/,
+      /^quarterdeck: --timeout "soon" is not a time\.\n {2}Write 90s or 5m, for example\.\n$/,
     ],
     [
       'two reports on one stream',

@@ -30,22 +30,22 @@ export function createTestCommand(version: string, io: Io, settle: Settle): Comm
   return new Command('test')
     .summary('run the test cases of agent files')
     .description(
-      'Runs the test_cases of agent files: says to the agent what each case says, and compares the tools that it calls and ' +
-        'what it answers. Each case has a session of its own, in memory; a running server is not disturbed. The agent’s ' +
-        'model and its tools are the real ones.',
+      'Runs the test_cases of agent files: sends the input of each case to the agent, and checks which tools it calls and what it ' +
+        'answers. Each case has its own session in memory, so a running server is not disturbed. The agent uses its real model and ' +
+        'its real tools.',
     )
-    .argument('[files...]', 'agent files, or folders of them (default: agent.yaml in this folder)')
-    .option('--filter <text>', 'only the cases with this text in their name')
+    .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
+    .option('--filter <text>', 'only cases with this text in their name')
     .option('--parallel <number>', 'how many cases run at once', '4')
-    .option('--timeout <time>', 'how long one case may take, e.g. 90s (default: what the case says)')
+    .option('--timeout <time>', 'how long one case may take, like 90s (default: what the case says)')
     .option('--junit <file>', 'write the results as JUnit XML; - is standard output')
     .option('--json <file>', 'write the results as JSON; - is standard output')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
     .addHelpText(
       'after',
       `
-Ends with 0 when every case passed, with 1 when one did not, with 2 when there is nothing to run or it cannot be run.
-A call that a person must approve fails its case, unless the case answers it (approvals). Ctrl-C stops and shows what there is.
+Exit code 0: every case passed. 1: a case did not pass. 2: there is nothing to run, or it cannot be run.
+A call that a person must approve fails its case, unless the case answers it (approvals). Ctrl-C stops and shows the results so far.
 
 A case in agent.yaml:
   test_cases:
@@ -89,15 +89,15 @@ export async function runTests(
   if (agentPaths(files, io).length === 0) {
     throw new CliError(
       exitCodes.usage.code,
-      'There is no agent.yaml in this folder, and test cases stand in agent files.',
-      ['Make an agent with quarterdeck init, or name a file: quarterdeck test path/to/agent.yaml'],
+      'There is no agent.yaml in this folder. Test cases are part of agent files.',
+      ['Create an agent with quarterdeck init, or name a file: quarterdeck test path/to/agent.yaml'],
     )
   }
   const cases = chosenCases(config.agents, options.filter).map(({ agent, testCase }) => ({
     agent,
     testCase: { ...testCase, ...(timeoutMs === null ? {} : { timeoutMs }) },
   }))
-  // Before the first case: a file that cannot be written is found before the model was paid.
+  // Before the first case, so that a file that cannot be written costs no model calls.
   const reports = [
     { report: await openTestReport(options.junit, io), format: junitReport },
     { report: await openTestReport(options.json, io), format: jsonReport },
@@ -114,7 +114,7 @@ export async function runTests(
   return results.every(({ outcome }) => outcome === 'passed') ? exitCodes.ok.code : exitCodes.failed.code
 }
 
-/** The first signal ends the cases that run and shows what there is; the second leaves at once, without results. */
+/** The first signal stops the running cases and shows the results so far. The second leaves at once, without results. */
 async function runUntilStopped(
   cases: readonly AgentCase[],
   config: LoadedConfig,
@@ -155,14 +155,14 @@ async function runUntilStopped(
 }
 
 function chosenCases(loaded: readonly AgentDefinition[], filter: string | undefined): AgentCase[] {
-  // Agents that the named ones talk to are tested with them, and by their own cases where they are named themselves.
+  // A sub-agent is tested together with the agent that uses it. Its own cases run only if its file is named.
   const agents = loaded.filter(({ internal }) => !internal)
   const all = agents.flatMap((agent) => agent.testCases.map((testCase) => ({ agent: agent.name, testCase })))
   if (all.length === 0) {
     const names = agents.map(({ name }) => name).join(', ')
     const [who, have] = agents.length === 1 ? [`The agent ${names}`, 'has'] : [`The agents ${names}`, 'have']
     throw new CliError(exitCodes.usage.code, `${who} ${have} no test cases.`, [
-      'Write some into the agent file, e.g.',
+      'Add some to the agent file, for example:',
       '  test_cases:',
       '    - { name: greets, input: Hello, contains: hello, ignore_case: true }',
     ])
@@ -186,5 +186,7 @@ function spanOf(text: string | undefined): number | null {
   if (text === undefined) return null
   const span = /^\d+$/.test(text) ? Number(text) : text
   if (isSpan(span, false)) return secondsOf(span) * 1000
-  throw new CliError(exitCodes.usage.code, `--timeout ${JSON.stringify(text)} is no time.`, ['Write e.g. 90s or 5m.'])
+  throw new CliError(exitCodes.usage.code, `--timeout ${JSON.stringify(text)} is not a time.`, [
+    'Write 90s or 5m, for example.',
+  ])
 }

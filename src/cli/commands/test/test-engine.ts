@@ -15,8 +15,8 @@ import type { Io } from '../../terminal/io.ts'
 export interface TestEngine extends CaseDeps, AsyncDisposable {}
 
 /**
- * The agents with their models and tools, in memory and without a socket, and the judges of those that have one.
- * Throws `config_invalid` for what no case could get right, e.g. a key that is missing.
+ * Opens the agents with their models, tools and judges, in memory and without a socket. Throws `config_invalid` if no case could pass, for
+ * example when a key is missing.
  */
 export async function openTestEngine(
   { agents, settings }: LoadedConfig,
@@ -32,7 +32,7 @@ export async function openTestEngine(
   const ids = createIds(() => clock.now())
   await using undo = new AsyncDisposableStack()
 
-  // A folder of its own: a server may be using the data directory.
+  // A temporary folder, because a server may be using the data directory.
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-test-'))
   undo.defer(() => rm(dataDir, { recursive: true, force: true }))
   const connections = createConnections()
@@ -75,7 +75,7 @@ export async function openTestEngine(
   }
 }
 
-/** As a door takes it. */
+/** Reads the files of a case as the doors do. */
 function attachFile(files: FileKeeper, path: string): Promise<FileRecord> {
   const maxBytes = fileLimits.multipartBytes
   const content = createReadStream(path)

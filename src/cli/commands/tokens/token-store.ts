@@ -1,4 +1,4 @@
-// Where tokens are changed: in the data directory under its lock while no server runs, otherwise at the running server.
+// Tokens are changed through the data directory, under its lock, while no server runs; otherwise through the running server.
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -36,14 +36,14 @@ const MadeTokenSchema = z.object({ ...shown, token: z.string() })
 const ListSchema = z.object({ data_dir: z.string(), tokens: z.array(ShownTokenSchema) })
 
 export interface TokenStore {
-  /** The server or the folder, for people. */
+  /** The server or the folder, to show to people. */
   where: string
   list(): Promise<readonly ShownToken[]>
   create(wanted: NewToken): Promise<z.infer<typeof MadeTokenSchema>>
   revoke(id: string): Promise<void>
 }
 
-/** Another command is done in a moment; a server that is starting will have told its address. */
+/** In that time another command ends, or a starting server writes down its address. */
 const LOCK_TRIES = 10
 const LOCK_WAIT_MS = 300
 
@@ -55,12 +55,12 @@ export async function withTokenStore<T>(
 ): Promise<T> {
   if (url !== undefined) return await work(await openServer(safeAddress(url), null, io))
   const usual = dataDirectory(dataDir, io)
-  // Before the first start: of the agent that is here, where the server will look for them.
+  // Before the first start, an agent in this folder says which data directory its server will use.
   const isNew = usual === resolve(io.cwd, '.quarterdeck') && !existsSync(usual)
   const hasAgent = isNew && agentPaths([], io).length > 0
   const directory = hasAgent ? loadConfig({ files: [], flags: {} }, io).dataDir : usual
   checkOwner(directory)
-  // A folder that was named is meant, also before the first start.
+  // A folder that the person named may be created, also before the first start.
   const create = hasAgent || !isNew
   for (let left = LOCK_TRIES; ; left--) {
     try {
@@ -73,23 +73,23 @@ export async function withTokenStore<T>(
     if (left === 0) {
       throw new CliError(
         exitCodes.cannotCreate.code,
-        `Another Quarterdeck uses ${directory}, and has not said where it listens.`,
-        ['Name its address with --url <address>; or stop it, and run this again.'],
+        `Another Quarterdeck is using ${directory}, and its address is not known.`,
+        ['Give its address with --url <address>, or stop it and run this command again.'],
       )
     }
     await sleep(io.clock, LOCK_WAIT_MS)
   }
 }
 
-/** Tokens are kept with the server's user. Root may open the directory of a service, but what root keeps the service never reads. */
+/** Tokens are stored for the server's user. Root can open the directory of a service, but the service never reads what root stores. */
 function checkOwner(directory: string): void {
   const owner = statSync(directory, { throwIfNoEntry: false })?.uid
   if (owner === undefined || owner === 0 || process.geteuid?.() !== 0) return
   throw new CliError(
     exitCodes.usage.code,
-    `${directory} belongs to another user (uid ${owner}), and so do the tokens of its server.`,
+    `${directory} and the tokens of its server belong to another user (uid ${owner}).`,
     [
-      `Run this as that user (sudo -u '#${owner}' …), with the same QUARTERDECK_CONFIG_DIR; or name a running server with --url <address>.`,
+      `Run this command as that user (sudo -u '#${owner}' …) with the same QUARTERDECK_CONFIG_DIR, or name a running server with --url <address>.`,
     ],
   )
 }
@@ -99,9 +99,9 @@ const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform
 async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io): Promise<TokenStore> {
   const old = join(dataDir, 'tokens.json')
   if (existsSync(old)) {
-    // Which of them are valid depends on the server's settings.
-    throw new CliError(exitCodes.usage.code, `${old} is of an older version.`, [
-      'Start the server once, so that it takes the tokens over; or remove the file, and they are not valid any more.',
+    // The server's settings decide which of them are valid.
+    throw new CliError(exitCodes.usage.code, `${old} was written by an older version.`, [
+      'Start the server once: it takes the tokens over. Or remove the file: its tokens are then no longer valid.',
     ])
   }
   const tokens = readTokens({
@@ -132,20 +132,20 @@ async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io)
 
 const view = ({ id, name, user, role, created_at }: TokenRecord): ShownToken => ({ id, name, user, role, created_at })
 
-/** `dataDir`: the one that must be the server's; null: whichever it is. */
+/** `dataDir`: the data directory that the server must be using; null: any. */
 async function openServer(base: string, dataDir: string | null, io: Io): Promise<TokenStore> {
   const known =
     variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ??
-    (await askSecret(`The operator’s token of ${base} (typing is hidden; if there is none, press Enter): `, io))
+    (await askSecret(`The operator’s token of ${base} (hidden while you type; press Enter if you have none): `, io))
   if (known === null) {
-    const uses = dataDir === null ? '' : `A server uses ${dataDir}. `
+    const uses = dataDir === null ? '' : `A server is using ${dataDir}. `
     throw new CliError(
       exitCodes.usage.code,
       `${uses}To change the tokens of ${base}, set QUARTERDECK_OPERATOR_TOKEN.`,
-      ['If it is lost, or there is none: stop the server, run this command again, then start the server.'],
+      ['If you have none: stop the server, run this command again, then start the server.'],
     )
   }
-  const otherAddress = dataDir === null ? [] : ['Name the address it is reached at with --url <address>.']
+  const otherAddress = dataDir === null ? [] : ['Give the address of the server with --url <address>.']
 
   async function ask(method: string, path: string, body?: unknown): Promise<unknown> {
     let response: Response
@@ -172,7 +172,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
       exitCodes.failed.code,
       terminalText(detail) || `${base} answered ${response.status}.`,
       response.status === 401 || response.status === 403
-        ? ['A lost operator’s token is replaced while the server is stopped: quarterdeck tokens create --role operator']
+        ? ['To replace a lost operator’s token, stop the server and run quarterdeck tokens create --role operator']
         : [],
     )
   }
@@ -198,7 +198,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
 function understood<T>(schema: z.ZodType<T>, answer: unknown, base: string): T {
   const result = schema.safeParse(answer)
   if (result.success) return result.data
-  throw new CliError(exitCodes.failed.code, `${base} does not answer as a Quarterdeck of this version.`)
+  throw new CliError(exitCodes.failed.code, `${base} does not answer like a Quarterdeck of this version.`)
 }
 
 function parsed(text: string): unknown {
@@ -209,14 +209,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** One to which the operator's token can be sent without others reading it on its way. */
+/** An address to which the operator's token can be sent without others reading it. */
 function safeAddress(text: string): string {
   const url = readServerUrl(text)
   if (isReadableByOthers(url)) {
     throw new CliError(
       exitCodes.usage.code,
-      `http:// would send the operator’s token to ${url.host} where others can read it.`,
-      ['Use its https address; or run this on the server’s own machine, or through a tunnel (ssh -L).'],
+      `http:// would send the operator’s token to ${url.host} in plain text, which others can read.`,
+      ['Use its https address, run this on the server’s own machine, or use a tunnel (ssh -L).'],
     )
   }
   return baseOf(url)

@@ -191,7 +191,7 @@ describe('quarterdeck tokens while no server runs', () => {
 
     expect(await run(['tokens', 'list'], { cwd })).toMatchObject({
       exitCode: 2,
-      err: expect.stringContaining(`${old} is of an older version.`),
+      err: expect.stringContaining(`${old} was written by an older version.`),
     })
     const server = await serve(cwd)
     expect(await status(server.url, 'operator-of-an-older-version')).toBe(200)
@@ -211,7 +211,7 @@ describe('quarterdeck tokens against a running server', () => {
 
     const { exitCode, out, err } = await run(['tokens', 'create', '--role', 'operator'], { cwd, env })
 
-    expect([exitCode, err]).toEqual([0, expect.stringContaining(` at ${url}. It is shown this once:`)])
+    expect([exitCode, err]).toEqual([0, expect.stringContaining(` at ${url}. It is shown only this time:`)])
     expect(await status(url, out.trim())).toBe(200)
     const { id } = JSON.parse((await run(['tokens', 'list', '--json', '--url', url], { cwd, env })).out)
     expect((await run(['tokens', 'revoke', id], { cwd, env })).exitCode).toBe(0)
@@ -225,7 +225,7 @@ describe('quarterdeck tokens against a running server', () => {
     const io = createTestIo({ cwd, stdin, terminal: true, clock: createSystemClock() })
 
     const left = main(['tokens', 'list', '--url', url], io)
-    await io.until(`The operator’s token of ${url} (typing is hidden; if there is none, press Enter): `)
+    await io.until(`The operator’s token of ${url} (hidden while you type; press Enter if you have none): `)
     stdin.write(`${OPERATOR}\r`)
 
     expect(await left).toBe(0)
@@ -261,7 +261,7 @@ describe('quarterdeck tokens against a running server', () => {
     onTestFinished(() => lock.release())
     expect(await list(['--data-dir', 'other'])).toMatchObject({
       exitCode: 73,
-      err: expect.stringContaining('Name its address with --url <address>'),
+      err: expect.stringContaining('Give its address with --url <address>'),
     })
 
     expect(stranger.seen).toEqual([])
@@ -303,7 +303,7 @@ describe('quarterdeck tokens against a running server', () => {
     const list = async (url: string) => run(['tokens', 'list', '--url', url], { cwd: await tempFolder(), env })
 
     for (const url of ['http://192.0.2.1:8000', 'http://agent.example.com', 'http://[2001:db8::1]:8000']) {
-      expect(await list(url)).toMatchObject({ exitCode: 2, err: expect.stringContaining('others can read it') })
+      expect(await list(url)).toMatchObject({ exitCode: 2, err: expect.stringContaining('which others can read') })
     }
     const gone = await startFakeServer(() => {})
     await gone.close()

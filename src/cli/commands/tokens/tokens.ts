@@ -22,12 +22,12 @@ interface CreateOptions {
 
 export function createTokensCommand(io: Io, settle: Settle): Command {
   const command = new Command('tokens')
-    .summary('make, list and revoke tokens')
+    .summary('create, list and revoke tokens')
     .description(
-      'Tokens say who may talk and who may decide. Only their hashes are kept, outside the data directory: a token is shown once, ' +
-        'and a lost one is replaced by a new one. While no server runs, this needs no token: stop the server to make the first ' +
-        'operator’s token or to replace a lost one. A running server is asked, with the operator’s token: QUARTERDECK_OPERATOR_TOKEN, ' +
-        'or you type it.',
+      'A token says who may talk and who may decide. Only its hash is stored, outside the data directory, so a token is shown once; ' +
+        'replace a lost one with a new one. While no server runs, these commands need no token: stop the server to create the first ' +
+        'operator’s token or to replace a lost one. With a running server they need the operator’s token: set ' +
+        'QUARTERDECK_OPERATOR_TOKEN, or type it when asked.',
     )
     .addHelpText(
       'after',
@@ -43,30 +43,34 @@ Examples:
       .command(name)
       .description(summary)
       .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
-      .option('--url <address>', 'the running server to ask (default: the one of this data directory, if it runs)')
+      .option('--url <address>', 'the running server to ask (default: the server of this data directory, if it runs)')
 
-  add('create', 'Makes a token and prints it, this once.')
+  add('create', 'Creates a token and prints it, only this time.')
     .addOption(
-      new Option('--role <role>', 'user = may talk, operator = may decide too')
+      new Option('--role <role>', 'user = may talk, operator = may also decide')
         .choices([...tokenRoles])
         .makeOptionMandatory(),
     )
-    .option('--user <name>', 'who owns what the token begins: 1 to 64 letters, digits or _', LOCAL_USER)
-    .option('--name <text>', 'what the token is for, to tell it from others', '')
+    .option(
+      '--user <name>',
+      'the user of the token, who owns the sessions it starts: 1 to 64 letters, digits or _',
+      LOCAL_USER,
+    )
+    .option('--name <text>', 'a note on what the token is for', '')
     .option('--json', 'the token as one JSON object')
     .action(async ({ dataDir, url, ...options }: Shared & CreateOptions) => {
       checkOptions(options)
       settle(await withTokenStore({ dataDir, url }, io, (store) => create(store, options, io)))
     })
 
-  add('list', 'Lists the tokens, oldest first. Those that a setting gives are not among them.')
+  add('list', 'Lists the tokens, oldest first, without those that come from a setting.')
     .option('--json', 'one JSON object a line')
     .action(async ({ dataDir, url, json }: Shared & { json?: boolean }) =>
       settle(await withTokenStore({ dataDir, url }, io, async (store) => list(await store.list(), json === true, io))),
     )
 
-  add('revoke', 'Revokes a token. It is refused from then on, and its open streams end.')
-    .argument('<id>', 'the id of the token, as tokens list shows it')
+  add('revoke', 'Revokes a token. From then on it is refused, and its open streams end.')
+    .argument('<id>', 'the id of the token, from tokens list')
     .action(async (id: string, { dataDir, url }: Shared) =>
       settle(
         await withTokenStore({ dataDir, url }, io, async (store) => {
@@ -94,14 +98,14 @@ async function create(store: TokenStore, { role, user, name, json }: CreateOptio
     io.stdout.write(`${JSON.stringify(made)}\n`)
     return exitCodes.ok.code
   }
-  io.stderr.write(`Token ${made.id} of ${made.user}, ${made.role}, at ${store.where}. It is shown this once:\n`)
+  io.stderr.write(`Token ${made.id} of ${made.user}, ${made.role}, at ${store.where}. It is shown only this time:\n`)
   io.stdout.write(`${made.token}\n`)
   return exitCodes.ok.code
 }
 
 function list(tokens: readonly ShownToken[], json: boolean, io: Io): number {
   if (json) for (const token of tokens) io.stdout.write(`${JSON.stringify(token)}\n`)
-  else if (tokens.length === 0) io.stderr.write('There are no tokens. quarterdeck tokens create makes one.\n')
+  else if (tokens.length === 0) io.stderr.write('There are no tokens. To create one: quarterdeck tokens create\n')
   else io.stdout.write(table(tokens))
   return exitCodes.ok.code
 }
