@@ -5,7 +5,7 @@ import { main } from './main.ts'
 import { tempFolder } from './testing/temp-folder.ts'
 import { createTestIo } from './testing/test-io.ts'
 
-/** What `validate` warns of, in a folder with a `.env`, `notes` and `link`, which leads to the folder itself. */
+/** The warnings of `validate` in a folder with a `.env` and `notes`, which has a link to the folder itself. */
 async function warnings(server: string, env: Record<string, string> = {}, prepare?: (cwd: string) => Promise<void>) {
   const folder = await tempFolder()
   const cwd = join(folder, 'agent')
@@ -21,7 +21,7 @@ async function warnings(server: string, env: Record<string, string> = {}, prepar
   const io = createTestIo({ cwd, env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config'), ...env } })
   expect(await main(['validate', '--json'], io)).toBe(0)
   const told: string[] = JSON.parse(io.printed()).warnings
-  // The program itself is on no machine.
+  // No machine has this command.
   const found = told.filter((one) => !one.includes('there is no command'))
   return found.map((one) => one.replaceAll(folder, 'F').replace(/ Anyone .*$/, ''))
 }
@@ -30,13 +30,13 @@ const all = 'the data directory, the config folder with the tokens and .env'
 const warning = (folder: string, from: string, what: string) =>
   `The MCP server files of clerk gets ${folder} (${from}), which holds ${what}.`
 
-describe('a folder that an MCP server is given', () => {
-  test('is fine where it is one of its own', async () => {
+describe('a folder that an MCP server gets', () => {
+  test('is fine if it is a separate folder', async () => {
     expect(await warnings('args: [-y, server, ./notes], cwd: notes')).toEqual([])
     expect(await warnings('args: [-y, "--x=1", "a:b", ./nowhere, "https://example.com/"]')).toEqual([])
   })
 
-  test('is warned of where it holds the data directory, .env or the config folder', async () => {
+  test('causes a warning if it holds the data directory, .env or the config folder', async () => {
     const here = 'the data directory and .env'
     expect(await warnings('args: [-y, server, .]')).toEqual([warning('F/agent', 'args: .', here)])
     expect(await warnings('args: [server], cwd: .')).toEqual([warning('F/agent', 'cwd', here)])
@@ -49,7 +49,7 @@ describe('a folder that an MCP server is given', () => {
     expect(await warnings('args: [/]')).toEqual([warning('/', 'args: /', all)])
   })
 
-  test('is warned of where a .env could be written that the next start reads', async () => {
+  test('causes a warning if a tool could create a .env that the next start reads', async () => {
     const elsewhere = { QUARTERDECK_DATA_DIR: '/nowhere/data' }
     const without = (cwd: string) => rm(join(cwd, '.env'))
 
@@ -59,13 +59,13 @@ describe('a folder that an MCP server is given', () => {
     expect(await warnings('args: [./notes]', elsewhere, without)).toEqual([])
   })
 
-  test('is looked at where it really is', async () => {
+  test('is checked by its real path', async () => {
     expect(await warnings('args: [notes/link]')).toEqual([
       warning('F/agent', 'args: notes/link', 'the data directory and .env'),
     ])
   })
 
-  test('is warned of by serve and doctor too', async () => {
+  test('causes a warning in serve and doctor too', async () => {
     const cwd = await tempFolder()
     await writeFile(
       join(cwd, 'agent.yaml'),

@@ -10,7 +10,7 @@ import { tempFolder } from './testing/temp-folder.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/quarterdeck.js', import.meta.url))
 
-/** A Node before 24 on this machine, as most newcomers have; null where there is none. */
+/** A Node before 24 on this machine, as most newcomers have, or null. */
 function findOldNode(): string | null {
   const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   return (
@@ -73,7 +73,7 @@ async function run(node: string, args: string[], cwd: string, env: Record<string
   return { code, text: running.text() }
 }
 
-/** Runs an answer that never ends; it has 0.3 s when the server is to stop. */
+/** Starts an answer that never ends. When the server stops, it has 0.3 s left. */
 async function busyServer(node: string, cwd: string, options: StartOptions = {}): Promise<Running> {
   await writeFile(join(cwd, 'answers.yaml'), 'answers: [{ parts: [{ hang: true }] }]')
   await writeFile(
@@ -111,7 +111,7 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
       })
     })
 
-    test('passes SIGTERM through to a server that then stops in good order', async () => {
+    test('passes SIGTERM on to a server, which then stops cleanly', async () => {
       const cwd = await tempFolder()
       const server = start(node, [launcher, 'serve', '--port', '0', '--log-level', 'silent'], cwd)
       await server.until('Ctrl-C')
@@ -132,7 +132,7 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
       expect(server.text()).toContain('Stopping: 1 answer still running, with up to 0.3 s to finish.')
     })
 
-    test('gives an answer that nobody reads its time to finish', async () => {
+    test('gives an answer without a reader its time to finish', async () => {
       const cwd = await tempFolder()
       const server = await busyServer(node, cwd)
 
@@ -150,7 +150,7 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
       await server.until('Ctrl-C')
 
       server.child.kill('SIGKILL')
-      // The pipes close only when nobody holds them any more: the server is gone too.
+      // The pipes close only when no process holds them, so the server has ended too.
       await server.ended
 
       expect((await run(node, [launcher, 'sessions', 'list'], cwd)).code).toBe(0)
@@ -181,7 +181,7 @@ test.runIf(process.platform === 'linux').each(['"$@"', 'setsid "$@" <&3'])(
     await cp(launcher, join(folder, 'bin', 'quarterdeck.js'))
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
     await mkdir(join(folder, 'dist', 'cli'), { recursive: true })
-    // It has been looked for the shell several times when it says that it is still there.
+    // Until then, the server has looked for the shell several times.
     const program = `export function runProcess(process) {
       const shell = process.ppid
       const end = (word) => process.stdout.write(word, () => process.exit())
@@ -265,7 +265,7 @@ test.runIf(process.platform === 'linux')('a server is tuned, and what it starts 
   })
 })
 
-test('compiled code is never kept in the folder that somebody works in', async () => {
+test('never stores compiled code in the working folder', async () => {
   const folder = await tempFolder()
 
   for (const env of [{ HOME: '' }, { HOME: 'relative' }, { XDG_CACHE_HOME: 'relative' }]) {

@@ -12,7 +12,7 @@ instructions: Caw.
 tools: [{ name: slow, ${tool} }, { name: quick, ${tool}, timeout: 2s }]
 `
 
-test('a tool that does not say its timeout has that of the settings', async () => {
+test('a tool without a timeout gets that of the settings', async () => {
   const cwd = await tempFolder()
   await writeFile(join(cwd, 'agent.yaml'), agent)
   const timeouts = (env: Record<string, string>) =>

@@ -17,7 +17,7 @@ async function run(...args: string[]) {
 
 const program = createProgram('1.2.3', createAppStarter('1.2.3'), createTestIo(), () => {})
 
-/** Every command that does something, by the words that call it. */
+/** Every command, by its words. */
 function commandsOf(command: Command, words: string[] = []): Map<string, Command> {
   if (command.commands.length === 0) return new Map([[words.join(' '), command]])
   return new Map(command.commands.flatMap((child) => [...commandsOf(child, [...words, child.name()])]))
@@ -108,7 +108,7 @@ describe('the command line', () => {
     expect(await run('--version')).toEqual({ exitCode: 0, out: `${version}\n`, err: '' })
   })
 
-  test('explains a mistake in a line or two: exit 2', async () => {
+  test('explains a mistake in one or two lines: exit 2', async () => {
     expect(await run('srve')).toEqual({
       exitCode: 2,
       out: '',
@@ -138,8 +138,8 @@ describe('the command line', () => {
     expect((await run('schema', 'nothing')).exitCode).toBe(2)
   })
 
-  test('a failure that nothing caught is said in one block: exit 70', async () => {
-    // A pipe on which nothing comes keeps the command waiting.
+  test('reports an uncaught failure in one block: exit 70', async () => {
+    // A silent pipe keeps the command waiting.
     const io = createTestIo({ stdin: new PassThrough() })
 
     const pending = main(['chat', 'http://127.0.0.1:9'], io)

@@ -29,13 +29,13 @@ describe('reportError', () => {
       'internal error: x is not a function\n' +
         '  This is a bug in Quarterdeck. Please report it, with the output of QUARTERDECK_DEBUG=1.',
     ],
-  ])('says %s in one block, without a stack', (_, error, exitCode, text) => {
+  ])('reports %s in one block, without a stack', (_, error, exitCode, text) => {
     const io = createTestIo()
 
     expect([reportError(error, io), io.complained()]).toEqual([exitCode, `quarterdeck: ${text}\n`])
   })
 
-  test('adds the stack for whoever asks for it', () => {
+  test('adds the stack on request', () => {
     const io = createTestIo({ env: { QUARTERDECK_DEBUG: '1' } })
 
     reportError(new TypeError('x'), io)

@@ -3,7 +3,7 @@ import { openChatTarget } from './commands/chat/chat-target.ts'
 import { isReadableByOthers } from './server-url.ts'
 import { createTestIo } from './testing/test-io.ts'
 
-test('only http to another machine can be read on its way', () => {
+test('others can read only http to another machine', () => {
   const open = ['http://192.0.2.1:8000', 'http://agent.example.com', 'http://[2001:db8::1]/', 'http://127.0.0.1.nip.io']
   const closed = ['https://agent.example.com', 'http://127.0.0.1:8000', 'http://localhost', 'http://[::1]:8000']
 
@@ -11,7 +11,7 @@ test('only http to another machine can be read on its way', () => {
   expect(closed.filter((url) => isReadableByOthers(new URL(url)))).toEqual([])
 })
 
-test('a chat over such a line is warned about', async () => {
+test('a chat warns about such an address', async () => {
   const warned = async (url: string) => {
     const io = createTestIo()
     await openChatTarget(url, {}, () => Promise.reject(new Error('nothing is started')), io)

@@ -50,7 +50,7 @@ async function run(cwd: string, ...args: string[]) {
 }
 
 describe('beside a running server', () => {
-  test('sessions, audit and doctor read what it has stored, up to the text of the answer in work', async () => {
+  test('sessions, audit and doctor read what it has stored, including the answer that is being written', async () => {
     const cwd = await tempFolder()
     const port = new URL(await startTelling(cwd)).port
 
@@ -92,7 +92,7 @@ describe('beside a running server', () => {
     })
   })
 
-  test('what would change its data is refused, and says what to do', async () => {
+  test('commands that change data are refused and say what to do', async () => {
     const cwd = await tempFolder()
     await startTelling(cwd)
     const using = `quarterdeck: A server, or another command, is using ${join(cwd, '.quarterdeck')}.\n`

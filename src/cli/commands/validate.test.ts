@@ -29,7 +29,7 @@ describe('quarterdeck validate', () => {
     expect(await readdir(cwd)).toEqual(['a.yaml'])
   })
 
-  test('says of every agent what it is', async () => {
+  test('describes every agent', async () => {
     const cwd = await tempFolder()
     await mkdir(join(cwd, 'agents'))
     await writeFile(join(cwd, 'agents', 'a.yaml'), `name: crow\n${AGENT}`)
@@ -44,7 +44,7 @@ describe('quarterdeck validate', () => {
     })
   })
 
-  test('marks agents that only others talk to', async () => {
+  test('marks sub-agents', async () => {
     const cwd = await tempFolder()
     const tools = 'tools: [{ type: agent, name: ask, agent: b.yaml }, { type: mcp, name: files, command: x }]\n'
     await writeFile(join(cwd, 'a.yaml'), `name: crow\n${AGENT}${tools}`)
@@ -56,7 +56,7 @@ describe('quarterdeck validate', () => {
     )
   })
 
-  test('names file, line and column of everything that is wrong, in agents and settings', async () => {
+  test('names file, line and column of all mistakes in agents and settings', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), `name: crow\ncolour: black\n${AGENT}`)
     await writeFile(join(cwd, 'quarterdeck.yaml'), 'port: 8000\nprot: 1\n')
@@ -179,7 +179,7 @@ describe('quarterdeck validate', () => {
     ])
   })
 
-  test('reads the settings file it is told to', async () => {
+  test('reads the settings file from --config', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'other.yaml'), 'port: none\n')
 

@@ -4,7 +4,7 @@ import { createTestIo } from '../testing/test-io.ts'
 import { askSecret } from './ask-secret.ts'
 
 describe('a secret that is asked for', () => {
-  /** A terminal that shows every key itself until it is told not to. */
+  /** A terminal that shows every key until it is told not to. */
   function atTerminal() {
     const stdin = new PassThrough()
     const io = createTestIo({ stdin, terminal: true })
@@ -18,7 +18,7 @@ describe('a secret that is asked for', () => {
     return { stdin, io, modes }
   }
 
-  test('is not shown, also not to whoever types before the question is done', async () => {
+  test('is not shown, even if it is typed before the question is complete', async () => {
     const { stdin, io, modes } = atTerminal()
 
     const asked = askSecret('Token: ', io)
@@ -27,7 +27,7 @@ describe('a secret that is asked for', () => {
 
     expect(await asked).toBe('qd_secret')
     expect([io.printed(), io.complained()]).toEqual(['', 'Token: \n'])
-    // The terminal stops showing keys before it says a word, and shows them again afterwards.
+    // The terminal stops showing keys before the question, and shows them again afterwards.
     expect([modes[0], modes.at(-1)?.[0]]).toEqual([[true, ''], false])
   })
 
@@ -35,7 +35,7 @@ describe('a secret that is asked for', () => {
     ['Enter', '\r'],
     ['Ctrl-C', '\x03'],
     ['Ctrl-D', '\x04'],
-  ])('is none after %s', async (_name, key) => {
+  ])('is null after %s', async (_name, key) => {
     const { stdin, io } = atTerminal()
 
     const asked = askSecret('Token: ', io)
@@ -44,7 +44,7 @@ describe('a secret that is asked for', () => {
     expect(await asked).toBe(null)
   })
 
-  test('is none where there is no terminal, and nothing is said', async () => {
+  test('is null without a terminal, and nothing is printed', async () => {
     const io = createTestIo({ stdin: 'qd_secret\n' })
 
     expect([await askSecret('Token: ', io), io.complained()]).toEqual([null, ''])

@@ -9,7 +9,7 @@ async function collect(chunks: (string | Uint8Array)[]): Promise<string[]> {
 }
 
 describe('linesOf', () => {
-  test('finds the same lines however the text is cut, also inside a character', async () => {
+  test('finds the same lines however the text is split, even inside a character', async () => {
     const bytes = new TextEncoder().encode('one\r\n\nzwölf\nlast')
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       expect(await collect([bytes.slice(0, cut), bytes.slice(cut)])).toEqual(['one', '', 'zwölf', 'last'])

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { instantClock } from '../testing/test-io.ts'
 import { onceWithin } from './process-io.ts'
 
-test('what tools start inherits neither the tokens nor where they are', async () => {
+test('programs that tools start inherit neither the tokens nor their location', async () => {
   const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)
   const program = `
     import { spawnSync } from 'node:child_process'
@@ -31,7 +31,7 @@ test('what tools start inherits neither the tokens nor where they are', async ()
   ])
 })
 
-test('what Node warns of is one line that names no flags of node, and what nobody has to know is none', async () => {
+test('a warning of Node is one line without flags of node, and needless warnings are dropped', async () => {
   const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)
   const program = `
     const { createProcessIo } = await import(${module})

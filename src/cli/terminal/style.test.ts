@@ -10,7 +10,7 @@ describe('colours', () => {
     expect(styleFor(terminal(), {}).red('no')).toBe('\x1b[31mno\x1b[39m')
   })
 
-  test('stay away from pipes, from NO_COLOR and from dumb terminals', () => {
+  test('do not appear in pipes, with NO_COLOR or on dumb terminals', () => {
     expect(styleFor(new PassThrough(), {}).red('no')).toBe('no')
     expect(styleFor(terminal(), { NO_COLOR: '1' }).red('no')).toBe('no')
     expect(styleFor(terminal(), { TERM: 'dumb' }).red('no')).toBe('no')

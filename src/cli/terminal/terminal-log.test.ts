@@ -21,7 +21,7 @@ function setUp({ width = 200, terminal = false } = {}) {
 }
 
 describe('the log at a terminal', () => {
-  test('a run is one short line in words, without ids', () => {
+  test('shows a run as one short line without ids', () => {
     const { log, lines } = setUp()
     const used = { tools: { search: 2, send_mail: 1 }, input_tokens: 1_200, output_tokens: 34 }
     log.info('run', { outcome: 'completed', ...used, cost: 0.00214, latency_ms: 3_412 })
@@ -34,7 +34,7 @@ describe('the log at a terminal', () => {
     ])
   })
 
-  test('what waits for a person says where to answer', () => {
+  test('says where to answer what waits for a person', () => {
     const { log, lines } = setUp()
     log.info('waiting for a person', { tool: 'send_mail', approval_id: 'a' })
     log.info('run', { outcome: 'waiting', approvals: ['send_mail', 'send_mail', 'pay'], latency_ms: 1 })
@@ -45,7 +45,7 @@ describe('the log at a terminal', () => {
     ])
   })
 
-  test('a failure is told once, with its reason', () => {
+  test('reports a failure once, with its reason', () => {
     const { log, lines } = setUp()
     const why = { code: 'model_auth_failed', reason: 'The key a-secret-key was refused. Check OPENAI_API_KEY.' }
     log.warn('model is asked again', { provider: 'openai', model: 'gpt', ...why, attempt: 1, wait_ms: 500 })
@@ -59,7 +59,7 @@ describe('the log at a terminal', () => {
     ])
   })
 
-  test('a tool that failed is told once, with the reason where it threw', () => {
+  test('reports a failed tool once, with the reason if it threw', () => {
     const { log, lines } = setUp()
     log.warn('a tool threw', { tool: 'lookup', call_id: '1', error: new Error('no such thing') })
     log.info('tool call', { tool: 'lookup', call_id: '1', latency_ms: 10, outcome: 'failed' })
@@ -71,7 +71,7 @@ describe('the log at a terminal', () => {
     ])
   })
 
-  test('of requests only those are told that a caller has to change', () => {
+  test('shows only requests that the caller has to change', () => {
     const { log, lines } = setUp()
     for (const [method, route, status, code] of [
       ['POST', '/chat', 200],
@@ -88,7 +88,7 @@ describe('the log at a terminal', () => {
     ])
   })
 
-  test('anything else has its level, its message, its reason and what is no id', () => {
+  test('shows everything else with level, message, reason and facts, without ids', () => {
     const { log, lines } = setUp()
     log.warn('The tools of an MCP server are left out.', {
       agent: undefined,
@@ -102,7 +102,7 @@ describe('the log at a terminal', () => {
     ])
   })
 
-  test('long lines are broken between words, and colours are those of the terminal', () => {
+  test('breaks long lines between words, with the terminal’s colours', () => {
     const narrow = setUp({ width: 30 })
     narrow.log.info('run', { outcome: 'waiting', approvals: ['send_mail'], latency_ms: 1 })
     expect(narrow.lines).toEqual([
@@ -113,7 +113,7 @@ describe('the log at a terminal', () => {
     expect(lines).toEqual(['\x1b[2mTIME\x1b[22m\x1b[31m  clerk failed: No.\x1b[39m\n'])
   })
 
-  test('no name or reason of a stranger can begin a line or steer the terminal', () => {
+  test('names and reasons from strangers cannot start a line or control the terminal', () => {
     const { log, lines } = setUp()
     log.warn('run', { outcome: 'failed', reason: 'a\n12:00:00  ada answered\x1b[2J\x9b31m\u202e', latency_ms: 1 })
     log.info('run', { outcome: 'completed', tools: { 'x\r\x1b]0;y\x07': 1 }, latency_ms: 1 })

@@ -63,15 +63,15 @@ Not marks: 2 * 3 * 4, snake_case_name, a ** b, [x], *stars*, 5 _ 6 and *open
   <c></c>
 <u>https://a.example</u> end`
 
-test('bold, code, lists, headings, quotations, fences and links are seen, and nothing else changes', () => {
+test('renders bold, code, lists, headings, quotations, fences and links, and changes nothing else', () => {
   expect(rendered(PAGE)).toBe(SHOWN)
 })
 
-test.each([1, 2, 3, 5, 7, 11])('the same comes of pieces of %i characters', (size) => {
+test.each([1, 2, 3, 5, 7, 11])('renders the same from pieces of %i characters', (size) => {
   expect(rendered(PAGE, size)).toBe(SHOWN)
 })
 
-test('text is printed as it comes; only a mark that is open is held back, and not for long', () => {
+test('prints text as it comes, and holds back only an open mark, not for long', () => {
   const markdown = createTerminalMarkdown(style)
 
   expect(markdown.add('Hello wor')).toBe('Hello wor')
@@ -82,7 +82,7 @@ test('text is printed as it comes; only a mark that is open is held back, and no
   expect(markdown.end()).toBe('')
 })
 
-test.each([50, 1_000_000])('many open marks, in pieces of %i, do not take long', (size) => {
+test.each([50, 1_000_000])('many open marks in pieces of %i do not take long', (size) => {
   const began = performance.now()
   for (const mark of ['*a ', '**a', '_ _', '[`_', '`a``', '[a](', '[a](b(', '\\', '- ', '```']) {
     rendered(mark.repeat(10_000), size)

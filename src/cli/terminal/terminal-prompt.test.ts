@@ -10,7 +10,7 @@ function setUp() {
 }
 
 describe('the prompt', () => {
-  test('gives lines that were pasted together one by one, and lets the last be finished', async () => {
+  test('returns pasted lines one by one, and lets the person finish the last', async () => {
     const { stdin, prompt } = setUp()
 
     stdin.write('one\rtwo\rthr')
@@ -33,7 +33,7 @@ describe('the prompt', () => {
     expect(await prompt.ask()).toEqual({ type: 'line', line: 'hello' })
   })
 
-  test('begins with a draft that can be changed', async () => {
+  test('starts with a draft that can be edited', async () => {
     const stdin = new PassThrough()
     const prompt = createTerminalPrompt(createTestIo({ stdin, terminal: true }), '> ', 'good morning')
 
@@ -42,7 +42,7 @@ describe('the prompt', () => {
     expect(await prompt.ask()).toEqual({ type: 'line', line: 'good evening' })
   })
 
-  test('is taken away by a signal, and keeps what was typed', async () => {
+  test('is withdrawn by a signal, and keeps what was typed', async () => {
     const { stdin, io, prompt } = setUp()
     const taken = new AbortController()
     const first = prompt.ask(taken.signal)

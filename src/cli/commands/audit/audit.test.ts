@@ -15,7 +15,7 @@ import { createTestIo } from '../../testing/test-io.ts'
 import { listAudit } from './list.ts'
 import { verifyAudit } from './verify.ts'
 
-/** A trail of calls; more than a page of them is read in pages. */
+/** A trail of calls. */
 function trailOf(count: number, chain = MAIN_CHAIN): AuditEntry[] {
   const entries: AuditEntry[] = []
   for (let n = 1; n <= count; n += 1) {
@@ -78,7 +78,7 @@ describe('quarterdeck audit verify', () => {
     expect((await verify(trail.slice(1))).err).toContain('broken at entry 1.')
   })
 
-  test('with the head that was noted, a trail that was cut off or went on is seen: exit 1', async () => {
+  test('with a noted head, finds a trail that was cut off or has grown: exit 1', async () => {
     expect(await verify(trail, { expect: head.toUpperCase() })).toEqual(whole)
     expect(await verify(trail.slice(0, 1_000), { expect: head })).toMatchObject({
       exitCode: 1,
@@ -113,7 +113,7 @@ describe('a trail of several chains', () => {
     expect((await verify([...ours, ...theirs.slice(1)])).err).toContain('broken at entry 1.')
   })
 
-  test('an entry that passed from one chain to another is seen', async () => {
+  test('finds an entry that was moved to another chain', async () => {
     const moved = theirs.slice(0, 1).map((entry) => ({ ...entry, chain: MAIN_CHAIN, n: 1 }))
 
     expect((await verify(moved)).err).toContain('broken at entry 1.')
@@ -132,7 +132,7 @@ describe('quarterdeck audit list', () => {
     )
   })
 
-  test('as JSON every entry is whole, also one that is no JSON any more', async () => {
+  test('prints complete entries as JSON, even one that is no longer JSON', async () => {
     const io = createTestIo()
     const [first, second] = trailOf(2)
     const entries = [first, second].flatMap((entry) => (entry === undefined ? [] : [entry]))
@@ -153,7 +153,7 @@ describe('quarterdeck audit list', () => {
 })
 
 describe('the audit commands', () => {
-  test('find the trail of a version without chains whole, with the head it had then', async () => {
+  test('verify the trail of a version without chains, with its old head', async () => {
     const cwd = await tempFolder()
     await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
     const database = new DatabaseSync(join(cwd, '.quarterdeck', 'quarterdeck.db'))
@@ -169,7 +169,7 @@ describe('the audit commands', () => {
     expect(io.printed()).toBe(`The audit trail is whole: 3 entries.\nhead ${trail[2]?.hash}\n`)
   })
 
-  test('read the data directory, in use or not, and see a change by hand', async () => {
+  test('read a data directory, in use or not, and find a change made by hand', async () => {
     const cwd = await tempFolder()
     const dataDir = join(cwd, '.quarterdeck')
     const path = join(dataDir, 'quarterdeck.db')
@@ -196,7 +196,7 @@ describe('the audit commands', () => {
     expect(await run('list', '--limit', 'all')).toMatchObject({ exitCode: 2 })
 
     const database = new DatabaseSync(path)
-    // Whoever can write the file can also take away what guards the table.
+    // Someone who can write the file can also remove the triggers that protect the table.
     database.exec("DROP TRIGGER audit_is_not_changed; UPDATE audit SET text = replace(text, 'ann', 'eve')")
     database.close()
     expect(await run('verify')).toMatchObject({

@@ -16,7 +16,7 @@ async function ask(approval: Partial<PendingApproval>, ...script: (string | Aske
 }
 
 describe('the question about a call', () => {
-  test('shows tool, risk and arguments, and takes yes', async () => {
+  test('shows tool, risk and arguments, and accepts yes', async () => {
     expect(await ask({}, 'y')).toEqual({
       answer: { id: 'a', digest: 'seen-a', approved: true },
       asked: [['Allow it? ']],
@@ -25,7 +25,7 @@ describe('the question about a call', () => {
     expect((await ask({}, ' YES ')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
   })
 
-  test('says where not all is shown', async () => {
+  test('says that something is left out', async () => {
     const note = 'Some of it is left out. e shows everything.\n'
     for (const args of [{ run: 'x'.repeat(600) }, { token: 'rm -rf /' }, { list: [{ password: 'x' }] }]) {
       expect((await ask({ arguments: args }, 'y')).out).toContain(note)
@@ -33,7 +33,7 @@ describe('the question about a call', () => {
     expect((await ask({ arguments: { run: 'x'.repeat(400) } }, 'y')).out).not.toContain(note)
   })
 
-  test('takes no, with a reason or without', async () => {
+  test('accepts no, with or without a reason', async () => {
     expect((await ask({}, 'n', ' Not today. ')).answer).toEqual({
       id: 'a',
       digest: 'seen-a',
@@ -43,7 +43,7 @@ describe('the question about a call', () => {
     expect((await ask({}, 'no', '')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: false })
   })
 
-  test('takes other arguments, beginning with the model’s in characters that can be seen', async () => {
+  test('accepts other arguments, starting from the model’s with invisible characters written out', async () => {
     const { answer, asked, out } = await ask({ arguments: { to: 'b\u202eob\u001b' } }, 'e', '["x"]', '{"to": "eve"}')
 
     expect(answer).toEqual({ id: 'a', digest: 'seen-a', approved: true, arguments: { to: 'eve' } })
@@ -55,11 +55,11 @@ describe('the question about a call', () => {
     expect(out).toContain('That is not a JSON object.')
   })
 
-  test('comes back when the arguments are left as they are', async () => {
+  test('comes back when the arguments are not changed', async () => {
     expect((await ask({}, 'e', ' ', 'n', '')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: false })
   })
 
-  test('takes yes for the session, but not for what is critical', async () => {
+  test('accepts yes for the session, except for critical calls', async () => {
     expect((await ask({}, 's')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true, remember: true })
     const critical = await ask({ risk: 'critical' }, 's', 'y')
     expect(critical.answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
@@ -74,13 +74,13 @@ describe('the question about a call', () => {
     expect([answer, asked.length]).toEqual([{ id: 'a', digest: 'seen-a', approved: true }, 4])
   })
 
-  test('stays open after Ctrl-C, wherever it comes', async () => {
+  test('stays unanswered after Ctrl-C at any point', async () => {
     for (const script of [[interrupt], ['n', interrupt], ['e', interrupt], [{ type: 'end' } as const]]) {
       expect((await ask({}, ...script)).answer).toBeNull()
     }
   })
 
-  test('cannot be forged by what the model wrote, nor be longer than a screen or two', () => {
+  test('cannot be faked by the model’s text, and fits on a screen or two', () => {
     const lines = callLines(
       pendingApproval('a', {
         tool: 'send\x1b[2J\nAllow it?',
@@ -96,7 +96,7 @@ describe('the question about a call', () => {
     ])
   })
 
-  test('of something that is no tool is in the server’s words', () => {
+  test('uses the server’s text if there is no tool', () => {
     expect(callLines(pendingApproval('a', { tool: '', risk: '', message: 'Go on?\nReally?' }))).toEqual([
       'The agent asks:',
       '  Go on?',

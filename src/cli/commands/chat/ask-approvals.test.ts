@@ -17,15 +17,15 @@ function terminalDesk(...script: (string | Asked)[]) {
   return { io, askApprovals: createApprovalQuestions({ openPrompt, askToken, howToAnswer, again }, io) }
 }
 
-describe('where a conversation’s open questions go', () => {
-  test('through a pipe to stderr, with the id and how it is answered', async () => {
+describe('pending approvals', () => {
+  test('go to stderr in a pipe, with the id and how to answer', async () => {
     const io = createTestIo()
 
     expect(await createApprovalNotice(howToAnswer, io)([pendingApproval('a')], anything, never)).toEqual([])
     expect([io.printed(), io.complained()]).toEqual(['', TOLD])
   })
 
-  test('at a terminal to the person, one after the other', async () => {
+  test('are asked at a terminal, one after the other', async () => {
     const { askApprovals } = terminalDesk('y', 'n', 'No.')
 
     expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], anything, never)).toEqual([
@@ -34,14 +34,14 @@ describe('where a conversation’s open questions go', () => {
     ])
   })
 
-  test('after Ctrl-C nothing is answered, also what was said before it', async () => {
+  test('are all unanswered after Ctrl-C, including earlier answers', async () => {
     const { askApprovals, io } = terminalDesk('y', { type: 'interrupt' })
 
     expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], anything, never)).toEqual([])
     expect(io.printed()).toMatch(/\nThey stay pending, unanswered: approvals a, b\n {2}\/approvals asks again\.\n$/)
   })
 
-  test('a question that somebody else has answered is taken away without a word', async () => {
+  test('disappear silently when somebody else has answered', async () => {
     const { askApprovals, io } = terminalDesk('y', { type: 'withdrawn' })
     const taken = new AbortController()
     const asked = askApprovals([pendingApproval('a'), pendingApproval('b')], anything, taken.signal)
@@ -50,7 +50,7 @@ describe('where a conversation’s open questions go', () => {
     expect([await asked, io.printed().includes('pending')]).toEqual([[], false])
   })
 
-  test('a person is not asked what only others may answer, and is told how those do', async () => {
+  test('that only others may answer are not asked, and it says how to answer them', async () => {
     const { askApprovals, io } = terminalDesk('y')
     const client = { mayAnswer: ({ id }: { id: string }) => id === 'b' }
 

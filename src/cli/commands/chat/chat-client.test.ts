@@ -19,7 +19,7 @@ async function serve(answer: Answer): Promise<FakeServer> {
   return server
 }
 
-/** Takes messages, and leaves all other requests to `answer`. */
+/** Accepts messages, and leaves all other requests to `answer`. */
 const serveRun = (answer: Answer): Promise<FakeServer> =>
   serve((request, response) =>
     request.path.endsWith('/messages') ? sendJson(response, 202, { run_id: 'r' }) : answer(request, response),
@@ -48,7 +48,7 @@ const shown = (delta: string): ChatEvent => ({ type: 'text', messageId: 'm', del
 const success: ChatEvent = { type: 'finished', outcome: 'success' }
 
 describe('a chat with a server', () => {
-  test('shows what begins after what was seen, when somebody else has answered', async () => {
+  test('shows the next run when somebody else has answered', async () => {
     const server = await serveRun((request, response) => {
       const send = openSse(response)
       if (request.path === '/runs/r/events') {
@@ -71,7 +71,7 @@ describe('a chat with a server', () => {
     expect([server.seen[2]?.path, server.seen[2]?.headers['last-event-id']]).toEqual(['/sessions/talk/events', 's.2'])
   })
 
-  test('hears of no answers elsewhere from a server that cannot tell', async () => {
+  test('ignores answers elsewhere if the server cannot tell', async () => {
     const server = await serveRun((request, response) =>
       request.path === '/runs/r/events'
         ? sendEvents(response, finished)
@@ -115,7 +115,7 @@ describe('a chat with a server', () => {
     ])
   })
 
-  test('takes up a broken stream where it stopped, without asking for work again', async () => {
+  test('continues a broken stream where it stopped, without a second run', async () => {
     const server = await serveRun((request, response) => {
       const send = openSse(response)
       const lastId = request.headers['last-event-id']
@@ -232,7 +232,7 @@ describe('answers to what a conversation waits for', () => {
         return sendJson(response, 200, { approvals: [approval('b'), approval('a')] })
       }
       const id = /^\/approvals\/(.+)$/.exec(request.path)?.[1]
-      // Of somebody who was faster.
+      // Somebody else was faster.
       if (id === 'late' && request.method === 'POST') return sendJson(response, 409, { code: 'approval_decided' })
       if (id !== undefined) return sendJson(response, 200, { continuation_run_id: `after-${id}` })
       if (request.path.endsWith('/cancel')) return sendJson(response, 200, {})
@@ -303,7 +303,7 @@ describe('answers to what a conversation waits for', () => {
     ])
   })
 
-  test('may be given by whoever talks with a token where they own the question, otherwise by an operator alone', async () => {
+  test('may be given by an owner with a token where owners may answer, otherwise only by an operator', async () => {
     const [own, operators] = (['owner', 'operator'] as const).map((answerableBy) => ({
       ...{ id: 'a', callId: '', tool: '', arguments: {}, risk: 'low', message: '', digest: '' },
       answerableBy,
@@ -315,7 +315,7 @@ describe('answers to what a conversation waits for', () => {
     expect(seen(clientFor('http://x', { operatorToken: 'op' }))).toEqual([true, true])
   })
 
-  test('with a wrong operator’s token are refused with the variable to set', async () => {
+  test('with a wrong operator’s token are refused, naming the variable to set', async () => {
     const server = await serve((_, response) => sendJson(response, 401, { code: 'unauthorized', detail: 'No.' }))
 
     await expect(

@@ -4,7 +4,7 @@ import { decodeChatEvent } from './chat-event.ts'
 const decode = decodeChatEvent
 
 describe('an AG-UI event for the terminal', () => {
-  test('of a sub-agent says whose it is', () => {
+  test('names the sub-agent it comes from', () => {
     const subagentRunId = 'lane'
 
     expect(
@@ -22,7 +22,7 @@ describe('an AG-UI event for the terminal', () => {
     ])
   })
 
-  test('about progress is one line, whatever of it is there', () => {
+  test('about progress is one line, whichever parts it has', () => {
     const progress = (content: unknown) => decode({ type: 'ACTIVITY_SNAPSHOT', activityType: 'PROGRESS', content })
 
     expect([

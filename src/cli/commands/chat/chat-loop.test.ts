@@ -10,8 +10,8 @@ import type { ChatEvent } from './chat-event.ts'
 import { chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
 
 /**
- * A conversation in which the agent repeats what it hears; `hang` goes on until it is cancelled or left. `ask` waits for two
- * answers, which may come one at a time; 'wrong' is none. Until then nothing else can be said.
+ * A conversation in which the agent repeats each message. `hang` goes on until it is cancelled or left. `ask` waits for two answers, which
+ * may come one at a time; the reason 'wrong' is refused. Until then, messages are refused.
  */
 function createEcho(session: string): ChatClient & { heard: string[]; given: ApprovalAnswer[][] } {
   const heard: string[] = []
@@ -68,7 +68,7 @@ function createEcho(session: string): ChatClient & { heard: string[]; given: App
 const nobody: AskApprovals = async () => []
 
 describe('a chat through a pipe', () => {
-  test('answers each line that says something', async () => {
+  test('answers each line that is not empty', async () => {
     const io = createTestIo({ stdin: 'one\n\n  \ntwo\r\nthree' })
     const client = createEcho('s')
 
@@ -88,7 +88,7 @@ describe('a chat through a pipe', () => {
 })
 
 describe('a chat at a terminal', () => {
-  test('knows /new, /help and /quit and points out a word it does not know', async () => {
+  test('knows /new, /help and /quit and reports unknown commands', async () => {
     const io = createTestIo()
     const sessions: (string | null)[] = []
     const clients = [createEcho('first'), createEcho('second')]
@@ -155,7 +155,7 @@ describe('a chat at a terminal', () => {
     }
   })
 
-  test('a message that is refused does not end it', async () => {
+  test('a refused message does not end it', async () => {
     const io = createTestIo()
     const client = createEcho('s')
 
@@ -164,11 +164,11 @@ describe('a chat at a terminal', () => {
   })
 })
 
-describe('a chat that has to ask', () => {
+describe('a chat with calls that need approval', () => {
   const yes = (id: string): ApprovalAnswer => ({ id, digest: `seen-${id}`, approved: true })
   const wrong: ApprovalAnswer = { id: 'a', digest: 'seen-a', approved: true, reason: 'wrong' }
 
-  /** Answers as the script says, one entry for each time that it is asked. What it was asked about is kept. */
+  /** Gives the scripted answers, one entry each time. Records what it was asked about. */
   function scriptedDesk(...script: ApprovalAnswer[][]): { askApprovals: AskApprovals; asked: string[][] } {
     const asked: string[][] = []
     const askApprovals: AskApprovals = async (approvals) => {
@@ -178,7 +178,7 @@ describe('a chat that has to ask', () => {
     return { askApprovals, asked }
   }
 
-  test('goes on with the answers, as often as something still waits', async () => {
+  test('continues with the answers until nothing waits', async () => {
     const io = createTestIo({ terminal: true, env: { NO_COLOR: '1' } })
     const client = createEcho('s')
     const { askApprovals, asked } = scriptedDesk([yes('a')], [{ ...yes('b'), arguments: { to: 'eve' } }])
@@ -190,7 +190,7 @@ describe('a chat that has to ask', () => {
       [[yes('a')], [{ ...yes('b'), arguments: { to: 'eve' } }]],
       [['a', 'b'], ['b']],
     ])
-    // What was called is known in the run that brings the result, with the arguments that counted.
+    // The run that brings the result shows the call with its final arguments.
     expect(io.printed()).toBe('⚙ send({"to":"bob"})\n  → done\n⚙ send({"to":"eve"})\n  → done\nYou said hi\n\n')
   })
 
@@ -211,7 +211,7 @@ describe('a chat that has to ask', () => {
     ])
   })
 
-  test('asks again at /approvals, and when somebody talks while it waits', async () => {
+  test('asks again at /approvals, and after a message during the wait', async () => {
     const io = createTestIo()
     const client = createEcho('s')
     const { askApprovals, asked } = scriptedDesk([], [], [yes('a'), yes('b')])
@@ -229,7 +229,7 @@ describe('a chat that has to ask', () => {
     ])
   })
 
-  test('through a pipe is done when the last message waits, and fails when one comes behind it', async () => {
+  test('through a pipe succeeds if the last message waits, and fails if another follows', async () => {
     for (const [stdin, code] of [
       ['ask\n', 0],
       ['ask\nhi\n', 1],
@@ -238,8 +238,8 @@ describe('a chat that has to ask', () => {
     }
   })
 
-  describe('that waits for a yes or no', () => {
-    /** Like the echo; `decide` answers for somebody else, and `Yes.` is what comes of it. */
+  describe('while it waits', () => {
+    /** Like the echo. `decide` plays somebody else who answers; `Yes.` is the result. */
     function withOthers() {
       const client = createEcho('s')
       const decided = Promise.withResolvers<void>()
@@ -271,7 +271,7 @@ describe('a chat that has to ask', () => {
       expect(io.printed()).toBe('Answered elsewhere.\nYes.\n')
     })
 
-    test('shows it also at the prompt, after the question was left unanswered', async () => {
+    test('also shows it at the prompt, after the question was left unanswered', async () => {
       const io = createTestIo()
       const { client, decide } = withOthers()
       let asked = 0

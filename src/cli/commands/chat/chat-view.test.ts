@@ -28,7 +28,7 @@ describe('the view of a chat', () => {
     )
   })
 
-  test('renders Markdown where there are styles, and what hides stays visible', () => {
+  test('renders Markdown with styles, and keeps hidden characters visible', () => {
     const said: ChatEvent[] = [
       { type: 'text', messageId: 'm', delta: '- **bo' },
       { type: 'text', messageId: 'm', delta: 'ld\x1b[2J**' },
@@ -44,7 +44,7 @@ describe('the view of a chat', () => {
     expect(terminals).toEqual(['• \x1b[1mbold\\u{1b}[2J\x1b[22m\n', '- **bold\\u{1b}[2J**\n', '- **bold\\u{1b}[2J**\n'])
   })
 
-  test('gives a pipe the answer alone', () => {
+  test('gives a pipe only the answer', () => {
     const io = createTestIo()
     const view = createChatView(io)
 
@@ -53,7 +53,7 @@ describe('the view of a chat', () => {
     expect([io.printed(), io.complained()]).toEqual(['It rains.\n', ''])
   })
 
-  test('ends a half line before it says what went wrong', () => {
+  test('ends an unfinished line before an error', () => {
     const io = createTestIo()
     const view = createChatView(io)
 
@@ -79,7 +79,7 @@ describe('the view of a chat', () => {
     { type: 'finished', outcome: 'success' },
   ]
 
-  test('dims a sub-agent on a terminal and puts its name in front; a pipe does not hear it', () => {
+  test('dims a sub-agent on a terminal and shows its name; a pipe leaves it out', () => {
     const shown = (terminal: boolean) => {
       const io = createTestIo({ terminal })
       const view = createChatView(io)
@@ -93,7 +93,7 @@ describe('the view of a chat', () => {
     expect(shown(false)).toBe('Four.\n')
   })
 
-  test('draws progress over itself, on a terminal that can do that', () => {
+  test('overwrites progress, on a terminal that can do that', () => {
     const shown = (options: Parameters<typeof createTestIo>[0]) => {
       const io = createTestIo(options)
       const view = createChatView(io)
@@ -109,7 +109,7 @@ describe('the view of a chat', () => {
     expect([shown({ terminal: true, env: { TERM: 'dumb' } }), shown({})]).toEqual(['Two.\n', 'Two.\n'])
   })
 
-  test('says which tool of the client nobody here runs', () => {
+  test('names the client tool that a chat cannot run', () => {
     const io = createTestIo()
     const view = createChatView(io)
 

@@ -50,7 +50,7 @@ describe('quarterdeck chat with a file', () => {
     expect((await readdir(cwd)).toSorted()).toEqual(['agent.yaml', 'answers.yaml'])
   })
 
-  test('works beside a server that has the data directory', async () => {
+  test('works beside a server that uses the data directory', async () => {
     const cwd = await scriptedAgent()
     const lock = lockDataDir(join(cwd, '.quarterdeck'))
     onTestFinished(() => lock.release())
@@ -67,7 +67,7 @@ describe('quarterdeck chat with a file', () => {
 
     const io = createTestIo({ cwd })
     await main(['sessions', 'list', '--json'], io)
-    // The reasoning of an answer is stored too but is no message to count.
+    // Reasoning is stored too, but does not count as a message.
     expect(JSON.parse(io.printed())).toMatchObject({ alias: 'work', agent: 'parrot', message_count: 4 })
   })
 
@@ -80,7 +80,7 @@ describe('quarterdeck chat with a file', () => {
     expect(err).toMatch(/^The answer failed: .+\n$/)
   })
 
-  test('at a terminal Ctrl-C stops the answer and the talk goes on', async () => {
+  test('at a terminal, Ctrl-C stops the answer and the chat goes on', async () => {
     const cwd = await scriptedAgent()
     const stdin = new PassThrough()
     const io = createTestIo({ cwd, stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
@@ -102,7 +102,7 @@ describe('quarterdeck chat with a file', () => {
     expect(io.printed()).toContain('Greet back.\nHello yourself.\n')
   })
 
-  test('SIGTERM stops the answer before it leaves, so that no run goes on for nobody', async () => {
+  test('SIGTERM cancels the run before the chat leaves', async () => {
     const cwd = await scriptedAgent()
     const io = createTestIo({ cwd, clock: createSystemClock() })
 
@@ -139,7 +139,7 @@ answers:
     parts: [{ text: Hello yourself. }]
 `
 
-/** A folder with an agent that has to ask before it pays, and with one that is only its sub-agent. */
+/** A folder with an agent that needs approval to pay, and its sub-agent. */
 async function gatedAgent(): Promise<string> {
   const cwd = await tempFolder()
   const model = 'model: { provider: scripted, script: answers.yaml, retries: 0 }\n'
@@ -164,11 +164,11 @@ pay.parameters = { type: 'object', properties: { amount: { type: 'number' } }, r
   return cwd
 }
 
-describe('quarterdeck chat with a tool that a person must allow', () => {
+describe('quarterdeck chat with a tool that needs approval', () => {
   const terminalIo = (cwd: string, stdin: PassThrough) =>
     createTestIo({ cwd, stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
 
-  /** Resolves when the person has been asked so often. */
+  /** Resolves when the person has been asked this many times. */
   async function askedTimes(io: TestIo, times: number): Promise<void> {
     while (io.printed().split('Allow it? ').length <= times) await new Promise((resolve) => setImmediate(resolve))
   }
@@ -211,12 +211,12 @@ describe('quarterdeck chat with a tool that a person must allow', () => {
       asks,
       asks,
       ...paid,
-      // It was said for the session, so that nobody is asked.
+      // Nobody is asked: the approval was for the session.
       ...paid,
     ])
   })
 
-  test('through a pipe says on stderr what waits, ends with 0, and a later talk can answer', async () => {
+  test('through a pipe says on stderr what waits, ends with 0, and a later chat can answer', async () => {
     const cwd = await gatedAgent()
 
     const { exitCode, out, err } = await chat(['-m', 'pay', '--session', 'work'], { cwd })
@@ -245,7 +245,7 @@ describe('quarterdeck chat with a tool that a person must allow', () => {
     expect(io.printed()).toContain('A person refused this call, so it was not run. Reason: Too much')
   })
 
-  test('that nobody kept cannot be answered any more, and says so', async () => {
+  test('without a session says that nobody can answer later', async () => {
     const cwd = await gatedAgent()
 
     expect(await chat(['-m', 'pay'], { cwd })).toMatchObject({
@@ -254,7 +254,7 @@ describe('quarterdeck chat with a tool that a person must allow', () => {
     })
   })
 
-  test('a sub-agent is nobody to talk to', async () => {
+  test('a sub-agent cannot be talked to', async () => {
     const cwd = await gatedAgent()
 
     expect(await chat(['--agent', 'helper', '-m', 'x'], { cwd })).toMatchObject({
@@ -264,7 +264,7 @@ describe('quarterdeck chat with a tool that a person must allow', () => {
   })
 })
 
-/** A server whose runs wait for an answer to `a1`, or go on after one. `decide` answers the answer. */
+/** A server whose first run waits for the approval `a1`. `decide` responds to the decision. */
 function askingServer(decide: Parameters<typeof startFakeServer>[0]) {
   const quarterdeck = { tool: 'pay', arguments: { amount: 5 }, risk: 'high', digest: 'd' }
   const pending = { approval_id: 'a1', tool_call_id: 'c1', ...quarterdeck }
@@ -331,7 +331,7 @@ The agent asks to call pay (risk high):
     expect(answers).toEqual([undefined, 'Bearer wrong', 'Bearer right'])
   })
 
-  test('says at once that nobody is there, before anything was written', async () => {
+  test('says at once that no server answers', async () => {
     const server = await startFakeServer((_, response) => void response.end())
     await server.close()
 
@@ -342,7 +342,7 @@ The agent asks to call pay (risk high):
     })
   })
 
-  test('answers with the operator’s token of the environment', async () => {
+  test('answers with the operator’s token from the environment', async () => {
     const server = await askingServer((_, response) => sendJson(response, 200, { continuation_run_id: 'second' }))
     onTestFinished(() => server.close())
     const stdin = new PassThrough()
@@ -356,7 +356,7 @@ The agent asks to call pay (risk high):
     expect(await left).toBe(0)
     expect(
       server.seen
-        // Whether somebody else answers is asked beside, and given up with the answer.
+        // Without the streams.
         .filter(({ path }) => !path.endsWith('/events'))
         .map(({ path, headers, body }) => [path.replace(/[0-9a-f-]{36}/, '…'), headers.authorization, body]),
     ).toEqual([
@@ -365,7 +365,7 @@ The agent asks to call pay (risk high):
     ])
   })
 
-  test('talks to its default agent with the token of the link or of the environment', async () => {
+  test('talks to the default agent with the token from the link or the environment', async () => {
     const server = await startFakeServer((request, response) =>
       request.method === 'POST'
         ? sendJson(response, 202, { run_id: 'r' })

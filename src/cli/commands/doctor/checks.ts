@@ -178,7 +178,7 @@ export async function checkDisk(dataDir: string): Promise<Check> {
 
 /** With a clock that is behind the stored data, new messages would come before old ones. */
 export async function checkClock(now: number, dataDir: string): Promise<Check> {
-  const mend = 'Set the clock, e.g. with NTP.'
+  const mend = 'Set the clock, for example with NTP.'
   const detail = new Date(now).toISOString()
   // Quarterdeck is younger than this day.
   if (now < Date.UTC(2026, 0, 1)) return { name: 'Clock', status: 'fail', detail: `${detail} is in the past`, mend }

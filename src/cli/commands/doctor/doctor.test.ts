@@ -24,7 +24,7 @@ const writeAgent = (cwd: string, model: string): Promise<void> =>
   writeFile(join(cwd, 'agent.yaml'), `name: crow\nmodel: ${model}\ninstructions: { inline: You repeat. }\n`)
 
 describe('quarterdeck doctor', () => {
-  test('finds everything well with the demo agent', async () => {
+  test('finds no problem with the demo agent', async () => {
     const cwd = await tempFolder()
 
     const { exitCode, out } = await doctor(cwd, '--port', '0')
@@ -43,7 +43,7 @@ ok    Clock   N
     )
   })
 
-  test('a missing key fails with the variable to set', async () => {
+  test('a missing key fails, naming the variable to set', async () => {
     const cwd = await tempFolder()
     await writeAgent(cwd, '{ provider: openai, name: gpt-x }')
 
@@ -77,7 +77,7 @@ ok    Clock   N
     ])
   })
 
-  test('the proxy on the way to the model is named, its password never', async () => {
+  test('names the proxy to the model, but never its password', async () => {
     const cwd = await tempFolder()
     const server = await startFakeServer((_, response) => void response.end('{"data":[]}'))
     const proxy = await openProxy(Number(new URL(server.url).port), { credentials: 'me:secret' })
@@ -102,7 +102,7 @@ ok    Clock   N
     expect(good.out + bad.out).not.toMatch(/secret|wrong/)
   })
 
-  test('a file with mistakes is quoted with its lines, and the machine is looked at all the same', async () => {
+  test('reports mistakes in a file with their lines, and still checks the machine', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), 'name: crow\nmodel: { provider: demo }\n')
 
@@ -119,7 +119,7 @@ ok    Clock   N
     expect(result.checks[1].detail).toMatch(/agent\.yaml:\d+:\d+ instructions: /)
   })
 
-  test('a port that somebody else has fails, one that a Quarterdeck has is a warning', async () => {
+  test('a port of another program fails, a port of a Quarterdeck is a warning', async () => {
     const cwd = await tempFolder()
     const other = createServer((socket) => socket.destroy())
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
@@ -166,7 +166,7 @@ describe('quarterdeck doctor with tools', () => {
     }
   }
 
-  test('says how many there are when modules load, documents are read and servers answer', async () => {
+  test('counts tools when modules load, documents are read and servers answer', async () => {
     const openapi = {
       openapi: '3.0.3',
       paths: { '/a': { get: { operationId: 'a' } }, '/b': { get: { operationId: 'b' } } },
@@ -199,7 +199,7 @@ describe('quarterdeck doctor with tools', () => {
     })
   })
 
-  test('says once what it finds again when a server has its list read anew', async () => {
+  test('reports a problem once even if the server’s list is read twice', async () => {
     const { checks } = await toolLines(
       {},
       `  - { type: mcp, name: fake, ${fakeServer('restless')}, allow: [pid, gone] }\n`,
@@ -210,7 +210,7 @@ describe('quarterdeck doctor with tools', () => {
     ])
   })
 
-  test('names every one that is not there, with a mend', async () => {
+  test('names every missing tool and how to fix it', async () => {
     const mend = 'Fix the tool in the agent file, or the file that it names.'
     const closed = await startFakeServer(() => {})
     await closed.close()
@@ -261,14 +261,14 @@ describe('quarterdeck doctor with tools', () => {
 })
 
 describe('the checks', () => {
-  test('a server that never says what it offers is not waited for, and is ended', async () => {
+  test('a server that never lists its tools is not waited for, and is stopped', async () => {
     const cwd = await tempFolder()
     await writeFile(
       join(cwd, 'agent.yaml'),
       `name: crow\nmodel: { provider: demo }\ninstructions: You repeat.\ntools: [{ type: mcp, name: fake, command: ${process.execPath}, args: [-e, 'require("fs").writeFileSync("pid", String(process.pid)); setInterval(() => {}, 1000)'] }]\n`,
     )
     const real = createSystemClock()
-    // Time that passes as soon as the process is there.
+    // The time passes as soon as the process runs.
     const started = async () => {
       while (!existsSync(join(cwd, 'pid'))) await new Promise((resolve) => setImmediate(resolve))
     }
@@ -310,7 +310,7 @@ describe('the checks', () => {
     ])
   })
 
-  test('a data directory may be free, in use, open to others, or no folder', async () => {
+  test('a data directory may be free, in use, readable by others, or not a folder', async () => {
     const folder = await tempFolder()
     const dataDir = join(folder, 'data')
     await mkdir(dataDir, { mode: 0o700 })
@@ -338,7 +338,7 @@ describe('the checks', () => {
     })
   })
 
-  test('a database that no server would start on is noticed', async () => {
+  test('finds a database that no server would start with', async () => {
     const dataDir = await tempFolder()
     await writeFile(join(dataDir, 'quarterdeck.db'), 'Dear diary, '.repeat(500))
 
@@ -349,7 +349,7 @@ describe('the checks', () => {
     lockDataDir(dataDir).release()
   })
 
-  test('a clock that is behind is noticed', async () => {
+  test('finds a clock that is behind', async () => {
     const folder = await tempFolder()
     const now = Date.UTC(2026, 10, 15)
     await writeFile(join(folder, 'quarterdeck.db'), '')

@@ -38,7 +38,7 @@ async function rows(text: string, more: Partial<BannerFacts> = {}): Promise<stri
 }
 
 describe('the banner', () => {
-  test('lists the agents that can be talked to, with their tools, and says nothing of approvals where none can be', async () => {
+  test('lists the agents with their tools, and leaves out approvals if no tool needs one', async () => {
     expect(
       await rows(`tools:
   - { ${PAGE}, effect: read }
@@ -51,7 +51,7 @@ describe('the banner', () => {
     ])
   })
 
-  test('says where approvals and the operator’s token are, where somebody may be asked', async () => {
+  test('says where approvals and the operator’s token are, if a tool may need approval', async () => {
     const agent = `tools: [{ ${PAGE}, effect: once }]\n`
     const approvals = '  Approvals   http://127.0.0.1:8000/approvals'
 
@@ -96,7 +96,7 @@ describe('the banner in a terminal', () => {
     expect(banner({ ...facts, protocols: ['rest'] }, createTestIo())).not.toContain('Open  ')
   })
 
-  test('fits a narrow terminal, addresses whole', () => {
+  test('fits a narrow terminal without breaking addresses', () => {
     const io = createTestIo({ terminal: true, env: { NO_COLOR: '1' } })
     io.stdout.columns = 40
     const tokens = { user: 'qd_user', operator: 'qd_operator' }
@@ -109,7 +109,7 @@ describe('the banner in a terminal', () => {
 describe('an agent', () => {
   const asks = async (text: string) => (await load(text)).some(mayAsk)
 
-  test('may ask where a rule of it or of a tool can say so', async () => {
+  test('may ask if one of its rules, or of a tool’s rules, can say so', async () => {
     expect([
       await asks(''),
       await asks(`tools: [{ ${PAGE}, effect: read }]`),
@@ -138,7 +138,7 @@ const v4 = (address: string, internal: boolean): NetworkInterfaceInfo => ({
 const interfaces = { lo: [v4('127.0.0.1', true)], eth0: [v4('192.168.1.7', false)] }
 
 describe('shownUrl', () => {
-  test('replaces "everywhere" by an address of this machine', () => {
+  test('replaces 0.0.0.0 and :: by an address of this machine', () => {
     expect(shownUrl('http://0.0.0.0:8000', interfaces)).toBe('http://192.168.1.7:8000')
     expect(shownUrl('https://[::]:8000', interfaces)).toBe('https://192.168.1.7:8000')
     expect(shownUrl('http://0.0.0.0:8000', {})).toBe('http://127.0.0.1:8000')

@@ -4,7 +4,7 @@ import { giveMemoryBack } from './give-memory-back.ts'
 
 const MB = 1024 * 1024
 
-/** A server that leaves `kept` resident when it is collected. */
+/** A server that keeps `kept` bytes after a collection. */
 function openServer(kept = 50 * MB) {
   const clock = createManualClock()
   const server = { resident: 100 * MB, activeRuns: 0, runsStarted: 0, connections: 0, collections: 0, clock }
@@ -20,7 +20,7 @@ function openServer(kept = 50 * MB) {
   return Object.assign(server, { stop })
 }
 
-test('what the start has left behind is collected once', async () => {
+test('collects what the start left behind, once', async () => {
   const server = openServer()
 
   await server.clock.advance(60_000)
@@ -28,7 +28,7 @@ test('what the start has left behind is collected once', async () => {
   expect([server.collections, server.resident]).toEqual([1, 50 * MB])
 })
 
-test('nothing is collected while runs execute, or come and go', async () => {
+test('collects nothing while runs are active, or come and go', async () => {
   const server = openServer()
   server.activeRuns = 1
   await server.clock.advance(10_000)
@@ -44,7 +44,7 @@ test('nothing is collected while runs execute, or come and go', async () => {
   expect(server.collections).toBe(1)
 })
 
-test('what readers leave behind that go long after their run is collected too', async () => {
+test('also collects after readers that leave long after their run', async () => {
   const server = openServer()
   await server.clock.advance(10_000)
   server.runsStarted = 1
@@ -64,7 +64,7 @@ test('what readers leave behind that go long after their run is collected too', 
   expect([server.collections, server.resident]).toEqual([3, 50 * MB])
 })
 
-test('a pause between runs is no end', async () => {
+test('a short pause between runs is not enough', async () => {
   const server = openServer()
   await server.clock.advance(10_000)
   server.resident = 100 * MB
@@ -76,7 +76,7 @@ test('a pause between runs is no end', async () => {
   expect(server.collections).toBe(1)
 })
 
-test('a burst that has left something is collected, one that has not is not', async () => {
+test('collects after a burst that left something behind, and not after one that did not', async () => {
   const server = openServer()
   await server.clock.advance(10_000)
 
@@ -91,7 +91,7 @@ test('a burst that has left something is collected, one that has not is not', as
   expect(server.collections).toBe(2)
 })
 
-test('what could not be given back is not tried again', async () => {
+test('does not try again what could not be given back', async () => {
   const server = openServer(100 * MB)
   for (let burst = 0; burst < 5; burst += 1) {
     server.runsStarted += 1
@@ -101,7 +101,7 @@ test('what could not be given back is not tried again', async () => {
   expect(server.collections).toBe(1)
 })
 
-test('it ends with the server', async () => {
+test('stops with the server', async () => {
   const server = openServer()
 
   server.stop()

@@ -15,7 +15,7 @@ async function takePort(): Promise<number> {
 }
 
 describe('a port in use', () => {
-  test('is recognised under an error of ours', () => {
+  test('is recognised inside one of our errors', () => {
     const cause = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' })
 
     expect(isPortInUse(cause)).toBe(true)
@@ -24,7 +24,7 @@ describe('a port in use', () => {
     expect(isPortInUse('EADDRINUSE')).toBe(false)
   })
 
-  test('names who has it and a free one to take', async () => {
+  test('names the process and a free port', async () => {
     const port = await takePort()
 
     const error = await portInUse(['127.0.0.1'], port, async () => ({ pid: 7, command: 'node other.js' }))
@@ -36,7 +36,7 @@ describe('a port in use', () => {
     expect(error.mend).toEqual([expect.stringMatching(/^This port is free: --port \d+$/)])
   })
 
-  test('is content when the holder cannot be seen or no port is left', async () => {
+  test('works if the process cannot be seen or no port is free', async () => {
     const error = await portInUse(['127.0.0.1'], 65_535, async () => null)
 
     expect([error.message, error.mend]).toEqual([
@@ -52,16 +52,16 @@ describe('free ports', () => {
     expect(await takenHost(['127.0.0.2', '127.0.0.1'], await takePort())).toBe('127.0.0.1')
   })
 
-  test('the one that is found lies behind the taken one and can be listened on', async () => {
+  test('finds a higher port that can be listened on', async () => {
     const taken = await takePort()
-    // Nobody has the second address: it is kept for examples.
+    // No machine has the second address: it is reserved for examples.
     const free = await findFreePort(['127.0.0.1', '2001:db8::1'], taken)
 
     expect(free).toBeGreaterThan(taken)
     expect(await takenHost(['127.0.0.1'], free ?? 0)).toBeNull()
   })
 
-  test('there is none behind the last', async () => {
+  test('there is none after the last port', async () => {
     expect(await findFreePort(['127.0.0.1'], 65_535)).toBeNull()
   })
 })
@@ -87,7 +87,7 @@ const row = (local: string, state: string, inode: number): string =>
   `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000  1000        0 ${inode} 1 0 100 0 0 10 0\n`
 
 describe('findPortHolder', () => {
-  test('names the process that listens, not one that merely talks through the port', async () => {
+  test('names the process that listens, not one that only connects', async () => {
     const proc = await makeProc(
       { tcp: row('0100007F:1F40', '01', 11) + row('0100007F:1F40', '0A', 12), tcp6: '' },
       {
@@ -99,7 +99,7 @@ describe('findPortHolder', () => {
     expect(await findPortHolder(8000, proc)).toEqual({ pid: 200, command: 'node other.js' })
   })
 
-  test('looks at IPv6 too and keeps a hostile command line on one line', async () => {
+  test('also reads IPv6, and keeps a hostile command line on one line', async () => {
     const proc = await makeProc(
       { tcp6: row('00000000000000000000000000000000:0050', '0A', 5) },
       { '9': { inode: 5, command: `evil\0\x1b[2J\nsecond\0${'x'.repeat(200)}` } },
@@ -109,7 +109,7 @@ describe('findPortHolder', () => {
     expect(holder).toEqual({ pid: 9, command: `evil \\u{1b}[2J second ${'x'.repeat(57)}…` })
   })
 
-  test('is silent about what it cannot see', async () => {
+  test('finds nothing if it cannot see the process', async () => {
     const proc = await makeProc({ tcp: row('0100007F:1F40', '0A', 12) }, {})
 
     expect(await findPortHolder(8000, proc)).toBeNull()

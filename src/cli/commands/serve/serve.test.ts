@@ -21,7 +21,7 @@ async function takePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** An app that listens nowhere; what it was given is kept. */
+/** An app that does not listen. Records its arguments. */
 function fakeApp(url: string, madeTokens: MadeTokens | null) {
   const started: Parameters<StartApp>[] = []
   const start: StartApp = async (...given) => {
@@ -43,7 +43,7 @@ describe('quarterdeck serve', () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('ends with %s before it is ready, too', async (signal, code) => {
+  ] as const)('also ends with %s before it is ready', async (signal, code) => {
     const io = serverIo({ cwd: await tempFolder() })
     const { promise: starting, resolve } = Promise.withResolvers<void>()
     const start: StartApp = () => {
@@ -58,7 +58,7 @@ describe('quarterdeck serve', () => {
     expect([await ended, io.printed()]).toEqual([code, ''])
   })
 
-  test('serves the agent of the folder, says where, and stops with 0', async () => {
+  test('serves the agent of the folder, prints its address, and stops with 0', async () => {
     const cwd = await tempFolder()
     await writeFile(
       join(cwd, 'agent.yaml'),
@@ -105,7 +105,7 @@ describe('quarterdeck serve', () => {
     await expect(fetch(`${url}/health`)).rejects.toThrow()
   })
 
-  test('where programs read standard error it is JSON from the first line to the last', async () => {
+  test('writes only JSON to standard error if a program reads it', async () => {
     const io = serverIo({ cwd: await tempFolder() })
     const { start } = fakeApp('http://192.0.2.1:8000', null)
     const stopped = serve({ files: [], flags: { host: '192.0.2.1' } }, '1.2.3', start, io)
@@ -127,7 +127,7 @@ describe('quarterdeck serve', () => {
     ])
   })
 
-  test('a port in use: exit 69, who has it, and a free one', async () => {
+  test('a port in use: exit 69, with the process and a free port', async () => {
     const cwd = await tempFolder()
     const port = await takePort()
     const io = serverIo({ cwd })
@@ -154,7 +154,7 @@ describe('quarterdeck serve', () => {
     expect(io.complained()).toContain(`Another Quarterdeck uses the data directory ${join(cwd, '.quarterdeck')}.`)
   })
 
-  test('everything that is wrong in files and flags at once: exit 2', async () => {
+  test('reports all mistakes in files and flags together: exit 2', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), 'name: parrot\nmodell: demo\n')
     const io = serverIo({ cwd })
@@ -166,7 +166,7 @@ describe('quarterdeck serve', () => {
     expect(io.complained()).toContain('agent.yaml:2:1 modell: unknown key. Did you mean model?')
   })
 
-  test('tokens that were just made are shown, and beyond this machine the link of the page', async () => {
+  test('shows new tokens, and a link to the page if other machines can reach it', async () => {
     const cwd = await tempFolder()
     const show = async (made: MadeTokens | null, host: string) => {
       const io = serverIo({ cwd })
@@ -193,7 +193,7 @@ describe('quarterdeck serve', () => {
     expect((await show(null, '192.0.2.1')).printed()).not.toContain('token')
   })
 
-  test('--open shows the page to the person, and no token to those who can list processes', async () => {
+  test('--open opens the page, and shows no token in the list of processes', async () => {
     const cwd = await tempFolder()
     const opened = async (flags: Parameters<typeof serve>[0]['flags']) => {
       const io = serverIo({ cwd })

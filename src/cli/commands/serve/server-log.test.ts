@@ -28,7 +28,7 @@ const TOOLS = `
 `
 
 describe('the server’s log', () => {
-  test('masks what the configuration of tools holds, and leaves words that are no secret', async () => {
+  test('masks secrets in the configuration of tools, and nothing else', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), `name: clerk\nmodel: ${MODEL}\ninstructions: You help.\ntools:${TOOLS}`)
     const io = createTestIo({ cwd })
@@ -45,7 +45,7 @@ describe('the server’s log', () => {
     })
   })
 
-  test('is words at a terminal, every line with its ids on demand, and JSON everywhere else', async () => {
+  test('is text at a terminal, with ids on demand, and JSON everywhere else', async () => {
     const cwd = await tempFolder()
     const written = (terminal: boolean, flags: SettingFlags = {}, verbose = false) => {
       const io = createTestIo({ cwd, terminal, env: { NO_COLOR: '1' } })

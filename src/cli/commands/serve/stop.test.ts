@@ -23,11 +23,11 @@ function recordingLogger(): Logger & { lines: [string, LogFields | undefined][] 
   return { ...silentLogger, error: (message, fields) => void lines.push([message, fields]), lines }
 }
 
-/** Lets what is already decided happen. */
+/** Lets pending promises settle. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('stopping a server', () => {
-  test('the first signal drains, says what it waits for and ends with 0', async () => {
+  test('after the first signal it drains, says what it waits for and ends with 0', async () => {
     const io = createTestIo()
     const { server, closes, closed } = createServer(2)
 
@@ -42,7 +42,7 @@ describe('stopping a server', () => {
     ])
   })
 
-  test('an idle server has nothing to explain', async () => {
+  test('an idle server stops silently', async () => {
     const io = createTestIo()
     const { server, closed } = createServer()
 
@@ -69,7 +69,7 @@ describe('stopping a server', () => {
     }
   })
 
-  test('an unexpected failure is logged, the store flushed, and the code is 70', async () => {
+  test('logs an unexpected failure, flushes the store and ends with 70', async () => {
     const io = createTestIo({ clock: { now: () => 0, mono: () => 0, after: () => () => {}, soon: setImmediate } })
     const log = recordingLogger()
     const { server, closes, closed } = createServer(3)
@@ -92,7 +92,7 @@ describe('stopping a server', () => {
     ])
   })
 
-  test('a store that hangs after a failure is not waited for longer than two seconds', async () => {
+  test('waits at most two seconds for a store that hangs after a failure', async () => {
     const waits: number[] = []
     const io = createTestIo({
       clock: {
@@ -113,7 +113,7 @@ describe('stopping a server', () => {
     expect([await stopped, waits]).toEqual([70, [2000]])
   })
 
-  test('a close that fails is logged and ends with 70', async () => {
+  test('logs a close that fails and ends with 70', async () => {
     const io = createTestIo()
     const log = recordingLogger()
     const { server, failed } = createServer()

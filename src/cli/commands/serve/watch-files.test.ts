@@ -5,7 +5,7 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { type WatchTargets, watchFiles } from './watch-files.ts'
 
-/** Watches, and gives one report after the other. */
+/** Watches, and returns one report after the other. */
 function watching(targets: Partial<WatchTargets>) {
   const reports: string[][] = []
   const problems: string[] = []
@@ -33,7 +33,7 @@ function watching(targets: Partial<WatchTargets>) {
 }
 
 describe('watching files', () => {
-  test('what is changed, made, replaced or removed at the same time is one report', async () => {
+  test('reports files that change, appear or disappear together once', async () => {
     const folder = await tempFolder()
     const path = (name: string) => join(folder, name)
     for (const name of ['a.yaml', 'b.md', 'c.ts', 'same.txt']) await writeFile(path(name), 'old')
@@ -49,7 +49,7 @@ describe('watching files', () => {
     expect(problems).toEqual([])
   })
 
-  test('new folders are watched too, with what is in them already', async () => {
+  test('also watches new folders, with the files in them', async () => {
     const folder = await tempFolder()
     const { next } = watching({ folders: [folder] })
 
@@ -61,20 +61,20 @@ describe('watching files', () => {
     expect(await next()).toEqual([join(folder, 'deep', 'er', 'a.yaml')])
   })
 
-  test('hidden files, packages, logs, databases and what is to be ignored are left out', async () => {
+  test('leaves out hidden files, packages, logs, databases and ignored paths', async () => {
     const folder = await tempFolder()
     for (const name of ['data', 'node_modules', '.git']) await mkdir(join(folder, name))
     const { next } = watching({ folders: [folder], files: [join(folder, '.env')], ignore: [join(folder, 'data')] })
 
     const noise = ['data/x.yaml', 'node_modules/x.js', '.git/x', '.x.swp', 'x.yaml~', 'x.log', 'x.db', 'x.db-wal']
     for (const name of noise) await writeFile(join(folder, name), 'noise')
-    // Behind the noise, so that it would be in the same report.
+    // After the noise, so that it would be in the same report.
     await writeFile(join(folder, '.env'), 'A=1')
 
     expect(await next()).toEqual([join(folder, '.env')])
   })
 
-  test('a file elsewhere is watched alone, also before it is there', async () => {
+  test('watches a single file elsewhere, also before it exists', async () => {
     const folder = await tempFolder()
     const { next } = watching({ files: [join(folder, 'prompt.md')] })
 
@@ -84,7 +84,7 @@ describe('watching files', () => {
     expect(await next()).toEqual([join(folder, 'prompt.md')])
   })
 
-  test('other targets: a change that was not reported yet is not lost, and what is new is taken as it is', async () => {
+  test('new targets lose no unreported change, and new files count as unchanged', async () => {
     const folder = await tempFolder()
     await mkdir(join(folder, 'a'))
     await mkdir(join(folder, 'b'))

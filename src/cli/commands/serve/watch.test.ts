@@ -17,7 +17,7 @@ const agent = (name: string, more = ''): string =>
   `name: ${name}\nmodel: { provider: demo }\ninstructions: Hi.\n${more}`
 
 describe('serve --watch', () => {
-  /** Notes what starts and ends; `refuse` fails the starts of an agent of that name. */
+  /** Records starts and ends. Agents in `refuse` fail to start. */
   async function watched(cwd: string, refuse: Set<string>, started = async () => {}) {
     const life: string[] = []
     const start: StartApp = async ({ agents, settings }, _log, _io, reload) => {
@@ -35,7 +35,7 @@ describe('serve --watch', () => {
         doors: ['ag-ui'],
       }
     }
-    // No time passes for it, however busy the machine is.
+    // Its clock stands still, however busy the machine is.
     const io = createTestIo({ cwd, clock: { ...createSystemClock(), mono: () => 0 } })
     const flags = { port: '0', 'log.level': 'silent' }
     const stopped = serve({ files: [], flags, watch: true }, '1.2.3', start, io)
@@ -43,7 +43,7 @@ describe('serve --watch', () => {
     return { io, life, stopped }
   }
 
-  test('starts anew on the port that it had; a change that is wrong changes nothing', async () => {
+  test('restarts on the same port, and ignores a change that cannot be used', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
     const { io, life, stopped } = await watched(cwd, new Set())
@@ -71,7 +71,7 @@ describe('serve --watch', () => {
     )
   })
 
-  test('an agent file that goes away for a while is not replaced by the demo agent', async () => {
+  test('does not replace a missing agent file by the demo agent', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
     const { io, life, stopped } = await watched(cwd, new Set())
@@ -87,7 +87,7 @@ describe('serve --watch', () => {
     expect(io.complained()).toContain('The agent file is missing.')
   })
 
-  test('what a start would refuse does not stop the server that is there', async () => {
+  test('a change that a start would refuse does not stop the server', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
     const { io, life, stopped } = await watched(cwd, new Set())
@@ -101,7 +101,7 @@ describe('serve --watch', () => {
     expect(io.complained()).toMatch(/agent\.yaml:2:8 model: provider: openai needs a key\./)
   })
 
-  test('what the server writes beside the agent starts it anew a few times at most', async () => {
+  test('restarts at most a few times for files that the server itself writes', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
     const { io, life, stopped } = await watched(cwd, new Set(), () =>
@@ -118,7 +118,7 @@ describe('serve --watch', () => {
     expect(life.filter((line) => line.startsWith('start raven'))).toHaveLength(1)
   })
 
-  test('a file that the output goes to is not watched', async () => {
+  test('does not watch the file that receives its output', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
     await using out = await open(join(cwd, 'out.txt'), 'w')
@@ -133,7 +133,7 @@ describe('serve --watch', () => {
     ]).toEqual([[cwd], true, false])
   })
 
-  test('what cannot be started gives way to what was there before, and without that the next change is tried', async () => {
+  test('falls back to the old configuration if the new one cannot start, and then tries the next change', async () => {
     const cwd = await tempFolder()
     await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
     const refuse = new Set(['raven'])
@@ -159,7 +159,7 @@ describe('serve --watch', () => {
     ])
   })
 
-  test('instructions outside of the folder, and files that are still missing, are watched', async () => {
+  test('watches instructions outside the folder, and files that do not exist yet', async () => {
     const cwd = await tempFolder()
     const shared = await tempFolder()
     const prompt = join(shared, 'prompt.md')
@@ -230,7 +230,7 @@ describe('quarterdeck serve --watch as a process', () => {
     }
   `
 
-  test('keeps port and sessions, and loads function modules and what they import anew', async () => {
+  test('keeps port and sessions, and loads function modules and their imports again', async () => {
     const cwd = await tempFolder()
     await mkdir(join(cwd, 'tools'))
     await writeFile(join(cwd, 'tools', 'greet.ts'), toolModule('good morning'))

@@ -3,7 +3,7 @@ import { archiveLine, sampleSession } from '../../testing/sample-session.ts'
 import { archiveHeader, readArchiveHeader, readArchiveLine } from './session-archive.ts'
 
 describe('an archive of sessions', () => {
-  test('gives back what was written', () => {
+  test('is read as it was written', () => {
     const session = sampleSession(1)
 
     readArchiveHeader(archiveHeader(Date.UTC(2026, 10, 15)))
@@ -19,7 +19,7 @@ describe('an archive of sessions', () => {
     })
   })
 
-  test('is told apart from other files and from archives of later versions', () => {
+  test('is not confused with other files or archives of later versions', () => {
     for (const line of ['', 'hello', '[]', '{"archive":"other","version":1}']) {
       expect(() => readArchiveHeader(line)).toThrow('This file was not written by `quarterdeck sessions export`')
     }
@@ -28,7 +28,7 @@ describe('an archive of sessions', () => {
     )
   })
 
-  test('of version 1 is read: nobody waited then, and each session had one agent', () => {
+  test('of version 1 is read too, without waits and with one agent per session', () => {
     const { waits: _waits, session, ...rest } = sampleSession(1)
     const { activeAgent: _activeAgent, ...old } = session
 

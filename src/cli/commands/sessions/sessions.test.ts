@@ -20,12 +20,12 @@ async function sessions(cwd: string, args: string[], stdin = '') {
 }
 
 describe('quarterdeck sessions', () => {
-  test('exports byte for byte what was imported, of every owner and also what lists leave out', async () => {
+  test('exports exactly what was imported, of all users and including hidden sessions', async () => {
     const cwd = await tempFolder()
     const unlisted = sampleSession(3)
     unlisted.session.unlisted = true
     const anns = sampleSession(2, 'ann')
-    // A run that has not begun is named by no entry of the log.
+    // No log entry names a run that has not started.
     const queued = { status: 'queued', startedAt: null, finishedAt: null, firstSeq: null, lastSeq: null } as const
     const id = '0199a000-0000-7000-8003-000000000002'
     anns.runs = [...anns.runs, ...anns.runs.slice(1).map((run) => ({ ...run, ...queued, id, wireId: id, usage: [] }))]
@@ -40,7 +40,7 @@ describe('quarterdeck sessions', () => {
     })
   })
 
-  test('exports chosen sessions by id or name, into a new file for its owner alone', async () => {
+  test('exports chosen sessions by id or name, into a new private file', async () => {
     const cwd = await tempFolder()
     await sessions(cwd, ['import', '-'], archive(sampleSession(1), sampleSession(2), sampleSession(3)))
 
@@ -60,7 +60,7 @@ describe('quarterdeck sessions', () => {
     })
   })
 
-  test('a name that several owners use needs the owner', async () => {
+  test('a name that several users have needs the user', async () => {
     const cwd = await tempFolder()
     const anns = sampleSession(2, 'ann')
     anns.session.alias = 'talk-1'
@@ -80,7 +80,7 @@ describe('quarterdeck sessions', () => {
     })
   })
 
-  test('refuses to import what exists and takes the rest', async () => {
+  test('refuses to import existing sessions and imports the rest', async () => {
     const cwd = await tempFolder()
     await sessions(cwd, ['import', '-'], archive(sampleSession(1)))
     const changed = sampleSession(1)
@@ -95,7 +95,7 @@ describe('quarterdeck sessions', () => {
     expect((await sessions(cwd, ['export'])).out).toBe(archive(sampleSession(1), sampleSession(2)))
   })
 
-  test('stops at a damaged line and says what it has taken', async () => {
+  test('stops at a damaged line and says how many it has imported', async () => {
     const cwd = await tempFolder()
 
     expect(
@@ -114,7 +114,7 @@ describe('quarterdeck sessions', () => {
     })
   })
 
-  test('lists sessions, the one used last first, and whose they are unless that was asked for', async () => {
+  test('lists sessions, the most recently used first, with a column OWNER unless --owner is given', async () => {
     const cwd = await tempFolder()
     const unlisted = sampleSession(4)
     unlisted.session.unlisted = true
@@ -155,7 +155,7 @@ describe('quarterdeck sessions', () => {
     })
   })
 
-  test('purges what is older than asked, and a dry run shows just that', async () => {
+  test('purges old sessions, and a dry run lists the same ones', async () => {
     const cwd = await tempFolder()
     const unlisted = sampleSession(60)
     unlisted.session.unlisted = true
@@ -184,7 +184,7 @@ describe('quarterdeck sessions', () => {
     })
   })
 
-  test('a copy of older data is brought up to date and read, unless a server of that version uses it', async () => {
+  test('upgrades and reads older data, unless a server of that version uses it', async () => {
     const cwd = await tempFolder()
     const dataDir = join(cwd, '.quarterdeck')
     await mkdir(dataDir, { mode: 0o700 })
@@ -205,7 +205,7 @@ describe('quarterdeck sessions', () => {
     expect(await sessions(cwd, ['list'])).toEqual({ exitCode: 0, out: '', err: 'There are no sessions.\n' })
   })
 
-  test('makes no data directory where there is none to read', async () => {
+  test('creates no data directory where there is none to read', async () => {
     const cwd = await tempFolder()
 
     for (const args of [['list'], ['export'], ['purge', '--older-than', '1d']]) {

@@ -1,4 +1,4 @@
-// What `quarterdeck test` makes of results: the table, the bar, JUnit and JSON.
+// The outputs of `quarterdeck test`: the table, the bar, JUnit and JSON.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -86,7 +86,7 @@ greets  passed  N.N s       0
     expect(exitCode).toBe(0)
   })
 
-  test('a case answers what a person is asked, with arguments of its own', async () => {
+  test('a case answers approvals, with its own arguments', async () => {
     const cwd = await project(`
   - { name: pays less, input: Pay, approvals: [{ tool: pay, arguments: { amount: 4 } }], contains: Paid. }
   - { name: is refused, input: Pay, approvals: [{ tool: pay, decision: reject }], contains: Paid. }
@@ -103,7 +103,7 @@ greets  passed  N.N s       0
     expect([exitCode, JSON.parse(out)]).toMatchObject([0, { passed: 2 }])
   })
 
-  test('says what to do where there is no agent', async () => {
+  test('says what to do if there is no agent', async () => {
     expect(await run(await tempFolder(), [])).toMatchObject({
       exitCode: 2,
       err: expect.stringMatching(
@@ -156,7 +156,7 @@ greets  passed  N.N s       0
     expect(await readFile(join(cwd, 'out', 'junit.xml'), 'utf8')).toContain('tests="4" failures="3"')
   })
 
-  test('--filter chooses, --timeout ends what hangs', async () => {
+  test('--filter selects cases, --timeout ends a case that hangs', async () => {
     const cwd = await project('  - { name: Sleeps long, input: Sleep }\n  - { name: greets, input: Hi }\n')
 
     const { exitCode, out } = await run(cwd, ['--filter', 'sleeps', '--timeout', '200ms'])
@@ -166,7 +166,7 @@ greets  passed  N.N s       0
     expect(out).not.toContain('greets')
   })
 
-  test('Ctrl-C stops and shows what there is: exit 130', async () => {
+  test('Ctrl-C stops and shows the results so far: exit 130', async () => {
     const cwd = await project('  - { name: greets, input: Hi }\n  - { name: sleeps, input: Sleep }\n')
     const io = createTestIo({ cwd, clock: createSystemClock(), terminal: true, env: { NO_COLOR: '1' } })
 

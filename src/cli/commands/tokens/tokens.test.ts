@@ -15,7 +15,7 @@ async function run(args: string[], options: TestIoOptions & { cwd: string }) {
   return { exitCode, out: io.printed(), err: io.complained() }
 }
 
-/** A server with the folder's data directory; ends with the test. */
+/** A server on the folder's data directory. It ends with the test. */
 async function serve(cwd: string, options: Partial<TestIoOptions> & { flags?: string[] } = {}) {
   const { flags = [], ...more } = options
   const io = createTestIo({ cwd, clock: createSystemClock(), ...more })
@@ -41,20 +41,23 @@ const shownIn = (text: string) => ({
 })
 
 describe('before the first start', () => {
-  test.each([[''], ['data_dir: kept\n']])('an agent’s folder has its first token made (%j)', async (settings) => {
-    const cwd = await tempFolder()
-    await writeFile(join(cwd, 'agent.yaml'), 'name: crow\nmodel: { provider: demo }\ninstructions: Hi.\n')
-    if (settings !== '') await writeFile(join(cwd, 'quarterdeck.yaml'), settings)
+  test.each([[''], ['data_dir: kept\n']])(
+    'creates the first token in the folder of an agent (%j)',
+    async (settings) => {
+      const cwd = await tempFolder()
+      await writeFile(join(cwd, 'agent.yaml'), 'name: crow\nmodel: { provider: demo }\ninstructions: Hi.\n')
+      if (settings !== '') await writeFile(join(cwd, 'quarterdeck.yaml'), settings)
 
-    const made = await run(['tokens', 'create', '--role', 'operator'], { cwd })
-    const { url } = await serve(cwd)
+      const made = await run(['tokens', 'create', '--role', 'operator'], { cwd })
+      const { url } = await serve(cwd)
 
-    expect([made.exitCode, await status(url, made.out.trim())]).toEqual([0, 200])
-  })
+      expect([made.exitCode, await status(url, made.out.trim())]).toEqual([0, 200])
+    },
+  )
 })
 
 describe('a start', () => {
-  test('at a terminal makes both tokens and shows them, once', async () => {
+  test('at a terminal creates both tokens and shows them once', async () => {
     const cwd = await tempFolder()
     const first = await serve(cwd, { terminal: true, env: { NO_COLOR: '1' } })
     const { talk, decide } = shownIn(first.io.printed())
@@ -68,7 +71,7 @@ describe('a start', () => {
     expect(await readdir(join(cwd, '.quarterdeck'))).not.toContain('tokens.json')
   })
 
-  test('takes no token that a tool has planted in the data directory, neither at once nor after a restart', async () => {
+  test('never accepts a token that a tool put into the data directory', async () => {
     const cwd = await tempFolder()
     const env = { QUARTERDECK_OPERATOR_TOKEN: 'operator-token-that-is-set' }
     const plant = () => {
@@ -90,7 +93,7 @@ describe('a start', () => {
     expect(second.io.complained()).toContain('tokens.json in the data directory is no longer read')
   })
 
-  test('elsewhere makes none, and prints no link', async () => {
+  test('without a terminal creates no tokens and prints no link', async () => {
     const cwd = await tempFolder()
     const { io } = await serve(cwd, { flags: ['--auth', 'token'] })
 
@@ -102,7 +105,7 @@ describe('a start', () => {
     expect(lines.length).toBe(1)
   })
 
-  test('beyond this machine without any token ends with 2 and the line that helps', async () => {
+  test('reachable by other machines without a token ends with 2 and says what to do', async () => {
     const cwd = await tempFolder()
 
     const { stopped, io } = await serve(cwd, { flags: ['--host', '0.0.0.0'] })
@@ -116,7 +119,7 @@ describe('a start', () => {
 })
 
 describe('quarterdeck tokens while no server runs', () => {
-  test('makes a token that the next start takes, lists and revokes it, and the audit trail says so', async () => {
+  test('creates a token that the next start accepts, lists it, revokes it, and writes audit entries', async () => {
     const cwd = await tempFolder()
     await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
 
@@ -147,7 +150,7 @@ describe('quarterdeck tokens while no server runs', () => {
     expect((await run(['audit', 'verify'], { cwd })).exitCode).toBe(0)
   })
 
-  test('a folder that nobody named and that is not there is not made', async () => {
+  test('does not create a folder that nobody named', async () => {
     const cwd = await tempFolder()
 
     expect(await run(['tokens', 'create', '--role', 'user'], { cwd })).toMatchObject({ exitCode: 2, out: '' })
@@ -177,13 +180,13 @@ describe('quarterdeck tokens while no server runs', () => {
     [['create', '--role', 'user', '--user', 'a b'], '1 to 64 letters, digits or _'],
     [['create', '--role', 'user', '--name', 'x'.repeat(65)], 'at most 64 printable characters'],
     [['list', '--url', 'ftp://x'], 'is not the address of a server'],
-  ])('%j is a wrong use', async (args, message) => {
+  ])('%j is refused as wrong usage', async (args, message) => {
     const { exitCode, err } = await run(['tokens', ...args], { cwd: await tempFolder() })
 
     expect([exitCode, err]).toEqual([2, expect.stringContaining(message)])
   })
 
-  test('a tokens.json of an older version is left to the server', async () => {
+  test('leaves a tokens.json of an older version to the server', async () => {
     const cwd = await tempFolder()
     const old = join(cwd, '.quarterdeck', 'tokens.json')
     await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
@@ -205,7 +208,7 @@ describe('quarterdeck tokens against a running server', () => {
     return { url, stop, env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR } }
   }
 
-  test('asks it, with the operator’s token of the environment', async () => {
+  test('ask it, with the operator’s token from the environment', async () => {
     const cwd = await tempFolder()
     const { url, env } = await running(cwd)
 
@@ -218,7 +221,7 @@ describe('quarterdeck tokens against a running server', () => {
     expect(await status(url, out.trim())).toBe(401)
   })
 
-  test('asks the person for the token, and does not show it', async () => {
+  test('ask the person for the token, and do not show it', async () => {
     const cwd = await tempFolder()
     const { url } = await running(cwd)
     const stdin = new PassThrough()
@@ -247,7 +250,7 @@ describe('quarterdeck tokens against a running server', () => {
     })
   })
 
-  test('sends the operator’s token to the server of the data directory, never to whoever has the usual port', async () => {
+  test('send the operator’s token to the server of the data directory, never to another process on the usual port', async () => {
     const cwd = await tempFolder()
     const stranger = await startFakeServer((_request, response) => void response.end('{}'))
     onTestFinished(() => stranger.close())
@@ -256,7 +259,7 @@ describe('quarterdeck tokens against a running server', () => {
       run(['tokens', 'list', ...args], { cwd, env: { ...env, QUARTERDECK_PORT: new URL(stranger.url).port } })
 
     expect(await list([])).toMatchObject({ exitCode: 0 })
-    // One that has told nothing: an agent that is served in the process of a chat.
+    // A server without a known address: an agent that a chat serves.
     const lock = lockDataDir(join(cwd, 'other'))
     onTestFinished(() => lock.release())
     expect(await list(['--data-dir', 'other'])).toMatchObject({
@@ -268,7 +271,7 @@ describe('quarterdeck tokens against a running server', () => {
     expect(url).not.toBe(stranger.url)
   })
 
-  test('does not trust the address of a server that was killed, once another has begun to start', async () => {
+  test('do not trust the address of a killed server once another one starts', async () => {
     const cwd = await tempFolder()
     const stranger = await startFakeServer((_request, response) => void response.end('{}'))
     onTestFinished(() => stranger.close())
@@ -287,7 +290,7 @@ describe('quarterdeck tokens against a running server', () => {
     expect(stranger.seen).toEqual([])
   })
 
-  test('waits for another command, and both do their work', async () => {
+  test('wait for another command, and both succeed', async () => {
     const cwd = await tempFolder()
     const create = () => run(['tokens', 'create', '--role', 'user', '--data-dir', 'data'], { cwd })
 
@@ -298,7 +301,7 @@ describe('quarterdeck tokens against a running server', () => {
     expect(listed.out.trim().split('\n').length).toBe(3)
   })
 
-  test('sends no operator’s token over an open line', async () => {
+  test('send no operator’s token over plain http to another machine', async () => {
     const env = { QUARTERDECK_OPERATOR_TOKEN: OPERATOR }
     const list = async (url: string) => run(['tokens', 'list', '--url', url], { cwd: await tempFolder(), env })
 
