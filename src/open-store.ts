@@ -14,7 +14,7 @@ export { lockDataDir }
 
 export const databaseIn = (dataDir: string): string => join(dataDir, 'quarterdeck.db')
 
-export interface OpenStoreOptions extends Pick<SqliteOptions, 'fatal' | 'damaged'> {
+interface OpenStoreOptions extends Pick<SqliteOptions, 'fatal' | 'damaged'> {
   dataDir: string
   /** Keeps nothing on disk. */
   inMemory?: boolean

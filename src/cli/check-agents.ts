@@ -12,7 +12,7 @@ import { lookAtTools } from './commands/doctor/tool-checks.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { Io } from './terminal/io.ts'
 
-export interface AgentCheckDeps {
+interface AgentCheckDeps {
   version: string
   io: Io
   /** A new number each time the files of function tools have changed. */

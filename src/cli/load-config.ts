@@ -16,7 +16,7 @@ import type { AgentDefinition } from '../domain/agent.ts'
 import { exposedFolders } from './exposed-folders.ts'
 import type { Io } from './terminal/io.ts'
 
-export interface ConfigRequest {
+interface ConfigRequest {
   /** Agent files or folders. None: the agent of this folder, otherwise the one that the environment describes. */
   files: readonly string[]
   flags: SettingFlags

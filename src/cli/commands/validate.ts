@@ -10,7 +10,7 @@ import type { Io, Settle } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
 import { toolCount } from '../tool-count.ts'
 
-export interface ValidateOptions {
+interface ValidateOptions {
   config?: string
   json?: boolean
 }

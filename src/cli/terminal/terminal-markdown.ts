@@ -2,7 +2,7 @@
 
 import type { Style } from './style.ts'
 
-export interface TerminalMarkdown {
+interface TerminalMarkdown {
   /** Returns what can be printed now. The text must be safe to print; only styles are added to it. */
   add(text: string): string
   /** Returns what was still held back. The next text begins a new line. */

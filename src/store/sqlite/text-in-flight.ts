@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Consecutive entries of one run, as packed lines. */
-export interface TextPiece {
+interface TextPiece {
   sid: number
   firstSeq: number
   count: number

@@ -25,7 +25,7 @@ export function createApprovalNotice(howToAnswer: HowToAnswer, io: Io): AskAppro
   }
 }
 
-export interface ApprovalQuestionDeps {
+interface ApprovalQuestionDeps {
   openPrompt: OpenPrompt
   /** Asks for the operator's token if it is missing. True if there is one now. */
   askToken: (signal: AbortSignal) => Promise<boolean>

@@ -28,7 +28,7 @@ export interface ChatClient {
   cancel(): Promise<void>
 }
 
-export interface ChatClientOptions {
+interface ChatClientOptions {
   url: string
   /** Null: the server's default agent. */
   agent: string | null

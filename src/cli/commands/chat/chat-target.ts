@@ -27,7 +27,7 @@ export interface ChatTarget {
   close(): Promise<void>
 }
 
-export interface ChatTargetOptions {
+interface ChatTargetOptions {
   session?: string
   agent?: string
   dataDir?: string

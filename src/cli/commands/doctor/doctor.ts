@@ -9,7 +9,7 @@ import { terminalText } from '../../terminal/terminal-text.ts'
 import { readVersion } from '../../version.ts'
 import type { Check } from './checks.ts'
 
-export interface DoctorOptions {
+interface DoctorOptions {
   config?: string
   json?: boolean
 }

@@ -14,7 +14,7 @@ import { createProcessGroups } from '../../../tools/process/process-groups.ts'
 import type { Io } from '../../terminal/io.ts'
 import type { Check } from './checks.ts'
 
-export interface ToolCheckDeps {
+interface ToolCheckDeps {
   /** All loaded agents: one may be a tool of another. */
   agents: readonly AgentDefinition[]
   version: string

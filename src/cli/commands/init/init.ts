@@ -17,7 +17,7 @@ import {
   type InitGiven,
 } from './questions.ts'
 
-export interface InitOptions {
+interface InitOptions {
   name?: string
   provider?: StarterProvider
   model?: string

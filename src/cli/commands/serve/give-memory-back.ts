@@ -1,6 +1,6 @@
 import type { Clock } from '../../../domain/clock.ts'
 
-export interface MemoryDeps {
+interface MemoryDeps {
   clock: Clock
   /** Active runs, runs so far, and open connections. */
   traffic: () => { activeRuns: number; runsStarted: number; connections: number }

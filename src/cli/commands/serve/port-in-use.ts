@@ -53,7 +53,7 @@ export async function findFreePort(hosts: readonly string[], port: number): Prom
   return null
 }
 
-export interface PortHolder {
+interface PortHolder {
   pid: number
   /** Its command line, shortened to fit on a screen. */
   command: string

@@ -17,7 +17,7 @@ import { unlessStopped, untilStopped } from './stop.ts'
 import { type Started, watchAndRestart } from './watch.ts'
 import { recordReading, watchTargets } from './watch-targets.ts'
 
-export interface ServeRequest {
+interface ServeRequest {
   files: readonly string[]
   flags: SettingFlags
   config?: string

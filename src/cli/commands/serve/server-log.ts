@@ -7,7 +7,7 @@ import { styleFor } from '../../terminal/style.ts'
 import { createTerminalLog, type TerminalLogOptions } from '../../terminal/terminal-log.ts'
 import { toolSecrets, urlSecrets } from './tool-secrets.ts'
 
-export interface ServerLogOptions {
+interface ServerLogOptions {
   /** At a terminal: show every line, with ids. */
   verbose?: boolean
   /** The page where a person answers what a session waits for. Null while it is unknown. */

@@ -18,13 +18,13 @@ export interface WatchTargets {
   ignoreFile?: (file: Stats) => boolean
 }
 
-export interface FileWatch {
+interface FileWatch {
   /** Watches these instead. Still reports a change since the last report, unless the file was not watched then. */
   retarget(targets: WatchTargets): void
   close(): void
 }
 
-export interface FileWatchOptions {
+interface FileWatchOptions {
   clock: Clock
   /** The changed, new or removed paths, sorted. Changes in quick succession are reported together. */
   onChange(paths: string[]): void

@@ -6,7 +6,7 @@ import { agentPaths, type LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 import type { WatchTargets } from './watch-files.ts'
 
-export interface ReadingRecord {
+interface ReadingRecord {
   source: ConfigFiles
   /** Absolute paths of all files that were asked for, existing or not. */
   paths(): string[]

@@ -15,7 +15,7 @@ import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 
 /** 2: sessions have `activeAgent` and `waits`, messages have `lane`. Archives of version 1 are read as they are. */
-export const ARCHIVE_VERSION = 2
+const ARCHIVE_VERSION = 2
 
 export type ArchivedSession = Omit<ImportSession, 'type'>
 

@@ -3,7 +3,7 @@ import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 
-export interface TestProgress {
+interface TestProgress {
   begin(name: string): void
   result(result: CaseResult): void
   /** Removes the bar from the screen, for good. */

@@ -4,7 +4,7 @@ import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 
-export interface TestReport {
+interface TestReport {
   /** Called once. */
   write(text: string): Promise<void>
 }

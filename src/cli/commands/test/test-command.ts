@@ -17,7 +17,7 @@ import { openTestReport } from './report.ts'
 import { testTable } from './table-report.ts'
 import { openTestEngine } from './test-engine.ts'
 
-export interface TestOptions {
+interface TestOptions {
   filter?: string
   parallel: string
   timeout?: string
@@ -65,12 +65,7 @@ Examples:
     .action(async (files: string[], options: TestOptions) => settle(await runTests(files, options, version, io)))
 }
 
-export async function runTests(
-  files: readonly string[],
-  options: TestOptions,
-  version: string,
-  io: Io,
-): Promise<number> {
+async function runTests(files: readonly string[], options: TestOptions, version: string, io: Io): Promise<number> {
   const parallel = countOf(options.parallel)
   const timeoutMs = spanOf(options.timeout)
   if (options.json === '-' && options.junit === '-') {

@@ -12,7 +12,7 @@ import type { FileKeeper } from '../../../files/file-keeper.ts'
 import type { LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 
-export interface TestEngine extends CaseDeps, AsyncDisposable {}
+interface TestEngine extends CaseDeps, AsyncDisposable {}
 
 /**
  * Opens the agents with their models, tools and judges, in memory and without a socket. Throws `config_invalid` if no case could pass, for
