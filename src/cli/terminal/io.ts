@@ -10,8 +10,11 @@ export interface Io {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   clock: Clock
-  /** Reports each request to stop once. The returned function ends the subscription. */
-  onSignal(listener: (signal: StopSignal) => void): () => void
+  /**
+   * Reports each request to stop once. The returned function ends the subscription. With `hangUp` a closed terminal counts as
+   * SIGTERM; without it nohup keeps working.
+   */
+  onSignal(listener: (signal: StopSignal) => void, options?: { hangUp: boolean }): () => void
   /** Gets failures that belong to a tool's call before `onCrash` does. */
   strays: StrayErrors
   /** Reports an uncaught failure to the newest listener. The process goes on. */

@@ -1,7 +1,7 @@
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import { exitCodes } from '../exit-codes.ts'
-import type { Io, StopSignal } from './io.ts'
+import type { Io } from './io.ts'
 import { openUrl } from './open-url.ts'
 import { terminalLine } from './terminal-text.ts'
 
@@ -64,11 +64,13 @@ export function createProcessIo(process: NodeJS.Process): Io {
     cwd: process.cwd(),
     clock,
     strays,
-    onSignal(listener) {
-      const handlers: [StopSignal, () => void][] = [
+    onSignal(listener, { hangUp } = { hangUp: false }) {
+      const terminate = onceWithin(SAME_TERMINATE_MS, clock, () => listener('SIGTERM'))
+      const handlers: [NodeJS.Signals, () => void][] = [
         ['SIGINT', onceWithin(SAME_INTERRUPT_MS, clock, () => listener('SIGINT'))],
-        ['SIGTERM', onceWithin(SAME_TERMINATE_MS, clock, () => listener('SIGTERM'))],
+        ['SIGTERM', terminate],
       ]
+      if (hangUp) handlers.push(['SIGHUP', terminate])
       for (const [signal, handle] of handlers) process.on(signal, handle)
       return () => {
         for (const [signal, handle] of handlers) process.off(signal, handle)

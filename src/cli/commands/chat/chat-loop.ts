@@ -131,17 +131,20 @@ async function show(
   let exitCode: number | null = null
   let signals = 0
   let stopWaiting = () => {}
-  const stopListening = io.onSignal((signal) => {
-    signals += 1
-    if (signal === 'SIGTERM') exitCode = exitCodes.terminated.code
-    else if (signals > 1) exitCode = exitCodes.interrupted.code
-    if (signals > 1) return leave()
-    const cancelled = client.cancel()
-    if (signal === 'SIGINT') return void cancelled.catch((error: unknown) => void reportError(error, io))
-    // Otherwise the run would go on at the server, and nobody would read it.
-    void cancelled.catch(() => {}).finally(leave)
-    stopWaiting = io.clock.after(CANCEL_MS, leave)
-  })
+  const stopListening = io.onSignal(
+    (signal) => {
+      signals += 1
+      if (signal === 'SIGTERM') exitCode = exitCodes.terminated.code
+      else if (signals > 1) exitCode = exitCodes.interrupted.code
+      if (signals > 1) return leave()
+      const cancelled = client.cancel()
+      if (signal === 'SIGINT') return void cancelled.catch((error: unknown) => void reportError(error, io))
+      // Otherwise the run would go on at the server, and nobody would read it.
+      void cancelled.catch(() => {}).finally(leave)
+      stopWaiting = io.clock.after(CANCEL_MS, leave)
+    },
+    { hangUp: true },
+  )
   let end: RunEnd = { type: 'finished', outcome: 'success' }
   try {
     for await (const event of begin(leaving.signal)) {
