@@ -1,35 +1,26 @@
 // One turn of a conversation with the agent under test: sends a message, answers approvals, and collects the answer and the calls.
 
-import { type RunEvent, type RunEventOf, type RunEventType, type TokenUsage, typeOfEventText } from '../domain/event.ts'
+import { typeOfEventText } from '../domain/event.ts'
 import type { FileRecord } from '../domain/file.ts'
-import { isRecord } from '../domain/is-record.ts'
 import { contentWith } from '../domain/message.ts'
-import type { RunError, RunInput } from '../domain/run.ts'
+import type { RunInput } from '../domain/run.ts'
+import { type AnswerSoFar, createRunFold, foldedTypes, type RunAnswer } from '../domain/run-answer.ts'
 import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
 import type { CaseApproval } from '../domain/test-case.ts'
 import type { Runs, SessionChoice } from '../engine/ports/runs.ts'
-import type { MadeCall } from './case-result.ts'
 
-/** The part of the engine that a test needs. */
+/** What a test needs of the engine. */
 export type TestedEngine = { runs: Pick<Runs, 'start' | 'follow' | 'cancel'> }
 
 export interface Turn {
   session: SessionRecord
-  /** The messages of the agent itself. A sub-agent speaks to the agent, not to the user, so its messages are left out. */
-  messages: string[]
-  calls: MadeCall[]
-  usage: TokenUsage[]
-  end:
-    | { type: 'answered' }
-    /** Names of the tools that the run waits for. */
-    | { type: 'waiting'; approvals: string[]; clientTools: string[] }
-    | { type: 'failed'; error: RunError }
-    | { type: 'cancelled' }
-    /** The signal aborted before the end, and the run was asked to stop. */
-    | { type: 'cut_off' }
+  /** What was said and called, also by sub-agents. */
+  said: AnswerSoFar
+  /** The whole answer; null when the signal aborted first. The run was then asked to stop. */
+  answer: RunAnswer | null
 }
 
-interface TurnRequest {
+export interface TurnRequest {
   agent: string
   session: SessionChoice
   messageId: string
@@ -38,49 +29,11 @@ interface TurnRequest {
   answers: ApprovalAnswers
 }
 
-/** Sends one message to the agent, answers its approvals, and waits for the end. Throws like `Runs.start`. */
-export async function askAgent(engine: TestedEngine, request: TurnRequest, signal: AbortSignal): Promise<Turn> {
-  const { agent, files } = request
-  const say = (messages: RunInput['messages']) => ({
-    owner: LOCAL_USER,
-    agent,
-    // There is no client that could run its tools.
-    input: { messages, instructions: [], context: [], clientTools: [], clientAnswers: 'none' as const },
-    origin: 'background' as const,
-    onBusy: 'reject' as const,
-  })
-  let { run, session } = await engine.runs.start({
-    ...say([{ id: request.messageId, role: 'user', content: contentWith(request.text, files) }]),
-    session: request.session,
-    ...(files.length === 0 ? {} : { files: files.map(({ id }) => id) }),
-  })
-  const fold = createTurnFold()
-  for (;;) {
-    const { firstSeq } = run
-    const target = { sessionId: session.id, runId: run.id, after: 0, ...(firstSeq ? { firstSeq } : {}) }
-    for await (const batch of engine.runs.follow(target, signal)) {
-      for (const { kind, data } of batch) {
-        if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))
-      }
-    }
-    const turn = fold.turn()
-    if (turn.end.type === 'cut_off') await engine.runs.cancel(run, 'quarterdeck test')
-    const decisions = decisionsOn(fold.questions(), request.answers)
-    if (turn.end.type !== 'waiting' || decisions === null) return { session, ...turn }
-    ;({ run, session } = await engine.runs.start({
-      ...say([]),
-      session: { existing: session },
-      decisions: { by: { user: LOCAL_USER, role: 'operator' }, answers: decisions },
-    }))
-    fold.goOn()
-  }
-}
-
-/** The answers to approvals that a test case has. */
+/** What the person in a test case answers. */
 export interface ApprovalAnswers {
-  /** The next answer for this tool, or null when the case has none. */
+  /** The next answer about this tool; null if the case has none. */
   next(tool: string): CaseApproval | null
-  /** Answers that no approval asked for. */
+  /** The answers that no question asked for. */
   unused(): CaseApproval[]
 }
 
@@ -97,142 +50,53 @@ export function createApprovalAnswers(given: readonly CaseApproval[]): ApprovalA
   }
 }
 
-/** An answer to each question, or null when the case has no answer for one of them. */
-function decisionsOn(questions: readonly Question[], answers: ApprovalAnswers) {
-  const decisions = questions.flatMap(({ id, tool }) => {
-    const answer = answers.next(tool)
-    if (answer === null) return []
-    const { decision, arguments: edited, reason } = answer
-    return [{ waitId: id, decision, ...(edited && { arguments: edited }), ...(reason !== null && { reason }) }]
+/** Sends one message, answers the approvals that it leads to, and waits for the end. Throws as `Runs.start` does. */
+export async function askAgent(engine: TestedEngine, request: TurnRequest, signal: AbortSignal): Promise<Turn> {
+  const { agent, files } = request
+  const start = (messages: RunInput['messages']) => ({
+    owner: LOCAL_USER,
+    agent,
+    // A test has no client that could run a client tool.
+    input: { messages, instructions: [], context: [], clientTools: [], clientAnswers: 'none' as const },
+    origin: 'background' as const,
+    onBusy: 'reject' as const,
   })
-  return decisions.length === 0 || decisions.length < questions.length ? null : decisions
-}
-
-interface Question {
-  /** Id of the approval. */
-  id: string
-  tool: string
-}
-
-const foldedTypes: ReadonlySet<RunEventType> = new Set<RunEventType>([
-  'TEXT_MESSAGE_CONTENT',
-  'TEXT_MESSAGE_END',
-  'TOOL_CALL_START',
-  'TOOL_CALL_ARGS',
-  'TOOL_CALL_END',
-  'RUN_FINISHED',
-  'RUN_ERROR',
-])
-
-interface OpenCall {
-  name: string
-  text: string
-  bySubagent: boolean
-}
-
-function createTurnFold() {
-  // Ids come from models. Maps, not objects: "__proto__" must be an ordinary key.
-  const said = new Map<string, string>()
-  const calls = new Map<string, OpenCall>()
-  const usage: TokenUsage[] = []
-  let terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'> | null = null
-  const toolOf = (callId: string): string => calls.get(callId)?.name ?? callId
-
-  function add(event: RunEvent): void {
-    switch (event.type) {
-      case 'TEXT_MESSAGE_CONTENT':
-        if (event.subagentRunId === undefined)
-          said.set(event.messageId, (said.get(event.messageId) ?? '') + event.delta)
-        break
-      case 'TEXT_MESSAGE_END':
-        // The next message repeats what broke off.
-        if (isBrokenOff(event.metadata)) said.delete(event.messageId)
-        break
-      case 'TOOL_CALL_START': {
-        const bySubagent = event.subagentRunId !== undefined
-        calls.set(event.toolCallId, { name: event.toolCallName, text: '', bySubagent })
-        break
+  let { run, session } = await engine.runs.start({
+    ...start([{ id: request.messageId, role: 'user', content: contentWith(request.text, files) }]),
+    session: request.session,
+    ...(files.length === 0 ? {} : { files: files.map(({ id }) => id) }),
+  })
+  const fold = createRunFold({ subagentCalls: true })
+  for (;;) {
+    const { firstSeq } = run
+    const target = { sessionId: session.id, runId: run.id, after: 0, ...(firstSeq ? { firstSeq } : {}) }
+    for await (const batch of engine.runs.follow(target, signal)) {
+      for (const { kind, data } of batch) {
+        if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))
       }
-      case 'TOOL_CALL_ARGS': {
-        const call = calls.get(event.toolCallId)
-        if (call !== undefined) call.text += event.delta
-        break
-      }
-      case 'TOOL_CALL_END':
-        // Incomplete arguments do not make a call.
-        if (isBrokenOff(event.metadata)) calls.delete(event.toolCallId)
-        break
-      case 'RUN_FINISHED':
-      case 'RUN_ERROR':
-        terminal = event
-        usage.push(...(event.usage ?? []))
-        break
-      default:
-        break
     }
-  }
-
-  return {
-    add,
-    /** The approvals that the run waits for. */
-    questions: () => questionsOf(terminal, toolOf),
-    /** The approvals were answered, and another run continues the turn. */
-    goOn() {
-      terminal = null
-    },
-    turn: (): Omit<Turn, 'session'> => ({
-      messages: [...said.values()],
-      calls: [...calls.values()].map(({ name, text, bySubagent }) => ({
-        name,
-        arguments: objectOf(text),
-        bySubagent,
-      })),
-      usage,
-      end: endOf(terminal, toolOf),
-    }),
+    const answer = fold.answer()
+    if (answer === null) await engine.runs.cancel(run, 'quarterdeck test')
+    const decisions = answer === null ? null : decisionsOn(answer, request.answers)
+    if (decisions === null) return { session, said: answer ?? fold.soFar(), answer }
+    ;({ run, session } = await engine.runs.start({
+      ...start([]),
+      session: { existing: session },
+      decisions: { by: { user: LOCAL_USER, role: 'operator' }, answers: decisions },
+    }))
   }
 }
 
-function endOf(
-  terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'> | null,
-  toolOf: (callId: string) => string,
-): Turn['end'] {
-  if (terminal === null) return { type: 'cut_off' }
-  if (terminal.type === 'RUN_ERROR') {
-    return { type: 'failed', error: { code: terminal.code ?? 'internal_error', message: terminal.message } }
-  }
-  const { outcome } = terminal
-  if (outcome?.type === 'cancelled') return { type: 'cancelled' }
-  if (outcome?.type === 'interrupt') {
-    return { type: 'waiting', approvals: questionsOf(terminal, toolOf).map(({ tool }) => tool), clientTools: [] }
-  }
-  const pending = outcome?.pendingToolCallIds ?? []
-  return pending.length === 0
-    ? { type: 'answered' }
-    : { type: 'waiting', approvals: [], clientTools: pending.map(toolOf) }
+/** An answer to every approval that the run waits for; null if there is none to answer, or one that the case does not answer. */
+function decisionsOn(answer: RunAnswer, approvals: ApprovalAnswers) {
+  const decisions = answer.interrupts.flatMap(({ id, toolCallId, reason }) => {
+    const given = approvals.next(toolCallId === undefined ? reason : toolNameOf(answer, toolCallId))
+    if (given === null) return []
+    const { decision, arguments: edited, reason: why } = given
+    return [{ waitId: id, decision, ...(edited && { arguments: edited }), ...(why !== null && { reason: why }) }]
+  })
+  return decisions.length === 0 || decisions.length < answer.interrupts.length ? null : decisions
 }
 
-function questionsOf(
-  terminal: RunEventOf<'RUN_FINISHED' | 'RUN_ERROR'> | null,
-  toolOf: (callId: string) => string,
-): Question[] {
-  if (terminal?.type !== 'RUN_FINISHED' || terminal.outcome?.type !== 'interrupt') return []
-  return terminal.outcome.interrupts.map(({ id, toolCallId, reason }) => ({
-    id,
-    tool: toolCallId === undefined ? reason : toolOf(toolCallId),
-  }))
-}
-
-function objectOf(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? { ...value } : null
-  } catch {
-    return null
-  }
-}
-
-function isBrokenOff(metadata: Record<string, unknown> | undefined): boolean {
-  const own = metadata?.quarterdeck
-  return typeof own === 'object' && own !== null && 'brokenOff' in own && own.brokenOff === true
-}
+export const toolNameOf = ({ toolCalls }: AnswerSoFar, callId: string): string =>
+  toolCalls.find(({ id }) => id === callId)?.name ?? callId

@@ -2,10 +2,18 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { FileRecord } from '../domain/file.ts'
 import type { Ids } from '../domain/ids.ts'
+import { argumentsObject, type RunAnswer } from '../domain/run-answer.ts'
 import type { TestCase } from '../domain/test-case.ts'
 import type { SessionChoice } from '../engine/ports/runs.ts'
-import { type ApprovalAnswers, askAgent, createApprovalAnswers, type TestedEngine, type Turn } from './ask-agent.ts'
-import type { AgentCase, CaseResult, Finding } from './case-result.ts'
+import {
+  type ApprovalAnswers,
+  askAgent,
+  createApprovalAnswers,
+  type TestedEngine,
+  type Turn,
+  toolNameOf,
+} from './ask-agent.ts'
+import type { AgentCase, CaseResult, Finding, MadeCall } from './case-result.ts'
 import { checkAnswer } from './check-answer.ts'
 import { checkTools } from './check-tools.ts'
 import type { Judge } from './judge.ts'
@@ -22,7 +30,6 @@ export interface CaseDeps {
 
 /** A finding quotes the model. The result holds the full answer, so a long quote can be cut. */
 const MAX_FINDING_CHARS = 2_000
-const BETWEEN_MESSAGES = '\n\n'
 
 /** Runs one case in its own session. Rejects only for a bug: everything that the agent does is a result. */
 export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, stop: AbortSignal): Promise<CaseResult> {
@@ -50,7 +57,7 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
   // The result of an aborted case means nothing, because the abort may have caused it.
   if (stop.aborted) judged = { outcome: 'stopped', findings: [] }
   else if (late.signal.aborted) {
-    const judging = turns.at(-1)?.end.type === 'answered' && turns.length === testCase.turns.length
+    const judging = turns.at(-1)?.answer?.outcome === 'completed' && turns.length === testCase.turns.length
     const doing = judging ? 'still being judged' : `still at turn ${turns.length} of ${testCase.turns.length}`
     judged = failure('failed', 'time', `an end within ${testCase.timeoutMs / 1_000} s`, doing)
   }
@@ -62,8 +69,8 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
     findings: judged.findings.map(bounded),
     durationMs: Math.round(deps.clock.mono() - began),
     tokens: tokensOf(turns),
-    answer: answerOf(turns.at(-1)),
-    calls: turns.flatMap(({ calls }) => calls),
+    answer: turns.at(-1)?.said.text ?? '',
+    calls: callsOf(turns),
   }
 }
 
@@ -82,7 +89,7 @@ async function converse(
     const files = index === 0 ? await Promise.all(testCase.files.map(attach)) : []
     const turn = await askAgent(engine, { agent, session, messageId: ids.uuid(), text: user, files, answers }, signal)
     turns.push({ ...turn, user })
-    if (turn.end.type !== 'answered') return
+    if (turn.answer?.outcome !== 'completed') return
     session = { existing: turn.session }
   }
 }
@@ -96,18 +103,15 @@ async function judgeCase(
   signal: AbortSignal,
 ): Promise<{ outcome: CaseResult['outcome']; findings: Finding[] }> {
   const last = turns.at(-1)
-  const end = last?.end ?? { type: 'cut_off' }
+  const answer = last?.answer ?? null
   const expected = testCase.turns.length === 1 ? 'an answer' : `an answer in turn ${turns.length}`
-  if (end.type === 'waiting') return failure('failed', 'run', expected, waitText(end))
-  if (end.type === 'failed') {
-    return failure('error', 'run', expected, `the run failed with ${end.error.code}: ${end.error.message}`)
+  if (answer?.outcome === 'waiting') return failure('failed', 'run', expected, waitText(answer))
+  if (answer !== null && answer.error !== null) {
+    return failure('error', 'run', expected, `the run failed with ${answer.error.code}: ${answer.error.message}`)
   }
-  if (end.type !== 'answered') return failure('error', 'run', expected, 'the run was cancelled')
+  if (answer?.outcome !== 'completed') return failure('error', 'run', expected, 'the run was cancelled')
 
-  const findings = checkTools(
-    testCase,
-    turns.flatMap(({ calls }) => calls),
-  )
+  const findings = checkTools(testCase, callsOf(turns))
   for (const { tool, decision } of answers.unused()) {
     findings.push({
       check: 'approvals',
@@ -116,9 +120,9 @@ async function judgeCase(
     })
   }
   const checked = {
-    answer: answerOf(last),
-    finalMessage: last?.messages.at(-1) ?? '',
-    conversation: turns.map((turn) => ({ user: turn.user, agent: answerOf(turn) })),
+    answer: answer.text,
+    finalMessage: answer.messages.at(-1)?.text ?? '',
+    conversation: turns.map((turn) => ({ user: turn.user, agent: turn.said.text })),
   }
   for (const check of testCase.checks) {
     const finding = await checkAnswer(check, checked, deps.judge(agent), signal)
@@ -127,10 +131,16 @@ async function judgeCase(
   return { outcome: findings.length === 0 ? 'passed' : 'failed', findings }
 }
 
-function waitText({ approvals, clientTools }: Extract<Turn['end'], { type: 'waiting' }>): string {
-  return approvals.length > 0
-    ? `the run waits for approval of ${approvals.join(', ')}, and the case has no answer for it under approvals`
-    : `the run waits for a client to run ${clientTools.join(', ')}, and a test has no client`
+function waitText(answer: RunAnswer): string {
+  const { interrupts, clientCallIds } = answer
+  const asked = interrupts.map(({ toolCallId, reason }) =>
+    toolCallId === undefined ? reason : toolNameOf(answer, toolCallId),
+  )
+  if (asked.length > 0) {
+    return `the run waits for approval of ${asked.join(', ')}, and the case has no answer for it under approvals`
+  }
+  const tools = clientCallIds.map((id) => toolNameOf(answer, id))
+  return `the run waits for a client to run ${tools.join(', ')}, and a test has no client`
 }
 
 const failure = (outcome: 'failed' | 'error', check: string, expected: string, found: string) => ({
@@ -138,11 +148,18 @@ const failure = (outcome: 'failed' | 'error', check: string, expected: string, f
   findings: [{ check, expected, found }],
 })
 
-const answerOf = (turn: Turn | undefined): string => turn?.messages.join(BETWEEN_MESSAGES) ?? ''
+const callsOf = (turns: readonly Turn[]): MadeCall[] =>
+  turns.flatMap(({ said }) =>
+    said.toolCalls.map(({ name, argumentsText, bySubagent }) => ({
+      name,
+      arguments: argumentsObject(argumentsText),
+      bySubagent,
+    })),
+  )
 
 function tokensOf(turns: readonly Turn[]): CaseResult['tokens'] {
   const tokens = { input: 0, output: 0 }
-  for (const { inputTokens, outputTokens } of turns.flatMap(({ usage }) => usage)) {
+  for (const { inputTokens, outputTokens } of turns.flatMap(({ said }) => said.usage)) {
     tokens.input += inputTokens ?? 0
     tokens.output += outputTokens ?? 0
   }

@@ -5,6 +5,7 @@ import { isoTime } from '../../domain/clock.ts'
 import type { Interrupt, TerminalEvent, TokenUsage } from '../../domain/event.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import { CUT_BY_LENGTH } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Approval } from '../../domain/wait.ts'
@@ -14,9 +15,6 @@ import type { RunEnd } from './run-writer.ts'
 
 export const threadIdOf = (run: RunRecord, session: SessionRecord): string =>
   run.input.wireThreadId ?? session.alias ?? session.id
-
-/** Marks a RUN_FINISHED whose answer was cut off at the model's limit of tokens. */
-export const CUT_BY_LENGTH = { quarterdeck: { finishReason: 'length' } }
 
 export function completedEnd(
   run: RunRecord,

@@ -28,7 +28,7 @@ export function createScriptedEngine(
         const session =
           'existing' in request.session ? request.session.existing : newSession(`session-${requests.length}`)
         const text = request.input.messages.map(({ content }) => String(content)).join('\n')
-        runs.set(id, answer(text, request))
+        runs.set(id, [{ type: 'RUN_STARTED', threadId: session.id, runId: id }, ...answer(text, request)])
         return { run: newRun(id, session, request), session, existing: false }
       },
       async *follow({ runId = '' }, signal) {

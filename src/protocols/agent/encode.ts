@@ -2,7 +2,7 @@
 
 import type { TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { RunAnswer } from '../shared/answer/run-answer.ts'
+import type { RunAnswer } from '../../domain/run-answer.ts'
 import type { ChatResponse, TokensUsed, Waiting } from './schema.ts'
 
 export function chatResponse(answer: RunAnswer, messageId: string, sessionId: string): ChatResponse {

@@ -13,7 +13,7 @@ import {
   isFailedResult,
   outcomeOf,
   waitsFor,
-} from '../shared/answer/run-answer.ts'
+} from '../../domain/run-answer.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { tokensUsed, waitingView } from './encode.ts'
 import type { StreamEventName } from './schema.ts'

@@ -1,7 +1,7 @@
 import { type StoredMessage, textOf } from '../../domain/message.ts'
+import type { RunAnswer } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { filePartsOf } from '../../engine/files/run-files.ts'
-import type { RunAnswer } from '../shared/answer/run-answer.ts'
 import type { ChatResponse, SessionInfo, SessionMessage } from './schema.ts'
 
 /** The session's id as its client knows it. */

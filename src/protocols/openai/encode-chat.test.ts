@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/event.ts'
+import { createRunFold } from '../../domain/run-answer.ts'
 import type { ClientCall } from '../../domain/wait.ts'
-import { foldRun } from '../shared/answer/run-answer.ts'
 import { ChatChunkSchema, ChatCompletionSchema } from './chat-schema.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 
@@ -141,7 +141,9 @@ describe('the chunks of a run', () => {
 
 describe('the completion of a run', () => {
   const complete = (...events: RunEvent[]) => {
-    const answer = foldRun([started, ...events])
+    const fold = createRunFold()
+    for (const event of [started, ...events]) fold.add(event)
+    const answer = fold.answer()
     if (answer === null) throw new Error('the run has not ended')
     return chatCompletion(run, answer, answer.clientCallIds.length === 0 ? [] : [pick])
   }

@@ -2,8 +2,8 @@
 
 import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import { BETWEEN_MESSAGES, type RunAnswer } from '../../domain/run-answer.ts'
 import type { ClientCall } from '../../domain/wait.ts'
-import { BETWEEN_MESSAGES, type RunAnswer } from '../shared/answer/run-answer.ts'
 import type { CallingEncoder } from './calling-encoder.ts'
 import type { ChatChunk, ChatCompletion } from './chat-schema.ts'
 import { type Ending, endingOf, endingOfEvent } from './ending.ts'

@@ -1,9 +1,9 @@
 // Run events -> the typed events of a response. Pure: `routes.ts` owns the HTTP side.
 
 import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
+import { isBrokenOff } from '../../domain/run-answer.ts'
 import type { ClientCall } from '../../domain/wait.ts'
 import type { SseEvent } from '../../http/sse.ts'
-import { isBrokenOff } from '../shared/answer/run-answer.ts'
 import type { CallingEncoder } from './calling-encoder.ts'
 import { endingOfEvent } from './ending.ts'
 import { type Asked, outputCall, outputItem, outputText, type ResponseRun, responseObject } from './response-object.ts'

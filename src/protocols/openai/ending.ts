@@ -1,8 +1,8 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { TerminalEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import { errorOf, isCutByLength, outcomeOf, type RunAnswer, waitsFor } from '../../domain/run-answer.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
-import { errorOf, isCutByLength, outcomeOf, type RunAnswer, waitsFor } from '../shared/answer/run-answer.ts'
 
 /** How a run ended, in the ways that OpenAI's clients tell apart. */
 export type Ending =

@@ -2,7 +2,7 @@
 // schema) is not part of it, and which message is the last is known at the end.
 
 import type { RunEvent } from '../../domain/event.ts'
-import type { RunAnswer } from '../shared/answer/run-answer.ts'
+import type { RunAnswer } from '../../domain/run-answer.ts'
 import type { CallingEncoder } from './calling-encoder.ts'
 
 export function finalMessage(answer: RunAnswer): RunAnswer {

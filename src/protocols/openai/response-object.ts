@@ -2,8 +2,8 @@
 
 import type { TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import type { RunAnswer } from '../../domain/run-answer.ts'
 import type { ClientCall } from '../../domain/wait.ts'
-import type { RunAnswer } from '../shared/answer/run-answer.ts'
 import type { ResponseRequest } from './decode-response.ts'
 import { type Ending, endingOf } from './ending.ts'
 import type { OutputCall, OutputItem, OutputMessage, ResponseObject } from './response-schema.ts'

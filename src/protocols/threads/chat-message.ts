@@ -2,7 +2,7 @@
 
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../shared/answer/run-answer.ts'
+import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../../domain/run-answer.ts'
 import { resultValue } from './result-value.ts'
 import type { ChatMessage, ToolUse } from './schema.ts'
 

@@ -18,7 +18,7 @@ import {
   type RunAnswer,
   type ToolResult,
   waitsFor,
-} from '../shared/answer/run-answer.ts'
+} from '../../domain/run-answer.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { answerMessage, isoTime, requestMetadata } from './chat-message.ts'
 import { errorKind } from './error-type.ts'

@@ -8,7 +8,7 @@ import { isTerminalText, type RunEventOf, typeOfEventText } from '../../domain/e
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { waitsFor } from '../shared/answer/run-answer.ts'
+import { waitsFor } from '../../domain/run-answer.ts'
 import { entryAt } from '../shared/events/entry-at.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-run.ts'
 

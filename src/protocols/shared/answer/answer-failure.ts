@@ -2,8 +2,8 @@
 
 import { type ErrorCode, errorCodes, ServerError } from '../../../domain/errors.ts'
 import type { RunError } from '../../../domain/run.ts'
+import type { RunAnswer } from '../../../domain/run-answer.ts'
 import { type ErrorShape, type Problem, problemOf, problemShape } from '../../../http/problem.ts'
-import type { RunAnswer } from './run-answer.ts'
 
 /** The statuses that a door gives to codes otherwise than `http/status.ts` does. */
 export type StatusOverrides = Partial<Readonly<Record<ErrorCode, number>>>

@@ -1,7 +1,7 @@
 import type { TerminalEvent } from '../../../domain/event.ts'
+import { waitsFor } from '../../../domain/run-answer.ts'
 import { type ClientCall, clientCallId } from '../../../domain/wait.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { waitsFor } from './run-answer.ts'
 
 /** The calls that the end of a run leaves for the client, answered by now or not. */
 export function clientCallsOf(

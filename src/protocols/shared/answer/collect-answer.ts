@@ -1,10 +1,10 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { typeOfEventText } from '../../../domain/event.ts'
+import { createRunFold, foldedTypes, type RunAnswer } from '../../../domain/run-answer.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { AcceptedRun } from '../../../engine/ports/runs.ts'
 import { ClientGone } from '../../../http/client-gone.ts'
 import { beforeFirst } from '../events/stream-run.ts'
-import { createRunFold, foldedTypes, type RunAnswer } from './run-answer.ts'
 
 export type AnswerSource = Pick<Engine, 'runs'>
 

@@ -1,7 +1,7 @@
 import { typeOfEventText } from '../../../domain/event.ts'
 import { isFinished, type RunRecord } from '../../../domain/run.ts'
+import { createRunFold, foldedTypes, type RunAnswer } from '../../../domain/run-answer.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { createRunFold, foldedTypes, type RunAnswer } from './run-answer.ts'
 import { entriesUpTo } from './stream-answer.ts'
 
 /**

@@ -3,6 +3,7 @@
 
 import { contentToText } from '@ag-ui/core'
 import { type RunEvent, type RunEventOf, typeOfEventText } from '../../../domain/event.ts'
+import { isBrokenOff } from '../../../domain/run-answer.ts'
 
 /** The text of an event for a 0.x reader: the same text wherever 0.x can read it. */
 export function downgrade(text: string): string {
@@ -59,13 +60,8 @@ const oldInput = (input: Input): Input => ({
   context: input.context ?? [],
 })
 
-function isBrokenOff({ metadata }: Message): boolean {
-  const own = metadata?.quarterdeck
-  return typeof own === 'object' && own !== null && 'brokenOff' in own && own.brokenOff === true
-}
-
 function oldMessage(message: Message): Message {
-  if (message.role === 'assistant' && isBrokenOff(message)) {
+  if (message.role === 'assistant' && isBrokenOff(message.metadata)) {
     // Its clients show no metadata.
     return { ...message, content: `${message.content ?? ''}\n\n*(This answer broke off.)*`.trimStart() }
   }

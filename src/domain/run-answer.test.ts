@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../../domain/event.ts'
-import { foldRun, parseArguments } from './run-answer.ts'
+import type { RunEvent } from './event.ts'
+import { createRunFold, parseArguments, type RunAnswer } from './run-answer.ts'
+
+function foldRun(events: Iterable<RunEvent>): RunAnswer | null {
+  const fold = createRunFold()
+  for (const event of events) fold.add(event)
+  return fold.answer()
+}
 
 const started: RunEvent = { type: 'RUN_STARTED', threadId: 't', runId: 'r', timestamp: 1_000 }
 const finished: RunEvent = {
@@ -41,6 +47,7 @@ const empty = {
   usage: [],
   error: null,
   cutByLength: false,
+  interrupts: [],
   approvalIds: [],
   clientCallIds: [],
   durationMs: 900,
@@ -84,6 +91,7 @@ describe('the answer of a run', () => {
           result: '2',
           error: null,
           durationMs: 80,
+          bySubagent: false,
         },
         {
           id: 'c2',
@@ -94,6 +102,7 @@ describe('the answer of a run', () => {
           result: null,
           error: 'No JSON.',
           durationMs: 7,
+          bySubagent: false,
         },
       ],
       usage,
@@ -156,7 +165,10 @@ describe('the answer of a run', () => {
   })
 
   test.each([
-    [{ type: 'interrupt', interrupts: [{ id: 'i1', reason: 'approval' }] }, { approvalIds: ['i1'] }],
+    [
+      { type: 'interrupt', interrupts: [{ id: 'i1', reason: 'approval' }] },
+      { approvalIds: ['i1'], interrupts: [{ id: 'i1', reason: 'approval' }] },
+    ],
     [{ type: 'success', pendingToolCallIds: ['c1'] }, { clientCallIds: ['c1'] }],
   ] as const)('waits where others are to act: %j', (outcome, waits) => {
     const end = JSON.parse(JSON.stringify({ ...finished, outcome }))
@@ -172,6 +184,34 @@ describe('the answer of a run', () => {
     ]
 
     expect(foldRun([started, ...inside, finished])).toEqual(empty)
+  })
+
+  test('has the calls of sub-agents when it is asked for them', () => {
+    const fold = createRunFold({ subagentCalls: true })
+    const inside = { subagentRunId: 's1' }
+    fold.add(started)
+    fold.add({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm9', delta: 'Thinking.', ...inside })
+    fold.add({ type: 'TOOL_CALL_START', toolCallId: 'c9', toolCallName: 'add', ...inside })
+
+    expect([fold.answer(), fold.soFar()]).toMatchObject([
+      null,
+      { text: '', toolCalls: [{ id: 'c9', bySubagent: true }] },
+    ])
+  })
+
+  test('of runs that continue each other is one, and counts the tokens of all', () => {
+    const usage = [{ provider: 'p', model: 'm', inputTokens: 3, outputTokens: 4, totalTokens: 7 }]
+    const interrupts = [{ id: 'i1', reason: 'approval' }]
+    const fold = createRunFold()
+    for (const event of [started, ...say('m1', 'May I?')]) fold.add(event)
+    fold.add({ ...finished, usage, outcome: { type: 'interrupt', interrupts } })
+    expect(fold.answer()).toMatchObject({ outcome: 'waiting', text: 'May I?', interrupts })
+
+    fold.add({ ...started, runId: 'r2' })
+    expect(fold.answer()).toBeNull()
+
+    for (const event of [...say('m2', 'Done.'), { ...finished, usage }]) fold.add(event)
+    expect(fold.answer()).toMatchObject({ outcome: 'completed', text: 'May I?\n\nDone.', usage: [...usage, ...usage] })
   })
 
   test('goes on over a wait for the client, with what its tools gave', () => {
