@@ -2,10 +2,9 @@
 
 import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
-import { type Call, createConnection } from './connection.ts'
+import { type Call, createConnection, sleep } from './connection.ts'
 import type { SseMessage } from './read-sse.ts'
 import { resumingStream } from './resuming-stream.ts'
-import { randomKey, sleep } from './surroundings.ts'
 import type {
   ChatAnswer,
   FileToSend,
@@ -213,6 +212,12 @@ function chatCall(route: 'chat' | 'chat/stream', agent: string, message: string,
 
 function startHeaders({ idempotencyKey = randomKey(), onBusy }: StartOptions): Record<string, string> {
   return { 'Idempotency-Key': idempotencyKey, ...(onBusy === undefined ? {} : { 'X-On-Busy': onBusy }) }
+}
+
+/** Unique, but not secret, so it needs no `crypto`: Node 18 and pages over plain HTTP have only parts of it. */
+function randomKey(): string {
+  const part = () => Math.random().toString(36).slice(2)
+  return `client-${part()}${part()}`
 }
 
 const filesIn = ({ files = [] }: StartOptions): { files?: readonly FileToSend[] } =>

@@ -107,3 +107,19 @@ function baseOf(url: string): string {
   }
   return url.replace(/\/+$/, '')
 }
+
+/** Waits. Rejects with the reason of the signal if it aborts first. */
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const leave = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', leave)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', leave, { once: true })
+  })
+}

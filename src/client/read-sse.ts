@@ -1,40 +1,40 @@
 export interface SseMessage {
-  /** The message's own id; null when it carries none. */
+  /** The id of this message; null if it has none. */
   id: string | null
   event: string
   data: string
 }
 
 export interface SseOptions {
-  /** Hears of every sign of life, comments included. */
-  onBytes(): void
-  /** A connection that is silent for longer is dead, and is closed: nobody tells a client that its network has gone. */
-  silenceMs: number
+  /** Called whenever bytes arrive, comments included. */
+  onBytes?: () => void
+  /** Closes a connection that is silent for longer: nothing else tells a client that its network is gone. Default: never. */
+  silenceMs?: number
 }
 
 /**
- * The messages of a stream of server-sent events. One that the end of the stream cuts off is dropped, as the standard says.
+ * The messages of a stream of server-sent events. A message that the end of the stream cuts off is dropped, as the standard says.
  * Leaving the loop closes the connection.
  */
 export async function* readSse(
   body: ReadableStream<Uint8Array>,
-  { onBytes, silenceMs }: SseOptions,
+  { onBytes, silenceMs }: SseOptions = {},
 ): AsyncGenerator<SseMessage> {
-  // Not every browser can iterate over a stream.
+  // Some browsers cannot iterate over a stream.
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let rest = ''
   let message = emptyMessage()
-  // It rejects on a connection that is broken already.
+  // `cancel` rejects when the connection is already broken.
   const close = () => void reader.cancel().catch(() => {})
   try {
     for (;;) {
-      const silence = setTimeout(close, silenceMs)
+      const silence = silenceMs === undefined ? undefined : setTimeout(close, silenceMs)
       const { done, value } = await reader.read().finally(() => clearTimeout(silence))
       if (done) return
-      onBytes()
+      onBytes?.()
       const text = decoder.decode(value, { stream: true })
-      // To split a long line anew with each piece of it would take the square of its length.
+      // Splitting a long line again with every piece of it would take quadratic time.
       if (!text.includes('\n')) {
         rest += text
         continue

@@ -1,13 +1,10 @@
 // The doors of the server as clients see them: how to ask each in a session, and what its stream contains.
 
 import { z } from 'zod'
+import { type Frame, framesOf as sseFrames } from '../../src/protocols/testing/sse-reader.ts'
 import type { House } from './open-house.ts'
 
-export interface Frame {
-  id?: string
-  event?: string
-  data: string
-}
+export type { Frame }
 
 export interface Ask {
   /** An id in either spelling, or a name. */
@@ -28,23 +25,10 @@ export interface StreamingDoor {
   endOf(frame: Frame): string | null
 }
 
-/** Frames as they arrive, without comments. Throws when the stream breaks off inside a frame. */
+/** Frames as they arrive, without comments. Throws when the stream ends inside a frame. */
 export async function* framesOf(response: Response): AsyncGenerator<Frame> {
-  if (response.status !== 200 || response.body === null) {
-    throw new Error(`no stream: ${response.status} ${await response.text()}`)
-  }
-  let buffer = ''
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-    buffer += chunk
-    for (let end = buffer.indexOf('\n\n'); end >= 0; end = buffer.indexOf('\n\n')) {
-      const fields = buffer.slice(0, end).matchAll(/^(id|event|data): (.*)$/gm)
-      const { id, event, data } = Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]))
-      buffer = buffer.slice(end + 2)
-      if (data === undefined) continue
-      yield { data, ...(id === undefined ? {} : { id }), ...(event === undefined ? {} : { event }) }
-    }
-  }
-  if (buffer !== '') throw new Error(`the stream broke off in ${JSON.stringify(buffer)}`)
+  if (response.status !== 200) throw new Error(`no stream: ${response.status} ${await response.text()}`)
+  yield* sseFrames(response)
 }
 
 const Code = z.object({ code: z.string() })

@@ -4,16 +4,9 @@
 import type { ServerError } from '../../domain/errors.ts'
 import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import { BETWEEN_MESSAGES, errorOf, isBrokenOff, isFailedResult, outcomeOf, waitsFor } from '../../domain/run-answer.ts'
 import type { Problem } from '../../http/problem.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
-import {
-  BETWEEN_MESSAGES,
-  errorOf,
-  isBrokenOff,
-  isFailedResult,
-  outcomeOf,
-  waitsFor,
-} from '../../domain/run-answer.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { tokensUsed, waitingView } from './encode.ts'
 import type { StreamEventName } from './schema.ts'

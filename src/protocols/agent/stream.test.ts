@@ -4,10 +4,10 @@ import { type TestEngineOptions, testAgent } from '../../engine/testing/open-eng
 import { until } from '../../http/testing/server-fixture.ts'
 import { compactEntries } from '../../log/compact.ts'
 import { serverTool } from '../../tools/testing/server-tool.ts'
-import { type NamedEvent, namedEvents, takeEvents } from '../shared/answer/testing/named-events.ts'
 import { openRoutes } from '../shared/answer/testing/open-routes.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { asAda, refusalOf } from '../testing/open-doors.ts'
+import { type NamedEvent, namedEvents, takeEvents } from '../testing/sse-reader.ts'
 import { createAgentRoutes } from './routes.ts'
 import { streamEventSchemas } from './schema.ts'
 
