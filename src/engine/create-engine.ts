@@ -82,7 +82,7 @@ export function createEngine(options: EngineOptions): Engine {
   })
   const syncedWaits = createSyncedWaits(store.waits, log)
   const waits = createWaits({ ...shared, syncedWaits, accept, startNext: runner.startNext })
-  const runs = createRuns({ ...shared, served, gate, runner, sessions, syncedWaits, waits, accept, cancel })
+  const runs = createRuns({ ...shared, served, gate, runner, syncedWaits, waits, accept, cancel })
 
   return {
     agents: served,

@@ -9,7 +9,6 @@ import { type AcceptRun, agentOf, knownSession, refuseWhileDraining } from './ac
 import type { CancelRun } from './cancel-run.ts'
 import type { Agents } from './engine.ts'
 import type { AcceptedRun, Runs, StartRequest } from './ports/runs.ts'
-import type { Sessions } from './ports/sessions.ts'
 import type { Runner } from './run/runner.ts'
 import { followEntries } from './sessions/follow.ts'
 import type { Presence } from './sessions/presence.ts'
@@ -23,7 +22,6 @@ interface RunsDeps extends RequestAnswersDeps {
   served: Agents
   presence: Presence
   runner: Runner
-  sessions: Pick<Sessions, 'refuseForeign'>
   accept: AcceptRun
   cancel: CancelRun
   limits: { activeRuns: number }
@@ -64,7 +62,7 @@ export function createRuns(deps: RunsDeps): Runs {
 }
 
 async function startRun(deps: RunsDeps, request: StartRequest): Promise<AcceptedRun> {
-  const { served, runner, gate, sessions, accept, limits } = deps
+  const { served, runner, gate, accept, limits } = deps
   refuseWhileDraining(runner)
   // Throws for an unknown agent before anything is answered.
   agentOf(served, request)
@@ -72,8 +70,6 @@ async function startRun(deps: RunsDeps, request: StartRequest): Promise<Accepted
   const continuation = session === null ? null : await answersOf(deps, request, session)
   // Work that was begun may go on: only new work is refused.
   if (continuation === null && runner.active >= limits.activeRuns) throw tooManyRuns(limits.activeRuns)
-  const name = 'create' in request.session ? (request.session.create.id ?? request.session.create.alias) : undefined
-  if (name !== undefined) await sessions.refuseForeign(request.owner, name)
   const { decisions: _decided, ...undecided } = request
   const accepted = await accept(undecided, continuation)
   for (const { applied, wait } of accepted.answered ?? []) {

@@ -11,12 +11,18 @@ export interface Sessions {
   find(owner: string, reference: string): Promise<SessionRecord | null>
   /** Like `find`, but throws `session_not_found`, or `malformed_id` when the reference cannot be an id. */
   get(owner: string, reference: string): Promise<SessionRecord>
-  /** Throws `session_not_found` when the reference is the id of somebody else's session. Any other name is free to use. */
-  refuseForeign(owner: string, reference: string): Promise<void>
+  /**
+   * Like `find`, for a request that creates the session if there is none. Throws `session_not_found` when the reference is the id of
+   * somebody else's session; any other name is free to use.
+   */
+  findForStart(owner: string, reference: string): Promise<SessionRecord | null>
   /** Newest activity first. Listing does not count as activity. Throws `session_not_found` when `before` names no session of the owner. */
   list(query: SessionPage): Promise<SessionRecord[]>
-  /** Whether the session has been idle for too long and its agent closes such sessions (`on_expiry: close`). A busy one is never expired. */
-  isExpired(session: SessionRecord): Promise<boolean>
+  /**
+   * Like `get`, but throws `session_expired` when the session has been idle for too long and its agent closes such sessions
+   * (`on_expiry: close`). A busy session never expires.
+   */
+  getOpen(owner: string, reference: string): Promise<SessionRecord>
   /** Cancels the open runs, then deletes everything. May be called again. */
   remove(session: SessionRecord): Promise<void>
   /** The log as it is stored; see the store's port. */

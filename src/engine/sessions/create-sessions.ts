@@ -31,14 +31,26 @@ const TOUCH_MS = 60_000
 export function createSessions(deps: SessionsDeps): Sessions {
   const { store, log, clock, logger, settingsOf, runner, cancel, files } = deps
 
-  async function find(owner: string, reference: string): Promise<SessionRecord | null> {
+  /** One lookup for everything that is asked about a session. */
+  async function locate(owner: string, reference: string): Promise<Found & { isExpired: boolean }> {
     const found = await lookUp(store, owner, reference)
+    const isExpired = found.session !== null && (await hasExpired(found.session))
     // An expired session stays expired, however often it is asked for.
-    if (found !== null && !(await isExpired(found))) touch(found)
-    return found
+    if (found.session !== null && !isExpired) touch(found.session)
+    return { ...found, isExpired }
   }
 
-  async function isExpired(session: SessionRecord): Promise<boolean> {
+  async function get(owner: string, reference: string): Promise<{ session: SessionRecord; isExpired: boolean }> {
+    const { session, isExpired } = await locate(owner, reference)
+    if (session !== null) return { session, isExpired }
+    if (parseUuid(reference) !== null) throw sessionNotFound(reference)
+    throw new ServerError(
+      'malformed_id',
+      `${JSON.stringify(reference.slice(0, 140))} is not a session. Send a UUID, a ULID, or a name that is in use.`,
+    )
+  }
+
+  async function hasExpired(session: SessionRecord): Promise<boolean> {
     const settings = settingsOf(session)
     if (settings.onExpiry !== 'close' || clock.now() - session.lastActivity < settings.ttlSeconds * 1_000) return false
     return (await store.runs.open(session.id)).length === 0
@@ -54,21 +66,24 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   return {
-    find,
-    isExpired,
+    find: async (owner, reference) => (await locate(owner, reference)).session,
+    get: async (owner, reference) => (await get(owner, reference)).session,
     entries: store.entries,
 
-    async get(owner, reference) {
-      const session = await find(owner, reference)
-      if (session !== null) return session
-      if (parseUuid(reference) !== null) throw sessionNotFound(reference)
-      throw new ServerError('malformed_id', 'A session id is a UUID, a ULID, or a name that its client gave it.')
+    async findForStart(owner, reference) {
+      const { session, isForeign } = await locate(owner, reference)
+      if (isForeign) throw sessionNotFound(reference)
+      return session
     },
 
-    async refuseForeign(owner, reference) {
-      const id = parseUuid(reference)
-      const taken = id === null ? null : await store.sessions.get(id)
-      if (taken !== null && taken.owner !== owner) throw sessionNotFound(reference)
+    async getOpen(owner, reference) {
+      const { session, isExpired } = await get(owner, reference)
+      if (!isExpired) return session
+      throw new ServerError(
+        'session_expired',
+        `Session ${JSON.stringify(reference)} was idle for too long and is closed. Start a new one.`,
+        { details: { session_id: reference } },
+      )
     },
 
     async list({ before, ...query }) {
@@ -76,7 +91,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
         return store.sessions.list({ ...query, ...(before === undefined ? {} : { before }) })
       }
       // Not `find`, which would move the session to the top of the list.
-      const place = await lookUp(store, query.owner, before)
+      const { session: place } = await lookUp(store, query.owner, before)
       if (place === null) throw sessionNotFound(before)
       return store.sessions.list({ ...query, before: place })
     },
@@ -99,11 +114,18 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 }
 
+interface Found {
+  session: SessionRecord | null
+  /** The reference is the id of somebody else's session. */
+  isForeign: boolean
+}
+
 /** By id in either spelling, or by alias. */
-async function lookUp(store: Pick<Store, 'sessions'>, owner: string, reference: string): Promise<SessionRecord | null> {
+async function lookUp(store: Pick<Store, 'sessions'>, owner: string, reference: string): Promise<Found> {
   const isVisible = (session: SessionRecord | null) => session?.owner === owner && session.status !== 'terminated'
   const id = parseUuid(reference)
   const byId = id === null ? null : await store.sessions.get(id)
   const found = isVisible(byId) ? byId : await store.sessions.byAlias(owner, reference)
-  return isVisible(found) ? found : null
+  if (isVisible(found)) return { session: found, isForeign: false }
+  return { session: null, isForeign: byId !== null && byId.owner !== owner }
 }

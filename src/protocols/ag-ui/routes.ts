@@ -1,22 +1,34 @@
-// AG-UI: a RunAgentInput in, events out. What happens in between is in `ag-ui-wire/run-door.ts`.
+// AG-UI: takes a RunAgentInput and answers with events. `wire/run-input.ts` does the work.
 
 import type { Reply, Request, Route } from '../../http/route.ts'
+import { jsonWithFiles } from '../shared/request/json-with-files.ts'
+import { idempotencyOf } from '../shared/request/start-headers.ts'
 import { describeAgentCapabilities, describeAgentRun, describeCapabilities, describeRun } from './describe.ts'
 import { capabilitiesOf } from './wire/capabilities.ts'
-import { createRunDoor, type RunDoorDeps } from './wire/run-input.ts'
+import { decodeRunAgentInput } from './wire/decode-input.ts'
+import { type RunInputDeps, runInput } from './wire/run-input.ts'
 
-export interface AgUiRoutesDeps extends RunDoorDeps {
-  /** Of this server. */
+export interface AgUiRoutesDeps extends RunInputDeps {
+  /** Version of this server. */
   version: string
 }
 
 export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
   const { engine, version } = deps
-  const run = createRunDoor(deps)
+
+  async function run(request: Request, reply: Reply, agent: string | null): Promise<void> {
+    engine.agents.get(agent)
+    const body = await jsonWithFiles(request)
+    const idempotency = idempotencyOf(request, body)
+    const input = decodeRunAgentInput(body)
+    return runInput(deps, { request, reply, agent, input, sessionName: input.threadId, idempotency, body })
+  }
+
   async function capabilities(name: string | null, request: Request, reply: Reply): Promise<void> {
     const agent = engine.agents.get(name)
     reply.json(200, capabilitiesOf(agent, version, await engine.agents.tools(agent.name, request.signal)))
   }
+
   const shared = { door: 'ag-ui', role: 'user' } as const
   return [
     ...['/', '/awp'].map(

@@ -14,7 +14,6 @@ import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { beforeFirst } from '../shared/events/stream-run.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles } from '../shared/request/json-with-files.ts'
-import { knownSession } from '../shared/request/known-session.ts'
 import { releaseBody } from '../shared/request/release-body.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import { decodeChatRequest } from './decode.ts'
@@ -54,7 +53,7 @@ export async function takeChat(
   if (found !== null) reply.note({ session_id: found.id })
 
   if (lastEventId !== undefined) {
-    const { run, session, after } = await resumedRun(engine, owner, lastEventId)
+    const { run, session, after } = await resumedRun(engine, owner, lastEventId, found)
     return { run, after, ...shownIds(run, session, found, reference) }
   }
 
@@ -107,7 +106,7 @@ async function readForm(attachments: Attachments, request: Request, keeps: boole
 /** Null for one that nobody knows, that is another owner's or that is closed: this family then begins a new session. */
 async function sessionOf(engine: Engine, owner: string, reference: string): Promise<SessionRecord | null> {
   try {
-    return await knownSession(engine.sessions, owner, reference)
+    return await engine.sessions.getOpen(owner, reference)
   } catch (error) {
     if (error instanceof ServerError && (error.code === 'session_not_found' || error.code === 'session_expired')) {
       return null

@@ -11,7 +11,6 @@ import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { decodePage, queryProblem } from '../shared/request/decode-page.ts'
-import { knownSession } from '../shared/request/known-session.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import { nextLink } from '../shared/request/next-link.ts'
@@ -39,14 +38,14 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
     const body = await request.json()
     const chat = decodeChat(body)
     const label = userLabel(owner, chat.userId)
-    const known = chat.sessionId === null ? null : await knownSession(engine.sessions, owner, chat.sessionId)
+    const known = chat.sessionId === null ? null : await engine.sessions.getOpen(owner, chat.sessionId)
     if (known !== null) reply.note({ session_id: known.id })
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
       const { run, session } = await start(request, body, chat, known, label)
       return answer(request, reply, run, session, startedAt)
     }
-    const resumed = await resumedRun(engine, owner, lastEventId).catch((error: unknown) => {
+    const resumed = await resumedRun(engine, owner, lastEventId, known).catch((error: unknown) => {
       // A malformed event id is 400 at every door.
       reply.fail(error)
       return null
@@ -111,7 +110,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
 
   async function show(request: Request, reply: Reply): Promise<void> {
     const page = decodePage(request, MESSAGES)
-    const session = await knownSession(engine.sessions, request.principal.owner, request.params.id ?? '')
+    const session = await engine.sessions.getOpen(request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
     const listed = includesTools(request.query) ? undefined : isSpoken
     const { messages, next } = await listMessages(engine.messages, session.id, page, reply, listed)

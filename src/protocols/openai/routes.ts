@@ -41,7 +41,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
 
   const named = async (owner: string, name: string): Promise<NamedSession> => ({
     name,
-    record: await engine.sessions.find(owner, name),
+    record: await engine.sessions.findForStart(owner, name),
   })
 
   async function chat(request: Request, reply: Reply): Promise<void> {

@@ -137,8 +137,9 @@ export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
 
   return async (request, reply, ask, form) => {
     const lastEventId = request.header('last-event-id')
-    const resumed = lastEventId === undefined ? null : await resumedRun(engine, request.principal.owner, lastEventId)
     const known = ask.session?.record ?? null
+    const { owner } = request.principal
+    const resumed = lastEventId === undefined ? null : await resumedRun(engine, owner, lastEventId, known)
     if (known !== null) reply.note({ session_id: known.id })
     const run = resumed?.run ?? (await start(request, ask))
     reply.note({ session_id: run.sessionId, run_id: run.id })

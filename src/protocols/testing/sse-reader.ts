@@ -40,7 +40,11 @@ export function readSse(response: Response): SseReader {
     next,
     until: (part) => collect(({ data }) => data.includes(part)),
     rest: () => collect(() => false),
-    close: async () => closing.abort(),
+    async close() {
+      closing.abort()
+      // Cancels the body if no read is pending; a pending read ends with the abort.
+      void frames.return(undefined).catch(() => {})
+    },
   }
 }
 

@@ -5,8 +5,6 @@ import type { Fact } from '../../domain/entry.ts'
 import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
 import { textOf } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { ClientCall } from '../../domain/wait.ts'
 import {
   BETWEEN_MESSAGES,
   createRunFold,
@@ -19,6 +17,8 @@ import {
   type ToolResult,
   waitsFor,
 } from '../../domain/run-answer.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { ClientCall } from '../../domain/wait.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { answerMessage, isoTime, requestMetadata } from './chat-message.ts'
 import { errorKind } from './error-type.ts'

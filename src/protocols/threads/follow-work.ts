@@ -7,9 +7,8 @@ import { ServerError } from '../../domain/errors.ts'
 import { isTerminalText, type RunEventOf, typeOfEventText } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { waitsFor } from '../../domain/run-answer.ts'
-import { entryAt } from '../shared/events/entry-at.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-run.ts'
 
 export interface WorkDeps {
@@ -36,9 +35,13 @@ export const startOfWork = (run: RunRecord): WorkPlace => ({
 })
 
 /** Where a reader goes on that has seen `after`, an entry of this run. Null: it has seen all. */
-export async function placeInWork({ engine }: WorkDeps, run: RunRecord, after: number): Promise<WorkPlace | null> {
-  const entry = await entryAt(engine.sessions, run.sessionId, after)
-  const left = entry.runId === run.id ? clientWaits(entry) : []
+export async function placeInWork(
+  { engine }: WorkDeps,
+  run: RunRecord,
+  seen: Entry,
+  after: number,
+): Promise<WorkPlace | null> {
+  const left = seen.runId === run.id ? clientWaits(seen) : []
   if (left.length === 0 && isOver(run, after)) return null
   let lineage: Lineage = [run]
   for (let parent = await parentOf(engine, run); parent !== null; parent = await parentOf(engine, parent)) {

@@ -12,7 +12,6 @@ import { failureOf } from '../shared/answer/answer-failure.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { entriesUpTo, streamAnswer } from '../shared/answer/stream-answer.ts'
 import { decodePage } from '../shared/request/decode-page.ts'
-import { knownSession } from '../shared/request/known-session.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import { nextLink } from '../shared/request/next-link.ts'
@@ -42,16 +41,16 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     const { owner } = request.principal
     const body = await request.json()
     const chat = decodeThreadChat(body)
-    const known = chat.threadId === null ? null : await knownSession(engine.sessions, owner, chat.threadId)
+    const known = chat.threadId === null ? null : await engine.sessions.getOpen(owner, chat.threadId)
     if (known !== null) reply.note({ session_id: known.id })
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
       const { run, session } = await start(request, body, chat, known)
       return answer({ request, reply, session, place: startOfWork(run) }, chat.stream)
     }
-    const { run, session, after } = await resumedRun(engine, owner, lastEventId)
+    const { run, session, seen, after } = await resumedRun(engine, owner, lastEventId, known)
     if (known !== null && known.id !== session.id) throw sessionNotFound(session.id)
-    const place = await placeInWork(deps, run, after)
+    const place = await placeInWork(deps, run, seen, after)
     if (place !== null) return answer({ request, reply, session, place }, chat.stream)
     // An empty 200 would look like a stream that broke off.
     if (chat.stream) return reply.empty(204)
@@ -130,7 +129,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
 
   async function show(request: Request, reply: Reply): Promise<void> {
     const page = decodePage(request, MESSAGES)
-    const session = await knownSession(engine.sessions, request.principal.owner, request.params.id ?? '')
+    const session = await engine.sessions.getOpen(request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
     const { messages, next } = await listMessages(engine.messages, session.id, page, reply)
     const body = {
@@ -158,9 +157,8 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
   }
 
   async function remove(request: Request, reply: Reply): Promise<void> {
-    // One that is closed by its age can still be deleted.
-    const lookup = { find: engine.sessions.find, isExpired: async () => false }
-    const session = await knownSession(lookup, request.principal.owner, request.params.id ?? '')
+    // A thread that has expired can still be deleted.
+    const session = await engine.sessions.get(request.principal.owner, request.params.id ?? '')
     reply.note({ session_id: session.id })
     await engine.sessions.remove(session)
     reply.empty(204)

@@ -2,12 +2,12 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import { type RunAnswer, waitsFor } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import type { Request } from '../../http/route.ts'
 import { clientCallsOf } from '../shared/answer/client-calls.ts'
-import { type RunAnswer, waitsFor } from '../../domain/run-answer.ts'
 import { encodeEntry, prepareEncoder } from '../shared/answer/stream-answer.ts'
 import { createThreadEncoder, type ThreadEncoder } from './encode.ts'
 import { followWork, startOfWork, type WorkDeps } from './follow-work.ts'

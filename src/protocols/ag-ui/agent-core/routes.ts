@@ -5,20 +5,16 @@ import { z } from 'zod'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { startErrors } from '../../shared/answer/error-lists.ts'
 import { startHeaderSchemas } from '../../shared/request/start-header-schemas.ts'
-import { createRunDoor, type RunDoorDeps } from '../wire/run-input.ts'
+import { type RunInputDeps, runInput } from '../wire/run-input.ts'
+import { decodeInvocation, SESSION_HEADER } from './decode.ts'
 import { createPing, PingSchema } from './ping.ts'
-import { runtimeSessionOf, SESSION_HEADER, withinSession, withThread } from './session-header.ts'
 
-export function createAgentCoreRoutes(deps: RunDoorDeps): Route[] {
+export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
   const { engine, clock } = deps
-  const run = createRunDoor(deps)
   const ping = createPing(engine, clock)
 
   async function invoke(request: Request, reply: Reply): Promise<void> {
-    const session = runtimeSessionOf(request)
-    if (session === undefined) return run(request, reply, null)
-    const runInSession = createRunDoor({ ...deps, engine: withinSession(engine, session) })
-    return runInSession(withThread(request, session), reply, null)
+    return runInput(deps, { request, reply, agent: null, ...(await decodeInvocation(request)) })
   }
 
   return [

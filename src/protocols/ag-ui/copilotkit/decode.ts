@@ -4,28 +4,32 @@ import { inputProblems } from '../../shared/request/input-problems.ts'
 import { judge } from '../../shared/request/validate.ts'
 import { type Call, CallSchema, StopSchema } from './schema.ts'
 
-/** Which run a stop request means; null: whichever is active. The client sends no body for that. */
-export async function decodeStop(request: Request): Promise<{ runId: string | null }> {
-  const body = hasBody(request) ? await request.json() : undefined
-  if (body === undefined) return { runId: null }
+/** The body of a stop request, which its client leaves out to stop whichever run is active. */
+export const readStopBody = async (request: Request): Promise<unknown> =>
+  request.header('transfer-encoding') !== undefined || Number(request.header('content-length') ?? 0) > 0
+    ? request.json()
+    : undefined
+
+/** The id of the run to stop; null is whichever run is active. */
+export function decodeStop(body: unknown): string | null {
+  if (body === undefined) return null
   const parsed = judge(StopSchema, body)
   if (!parsed.success) {
     const problems = inputProblems(parsed.issues, body)
-    throw new ServerError('invalid_request', 'A stop request is empty or { "runId": … }.', { problems })
+    throw new ServerError('invalid_request', 'Send a stop request without a body, or with { "runId": … }.', {
+      problems,
+    })
   }
-  return { runId: parsed.data.runId ?? null }
+  return parsed.data.runId ?? null
 }
 
-const hasBody = (request: Request): boolean =>
-  request.header('transfer-encoding') !== undefined || Number(request.header('content-length') ?? 0) > 0
-
-/** What one request to the single route asks for. */
+/** Decodes a request to the single route. */
 export function decodeCall(body: unknown): Call {
   const parsed = judge(CallSchema, body)
   if (parsed.success) return parsed.data
   throw new ServerError(
     'invalid_request',
-    'This is no call of CopilotKit 1.50 or later. Send { "method", "params", "body" } with the method info, agent/run, ' +
+    'This is not a call of CopilotKit 1.50 or later. Send { "method", "params", "body" } with the method info, agent/run, ' +
       'agent/connect or agent/stop.',
     { problems: inputProblems(parsed.issues, body) },
   )

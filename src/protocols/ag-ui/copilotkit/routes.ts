@@ -1,15 +1,16 @@
-// CopilotKit's runtime, so that its React UI uses this server as `runtimeUrl`. Its inputs and events are AG-UI's. It knows two
-// transports: a route for each thing, and one route for all, which its `<CopilotKit>` uses by itself up to 1.69.
+// CopilotKit's runtime: its React UI uses this server as `runtimeUrl`. Inputs and events are AG-UI's. There are two transports: a
+// route for each method, and a single route for all methods, which `<CopilotKit>` uses by default up to 1.69.
 
-import { isRecord } from '../../../domain/is-record.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
+import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
-import { type Reader, readerOf } from '../../shared/events/protocol-version.ts'
+import type { Reader } from '../../shared/events/protocol-version.ts'
 import { jsonWithFiles } from '../../shared/request/json-with-files.ts'
+import { idempotencyOf } from '../../shared/request/start-headers.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
-import { createRunDoor, type RunDoor, type RunDoorDeps } from '../wire/run-input.ts'
+import { type RunInputDeps, runInput } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
-import { decodeCall, decodeStop } from './decode.ts'
+import { decodeCall, decodeStop, readStopBody } from './decode.ts'
 import {
   describeConnect,
   describeInfo,
@@ -18,51 +19,63 @@ import {
   describeStop,
   describeThreads,
 } from './describe.ts'
-import { enclosedRequest } from './enclosed-request.ts'
 import { notStopped, stopped } from './encode.ts'
 import { agentNamed, runtimeInfo } from './info.ts'
 import { stopAsFinish } from './stop-as-finish.ts'
 import { listThreads } from './threads.ts'
 
-export interface CopilotKitRoutesDeps extends RunDoorDeps {
-  /** Of this server. */
+export interface CopilotKitRoutesDeps extends RunInputDeps {
+  /** Version of this server. */
   version: string
 }
 
 export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
-  const { engine, version, ...others } = deps
-  const depsFor: Record<Reader, RunDoorDeps> = { '0.x': { ...others, engine: stopAsFinish(engine) }, '1.x': deps }
-  const runDoorFor: Record<Reader, RunDoor> = {
-    '0.x': createRunDoor(depsFor['0.x']),
-    '1.x': createRunDoor(depsFor['1.x']),
+  const { engine, version } = deps
+  const followFor: Record<Reader, Runs['follow']> = {
+    '0.x': stopAsFinish(engine.runs.follow),
+    '1.x': engine.runs.follow,
   }
-  const agentOf = (request: Request) => agentNamed(engine, request.params.name ?? '')
 
-  const info = async (_request: Request, reply: Reply) => reply.json(200, runtimeInfo(engine, version))
+  const info = (reply: Reply): void => reply.json(200, runtimeInfo(engine, version))
 
-  async function run(request: Request, reply: Reply): Promise<void> {
-    const agent = agentOf(request)
+  /** The agent that a client calls `name`. Throws `agent_not_found`. */
+  function agentOf(name: string): string | null {
+    const agent = agentNamed(engine, name)
     engine.agents.get(agent)
-    const runDoor = runDoorFor[readerOf(versionIn(await jsonWithFiles(request)))]
-    return runDoor(request, reply, agent)
+    return agent
   }
 
-  async function connect(request: Request, reply: Reply): Promise<void> {
-    engine.agents.get(agentOf(request))
-    const { threadId, runId, reader: reads } = decodeRunAgentInput(await jsonWithFiles(request))
-    const { owner } = request.principal
-    const asked = { request, reply, threadId, runId, reads }
-    const session = await engine.sessions.find(owner, threadId)
-    if (session !== null) return showThread(depsFor[reads], asked, session)
-    await engine.sessions.refuseForeign(owner, threadId)
-    return showUnknownThread(deps, asked, null)
+  async function run({ request, reply, name, body }: Call): Promise<void> {
+    const agent = agentOf(name)
+    // Both transports send the same request, so a key counts for both.
+    const path = `/copilotkit/agent/${encodeURIComponent(name)}/run`
+    const sent = await body()
+    const idempotency = idempotencyOf(request, sent, path)
+    const input = decodeRunAgentInput(sent)
+    return runInput(deps, {
+      request,
+      reply,
+      agent,
+      input,
+      sessionName: input.threadId,
+      idempotency,
+      body: sent,
+      follow: followFor[input.reader],
+    })
   }
 
-  async function stop(request: Request, reply: Reply): Promise<void> {
-    engine.agents.get(agentOf(request))
+  async function connect({ request, reply, name, body }: Call): Promise<void> {
+    agentOf(name)
+    const { threadId, runId, reader: reads } = decodeRunAgentInput(await body())
+    const asked = { request, reply, threadId, runId, reads, follow: followFor[reads] }
+    const session = await engine.sessions.findForStart(request.principal.owner, threadId)
+    return session === null ? showUnknownThread(deps, asked, null) : showThread(deps, asked, session)
+  }
+
+  async function stop({ request, reply, name, body }: Call, threadId: string): Promise<void> {
+    agentOf(name)
     const { owner } = request.principal
-    const threadId = request.params.threadId ?? ''
-    const { runId } = await decodeStop(request)
+    const runId = decodeStop(await body())
     const session = await engine.sessions.find(owner, threadId)
     if (session !== null) reply.note({ session_id: session.id })
     const open = session === null ? [] : await engine.runs.open(session.id)
@@ -75,23 +88,15 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
 
   async function single(request: Request, reply: Reply): Promise<void> {
     const call = decodeCall(await jsonWithFiles(request))
-    if (call.method === 'info') return info(request, reply)
-    const { agentId: name } = call.params
-    const enclosed = (path: string, params: Record<string, string> = {}): Request =>
-      enclosedRequest(request, {
-        path: `/copilotkit/agent/${encodeURIComponent(name)}/${path}`,
-        params: { name, ...params },
-        body: call.body,
-      })
+    if (call.method === 'info') return info(reply)
+    const decoded = { request, reply, name: call.params.agentId, body: async () => call.body }
     switch (call.method) {
       case 'agent/run':
-        return run(enclosed('run'), reply)
+        return run(decoded)
       case 'agent/connect':
-        return connect(enclosed('connect'), reply)
-      case 'agent/stop': {
-        const { threadId } = call.params
-        return stop(enclosed(`stop/${encodeURIComponent(threadId)}`, { threadId }), reply)
-      }
+        return connect(decoded)
+      case 'agent/stop':
+        return stop(decoded, call.params.threadId)
       default:
         return unreachable(call)
     }
@@ -106,7 +111,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       body: 'none',
       summary: 'CopilotKit: the agents and what they can do',
       describe: describeInfo,
-      handle: info,
+      handle: async (_request, reply) => info(reply),
     },
     {
       ...shared,
@@ -115,7 +120,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       body: 'files',
       summary: 'CopilotKit: run an agent',
       describe: describeRun,
-      handle: run,
+      handle: (request, reply) => run(callOf(request, reply)),
     },
     {
       ...shared,
@@ -124,7 +129,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       body: 'files',
       summary: 'CopilotKit: show a thread and follow its active run',
       describe: describeConnect,
-      handle: connect,
+      handle: (request, reply) => connect(callOf(request, reply)),
     },
     {
       ...shared,
@@ -133,7 +138,8 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       body: 'control',
       summary: 'CopilotKit: stop the active run of a thread',
       describe: describeStop,
-      handle: stop,
+      handle: (request, reply) =>
+        stop({ ...callOf(request, reply), body: () => readStopBody(request) }, request.params.threadId ?? ''),
     },
     {
       ...shared,
@@ -156,6 +162,19 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
   ]
 }
 
-// Anything else is for the door to judge.
-const versionIn = (body: unknown): string | undefined =>
-  isRecord(body) && typeof body.protocolVersion === 'string' ? body.protocolVersion : undefined
+/** One method of the runtime, from either transport. */
+interface Call {
+  request: Request
+  reply: Reply
+  /** The agent, as the client calls it. */
+  name: string
+  /** Read late: a request for an unknown agent is refused before its body is read. */
+  body: () => Promise<unknown>
+}
+
+const callOf = (request: Request, reply: Reply): Call => ({
+  request,
+  reply,
+  name: request.params.name ?? '',
+  body: () => jsonWithFiles(request),
+})

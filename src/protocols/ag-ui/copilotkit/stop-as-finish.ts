@@ -1,17 +1,15 @@
-// How CopilotKit's own runtime ends a run that somebody stopped: as finished. AG-UI 0.x has no word for it, and CopilotKit shows
-// any RUN_ERROR as a failure, up to a red banner for the person who has just pressed stop.
+// CopilotKit's own runtime ends a stopped run as finished, and so do we for readers of AG-UI 0.x: it has no word for a stopped run,
+// and CopilotKit would show a RUN_ERROR as a failure to the person who has just pressed stop.
 
 import type { Entry } from '../../../domain/entry.ts'
 import { type RunEventOf, typeOfEventText } from '../../../domain/event.ts'
-import type { Engine } from '../../../engine/engine.ts'
+import type { Runs } from '../../../engine/ports/runs.ts'
 
-/** The same engine for a reader that cannot be told of a stop. What is stored stays `cancelled`. */
-export function stopAsFinish(engine: Engine): Engine {
-  return {
-    ...engine,
-    runs: { ...engine.runs, follow: (target, signal) => rewritten(engine.runs.follow(target, signal)) },
-  }
-}
+/** Reads a run for such a reader. The stored outcome stays `cancelled`. */
+export const stopAsFinish =
+  (follow: Runs['follow']): Runs['follow'] =>
+  (target, signal) =>
+    rewritten(follow(target, signal))
 
 async function* rewritten(source: AsyncIterable<readonly Entry[]>): AsyncGenerator<readonly Entry[]> {
   for await (const batch of source) yield batch.some(endsRun) ? batch.map(withoutCancelled) : batch

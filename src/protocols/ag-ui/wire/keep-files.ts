@@ -9,7 +9,7 @@ import { jsonPointer } from '../../shared/request/input-problems.ts'
 import type { SentFile } from '../../shared/request/sent-file.ts'
 import type { SentPart } from './decode-messages.ts'
 import type { FilePart } from './decode-part.ts'
-import type { SentMessage } from './take-history.ts'
+import type { SentMessage } from './diff-history.ts'
 
 export interface KeptFiles {
   /** With `file` sources in place of `data`. */

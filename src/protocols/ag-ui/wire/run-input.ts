@@ -1,10 +1,12 @@
-// What a POST with a RunAgentInput does: resume, attach, hydrate or start a run. Shared by the doors that take that input.
+// What a RunAgentInput asks for: to resume a stream, to attach to a run, to show the thread, or to start a run. The routes of
+// AG-UI, CopilotKit and AgentCore decode their requests and then call `runInput`.
 
 import type { Clock } from '../../../domain/clock.ts'
 import { sessionNotFound } from '../../../domain/errors.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import type { Runs, StartRequest } from '../../../engine/ports/runs.ts'
 import type { Reply, Request } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { entryAt } from '../../shared/events/entry-at.ts'
@@ -13,18 +15,17 @@ import { openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from '../../shared/events/stream-run.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
-import { jsonWithFiles } from '../../shared/request/json-with-files.ts'
 import { releaseBody } from '../../shared/request/release-body.ts'
 import { standingOf } from '../../shared/request/standing.ts'
-import { idempotencyOf, onBusyOf } from '../../shared/request/start-headers.ts'
-import { type AgUiInput, decodeRunAgentInput } from './decode-input.ts'
+import { onBusyOf } from '../../shared/request/start-headers.ts'
+import type { AgUiInput } from './decode-input.ts'
+import { diffHistory, editPoint, type HistoryDiff, type KnownHistory, type SentInput } from './diff-history.ts'
+import { answersForSession, type SessionAnswers, withResumePointers } from './interrupt-answers.ts'
 import { keepFiles } from './keep-files.ts'
-import { inResume, knownAnswers } from './known-answers.ts'
 import { showThread, showUnknownThread } from './show-thread.ts'
 import { behindFirst, type InputWarning, warningEvents } from './stream-warnings.ts'
-import { editPoint, type KnownHistory, type SentInput, type Taken, takeHistory } from './take-history.ts'
 
-export interface RunDoorDeps {
+export interface RunInputDeps {
   engine: Engine
   approvals: Approvals
   clock: Pick<Clock, 'now'>
@@ -32,122 +33,132 @@ export interface RunDoorDeps {
   links: FileLinks
 }
 
-/** Does what the input asks for, with the agent of that name (null: the default one), and streams the answer. */
-export type RunDoor = (request: Request, reply: Reply, agent: string | null) => Promise<void>
-
-export function createRunDoor(deps: RunDoorDeps): RunDoor {
-  const { engine, clock, attachments } = deps
-
-  /** The events of a run after `after`, then live. */
-  async function show(
-    call: Call,
-    run: RunRecord,
-    after: number,
-    warnings: readonly InputWarning[] = [],
-  ): Promise<void> {
-    const { request, reply, input } = call
-    reply.note({ session_id: run.sessionId, run_id: run.id })
-    // An empty 200 would look like a stream that broke off.
-    if (isOver(run, after)) return reply.empty(204)
-    const reader = await openEventStream(request, reply, input.reader)
-    const told = warningEvents(warnings, clock.now())
-    const tell = async () => reader.stream.write(reader.encoder.events(told))?.catch(() => {})
-    const follow: Engine['runs']['follow'] = (target, until) => behindFirst(engine.runs.follow(target, until), tell)
-    await streamRun(
-      told.length === 0 ? deps : { ...deps, engine: { ...engine, runs: { ...engine.runs, follow } } },
-      run,
-      after,
-      reader,
-    )
-    reader.stream.end()
-  }
-
-  /** Never starts work: the run that owns the event goes on where this reader left it. */
-  async function resume(call: Call, session: SessionRecord | null, lastEventId: string): Promise<void> {
-    const { owner } = call.request.principal
-    const { sessionId, seq } = parseEventId(lastEventId)
-    if (session?.id !== sessionId) throw sessionNotFound(sessionId)
-    const seen = await entryAt(engine.sessions, sessionId, seq)
-    const run = await engine.runs.get(owner, seen.runId ?? call.input.runId)
-    return isEndOf(run, seen) ? call.reply.empty(204) : show(call, run, seq)
-  }
-
-  function hydrate(call: Call, session: SessionRecord | null, given: readonly InputWarning[]): Promise<void> {
-    const { threadId, runId, reader: reads, messages } = call.input
-    const asked = { ...call, threadId, runId, reads, warnings: warningEvents(given, clock.now()) }
-    if (session !== null) return showThread(deps, asked, session)
-    // A client deletes what a snapshot omits, and of a thread that we do not know we can say nothing.
-    return showUnknownThread(deps, asked, messages.length === 0 ? [] : null)
-  }
-
-  return async (request, reply, agent) => {
-    const { owner } = request.principal
-    engine.agents.get(agent)
-    const onBusy = onBusyOf(request)
-    const body = await jsonWithFiles(request)
-    const idempotency = idempotencyOf(request, body)
-    const input = decodeRunAgentInput(body)
-    const call = { request, reply, input }
-    const session = await engine.sessions.find(owner, input.threadId)
-    if (session === null) await engine.sessions.refuseForeign(owner, input.threadId)
-    else reply.note({ session_id: session.id })
-
-    const lastEventId = request.header('last-event-id')
-    if (lastEventId !== undefined) return resume(call, session, lastEventId)
-
-    const taken = takeHistory(input, await knownHistory(engine, session, input))
-    const by = standingOf(request.principal)
-    // An empty thread would look as if the answer had been taken.
-    if (session === null && taken.kind === 'hydrate' && input.answers.length > 0) throw sessionNotFound(input.threadId)
-    const { answers, warnings: unanswered } = await knownAnswers(deps.approvals, session, input.answers, talks(taken))
-    const leftOut = (warnings: readonly string[]) => {
-      if (warnings.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings })
-    }
-    leftOut([...input.warnings, ...taken.warnings, ...unanswered.map(({ message }) => message)])
-
-    const existing = session === null ? null : await engine.runs.byWireId(session.id, input.runId)
-    // An answer is one whatever its runId: CopilotKit repeats that of the run which asked.
-    const isAnswer = answers.length > 0 || (input.answers.length > 0 && talks(taken))
-    // With a key the engine is asked all the same: it compares what was sent under that key before.
-    if (existing !== null && !isAnswer && idempotency === undefined) {
-      releaseBody(request, [body, input])
-      return show(call, existing, beforeFirst(existing), unanswered)
-    }
-    if (existing === null && taken.kind === 'hydrate' && answers.length === 0) return hydrate(call, session, unanswered)
-
-    const asked = taken.kind === 'run' ? taken.input : nothingNew(input)
-    const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
-    leftOut(warnings)
-    releaseBody(request, [body, input, asked])
-    const starting = engine.runs.start({
-      correlationId: request.correlationId,
-      owner,
-      agent,
-      session: session === null ? { create: { alias: input.threadId } } : { existing: session },
-      // Unique in its thread: under one that is taken the run gets an id of its own.
-      ...(existing !== null && isAnswer ? {} : { wireRunId: input.runId }),
-      ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
-      input: { ...asked, messages },
-      ...startFiles(files),
-      // What a person has allowed is carried out, whoever goes on watching.
-      origin: answers.length === 0 || talks(taken) ? 'reader' : 'background',
-      // A user who goes on talking has given up what the page was to do; a person's decision cannot be given up so.
-      whenWaiting: 'abandon',
-      ...(answers.length === 0 ? {} : { decisions: { by, answers } }),
-      ...(onBusy === undefined ? {} : { onBusy }),
-      ...(idempotency === undefined ? {} : { idempotency }),
-    })
-    const { run } = await starting.catch((error: unknown) => {
-      throw inResume(error, input.answers)
-    })
-    return show(call, run, beforeFirst(run), unanswered)
-  }
-}
-
-interface Call {
+/** A decoded request, and where its answer goes. */
+export interface InputCall {
   request: Request
   reply: Reply
+  /** Name of the agent that answers; null is the default agent. */
+  agent: string | null
   input: AgUiInput
+  /** Id or alias of the session. It is the id of the thread, unless the protocol names the session elsewhere. */
+  sessionName: string
+  idempotency: StartRequest['idempotency']
+  /** The parsed body. It is emptied once its files are stored. */
+  body: unknown
+  /** How the events of a run are read, if not as they are stored. */
+  follow?: Runs['follow']
+}
+
+/** Does what the input asks for and streams the answer. */
+export async function runInput(deps: RunInputDeps, call: InputCall): Promise<void> {
+  const { engine, clock } = deps
+  const { request, reply, input, sessionName, idempotency } = call
+  const onBusy = onBusyOf(request)
+  const session = await engine.sessions.findForStart(request.principal.owner, sessionName)
+  if (session !== null) reply.note({ session_id: session.id })
+
+  const lastEventId = request.header('last-event-id')
+  if (lastEventId !== undefined) return resume(deps, call, session, lastEventId)
+
+  const diff = diffHistory(input, await knownHistory(engine, session, input))
+  // An empty thread would look as if the answer had been accepted.
+  if (session === null && diff.kind === 'hydrate' && input.answers.length > 0) throw sessionNotFound(input.threadId)
+  const given = await answersForSession(deps.approvals, session, input.answers, bringsMessage(diff))
+  const { answers, warnings } = given
+  logLeftOut(request, [...input.warnings, ...diff.warnings, ...warnings.map(({ message }) => message)])
+
+  const existing = session === null ? null : await engine.runs.byWireId(session.id, input.runId)
+  // An answer counts whatever its runId is: CopilotKit repeats the runId of the run that asked.
+  const isAnswer = answers.length > 0 || (input.answers.length > 0 && bringsMessage(diff))
+  // With a key the engine is asked all the same: it compares the request with what was sent under that key before.
+  if (existing !== null && !isAnswer && idempotency === undefined) {
+    releaseBody(request, [call.body, input])
+    return showRun(deps, call, existing, beforeFirst(existing), warnings)
+  }
+  if (existing === null && diff.kind === 'hydrate' && answers.length === 0) {
+    const { threadId, runId, reader: reads, messages } = input
+    const asked = { ...call, threadId, runId, reads, warnings: warningEvents(warnings, clock.now()) }
+    if (session !== null) return showThread(deps, asked, session)
+    // A client deletes what a snapshot omits, and we know nothing about the messages of an unknown thread.
+    return showUnknownThread(deps, asked, messages.length === 0 ? [] : null)
+  }
+  const run = await start(deps, call, { session, diff, given, onBusy, isWireIdTaken: existing !== null && isAnswer })
+  return showRun(deps, call, run, beforeFirst(run), warnings)
+}
+
+interface Decided {
+  session: SessionRecord | null
+  diff: HistoryDiff
+  given: SessionAnswers
+  onBusy: StartRequest['onBusy'] | undefined
+  isWireIdTaken: boolean
+}
+
+async function start(
+  { engine, attachments }: RunInputDeps,
+  { request, agent, input, sessionName, idempotency, body }: InputCall,
+  { session, diff, given: { answers }, onBusy, isWireIdTaken }: Decided,
+): Promise<RunRecord> {
+  const { owner } = request.principal
+  const asked = diff.kind === 'run' ? diff.input : withoutMessages(input)
+  const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
+  logLeftOut(request, warnings)
+  releaseBody(request, [body, input, asked])
+  const starting = engine.runs.start({
+    correlationId: request.correlationId,
+    owner,
+    agent,
+    session: session === null ? { create: { alias: sessionName } } : { existing: session },
+    // A run id is unique in its thread. If it is taken, the run gets an id of its own.
+    ...(isWireIdTaken ? {} : { wireRunId: input.runId }),
+    ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
+    input: { ...asked, messages },
+    ...startFiles(files),
+    // What a person has approved is carried out, even if nobody watches any more.
+    origin: answers.length === 0 || bringsMessage(diff) ? 'reader' : 'background',
+    // A new message gives up the open client tools. It cannot give up a person's decision.
+    whenWaiting: 'abandon',
+    ...(answers.length === 0 ? {} : { decisions: { by: standingOf(request.principal), answers } }),
+    ...(onBusy === undefined ? {} : { onBusy }),
+    ...(idempotency === undefined ? {} : { idempotency }),
+  })
+  const { run } = await starting.catch((error: unknown) => {
+    throw withResumePointers(error, input.answers)
+  })
+  return run
+}
+
+/** Streams the events of a run after `after`, then live. */
+async function showRun(
+  deps: RunInputDeps,
+  { request, reply, input, follow = deps.engine.runs.follow }: InputCall,
+  run: RunRecord,
+  after: number,
+  warnings: readonly InputWarning[] = [],
+): Promise<void> {
+  reply.note({ session_id: run.sessionId, run_id: run.id })
+  // An empty 200 would look like a stream that broke off.
+  if (isOver(run, after)) return reply.empty(204)
+  const reader = await openEventStream(request, reply, input.reader)
+  const told = warningEvents(warnings, deps.clock.now())
+  const tell = async () => reader.stream.write(reader.encoder.events(told))?.catch(() => {})
+  const followTold: Runs['follow'] = (target, until) => behindFirst(follow(target, until), tell)
+  await streamRun(deps, run, after, reader, told.length === 0 ? follow : followTold)
+  reader.stream.end()
+}
+
+/** Never starts a run: the run that owns the event continues where this reader left off. */
+async function resume(
+  deps: RunInputDeps,
+  call: InputCall,
+  session: SessionRecord | null,
+  lastEventId: string,
+): Promise<void> {
+  const { sessionId, seq } = parseEventId(lastEventId)
+  if (session?.id !== sessionId) throw sessionNotFound(sessionId)
+  const seen = await entryAt(deps.engine.sessions, sessionId, seq)
+  const run = await deps.engine.runs.get(call.request.principal.owner, seen.runId ?? call.input.runId)
+  return isEndOf(run, seen) ? call.reply.empty(204) : showRun(deps, call, run, seq)
 }
 
 async function knownHistory(engine: Engine, session: SessionRecord | null, input: AgUiInput): Promise<KnownHistory> {
@@ -162,13 +173,17 @@ async function knownHistory(engine: Engine, session: SessionRecord | null, input
   return { messages, openCalls: new Set(open.map(({ callId }) => callId)), editedAfter }
 }
 
-/** Whether the client says something new beside its answers. */
-const talks = (taken: Taken): boolean =>
-  taken.kind === 'run' && taken.input.messages.some(({ role }) => role === 'user')
+/** Whether the client sends a new user message beside its answers. */
+const bringsMessage = (diff: HistoryDiff): boolean =>
+  diff.kind === 'run' && diff.input.messages.some(({ role }) => role === 'user')
 
-const nothingNew = ({ threadId, shared }: AgUiInput): SentInput => ({
+const withoutMessages = ({ threadId, shared }: AgUiInput): SentInput => ({
   messages: [],
   instructions: [],
   wireThreadId: threadId,
   ...shared,
 })
+
+function logLeftOut(request: Request, warnings: readonly string[]): void {
+  if (warnings.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings })
+}

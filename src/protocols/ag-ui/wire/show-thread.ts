@@ -6,6 +6,7 @@ import type { StoredMessage } from '../../../domain/message.ts'
 import { isFinished, type RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Reply, Request } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { type EventReader, openEventStream } from '../../shared/events/open-event-stream.ts'
@@ -33,8 +34,10 @@ export interface ThreadRequest {
   threadId: string
   runId: string
   reads: Reader
-  /** What the reader is told beside it. */
+  /** Warnings about the request. */
   warnings?: readonly RunEvent[]
+  /** How the events of a run are read, if not as they are stored. */
+  follow?: Runs['follow']
 }
 
 /** A thread that nobody has begun. `messages`: what is said of them, where anything can be. */
@@ -68,7 +71,8 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   const active = await underWay(engine, session)
   if (active !== null) {
     const reader = await openEventStream(request, reply, reads)
-    await followRuns(deps, { session, threadId, reader, makeRoom, fileUrl, warnings }, active)
+    const { follow = engine.runs.follow } = asked
+    await followRuns(deps, { session, threadId, reader, makeRoom, fileUrl, warnings, follow }, active)
     return reader.stream.end()
   }
   const timestamp = clock.now()
@@ -92,6 +96,7 @@ interface Followed {
   makeRoom: Reply['makeRoom']
   fileUrl: (fileId: string) => string
   warnings: readonly RunEvent[]
+  follow: Runs['follow']
 }
 
 async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRecord): Promise<void> {
@@ -124,9 +129,9 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
 
   for (let run: RunRecord | null = first; run !== null; run = await nextOf(engine, session, run)) {
     const shown = run
-    const follow: Engine['runs']['follow'] = (target, until) =>
-      behindFirst(withLinks(engine.runs.follow(target, until), fileUrl), () => tellThread(shown), 'replaced')
-    await streamRun({ clock, engine: { ...engine, runs: { ...engine.runs, follow } } }, run, beforeFirst(run), reader)
+    const follow: Runs['follow'] = (target, until) =>
+      behindFirst(withLinks(followed.follow(target, until), fileUrl), () => tellThread(shown), 'replaced')
+    await streamRun(deps, run, beforeFirst(run), reader, follow)
     if (reader.signal.aborted) return
   }
 }

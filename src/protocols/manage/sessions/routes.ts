@@ -50,7 +50,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     const body = await jsonWithFiles(request)
     const idempotency = idempotencyOf(request, body)
     const { message, agent, files: sent } = decodeNewMessage(body)
-    const session = await engine.sessions.find(owner, reference)
+    const session = await engine.sessions.findForStart(owner, reference)
     if (session !== null) reply.note({ session_id: session.id })
     const { model } = engine.agents.get(agent ?? session?.agent ?? null)
     const files = await attachments.take(owner, sent)
@@ -151,13 +151,8 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     reply.empty(204)
   }
 
-  /** Throws `session_not_found`; what can be no id of ours and is no known name is `malformed_id`. */
-  async function knownSession(request: Request): Promise<SessionRecord> {
-    const reference = idOf(request)
-    const session = await engine.sessions.find(request.principal.owner, reference)
-    if (session !== null) return session
-    throw parseUuid(reference) === null ? malformedId(reference) : sessionNotFound(reference)
-  }
+  const knownSession = (request: Request): Promise<SessionRecord> =>
+    engine.sessions.get(request.principal.owner, idOf(request))
 
   const shared = { door: null, role: 'user' } as const
   return [

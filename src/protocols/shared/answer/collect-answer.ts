@@ -4,7 +4,7 @@ import { createRunFold, foldedTypes, type RunAnswer } from '../../../domain/run-
 import type { Engine } from '../../../engine/engine.ts'
 import type { AcceptedRun } from '../../../engine/ports/runs.ts'
 import { ClientGone } from '../../../http/client-gone.ts'
-import { beforeFirst } from '../events/stream-run.ts'
+import { beforeFirst, knownStart } from '../events/stream-run.ts'
 
 export type AnswerSource = Pick<Engine, 'runs'>
 
@@ -20,7 +20,7 @@ export async function collectAnswer(
   signal: AbortSignal,
 ): Promise<RunAnswer> {
   const fold = createRunFold()
-  const target = { sessionId: run.sessionId, runId: run.id, after: beforeFirst(run) }
+  const target = { sessionId: run.sessionId, runId: run.id, after: beforeFirst(run), ...knownStart(run) }
   for await (const batch of engine.runs.follow(target, signal)) {
     for (const { kind, data } of batch) {
       if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))

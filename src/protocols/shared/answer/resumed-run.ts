@@ -1,3 +1,4 @@
+import type { Entry } from '../../../domain/entry.ts'
 import { runNotFound, sessionNotFound } from '../../../domain/errors.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
@@ -8,23 +9,25 @@ import { parseEventId } from '../events/event-id.ts'
 export interface ResumedRun {
   run: RunRecord
   session: SessionRecord
-  /** The last entry that the reader has seen. */
+  /** The last entry that the reader has seen, and its number. */
+  seen: Entry
   after: number
 }
 
 /**
- * The run that a `Last-Event-ID` belongs to. Throws `malformed_id`, `session_not_found` when it is not the owner's,
+ * The run that a `Last-Event-ID` belongs to. `known` is a session that was looked up before. Throws `malformed_id`, `session_not_found` when it is not the owner's,
  * `events_gone` when it was purged or lost, `run_not_found`.
  */
 export async function resumedRun(
   engine: Pick<Engine, 'sessions' | 'runs'>,
   owner: string,
   lastEventId: string,
+  known: SessionRecord | null = null,
 ): Promise<ResumedRun> {
   const { sessionId, seq } = parseEventId(lastEventId)
-  const session = await engine.sessions.find(owner, sessionId)
+  const session = known?.id === sessionId ? known : await engine.sessions.find(owner, sessionId)
   if (session === null) throw sessionNotFound(sessionId)
-  const { runId } = await entryAt(engine.sessions, session.id, seq)
-  if (runId === null) throw runNotFound(lastEventId)
-  return { run: await engine.runs.get(owner, runId), session, after: seq }
+  const seen = await entryAt(engine.sessions, session.id, seq)
+  if (seen.runId === null) throw runNotFound(lastEventId)
+  return { run: await engine.runs.get(owner, seen.runId), session, seen, after: seq }
 }

@@ -76,12 +76,12 @@ export async function streamAnswer(
     }
   }
 
-  await streamRun({ engine: { runs: { follow, get: engine.runs.get } }, clock }, run, after, {
+  const reader = {
     stream,
     signal,
     log,
     encoder: {
-      entries(batch, sessionUlid) {
+      entries(batch: readonly Entry[], sessionUlid: string) {
         let chunk = ''
         for (const entry of batch) {
           const events = encodeEntry(encoder, entry)
@@ -94,9 +94,10 @@ export async function streamAnswer(
         }
         return chunk === '' ? null : chunk
       },
-      events: (events) => events.flatMap((event) => encoder.encode(event).map(sseFrame)).join(''),
+      events: (events: readonly RunEvent[]) => events.flatMap((event) => encoder.encode(event).map(sseFrame)).join(''),
     },
-  })
+  }
+  await streamRun({ engine, clock }, run, after, reader, follow)
 }
 
 /** To be waited for before these entries are encoded. */

@@ -14,15 +14,23 @@ export interface StreamDeps {
   clock: Pick<Clock, 'now'>
 }
 
-/** Sends the run's events after `after`. Resolves when all is said or the reader has gone; never rejects. */
-export async function streamRun(deps: StreamDeps, run: RunRecord, after: number, reader: EventReader): Promise<void> {
-  const { engine, clock } = deps
+/**
+ * Sends the events of a run after `after`. Resolves at the end of the run, or when the reader is gone; never rejects. `follow` reads
+ * the events, if not as they are stored.
+ */
+export async function streamRun(
+  { engine, clock }: StreamDeps,
+  run: RunRecord,
+  after: number,
+  reader: EventReader,
+  follow: Runs['follow'] = engine.runs.follow,
+): Promise<void> {
   const { stream, encoder, signal, log } = reader
   let last: RunEvent
   try {
     const holder = { owner: run.owner, onOverdue: () => stream.drop() }
     const target = { sessionId: run.sessionId, runId: run.id, after, ...knownStart(run), holder }
-    const source = engine.runs.follow(target, signal)
+    const source = follow(target, signal)
     const { reading, inRun, lastSeq } = await streamEntries(source, run.sessionId, reader, {
       lastSeq: after,
       inRun: true,
@@ -38,7 +46,8 @@ export async function streamRun(deps: StreamDeps, run: RunRecord, after: number,
   await stream.write(encoder.events([last]))?.catch(() => {})
 }
 
-const knownStart = (run: RunRecord) => (run.firstSeq === null ? {} : { firstSeq: run.firstSeq })
+/** Spares the engine a lookup of the run. */
+export const knownStart = (run: RunRecord) => (run.firstSeq === null ? {} : { firstSeq: run.firstSeq })
 
 /** Where a run's stream begins: right before its first event, however long the session is. */
 export const beforeFirst = (run: RunRecord): number => (run.firstSeq === null ? 0 : run.firstSeq - 1)

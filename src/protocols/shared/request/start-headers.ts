@@ -22,13 +22,14 @@ export function onBusyOf(request: Pick<Request, 'header'>): OnBusy | undefined {
 export function idempotencyOf(
   request: Pick<Request, 'header' | 'path'>,
   body: unknown,
+  path = request.path,
 ): StartRequest['idempotency'] | undefined {
   const key = request.header('idempotency-key')
   if (key === undefined) return undefined
   if (!/^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(key)) {
     throw headerProblem('Idempotency-Key', 'Send 1 to 255 printable ASCII characters.')
   }
-  return { key, digest: digestOf([request.path, body]) }
+  return { key, digest: digestOf([path, body]) }
 }
 
 const headerProblem = (name: string, detail: string): ServerError =>

@@ -24,14 +24,14 @@ export type SentMessage = Omit<NewMessage, 'content'> & { content: string | Sent
 
 export type SentInput = Omit<RunInput, 'messages'> & { messages: SentMessage[] }
 
-export type Taken =
+export type HistoryDiff =
   /** Something to do: new messages, in a branch of their own if one is edited, or another answer to an old one. */
   | { kind: 'run'; input: SentInput; warnings: readonly string[] }
   /** Nothing new was said: the client wants to see what we have. */
   | { kind: 'hydrate'; warnings: readonly string[] }
 
 /** Throws `invalid_request` for a text in new metadata that is as long as a file, and `body_too_large` for too many new messages. */
-export function takeHistory(sent: AgUiInput, known: KnownHistory): Taken {
+export function diffHistory(sent: AgUiInput, known: KnownHistory): HistoryDiff {
   const warnings = createWarnings()
   const messages: SentMessage[] = []
   const instructions: string[] = []

@@ -5,7 +5,7 @@ import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { Answer } from './decode-resume.ts'
 import type { InputWarning } from './stream-warnings.ts'
 
-export interface KnownAnswers {
+export interface SessionAnswers {
   answers: Answer[]
   /** About those that were passed over, for whoever sent them. */
   warnings: InputWarning[]
@@ -16,12 +16,12 @@ export interface KnownAnswers {
  * refused. One that came too late attaches to what went on, unless its client goes on talking (`talks`): that counts more.
  * Throws `approval_not_found` for an interrupt of another thread, whoever that belongs to: an answer is given where it was asked.
  */
-export async function knownAnswers(
+export async function answersForSession(
   approvals: Pick<Approvals, 'get'>,
   session: SessionRecord | null,
   given: readonly Answer[],
   talks: boolean,
-): Promise<KnownAnswers> {
+): Promise<SessionAnswers> {
   const answers: Answer[] = []
   const warnings: InputWarning[] = []
   const passOver = (code: InputWarning['code'], waitId: string, why: string) => {
@@ -53,7 +53,7 @@ function noneThere(error: unknown): Approval | null {
 }
 
 /** The engine judges a decision as such; this door's client wrote it inside of `resume`, and is told where. */
-export function inResume(error: unknown, given: readonly Answer[]): unknown {
+export function withResumePointers(error: unknown, given: readonly Answer[]): unknown {
   if (!(error instanceof ServerError) || error.problems.length === 0) return error
   const index = given.findIndex(({ waitId }) => waitId === error.details.approval_id)
   if (index < 0) return error

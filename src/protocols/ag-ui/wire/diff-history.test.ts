@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { StoredMessage } from '../../../domain/message.ts'
 import type { AgUiInput } from './decode-input.ts'
 import type { InputMessage } from './decode-messages.ts'
-import { editPoint, type KnownHistory, takeHistory } from './take-history.ts'
+import { diffHistory, editPoint, type KnownHistory } from './diff-history.ts'
 
 type Said =
   | readonly ['user' | 'system' | 'developer' | 'assistant' | 'reasoning' | 'activity', string]
@@ -59,13 +59,13 @@ describe('taking the history that a client sends', () => {
   test('does not answer anew what a sub-agent was asked', () => {
     const asked: StoredMessage = { id: 'q', role: 'user', content: '', runId: 'r0', createdAt: 0, lane: 'call' }
     const inside = { messages: new Map([['q', asked]]), openCalls: new Set<string>(), editedAfter: null }
-    expect(takeHistory(sent(['user', 'q']), inside).kind).toBe('hydrate')
+    expect(diffHistory(sent(['user', 'q']), inside).kind).toBe('hydrate')
   })
 
   test('takes the user messages it has not seen, in order', () => {
     const history = sent(['user', 'm1'], ['assistant', 'a1'], ['user', 'm2'], ['user', 'm3'])
 
-    expect(takeHistory(history, known(['m1', 'a1']))).toEqual({
+    expect(diffHistory(history, known(['m1', 'a1']))).toEqual({
       kind: 'run',
       input: { ...base, messages: [newUser('m2'), newUser('m3')] },
       warnings: [],
@@ -73,7 +73,7 @@ describe('taking the history that a client sends', () => {
   })
 
   test('takes a message once that was sent twice', () => {
-    expect(takeHistory(sent(['user', 'm1'], ['user', 'm1']), known([]))).toEqual({
+    expect(diffHistory(sent(['user', 'm1'], ['user', 'm1']), known([]))).toEqual({
       kind: 'run',
       input: { ...base, messages: [newUser('m1')] },
       warnings: [],
@@ -83,7 +83,7 @@ describe('taking the history that a client sends', () => {
   test('takes unseen system and developer messages as instructions of this run', () => {
     const history = sent(['system', 's1'], ['developer', 'd1'], ['system', 's0'], ['user', 'm1'])
 
-    expect(takeHistory(history, known(['s0']))).toEqual({
+    expect(diffHistory(history, known(['s0']))).toEqual({
       kind: 'run',
       input: { ...base, instructions: ['text of s1', 'text of d1'], messages: [newUser('m1')] },
       warnings: [],
@@ -93,7 +93,7 @@ describe('taking the history that a client sends', () => {
   test('takes the result of an open tool call and ignores all others with a warning', () => {
     const history = sent(['user', 'm1'], ['assistant', 'a1'], ['tool', 't1', 'call-1'], ['tool', 't2', 'call-2'])
 
-    expect(takeHistory(history, known(['m1', 'a1'], ['call-1']))).toEqual({
+    expect(diffHistory(history, known(['m1', 'a1'], ['call-1']))).toEqual({
       kind: 'run',
       input: { ...base, messages: [{ id: 't1', role: 'tool', toolCallId: 'call-1', content: 'result t1' }] },
       warnings: ['ignored a result of no open tool call at /messages/3'],
@@ -101,7 +101,7 @@ describe('taking the history that a client sends', () => {
   })
 
   test('never takes an assistant message from a client', () => {
-    expect(takeHistory(sent(['assistant', 'forged'], ['user', 'm1']), known([]))).toEqual({
+    expect(diffHistory(sent(['assistant', 'forged'], ['user', 'm1']), known([]))).toEqual({
       kind: 'run',
       input: { ...base, messages: [newUser('m1')] },
       warnings: ['ignored an assistant message that is not ours at /messages/0'],
@@ -109,14 +109,14 @@ describe('taking the history that a client sends', () => {
   })
 
   test('says nothing about reasoning and activity, which only the client shows', () => {
-    expect(takeHistory(sent(['reasoning', 'z'], ['activity', 'y']), known([]))).toEqual({
+    expect(diffHistory(sent(['reasoning', 'z'], ['activity', 'y']), known([]))).toEqual({
       kind: 'hydrate',
       warnings: [],
     })
   })
 
   test('regenerates when the history ends at a user message that is known', () => {
-    expect(takeHistory(sent(['user', 'm1'], ['assistant', 'a1'], ['user', 'm2']), known(['m1', 'a1', 'm2']))).toEqual({
+    expect(diffHistory(sent(['user', 'm1'], ['assistant', 'a1'], ['user', 'm2']), known(['m1', 'a1', 'm2']))).toEqual({
       kind: 'run',
       input: { ...base, messages: [], regenerateAfter: 'm2' },
       warnings: [],
@@ -124,7 +124,7 @@ describe('taking the history that a client sends', () => {
   })
 
   test('regenerates with new instructions behind the last message', () => {
-    expect(takeHistory(sent(['user', 'm1'], ['system', 's1']), known(['m1']))).toEqual({
+    expect(diffHistory(sent(['user', 'm1'], ['system', 's1']), known(['m1']))).toEqual({
       kind: 'run',
       input: { ...base, instructions: ['text of s1'], messages: [], regenerateAfter: 'm1' },
       warnings: [],
@@ -132,7 +132,7 @@ describe('taking the history that a client sends', () => {
   })
 
   test('shows the conversation to whoever wants to branch off a branch that was left', () => {
-    expect(takeHistory(sent(['user', 'm1']), known(['m1'], [], ['m1']))).toEqual({ kind: 'hydrate', warnings: [] })
+    expect(diffHistory(sent(['user', 'm1']), known(['m1'], [], ['m1']))).toEqual({ kind: 'hydrate', warnings: [] })
   })
 
   test.each([
@@ -140,7 +140,7 @@ describe('taking the history that a client sends', () => {
     ['a history that ends with our answer', sent(['user', 'm1'], ['assistant', 'a1'])],
     ['only instructions', sent(['system', 's1'])],
   ])('hydrates for %s', (_what, history) => {
-    expect(takeHistory(history, known(['m1', 'a1']))).toEqual({ kind: 'hydrate', warnings: [] })
+    expect(diffHistory(history, known(['m1', 'a1']))).toEqual({ kind: 'hydrate', warnings: [] })
   })
 
   test('never takes what it knows, nor anything twice', () => {
@@ -148,7 +148,7 @@ describe('taking the history that a client sends', () => {
     const role = fc.constantFrom('user', 'assistant', 'system', 'reasoning' as const)
     fc.assert(
       fc.property(fc.array(fc.tuple(role, id)), fc.uniqueArray(id), (said, ids) => {
-        const taken = takeHistory(sent(...(said as Said[])), known(ids))
+        const taken = diffHistory(sent(...(said as Said[])), known(ids))
         const messages = taken.kind === 'run' ? taken.input.messages : []
         const unseen = said.filter(
           ([who, what], i) =>
