@@ -1,7 +1,7 @@
 // AG-UI: takes a RunAgentInput and answers with events. `wire/run-input.ts` does the work.
 
 import type { Reply, Request, Route } from '../../http/route.ts'
-import { jsonWithFiles } from '../shared/request/json-with-files.ts'
+import { jsonWithFiles } from '../shared/request/body-with-files.ts'
 import { idempotencyOf } from '../shared/request/start-headers.ts'
 import { describeAgentCapabilities, describeAgentRun, describeCapabilities, describeRun } from './describe.ts'
 import { capabilitiesOf } from './wire/capabilities.ts'

@@ -1,7 +1,8 @@
 import { ServerError } from '../../domain/errors.ts'
-import { inputProblems } from '../shared/request/input-problems.ts'
+import type { MultipartFile, MultipartPart } from '../../http/body/multipart.ts'
+import { inputProblems, jsonPointer } from '../shared/request/input-problems.ts'
 import { type SentFile, sentFiles } from '../shared/request/sent-file.ts'
-import { judge } from '../shared/request/validate.ts'
+import { validate } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatMessage {
@@ -13,7 +14,7 @@ export interface ChatMessage {
 
 /** Throws `invalid_request`. */
 export function decodeChatRequest(body: unknown): ChatMessage {
-  const parsed = judge(ChatRequestSchema, body)
+  const parsed = validate(ChatRequestSchema, body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid chat request.', {
       problems: inputProblems(parsed.issues, body),
@@ -21,4 +22,41 @@ export function decodeChatRequest(body: unknown): ChatMessage {
   }
   const { message, session_id, files } = parsed.data
   return { message, sessionId: session_id ?? null, files: sentFiles(files) }
+}
+
+export interface ChatForm<T> {
+  /** By name, to be judged like a JSON body. */
+  fields: Record<string, string>
+  files: T[]
+}
+
+const FIELDS: readonly string[] = ['message', 'session_id']
+const FILES: readonly string[] = ['files', 'file']
+
+/** Files are kept as they arrive, wherever in the form the message is. Throws `invalid_request` for a part that is not known here. */
+export async function readChatForm<T>(
+  parts: AsyncIterable<MultipartPart>,
+  keep: (file: MultipartFile) => Promise<T>,
+): Promise<ChatForm<T>> {
+  const fields = new Map<string, string>()
+  const files: T[] = []
+  for await (const part of parts) {
+    const { name } = part
+    if (part.kind === 'file') {
+      if (!FILES.includes(name)) throw wrongPart(name, 'Send files in parts named "files".')
+      files.push(await keep(part))
+    } else if (FILES.includes(name)) {
+      throw wrongPart(name, 'Send it as a file: with a filename in its Content-Disposition.')
+    } else if (!FIELDS.includes(name)) {
+      throw wrongPart(name, 'Unknown part: leave it out.')
+    } else if (fields.has(name)) {
+      throw wrongPart(name, 'Send it once.')
+    } else fields.set(name, part.value)
+  }
+  return { fields: Object.fromEntries(fields), files }
+}
+
+function wrongPart(name: string, detail: string): ServerError {
+  const problems = [{ pointer: jsonPointer([name.slice(0, 100)]), detail }]
+  return new ServerError('invalid_request', 'The form is no valid chat request.', { problems })
 }

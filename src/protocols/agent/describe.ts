@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RouteDescription } from '../../http/route-description.ts'
 import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
-import { startHeaderSchemas } from '../shared/request/start-header-schemas.ts'
+import { startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { ChatFormSchema, ChatRequestSchema, ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
 
 const params = { name: z.string().meta({ description: 'The name of the agent.' }) }

@@ -5,11 +5,11 @@ import type { Reply, Request, Route } from '../../http/route.ts'
 import { failureOf, problemShapeWith, type StatusOverrides, streamProblem } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { streamAnswer } from '../shared/answer/stream-answer.ts'
-import { isOver } from '../shared/events/stream-run.ts'
+import { isOver } from '../shared/events/stream-events.ts'
 import { describeChat, describeStream } from './describe.ts'
 import { chatResponse, waitingView } from './encode.ts'
-import { createStreamEncoder } from './stream-encoder.ts'
-import { type ChatDeps, takeChat } from './take-chat.ts'
+import { createStreamEncoder } from './encode-stream.ts'
+import { type ChatDeps, startChat } from './start-chat.ts'
 
 /** To this family a model that cannot be reached has failed like any other. */
 const statuses: StatusOverrides = {
@@ -21,7 +21,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
   const { engine } = deps
 
   async function chat(request: Request, reply: Reply): Promise<void> {
-    const { run, messageId, sessionId } = await takeChat(deps, request, reply)
+    const { run, messageId, sessionId } = await startChat(deps, request, reply)
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const answer = await collectAnswer(engine, { run }, request.signal)
     const failure = failureOf(answer, { session_id: sessionId, message_id: messageId })
@@ -31,7 +31,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
   }
 
   async function stream(request: Request, reply: Reply): Promise<void> {
-    const { run, after, messageId, sessionId } = await takeChat(deps, request, reply)
+    const { run, after, messageId, sessionId } = await startChat(deps, request, reply)
     reply.note({ session_id: run.sessionId, run_id: run.id })
     // The reader has seen the end; an empty 200 would look like a stream that broke off.
     if (isOver(run, after)) return reply.empty(204)

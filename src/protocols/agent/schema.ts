@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { fileLimits } from '../../domain/file.ts'
-import { MessageSchema } from '../shared/request/message-schema.ts'
+import { MessageSchema } from '../shared/request/message-limits.ts'
 import { SentFilesSchema } from '../shared/request/sent-file.ts'
 
 export const ChatRequestSchema = z.strictObject({

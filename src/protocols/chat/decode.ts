@@ -1,6 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
+import { LOCAL_USER } from '../../domain/session.ts'
 import { inputProblems } from '../shared/request/input-problems.ts'
-import { judge } from '../shared/request/validate.ts'
+import { validate } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatRequest {
@@ -11,7 +12,7 @@ export interface ChatRequest {
 
 /** Throws `invalid_request`. */
 export function decodeChat(body: unknown): ChatRequest {
-  const parsed = judge(ChatRequestSchema, body)
+  const parsed = validate(ChatRequestSchema, body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid chat request.', {
       problems: inputProblems(parsed.issues),
@@ -19,4 +20,14 @@ export function decodeChat(body: unknown): ChatRequest {
   }
   const { message, session_id, user_id } = parsed.data
   return { message, sessionId: session_id ?? null, userId: user_id ?? null }
+}
+
+/**
+ * What `user_id` says about the caller's sessions: a label without a token, nothing more. With a token it can only repeat whose
+ * that is. Null: sessions of the owner itself. Throws `forbidden`.
+ */
+export function userLabel(owner: string, userId: string | null): string | null {
+  if (userId === null || userId === owner) return null
+  if (owner === LOCAL_USER) return userId
+  throw new ServerError('forbidden', `The token is ${JSON.stringify(owner)}'s. Leave user_id out, or send that name.`)
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { RouteDescription } from '../../http/route-description.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
-import { startHeaderSchemas } from '../shared/request/start-header-schemas.ts'
+import { startHeaderSchemas } from '../shared/request/start-headers.ts'
 import {
   ChatRequestSchema,
   ChatResponseSchema,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MessageSchema } from '../shared/request/message-schema.ts'
+import { MessageSchema } from '../shared/request/message-limits.ts'
 
 export const UserIdSchema = z
   .string()

@@ -4,14 +4,14 @@ import { z } from 'zod'
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import type { LongText } from '../../http/body/long-text.ts'
 import { jsonPointer } from '../shared/request/input-problems.ts'
-import { isLonger } from '../shared/request/message-text.ts'
+import { isLonger } from '../shared/request/message-limits.ts'
 import { FileTextSchema, parseDataUrl, type SentFile } from '../shared/request/sent-file.ts'
 
 const MAX_TEXT_CHARS = 100_000
 
 const TOO_LONG = `A message has at most ${MAX_TEXT_CHARS} characters.`
 
-// `abort`, here and for ids: `judge` leaves a long list at such a problem.
+// `abort`, here and for ids: `validate` leaves a long list at such a problem.
 export const TextSchema = z.string().refine((text) => !isLonger(text, MAX_TEXT_CHARS), { error: TOO_LONG, abort: true })
 
 /** Of a call. */

@@ -4,7 +4,7 @@ import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { inputProblems, longTextProblems } from '../shared/request/input-problems.ts'
-import { judge } from '../shared/request/validate.ts'
+import { validate } from '../shared/request/validate.ts'
 import { type AnswerFormat, decodeFormat } from './answer-format.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { ChatRequestSchema } from './chat-schema.ts'
@@ -30,7 +30,7 @@ export function decodeChat(body: unknown, sessionHeader: string | undefined): Ch
     new ServerError('invalid_request', 'The body is no valid chat completion request.', { problems })
   const tooLarge = metadataProblems(body)
   if (tooLarge.length > 0) throw refused(tooLarge)
-  const parsed = judge(ChatRequestSchema, body)
+  const parsed = validate(ChatRequestSchema, body)
   const problems = parsed.success
     ? longTextProblems(parsed.data.metadata, ['metadata'])
     : inputProblems(parsed.issues, body)

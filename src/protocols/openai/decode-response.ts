@@ -2,7 +2,7 @@
 
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { inputProblems, longTextProblems } from '../shared/request/input-problems.ts'
-import { judge } from '../shared/request/validate.ts'
+import { validate } from '../shared/request/validate.ts'
 import { type AnswerFormat, decodeFormat } from './answer-format.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { decodeContent, metadataProblems, textOfContent } from './content-schema.ts'
@@ -32,7 +32,7 @@ export function decodeResponse(body: unknown): ResponseRequest {
     new ServerError('invalid_request', 'The body is no valid response request.', { problems })
   const tooLarge = metadataProblems(body)
   if (tooLarge.length > 0) throw refused(tooLarge)
-  const parsed = judge(ResponseRequestSchema, body)
+  const parsed = validate(ResponseRequestSchema, body)
   const problems = parsed.success
     ? longTextProblems(parsed.data.metadata, ['metadata'])
     : inputProblems(parsed.issues, body)

@@ -4,7 +4,7 @@ import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { BETWEEN_MESSAGES, type RunAnswer } from '../../domain/run-answer.ts'
 import type { ClientCall } from '../../domain/wait.ts'
-import type { CallingEncoder } from './calling-encoder.ts'
+import type { ClientCallEncoder } from './answer-run.ts'
 import type { ChatChunk, ChatCompletion } from './chat-schema.ts'
 import { type Ending, endingOf, endingOfEvent } from './ending.ts'
 import { errorOf } from './error-shape.ts'
@@ -58,7 +58,7 @@ const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_ERROR',
 ])
 
-export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: boolean }): CallingEncoder {
+export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: boolean }): ClientCallEncoder {
   const head = { ...headOf(run), object: 'chat.completion.chunk' } as const
   let speaking: string | null = null
   let calls: readonly ClientCall[] = []

@@ -4,7 +4,7 @@ import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
 import { isBrokenOff } from '../../domain/run-answer.ts'
 import type { ClientCall } from '../../domain/wait.ts'
 import type { SseEvent } from '../../http/sse.ts'
-import type { CallingEncoder } from './calling-encoder.ts'
+import type { ClientCallEncoder } from './answer-run.ts'
 import { endingOfEvent } from './ending.ts'
 import { type Asked, outputCall, outputItem, outputText, type ResponseRun, responseObject } from './response-object.ts'
 import type { OutputItem, OutputMessage, ResponseEvent } from './response-schema.ts'
@@ -19,7 +19,7 @@ const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_ERROR',
 ])
 
-export function createResponseEncoder(run: ResponseRun, asked: Asked): CallingEncoder {
+export function createResponseEncoder(run: ResponseRun, asked: Asked): ClientCallEncoder {
   const output: OutputItem[] = []
   let calls: readonly ClientCall[] = []
   /** The message that is being said; its item is the last of `output`. */

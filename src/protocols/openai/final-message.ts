@@ -3,7 +3,7 @@
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { RunAnswer } from '../../domain/run-answer.ts'
-import type { CallingEncoder } from './calling-encoder.ts'
+import type { ClientCallEncoder } from './answer-run.ts'
 
 export function finalMessage(answer: RunAnswer): RunAnswer {
   const messages = answer.messages.slice(-1)
@@ -11,7 +11,7 @@ export function finalMessage(answer: RunAnswer): RunAnswer {
 }
 
 /** The same for a stream: text waits for the end of the run. */
-export function encodeFinalMessage(encoder: CallingEncoder): CallingEncoder {
+export function encodeFinalMessage(encoder: ClientCallEncoder): ClientCallEncoder {
   let held: RunEvent[] = []
   let heldId: string | null = null
   return {

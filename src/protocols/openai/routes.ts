@@ -1,41 +1,35 @@
 // OpenAI's API in front of our agents: chat completions, responses, models. An agent is a model here.
 
-import { z } from 'zod'
 import { runNotFound } from '../../domain/errors.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
-import { queryProblem } from '../shared/request/decode-page.ts'
-import { jsonWithFiles } from '../shared/request/json-with-files.ts'
-import type { CallingEncoder } from './calling-encoder.ts'
-import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
+import { jsonWithFiles } from '../shared/request/body-with-files.ts'
+import { queryProblem } from '../shared/request/page.ts'
+import { type Ask, type ClientCallEncoder, createAnswerRun, type NamedSession, type OpenAiDeps } from './answer-run.ts'
 import { decodeChat } from './decode-chat.ts'
 import { decodeResponse, type ResponseRequest } from './decode-response.ts'
+import {
+  describeChat,
+  describeModel,
+  describeModels,
+  describeRespond,
+  describeRetrieve,
+  type Model,
+} from './describe.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 import { createResponseEncoder } from './encode-response.ts'
 import { encodeFinalMessage, finalMessage } from './final-message.ts'
-import { resolveTurns } from './input-turns.ts'
+import { resolveTurns } from './resolve-turns.ts'
 import { wholeResponse } from './response-object.ts'
-import { ResponseEventSchema, ResponseRequestSchema, ResponseSchema, responseEvents } from './response-schema.ts'
 import { retrieveResponse } from './retrieve-response.ts'
-import {
-  answerErrors,
-  ErrorBodySchema,
-  type Model,
-  ModelListSchema,
-  ModelSchema,
-  startHeaders,
-} from './route-schemas.ts'
-import { type Ask, createRunAnswering, type NamedSession, type OpenAiDeps } from './run-answering.ts'
 import { runIdOf } from './wire-ids.ts'
 
-const TAG = 'OpenAI'
-
-const inFormat = ({ format }: Pick<Ask, 'format'>, encoder: CallingEncoder): CallingEncoder =>
+const inFormat = ({ format }: Pick<Ask, 'format'>, encoder: ClientCallEncoder): ClientCallEncoder =>
   format === null ? encoder : encodeFinalMessage(encoder)
 
 /** The server also needs `errorShapes: { v1: openAiErrorShape }`. */
 export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
   const { engine, clock } = deps
-  const answerRun = createRunAnswering(deps)
+  const answerRun = createAnswerRun(deps)
   const created = Math.floor(clock.now() / 1000)
   const modelOf = (id: string): Model => ({ id, object: 'model', created, owned_by: 'quarterdeck' })
 
@@ -108,62 +102,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/chat/completions',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's chat completions",
-      describe: {
-        tag: TAG,
-        description:
-          'Without a conversation (`metadata.session_id` or `X-Session-Id`) the messages of the request are all that the agent knows. With one, the history is kept here and only the new messages at the end are taken. `tools` are run by the caller: the answer ends with `tool_calls`, the next request brings their results. What waits for a person is 422 `approval_pending`: clients of this family would send a 409 again.',
-        headers: { ...startHeaders, 'X-Session-Id': z.string().optional().describe('Names the conversation.') },
-        body: {
-          schema: ChatRequestSchema,
-          examples: {
-            question: { model: 'assistant', messages: [{ role: 'user', content: 'Hello!' }] },
-            stream: {
-              model: 'assistant',
-              messages: [{ role: 'user', content: 'Hello!' }],
-              stream: true,
-              stream_options: { include_usage: true },
-            },
-            conversation: {
-              model: 'assistant',
-              messages: [{ role: 'user', content: 'And then?' }],
-              metadata: { session_id: 'my-conversation' },
-            },
-            tool: {
-              model: 'assistant',
-              messages: [{ role: 'user', content: 'Paint the page.' }],
-              tools: [
-                {
-                  type: 'function',
-                  function: {
-                    name: 'paint',
-                    description: 'Paints the page.',
-                    parameters: { type: 'object', properties: { colour: { type: 'string' } } },
-                  },
-                },
-              ],
-              metadata: { session_id: 'my-conversation' },
-            },
-            'tool result': {
-              model: 'assistant',
-              messages: [
-                { role: 'tool', tool_call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ab', content: 'It is red.' },
-              ],
-              metadata: { session_id: 'my-conversation' },
-            },
-          },
-        },
-        responses: {
-          200: {
-            description: 'The answer, or with `stream: true` its chunks and then `[DONE]`.',
-            content: {
-              'application/json': { schema: ChatCompletionSchema },
-              'text/event-stream': { schema: z.union([ChatChunkSchema, ErrorBodySchema, z.literal('[DONE]')]) },
-            },
-          },
-          204: { description: 'With `Last-Event-ID`: there is nothing behind it.' },
-        },
-        errors: answerErrors,
-      },
+      describe: describeChat,
       handle: chat,
     },
     {
@@ -172,52 +111,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's responses",
-      describe: {
-        tag: TAG,
-        description:
-          '`previous_response_id` or `conversation` continues a session, of which only the new messages at the end are taken. Without either, the input is all that the agent knows. `tools` are run by the caller: the response ends with items of the type `function_call`, the next request brings `function_call_output`. What waits for a person is 422 `approval_pending`: clients of this family would send a 409 again.',
-        headers: startHeaders,
-        body: {
-          schema: ResponseRequestSchema,
-          examples: {
-            question: { model: 'assistant', input: 'Hello!' },
-            items: {
-              model: 'assistant',
-              instructions: 'Be brief.',
-              input: [{ role: 'user', content: [{ type: 'input_text', text: 'Hello!' }] }],
-              stream: true,
-            },
-            conversation: { model: 'assistant', input: 'And then?', conversation: 'my-conversation' },
-            tool: {
-              model: 'assistant',
-              input: 'Paint the page.',
-              tools: [{ type: 'function', name: 'paint', description: 'Paints the page.' }],
-            },
-            'tool result': {
-              model: 'assistant',
-              previous_response_id: 'resp_0192f3a17b2c7def8abc0123456789ab',
-              input: [
-                {
-                  type: 'function_call_output',
-                  call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ab',
-                  output: 'It is red.',
-                },
-              ],
-            },
-          },
-        },
-        responses: {
-          200: {
-            description: 'The response, or with `stream: true` its events.',
-            content: {
-              'application/json': { schema: ResponseSchema },
-              'text/event-stream': { schema: ResponseEventSchema, events: responseEvents },
-            },
-          },
-          204: { description: 'With `Last-Event-ID`: there is nothing behind it.' },
-        },
-        errors: answerErrors,
-      },
+      describe: describeRespond,
       handle: respond,
     },
     {
@@ -226,17 +120,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses/:id',
       body: 'none',
       summary: "A response as it stands, in OpenAI's shape",
-      describe: {
-        tag: TAG,
-        description:
-          'While its run is at work, or waits for a person, its `status` is `in_progress`. `GET /runs/{id}/events` streams it.',
-        params: { id: z.string().describe('The `id` of the response.') },
-        query: { stream: z.literal(false).optional().describe('A response is not streamed a second time here.') },
-        responses: {
-          200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
-        },
-        errors: ['invalid_request', 'run_not_found', 'storage_failed'],
-      },
+      describe: describeRetrieve,
       handle: retrieve,
     },
     {
@@ -245,13 +129,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/models',
       body: 'none',
       summary: "The agents, in the shape of OpenAI's models",
-      describe: {
-        tag: TAG,
-        responses: {
-          200: { description: 'All agents.', content: { 'application/json': { schema: ModelListSchema } } },
-        },
-        errors: [],
-      },
+      describe: describeModels,
       handle: async (_request, reply) =>
         reply.json(200, { object: 'list', data: engine.agents.list.map(({ name }) => modelOf(name)) }),
     },
@@ -261,12 +139,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/models/:id',
       body: 'none',
       summary: "One agent, in the shape of OpenAI's models",
-      describe: {
-        tag: TAG,
-        params: { id: z.string().describe("The agent's name.") },
-        responses: { 200: { description: 'The agent.', content: { 'application/json': { schema: ModelSchema } } } },
-        errors: ['agent_not_found'],
-      },
+      describe: describeModel,
       handle: async (request, reply) => reply.json(200, modelOf(engine.agents.get(request.params.id ?? '').name)),
     },
   ]

@@ -4,7 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import type { NewMessage, RunInput } from '../../domain/run.ts'
-import { refuseMany } from '../shared/request/refuse-many.ts'
+import { refuseMany } from '../shared/request/message-limits.ts'
 import type { SentFile } from '../shared/request/sent-file.ts'
 
 export type Turn =

@@ -3,7 +3,7 @@
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../../domain/run-answer.ts'
-import { resultValue } from './result-value.ts'
+import { jsonProblem } from '../../json/json-limits.ts'
 import type { ChatMessage, ToolUse } from './schema.ts'
 
 type Metadata = Record<string, unknown>
@@ -70,3 +70,21 @@ const spoken = (content: string, metadata: Metadata): Pick<ChatMessage, 'content
   content === '' ? { content: ' ', metadata: { ...metadata, empty: true } } : { content, metadata }
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
+/** What a tool gave as the JSON value that it is. What is no JSON stays a text, as does what nobody could read as a value. */
+export function resultValue(text: string): unknown {
+  if (!MAY_BE_JSON.test(text)) return text
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return text
+  }
+  // A number with more digits than one can hold would come out as another.
+  if (typeof value === 'number' && !(Number.isSafeInteger(value) || isFraction(value))) return text
+  return jsonProblem(value) === null ? value : text
+}
+
+const MAY_BE_JSON = /^\s*["[{\-\dtfn]/
+
+const isFraction = (value: number): boolean => Number.isFinite(value) && !Number.isInteger(value)

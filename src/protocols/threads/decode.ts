@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
 import { inputProblems } from '../shared/request/input-problems.ts'
-import { judge } from '../shared/request/validate.ts'
+import { validate } from '../shared/request/validate.ts'
 import { ThreadChatSchema, ToolResultSchema } from './schema.ts'
 
 export interface ThreadChat {
@@ -37,7 +37,7 @@ export function decodeToolResult(body: unknown): ClientResult {
 }
 
 function parse<T>(schema: z.ZodType<T>, body: unknown, what: string): T {
-  const parsed = judge(schema, body)
+  const parsed = validate(schema, body)
   if (parsed.success) return parsed.data
   throw new ServerError('invalid_request', `The body is no valid ${what}.`, {
     problems: inputProblems(parsed.issues),

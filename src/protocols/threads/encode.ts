@@ -20,9 +20,8 @@ import {
 import type { SessionRecord } from '../../domain/session.ts'
 import type { ClientCall } from '../../domain/wait.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
-import { answerMessage, isoTime, requestMetadata } from './chat-message.ts'
+import { answerMessage, isoTime, requestMetadata, resultValue } from './chat-message.ts'
 import { errorKind } from './error-type.ts'
-import { resultValue } from './result-value.ts'
 import type { ThreadEvent } from './schema.ts'
 
 /** The session's id as its client knows it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resultValue } from './result-value.ts'
+import { resultValue } from './chat-message.ts'
 
 test.each([
   ['{"a":[1,null]}', { a: [1, null] }],

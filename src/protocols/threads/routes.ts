@@ -11,19 +11,18 @@ import type { Reply, Request, Route } from '../../http/route.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { entriesUpTo, streamAnswer } from '../shared/answer/stream-answer.ts'
-import { decodePage } from '../shared/request/decode-page.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
-import { nextLink } from '../shared/request/next-link.ts'
+import { decodePage, nextLink } from '../shared/request/page.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
+import { collectChain, createChainEncoder } from './chain-encoder.ts'
 import { answerMessage, historyMessages, isoTime, requestMetadata } from './chat-message.ts'
 import { decodeThreadChat, decodeToolResult, type ThreadChat } from './decode.ts'
 import { describeList, describePost, describeRemove, describeThread, describeToolResult } from './describe.ts'
 import { threadIdOf } from './encode.ts'
 import { threadErrorShape } from './error-shape.ts'
-import { firstRun, followWork, placeInWork, startOfWork, type WorkPlace } from './follow-work.ts'
+import { type ChainPlace, firstRun, followChain, placeInChain, startOfChain } from './follow-chain.ts'
 import { MAX_THREAD_METADATA_BYTES } from './schema.ts'
-import { collectWork, createWorkEncoder } from './work-encoder.ts'
 
 export interface ThreadRoutesDeps {
   engine: Engine
@@ -46,15 +45,15 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
       const { run, session } = await start(request, body, chat, known)
-      return answer({ request, reply, session, place: startOfWork(run) }, chat.stream)
+      return answer({ request, reply, session, place: startOfChain(run) }, chat.stream)
     }
     const { run, session, seen, after } = await resumedRun(engine, owner, lastEventId, known)
     if (known !== null && known.id !== session.id) throw sessionNotFound(session.id)
-    const place = await placeInWork(deps, run, seen, after)
+    const place = await placeInChain(deps, run, seen, after)
     if (place !== null) return answer({ request, reply, session, place }, chat.stream)
     // An empty 200 would look like a stream that broke off.
     if (chat.stream) return reply.empty(204)
-    return answer({ request, reply, session, place: startOfWork(await firstRun(engine, run)) }, false)
+    return answer({ request, reply, session, place: startOfChain(await firstRun(engine, run)) }, false)
   }
 
   async function start(
@@ -87,25 +86,25 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
 
   async function answer(call: Call, stream: boolean): Promise<void> {
     const { request, reply, session, place } = call
-    const { lineage, after } = place
-    const run = lineage[lineage.length - 1] ?? lineage[0]
+    const { chain, after } = place
+    const run = chain[chain.length - 1] ?? chain[0]
     reply.note({ session_id: run.sessionId, run_id: run.id })
     if (!stream) return whole(call)
     const { signal, log } = request
     const reader = { stream: reply.sse(), signal, log }
     const holder = { owner: run.owner, onOverdue: () => reader.stream.drop() }
     const follow: Engine['runs']['follow'] = (target, until) => engine.runs.follow({ ...target, holder }, until)
-    await streamAnswer(deps, run, after, reader, createWorkEncoder(engine, session, lineage[0]), {
-      seen: () => entriesUpTo(engine, lineage, after),
+    await streamAnswer(deps, run, after, reader, createChainEncoder(engine, session, chain[0]), {
+      seen: () => entriesUpTo(engine, chain, after),
       follow: () =>
-        followWork({ ...deps, engine: { ...engine, runs: { ...engine.runs, follow } } }, place, signal, log),
+        followChain({ ...deps, engine: { ...engine, runs: { ...engine.runs, follow } } }, place, signal, log),
     })
     reader.stream.end()
   }
 
   async function whole({ request, reply, session, place }: Call): Promise<void> {
-    const [first] = place.lineage
-    const { answer: result, runId, endedAt } = await collectWork(deps, session, first, request)
+    const [first] = place.chain
+    const { answer: result, runId, endedAt } = await collectChain(deps, session, first, request)
     const failure = failureOf(result, { thread_id: threadIdOf(session), run_id: runId })
     if (failure !== null) throw failure
     if (result.outcome === 'waiting') {
@@ -230,7 +229,7 @@ interface Call {
   request: Request
   reply: Reply
   session: SessionRecord
-  place: WorkPlace
+  place: ChainPlace
 }
 
 function inOwnShape(handle: Route['handle']): Route['handle'] {

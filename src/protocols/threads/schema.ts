@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MessageSchema } from '../shared/request/message-schema.ts'
+import { MessageSchema } from '../shared/request/message-limits.ts'
 
 export const MAX_METADATA_BYTES = 16 * 1024
 /** All requests of a thread add to its metadata; together they stay below this. */

@@ -1,13 +1,10 @@
 // The runtime contract of Amazon Bedrock AgentCore for AG-UI agents: the same image runs there.
 
-import { EventSchema, RunAgentInputSchema } from '@ag-ui/core/schemas'
-import { z } from 'zod'
 import type { Reply, Request, Route } from '../../../http/route.ts'
-import { startErrors } from '../../shared/answer/error-lists.ts'
-import { startHeaderSchemas } from '../../shared/request/start-header-schemas.ts'
 import { type RunInputDeps, runInput } from '../wire/run-input.ts'
-import { decodeInvocation, SESSION_HEADER } from './decode.ts'
-import { createPing, PingSchema } from './ping.ts'
+import { decodeInvocation } from './decode.ts'
+import { describeInvocation, describePing } from './describe.ts'
+import { createPing } from './ping.ts'
 
 export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
   const { engine, clock } = deps
@@ -25,32 +22,7 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
       door: 'ag-ui',
       role: 'user',
       summary: 'Run the default agent as the AgentCore runtime does: an AG-UI RunAgentInput in, a stream of events out',
-      describe: {
-        tag: 'AgentCore',
-        description: `As \`POST /\`. The header \`${SESSION_HEADER}\` names the session, whatever the body's \`threadId\` says; the events repeat the \`threadId\` of the body. A client with several conversations uses one runtime session for each.`,
-        headers: {
-          ...startHeaderSchemas,
-          [SESSION_HEADER]: z.string().min(1).max(128).optional().meta({ description: 'The session.' }),
-        },
-        body: {
-          schema: RunAgentInputSchema,
-          examples: {
-            'a first message': {
-              threadId: 'thread-1',
-              runId: 'run-1',
-              messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
-            },
-          },
-        },
-        responses: {
-          200: {
-            description: 'AG-UI events.',
-            content: { 'text/event-stream': { schema: EventSchema } },
-          },
-          204: { description: 'The reader of `Last-Event-ID` has seen all of the run.' },
-        },
-        errors: [...startErrors, 'file_too_large', 'too_many_files'],
-      },
+      describe: describeInvocation,
       handle: invoke,
     },
     {
@@ -62,21 +34,7 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
       // A server that drains is still busy, and must not be taken for a dead one.
       anytime: true,
       summary: 'Whether the server lives, and whether it works',
-      describe: {
-        tag: 'AgentCore',
-        responses: {
-          200: {
-            description: 'It lives.',
-            content: {
-              'application/json': {
-                schema: PingSchema,
-                example: { status: 'Healthy', time_of_last_update: 1_800_000_000 },
-              },
-            },
-          },
-        },
-        errors: [],
-      },
+      describe: describePing,
       handle: async (_request, reply) => reply.json(200, ping()),
     },
   ]

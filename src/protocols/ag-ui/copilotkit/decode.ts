@@ -1,7 +1,7 @@
 import { ServerError } from '../../../domain/errors.ts'
 import type { Request } from '../../../http/route.ts'
 import { inputProblems } from '../../shared/request/input-problems.ts'
-import { judge } from '../../shared/request/validate.ts'
+import { validate } from '../../shared/request/validate.ts'
 import { type Call, CallSchema, StopSchema } from './schema.ts'
 
 /** The body of a stop request, which its client leaves out to stop whichever run is active. */
@@ -13,7 +13,7 @@ export const readStopBody = async (request: Request): Promise<unknown> =>
 /** The id of the run to stop; null is whichever run is active. */
 export function decodeStop(body: unknown): string | null {
   if (body === undefined) return null
-  const parsed = judge(StopSchema, body)
+  const parsed = validate(StopSchema, body)
   if (!parsed.success) {
     const problems = inputProblems(parsed.issues, body)
     throw new ServerError('invalid_request', 'Send a stop request without a body, or with { "runId": … }.', {
@@ -25,7 +25,7 @@ export function decodeStop(body: unknown): string | null {
 
 /** Decodes a request to the single route. */
 export function decodeCall(body: unknown): Call {
-  const parsed = judge(CallSchema, body)
+  const parsed = validate(CallSchema, body)
   if (parsed.success) return parsed.data
   throw new ServerError(
     'invalid_request',

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { ResponseDescription, RouteDescription } from '../../../http/route-description.ts'
 import { startErrors } from '../../shared/answer/error-lists.ts'
 import { eventStream, nothingMore, runInputBody } from '../../shared/events/describe-events.ts'
-import { startHeaderSchemas } from '../../shared/request/start-header-schemas.ts'
+import { startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { CallSchema, StopSchema } from './schema.ts'
 
 const tag = 'CopilotKit'

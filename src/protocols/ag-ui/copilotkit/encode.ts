@@ -1,3 +1,10 @@
+import type { AgentCapabilities } from '@ag-ui/core'
+import type { Entry } from '../../../domain/entry.ts'
+import { type RunEventOf, typeOfEventText } from '../../../domain/event.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { Runs } from '../../../engine/ports/runs.ts'
+import { capabilitiesOf } from '../wire/capabilities.ts'
+
 /** What CopilotKit's client is told about a stop request. */
 export type StopAnswer =
   | { stopped: true; interrupt: { type: 'RUN_ERROR'; message: string; code: string } }
@@ -15,3 +22,70 @@ export const notStopped = (threadId: string, runId: string | null): StopAnswer =
       ? `No active run for thread '${threadId}'.`
       : `Run '${runId}' is not the active run for thread '${threadId}'.`,
 })
+
+/** The name CopilotKit's components use when they are told none. */
+const DEFAULT_AGENT = 'default'
+
+/** What CopilotKit's client reads from `/info` (`RuntimeInfo` of `@copilotkit/shared` 1.75). */
+export interface RuntimeInfo {
+  version: string
+  agents: Record<string, AgentInfo>
+  mode: 'sse'
+  threadEndpoints: { list: boolean; inspect: boolean; mutations: boolean; realtimeMetadata: boolean }
+  suggestions: boolean
+  audioFileTranscriptionEnabled: boolean
+  a2uiEnabled: boolean
+  openGenerativeUIEnabled: boolean
+  telemetryDisabled: boolean
+}
+
+interface AgentInfo {
+  name: string
+  className: string
+  description: string
+  capabilities: AgentCapabilities
+}
+
+export function runtimeInfo({ agents }: Pick<Engine, 'agents'>, version: string): RuntimeInfo {
+  const named = [[DEFAULT_AGENT, agents.get(null)] as const, ...agents.list.map((one) => [one.name, one] as const)]
+  return {
+    version,
+    // A later entry of the same name wins: an agent that is called `default` is that one.
+    agents: Object.fromEntries(
+      named.map(([name, one]) => [
+        name,
+        { name, className: 'Quarterdeck', description: one.description, capabilities: capabilitiesOf(one, version) },
+      ]),
+    ),
+    mode: 'sse',
+    threadEndpoints: { list: true, inspect: false, mutations: false, realtimeMetadata: false },
+    suggestions: false,
+    audioFileTranscriptionEnabled: false,
+    a2uiEnabled: false,
+    openGenerativeUIEnabled: false,
+    telemetryDisabled: true,
+  }
+}
+
+/** Our name for the agent that CopilotKit asks for; null is the default agent. */
+export function agentNamed({ agents }: Pick<Engine, 'agents'>, name: string): string | null {
+  return name === DEFAULT_AGENT && !agents.list.some((one) => one.name === name) ? null : name
+}
+
+/** Reads a run for such a reader. The stored outcome stays `cancelled`. */
+export const stopAsFinish =
+  (follow: Runs['follow']): Runs['follow'] =>
+  (target, signal) =>
+    rewritten(follow(target, signal))
+
+async function* rewritten(source: AsyncIterable<readonly Entry[]>): AsyncGenerator<readonly Entry[]> {
+  for await (const batch of source) yield batch.some(endsRun) ? batch.map(withoutCancelled) : batch
+}
+
+const endsRun = ({ kind, data }: Entry): boolean => kind === 'event' && typeOfEventText(data) === 'RUN_FINISHED'
+
+function withoutCancelled(entry: Entry): Entry {
+  if (!endsRun(entry)) return entry
+  const { outcome, ...finished }: RunEventOf<'RUN_FINISHED'> = JSON.parse(entry.data)
+  return outcome?.type === 'cancelled' ? { ...entry, data: JSON.stringify(finished) } : entry
+}

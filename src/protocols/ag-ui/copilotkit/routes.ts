@@ -5,7 +5,7 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Reader } from '../../shared/events/protocol-version.ts'
-import { jsonWithFiles } from '../../shared/request/json-with-files.ts'
+import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { idempotencyOf } from '../../shared/request/start-headers.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import { type RunInputDeps, runInput } from '../wire/run-input.ts'
@@ -19,9 +19,7 @@ import {
   describeStop,
   describeThreads,
 } from './describe.ts'
-import { notStopped, stopped } from './encode.ts'
-import { agentNamed, runtimeInfo } from './info.ts'
-import { stopAsFinish } from './stop-as-finish.ts'
+import { agentNamed, notStopped, runtimeInfo, stopAsFinish, stopped } from './encode.ts'
 import { listThreads } from './threads.ts'
 
 export interface CopilotKitRoutesDeps extends RunInputDeps {

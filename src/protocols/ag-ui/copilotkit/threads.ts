@@ -5,9 +5,9 @@ import { ServerError } from '../../../domain/errors.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Request } from '../../../http/route.ts'
-import { decodePage, type Page, queryProblem } from '../../shared/request/decode-page.ts'
 import { listSessions } from '../../shared/request/list-sessions.ts'
-import { agentNamed } from './info.ts'
+import { decodePage, type Page, queryProblem } from '../../shared/request/page.ts'
+import { agentNamed } from './encode.ts'
 
 export interface ThreadList {
   threads: Thread[]

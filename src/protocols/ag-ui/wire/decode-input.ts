@@ -10,11 +10,10 @@ import { jsonLimits, jsonProblem } from '../../../json/json-limits.ts'
 import { type Reader, readerOf } from '../../shared/events/protocol-version.ts'
 import { decodeClientTools } from '../../shared/request/client-tools.ts'
 import { inputProblems, longTextProblems } from '../../shared/request/input-problems.ts'
-import { judge } from '../../shared/request/validate.ts'
+import { validate } from '../../shared/request/validate.ts'
 import { decodeMessages, type InputMessage } from './decode-messages.ts'
 import { type Answer, decodeResume } from './decode-resume.ts'
-import { dropNullsEach } from './drop-nulls.ts'
-import { createWarnings, type Warnings } from './warnings.ts'
+import { createWarnings, dropNullsEach, type Warnings } from './lenient-input.ts'
 
 export interface AgUiInput {
   threadId: string
@@ -45,7 +44,7 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
   for (const list of LISTS) {
     if (envelope[list] !== undefined) envelope[list] = dropNullsEach(envelope[list])
   }
-  const parsed = judge(EnvelopeSchema, envelope)
+  const parsed = validate(EnvelopeSchema, envelope)
   const problems = parsed.success ? longTextsIn(parsed.data) : inputProblems(parsed.issues, envelope)
   const messages = decodeMessages(sent, problems, warnings)
   if (!parsed.success || problems.length > 0) throw invalid(problems)
@@ -113,7 +112,7 @@ function checkId(id: string | undefined, pointer: string): void {
   })
 }
 
-/** Without the others: there can be 100,000, and to copy and judge them all takes long. */
+/** Without the others: there can be 100,000, and to copy and validate them all takes long. */
 function knownFields(body: Record<string, unknown>): Record<string, unknown> {
   const known = Object.keys(KNOWN_FIELDS).filter((key) => Object.hasOwn(body, key) && body[key] !== null)
   return Object.fromEntries(known.map((key) => [key, body[key]]))

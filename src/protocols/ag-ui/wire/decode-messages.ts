@@ -14,11 +14,10 @@ import { isRecord } from '../../../domain/is-record.ts'
 import type { ContentPart } from '../../../domain/message.ts'
 import { LongText } from '../../../http/body/long-text.ts'
 import { inputProblems, jsonPointer } from '../../shared/request/input-problems.ts'
-import { isLonger } from '../../shared/request/message-text.ts'
-import { judge } from '../../shared/request/validate.ts'
+import { isLonger } from '../../shared/request/message-limits.ts'
+import { validate } from '../../shared/request/validate.ts'
 import { decodeFilePart, type FilePart } from './decode-part.ts'
-import { dropNulls, dropNullsEach } from './drop-nulls.ts'
-import type { Warnings } from './warnings.ts'
+import { dropNulls, dropNullsEach, type Warnings } from './lenient-input.ts'
 
 /** `index` is the place in the input, for messages about it. */
 export type InputMessage = { id: string; index: number } & (
@@ -98,7 +97,7 @@ function decodeMessage(
     warnings,
   )
   const schema = schemas[role]
-  const parsed = judge<Parsed>(schema, message)
+  const parsed = validate<Parsed>(schema, message)
   if (!parsed.success) {
     for (const problem of inputProblems(parsed.issues, message, path)) {
       problems.push(atSentPart(problem, path, kept))

@@ -4,7 +4,7 @@
 import { isRecord } from '../../../domain/is-record.ts'
 import { LongText } from '../../../http/body/long-text.ts'
 import { type Base64, parseDataUrl } from '../../shared/request/sent-file.ts'
-import { dropNulls } from './drop-nulls.ts'
+import { dropNulls } from './lenient-input.ts'
 
 /** As AG-UI has it, but for content that is not in memory. */
 export interface FilePart {

@@ -3,8 +3,8 @@
 import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import { isLonger } from '../../shared/request/message-text.ts'
-import { dropNulls } from './drop-nulls.ts'
+import { isLonger } from '../../shared/request/message-limits.ts'
+import { dropNulls } from './lenient-input.ts'
 
 export interface ResumeEntry {
   interruptId: string

@@ -5,10 +5,10 @@ import { ServerError } from '../../../domain/errors.ts'
 import type { MessageMark } from '../../../domain/message.ts'
 import type { NewMessage, RunInput } from '../../../domain/run.ts'
 import { longTextProblems } from '../../shared/request/input-problems.ts'
-import { refuseMany } from '../../shared/request/refuse-many.ts'
+import { refuseMany } from '../../shared/request/message-limits.ts'
 import type { AgUiInput } from './decode-input.ts'
 import type { InputMessage, SentPart } from './decode-messages.ts'
-import { createWarnings } from './warnings.ts'
+import { createWarnings } from './lenient-input.ts'
 
 export interface KnownHistory {
   /** Those of the sent messages that the session has. */

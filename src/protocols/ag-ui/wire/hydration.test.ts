@@ -1,7 +1,7 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
 import type { RunEventOf } from '../../../domain/event.ts'
-import { hydrationEvents } from './hydration.ts'
+import { hydrationEvents } from './show-thread.ts'
 
 const about = { threadId: 't', runId: 'r', outcome: { type: 'success' as const }, timestamp: 5 }
 const snapshot: RunEventOf<'MESSAGES_SNAPSHOT'> = { type: 'MESSAGES_SNAPSHOT', messages: [], timestamp: 5 }

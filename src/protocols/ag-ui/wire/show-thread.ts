@@ -1,7 +1,7 @@
 // A thread as it is now, for a client that comes back: what was said, what it waits for, and the run that is under way, live.
 
 import type { Entry } from '../../../domain/entry.ts'
-import { AG_UI_VERSION, type RunEvent } from '../../../domain/event.ts'
+import { AG_UI_VERSION, type RunEvent, type RunEventOf } from '../../../domain/event.ts'
 import type { StoredMessage } from '../../../domain/message.ts'
 import { isFinished, type RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
@@ -11,12 +11,11 @@ import type { Reply, Request } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { type EventReader, openEventStream } from '../../shared/events/open-event-stream.ts'
 import type { Reader } from '../../shared/events/protocol-version.ts'
-import { beforeFirst, type StreamDeps, streamRun } from '../../shared/events/stream-run.ts'
+import { beforeFirst, type StreamDeps, streamRun } from '../../shared/events/stream-events.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
-import { hydrationEvents } from './hydration.ts'
 import { sessionSnapshot, withFileUrls } from './session-snapshot.ts'
 import { behindFirst } from './stream-warnings.ts'
-import { waitingOutcome } from './waiting-outcome.ts'
+import { type Outcome, waitingOutcome, withWaitingCalls } from './waiting-calls.ts'
 
 /** More than can be queued and be cancelled there, so that the last one that was at work is among them. */
 const LATEST = 20
@@ -183,4 +182,28 @@ async function lastAfter(engine: Engine, session: SessionRecord, { lastSeq }: Ru
 function toldByItsEvents(active: RunRecord): (message: StoredMessage) => boolean {
   const asked = new Set(active.input.messages.map(({ id }) => id))
   return ({ id, runId }) => runId === active.id && !asked.has(id)
+}
+
+export interface Hydration {
+  threadId: string
+  runId: string
+  /** Undefined when the session has none. */
+  state: unknown
+  snapshot: RunEventOf<'MESSAGES_SNAPSHOT'> | null
+  /** What the reader is told beside it. */
+  warnings?: readonly RunEvent[]
+  outcome: Outcome
+  timestamp: number
+}
+
+/** A run that only shows what is there. It is made for one reader: not stored, without ids. */
+export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hydration): RunEvent[] {
+  const { state, snapshot, warnings = [], outcome } = hydration
+  return [
+    { type: 'RUN_STARTED', threadId, runId, protocolVersion: AG_UI_VERSION, timestamp },
+    ...warnings,
+    ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: state, timestamp }]),
+    ...(snapshot === null ? [] : withWaitingCalls(snapshot, outcome)),
+    { type: 'RUN_FINISHED', threadId, runId, outcome, timestamp },
+  ]
 }

@@ -6,11 +6,10 @@ import { HttpAgent as HttpAgent0 } from '@ag-ui/client-0'
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
 import type { RunEventOf } from '../../../domain/event.ts'
+import { createSseEncoder } from '../../shared/events/encode-events.ts'
 import type { Reader } from '../../shared/events/protocol-version.ts'
-import { createSseEncoder } from '../../shared/events/sse-encoder.ts'
-import { hydrationEvents } from './hydration.ts'
-import { withWaitingCalls } from './waiting-calls.ts'
-import type { Outcome } from './waiting-outcome.ts'
+import { hydrationEvents } from './show-thread.ts'
+import { type Outcome, withWaitingCalls } from './waiting-calls.ts'
 
 type Message = RunEventOf<'MESSAGES_SNAPSHOT'>['messages'][number]
 

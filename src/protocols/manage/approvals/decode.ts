@@ -3,9 +3,9 @@ import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type ApprovalStatus, approvalStatuses } from '../../../domain/wait.ts'
 import type { Request } from '../../../http/route.ts'
-import { queryProblem } from '../../shared/request/decode-page.ts'
 import { inputProblems } from '../../shared/request/input-problems.ts'
-import { judge } from '../../shared/request/validate.ts'
+import { queryProblem } from '../../shared/request/page.ts'
+import { validate } from '../../shared/request/validate.ts'
 import { type Condition, DecisionSchema } from './schema.ts'
 
 /** More than the arguments of any tool, and few enough that each can be judged. */
@@ -16,7 +16,7 @@ export function decodeDecision(body: unknown): Decision {
   if (conditionCount(body) > MAX_CONDITIONS) {
     throw problem('/grant/where', `A grant has at most ${MAX_CONDITIONS} conditions.`)
   }
-  const parsed = judge(DecisionSchema, body)
+  const parsed = validate(DecisionSchema, body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid decision.', {
       problems: inputProblems(parsed.issues),

@@ -1,7 +1,7 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { inputProblems } from '../../shared/request/input-problems.ts'
 import { type SentFile, sentFiles } from '../../shared/request/sent-file.ts'
-import { judge } from '../../shared/request/validate.ts'
+import { validate } from '../../shared/request/validate.ts'
 import { NewMessageSchema } from './schema.ts'
 
 export interface PostedMessage {
@@ -12,7 +12,7 @@ export interface PostedMessage {
 
 /** Throws `invalid_request`. */
 export function decodeNewMessage(body: unknown): PostedMessage {
-  const parsed = judge(NewMessageSchema, body)
+  const parsed = validate(NewMessageSchema, body)
   if (!parsed.success) {
     throw new ServerError('invalid_request', 'The body is no valid message.', {
       problems: inputProblems(parsed.issues, body),

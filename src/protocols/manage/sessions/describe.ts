@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { fileErrors, startErrors } from '../../shared/answer/error-lists.ts'
 import { eventStream } from '../../shared/events/describe-events.ts'
-import { startHeaderSchemas } from '../../shared/request/start-header-schemas.ts'
+import { startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { NewMessageSchema } from './schema.ts'
 
 const tag = 'Sessions and runs'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MessageSchema } from '../../shared/request/message-schema.ts'
+import { MessageSchema } from '../../shared/request/message-limits.ts'
 import { SentFilesSchema } from '../../shared/request/sent-file.ts'
 
 export const NewMessageSchema = z.strictObject({

@@ -10,7 +10,7 @@ import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { inputProblems } from '../../shared/request/input-problems.ts'
 import { standingOf } from '../../shared/request/standing.ts'
-import { judge } from '../../shared/request/validate.ts'
+import { validate } from '../../shared/request/validate.ts'
 
 const NewTokenSchema = z.strictObject({
   role: z.enum(tokenRoles),
@@ -97,7 +97,7 @@ export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir
   }
 
   async function create(request: Request, reply: Reply): Promise<void> {
-    const parsed = judge(NewTokenSchema, await request.json())
+    const parsed = validate(NewTokenSchema, await request.json())
     if (!parsed.success) {
       throw new ServerError('invalid_request', 'The body does not describe a token.', {
         problems: inputProblems(parsed.issues),

@@ -3,8 +3,7 @@ import { runNotFound, sessionNotFound } from '../../../domain/errors.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { entryAt } from '../events/entry-at.ts'
-import { parseEventId } from '../events/event-id.ts'
+import { entryAt, parseEventId } from '../events/event-id.ts'
 
 export interface ResumedRun {
   run: RunRecord

@@ -16,7 +16,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { StoredEntry } from '../../../engine/ports/sessions.ts'
 import type { ByteStream } from '../../../http/route.ts'
 import { type SseEvent, sseFrame } from '../../../http/sse.ts'
-import { beforeFirst, type StreamDeps, streamRun } from '../events/stream-run.ts'
+import { beforeFirst, type StreamDeps, streamRun } from '../events/stream-events.ts'
 
 /** A door's words for the events of one run; it may keep state, for it is shown each event of the run once and in order. */
 export interface AnswerEncoder {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PROTOBUF_TYPE, wantsProtobuf } from './accept.ts'
+import { PROTOBUF_TYPE, wantsProtobuf } from './open-event-stream.ts'
 
 describe('the Accept header', () => {
   test.each([

@@ -3,7 +3,7 @@
 import { EventSchema, RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
 import type { BodyDescription, ResponseDescription } from '../../../http/route-description.ts'
-import { PROTOBUF_TYPE } from './accept.ts'
+import { PROTOBUF_TYPE } from './open-event-stream.ts'
 
 const AgUiEventSchema = EventSchema.meta({ id: 'AgUiEvent' })
 

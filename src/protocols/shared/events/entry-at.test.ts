@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { entryAt } from './entry-at.ts'
+import { entryAt } from './event-id.ts'
 
 interface LoggedEntry {
   seq: number

@@ -1,10 +1,7 @@
 import type { Logger } from '../../../domain/logger.ts'
 import type { ByteStream, Reply, Request } from '../../../http/route.ts'
-import { PROTOBUF_TYPE, wantsProtobuf } from './accept.ts'
-import type { EventEncoder } from './encoder.ts'
-import { createProtobufEncoder } from './protobuf-encoder.ts'
+import { createProtobufEncoder, createSseEncoder, type EventEncoder } from './encode-events.ts'
 import type { Reader } from './protocol-version.ts'
-import { createSseEncoder } from './sse-encoder.ts'
 
 /** One reader of events, with its stream open. */
 export interface EventReader {
@@ -23,4 +20,26 @@ export async function openEventStream(request: Request, reply: Reply, reader: Re
   }
   const { encode } = await import('@ag-ui/proto')
   return { stream: reply.stream(PROTOBUF_TYPE), encoder: createProtobufEncoder(encode, reader), signal, log }
+}
+
+/** The media type of AG-UI's binary binding. Any parameter behind it makes the clients read it as SSE. */
+export const PROTOBUF_TYPE = 'application/vnd.ag-ui.event+proto'
+
+/**
+ * Whether an Accept header asks for protobuf. Only its name with q > 0 does: a wildcard is what curl and browsers send,
+ * and their users want to read what comes.
+ */
+export function wantsProtobuf(accept: string | undefined): boolean {
+  if (accept === undefined) return false
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === PROTOBUF_TYPE && quality(parameters) > 0
+  })
+}
+
+function quality(parameters: readonly string[]): number {
+  const q = parameters.find((parameter) => /^q\s*=/.test(parameter))
+  if (q === undefined) return 1
+  const value = Number(q.slice(q.indexOf('=') + 1))
+  return Number.isNaN(value) ? 1 : value
 }

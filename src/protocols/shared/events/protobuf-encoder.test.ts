@@ -2,7 +2,7 @@ import { decode, encode } from '@ag-ui/proto'
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../../domain/entry.ts'
 import type { RunEvent } from '../../../domain/event.ts'
-import { createProtobufEncoder } from './protobuf-encoder.ts'
+import { createProtobufEncoder } from './encode-events.ts'
 
 const entry = (seq: number, event: RunEvent): Entry => ({ seq, runId: 'r', kind: 'event', data: JSON.stringify(event) })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../../domain/entry.ts'
 import { ulidOf } from '../../../domain/ids.ts'
-import { createSseEncoder } from './sse-encoder.ts'
+import { createSseEncoder } from './encode-events.ts'
 
 const ulid = ulidOf('0192f3a1-7b2c-7def-8abc-0123456789ab')
 const event = (seq: number, data: string): Entry => ({ seq, runId: 'r', kind: 'event', data })

@@ -4,8 +4,8 @@ import { ServerError } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { RunRecord, RunStatus } from '../../../domain/run.ts'
 import { collectLines, type LogLine } from '../../../http/testing/server-fixture.ts'
-import { createSseEncoder } from './sse-encoder.ts'
-import { beforeFirst, isOver, streamRun } from './stream-run.ts'
+import { createSseEncoder } from './encode-events.ts'
+import { beforeFirst, isOver, streamRun } from './stream-events.ts'
 
 const session = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { LongText } from '../../../http/body/long-text.ts'
-import { digestOf } from './digest.ts'
+import { digestOf } from './start-headers.ts'
 
 describe('digest of a JSON value', () => {
   test('does not depend on the order of keys, at any depth', () => {

@@ -1,7 +1,7 @@
 import { countsAsMessage, type StoredMessage, textOf } from '../../../domain/message.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply } from '../../../http/route.ts'
-import { type Page, queryProblem } from './decode-page.ts'
+import { type Page, queryProblem } from './page.ts'
 
 export interface MessageList {
   /** Oldest first. */

@@ -3,7 +3,7 @@ import { parseUuid, ulidOf } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SessionPage } from '../../../engine/ports/sessions.ts'
-import { type Page, queryProblem } from './decode-page.ts'
+import { type Page, queryProblem } from './page.ts'
 
 export interface SessionList {
   sessions: SessionRecord[]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isLonger } from './message-text.ts'
+import { isLonger } from './message-limits.ts'
 
 describe('the length of a message', () => {
   test.each([

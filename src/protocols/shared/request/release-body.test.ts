@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { releaseBody } from './release-body.ts'
+import { releaseBody } from './body-with-files.ts'
 
 function requestOf() {
   const calls: string[] = []

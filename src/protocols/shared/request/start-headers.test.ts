@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { digestOf } from './digest.ts'
-import { idempotencyOf, onBusyOf } from './start-headers.ts'
+import { digestOf, idempotencyOf, onBusyOf } from './start-headers.ts'
 
 const request = (headers: Record<string, string>) => ({ path: '/x', header: (name: string) => headers[name] })
 

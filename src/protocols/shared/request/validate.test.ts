@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { judge } from './validate.ts'
+import { validate } from './validate.ts'
 
 const list = (length: number, item: unknown) => Array.from({ length }, () => item)
 
@@ -12,7 +12,7 @@ function problemsOf(item: unknown, length: number): { told: number; worded: numb
     return 'wrong'
   }
   const Item = z.object({ text: z.string({ error }).min(1, { error }) })
-  const result = judge(z.object({ items: z.array(Item) }), { items: list(length, item) })
+  const result = validate(z.object({ items: z.array(Item) }), { items: list(length, item) })
   return { told: result.success ? 0 : result.issues.length, worded }
 }
 
@@ -32,7 +32,7 @@ describe('judging what a client sent', () => {
   test('of a union no branch is followed further than that', () => {
     const Union = z.union([z.string(), z.array(z.object({ a: z.string() }))])
 
-    expect(judge(Union, list(50_000, {}))).toMatchObject({
+    expect(validate(Union, list(50_000, {}))).toMatchObject({
       success: false,
       issues: [{ code: 'invalid_union', errors: [[{ path: [] }], [{ path: [0, 'a'] }]] }],
     })
@@ -41,6 +41,6 @@ describe('judging what a client sent', () => {
   test('a value without problems is what it was', () => {
     const value = list(50_000, 'x')
 
-    expect(judge(z.array(z.string()), value)).toEqual({ success: true, data: value })
+    expect(validate(z.array(z.string()), value)).toEqual({ success: true, data: value })
   })
 })

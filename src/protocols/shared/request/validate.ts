@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MAX_PROBLEMS } from '../../../domain/errors.ts'
 
-export type Judged<T> = { success: true; data: T } | { success: false; issues: z.core.$ZodIssue[] }
+export type Validated<T> = { success: true; data: T } | { success: false; issues: z.core.$ZodIssue[] }
 
 /** Values that are looked through whole. A body can have 100,000, and each can be wrong in several ways. */
 const MANY_VALUES = 1_000
@@ -16,7 +16,7 @@ const UP_TO_FIRST: Context = { async: false, abortEarly: true }
  * What a schema says of a client's value, in up to 20 issues. `safeParse` finds and words all of them, however many there are, and a
  * body that is wrong in 100,000 places would hold the loop for seconds.
  */
-export function judge<T>(schema: z.ZodType<T>, value: unknown): Judged<T> {
+export function validate<T>(schema: z.ZodType<T>, value: unknown): Validated<T> {
   const first = run(schema, value, UP_TO_FIRST)
   if (first.issues.length === 0) return { success: true, data: first.value }
   const { issues } = hasMoreThan(MANY_VALUES, value) ? first : run(schema, value, WHOLE)

@@ -15,15 +15,13 @@ import type { Reply, Request } from '../../http/route.ts'
 import { clientCalls, clientCallsOf } from '../shared/answer/client-calls.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
-import { streamAnswer } from '../shared/answer/stream-answer.ts'
-import { beforeFirst, isOver } from '../shared/events/stream-run.ts'
+import { type AnswerEncoder, streamAnswer } from '../shared/answer/stream-answer.ts'
+import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
-import { jsonWithFiles } from '../shared/request/json-with-files.ts'
-import { releaseBody } from '../shared/request/release-body.ts'
+import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import type { CallerTools } from './caller-tools.ts'
-import type { CallingEncoder } from './calling-encoder.ts'
 import { newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
 
 export interface OpenAiDeps {
@@ -56,14 +54,14 @@ export interface NamedSession {
 
 /** How one of the two APIs shows a run. */
 export interface AnswerForm {
-  encoder(run: RunRecord): CallingEncoder
+  encoder(run: RunRecord): ClientCallEncoder
   /** `calls` are left for the caller to run. Throws what the run failed with. */
   whole(run: RunRecord, answer: RunAnswer, calls: readonly ClientCall[]): unknown
 }
 
 export type AnswerRun = (request: Request, reply: Reply, ask: Ask, form: AnswerForm) => Promise<void>
 
-export function createRunAnswering(deps: OpenAiDeps): AnswerRun {
+export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   const { engine, ids, attachments } = deps
 
   /** Those of the calls that are of this conversation and have not been given up. */
@@ -175,4 +173,9 @@ function withFiles({ messages, files }: TakenTurns, kept: readonly FileRecord[])
     ...message,
     content: contentWith(textOf(message.content), parts.get(message.id) ?? []),
   }))
+}
+
+/** An encoder that is told, before the end of a run, which calls it leaves to the caller. */
+export interface ClientCallEncoder extends AnswerEncoder {
+  takeCalls(calls: readonly ClientCall[]): void
 }

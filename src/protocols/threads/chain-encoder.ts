@@ -10,12 +10,12 @@ import type { Request } from '../../http/route.ts'
 import { clientCallsOf } from '../shared/answer/client-calls.ts'
 import { encodeEntry, prepareEncoder } from '../shared/answer/stream-answer.ts'
 import { createThreadEncoder, type ThreadEncoder } from './encode.ts'
-import { followWork, startOfWork, type WorkDeps } from './follow-work.ts'
+import { type ChainDeps, followChain, startOfChain } from './follow-chain.ts'
 
 /** How far back the results of the client are looked for. */
 const LOOK_BACK = 1_000
 
-export function createWorkEncoder(
+export function createChainEncoder(
   engine: Pick<Engine, 'waits' | 'messages'>,
   session: SessionRecord,
   first: RunRecord,
@@ -39,7 +39,7 @@ export function createWorkEncoder(
   }
 }
 
-export interface CollectedWork {
+export interface CollectedChain {
   answer: RunAnswer
   /** The run that it ended with, as the wire calls it. */
   runId: string
@@ -50,13 +50,13 @@ export interface CollectedWork {
  * Waits for the end of the work that this run began, over all tools of the client. Throws as `collectAnswer` does, and
  * `cancelled` when it was stopped while it waited for the client.
  */
-export async function collectWork(
-  deps: WorkDeps,
+export async function collectChain(
+  deps: ChainDeps,
   session: SessionRecord,
   first: RunRecord,
   { signal, log }: Pick<Request, 'signal' | 'log'>,
-): Promise<CollectedWork> {
-  const encoder = createWorkEncoder(deps.engine, session, first)
+): Promise<CollectedChain> {
+  const encoder = createChainEncoder(deps.engine, session, first)
   let end = { runId: first.wireId, endedAt: 0 }
   const collecting: ThreadEncoder = {
     ...encoder,
@@ -66,7 +66,7 @@ export async function collectWork(
       return encoder.encode(event)
     },
   }
-  for await (const batch of followWork(deps, startOfWork(first), signal, log)) {
+  for await (const batch of followChain(deps, startOfChain(first), signal, log)) {
     await prepareEncoder(collecting, batch)
     for (const entry of batch) encodeEntry(collecting, entry)
   }

@@ -9,18 +9,18 @@ import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { waitsFor } from '../../domain/run-answer.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { beforeFirst, isOver } from '../shared/events/stream-run.ts'
+import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 
-export interface WorkDeps {
+export interface ChainDeps {
   engine: Pick<Engine, 'runs' | 'sessions' | 'waits' | 'messages'>
   clock: Clock
 }
 
 /** The runs of one piece of work up to the one that a reader is at, the first one first. */
-export type Lineage = readonly [RunRecord, ...RunRecord[]]
+export type RunChain = readonly [RunRecord, ...RunRecord[]]
 
-export interface WorkPlace {
-  lineage: Lineage
+export interface ChainPlace {
+  chain: RunChain
   /** The last entry that the reader has seen. */
   after: number
   /** The calls that were left to the client where that was the end of a run; none: the reader is inside of a run. */
@@ -28,26 +28,26 @@ export interface WorkPlace {
 }
 
 /** Where a run begins that was just taken, or was there already. */
-export const startOfWork = (run: RunRecord): WorkPlace => ({
-  lineage: [run],
+export const startOfChain = (run: RunRecord): ChainPlace => ({
+  chain: [run],
   after: beforeFirst(run),
   left: [],
 })
 
 /** Where a reader goes on that has seen `after`, an entry of this run. Null: it has seen all. */
-export async function placeInWork(
-  { engine }: WorkDeps,
+export async function placeInChain(
+  { engine }: ChainDeps,
   run: RunRecord,
   seen: Entry,
   after: number,
-): Promise<WorkPlace | null> {
+): Promise<ChainPlace | null> {
   const left = seen.runId === run.id ? clientWaits(seen) : []
   if (left.length === 0 && isOver(run, after)) return null
-  let lineage: Lineage = [run]
+  let chain: RunChain = [run]
   for (let parent = await parentOf(engine, run); parent !== null; parent = await parentOf(engine, parent)) {
-    lineage = [parent, ...lineage]
+    chain = [parent, ...chain]
   }
-  return { lineage, after, left }
+  return { chain, after, left }
 }
 
 /** The run that this one goes on from; null for one that began with a word of its own. */
@@ -69,15 +69,15 @@ export async function firstRun(engine: Pick<Engine, 'runs'>, run: RunRecord): Pr
  * it is read, a call that the client does not answer in time is ended. Throws `cancelled` when a waiting run was stopped or
  * given up, `shutting_down` when the server stops first.
  */
-export async function* followWork(
-  { engine, clock }: WorkDeps,
-  { lineage, after, left }: WorkPlace,
+export async function* followChain(
+  { engine, clock }: ChainDeps,
+  { chain, after, left }: ChainPlace,
   signal: AbortSignal,
   log: Logger,
 ): AsyncGenerator<readonly Entry[]> {
-  const run = lineage[lineage.length - 1] ?? lineage[0]
+  const run = chain[chain.length - 1] ?? chain[0]
   const { sessionId, owner } = run
-  const wireIds = new Set(lineage.map(({ wireId }) => wireId))
+  const wireIds = new Set(chain.map(({ wireId }) => wireId))
   const timers = new Map<string, () => void>()
   let current = run.id
   let seen = after

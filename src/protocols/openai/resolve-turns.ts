@@ -1,7 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { type ToolCall, textOf } from '../../domain/message.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { refuseMany } from '../shared/request/refuse-many.ts'
+import { refuseMany } from '../shared/request/message-limits.ts'
 import type { InputTurn } from './decode-response.ts'
 import type { Turn } from './turns.ts'
 import { parseCallItemId, parseItemId } from './wire-ids.ts'

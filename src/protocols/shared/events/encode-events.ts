@@ -1,8 +1,38 @@
 import type { BaseEvent } from '@ag-ui/core'
+import type { Entry } from '../../../domain/entry.ts'
 import type { RunEvent, RunEventType } from '../../../domain/event.ts'
-import { downgradeEvent } from './downgrade.ts'
-import type { EventEncoder } from './encoder.ts'
+import { sseFrame } from '../../../http/sse.ts'
+import { downgrade, downgradeEvent } from './downgrade.ts'
 import type { Reader } from './protocol-version.ts'
+
+/** Turns what one reader gets into bytes: one chunk, and so one write, for what was committed together. */
+export interface EventEncoder {
+  /** Entries of the session with this ULID. Null where there is nothing for a reader: facts stay with us. */
+  entries(batch: readonly Entry[], sessionUlid: string): string | Uint8Array | null
+  /** What is made for this reader alone and not stored. It carries no id. */
+  events(events: readonly RunEvent[]): string | Uint8Array
+}
+
+/**
+ * Server-sent events. A 1.x reader gets the stored text byte by byte.
+ *
+ * Entries are framed here and not by `sseFrame`: this is the hot path, and its checks cannot fail for an id of ours and for
+ * stored JSON text, which never holds a raw line break.
+ */
+export function createSseEncoder(reader: Reader): EventEncoder {
+  const old = reader === '0.x'
+  return {
+    entries(batch, sessionUlid) {
+      let chunk = ''
+      for (const { seq, kind, data } of batch) {
+        if (kind === 'event') chunk += `id: ${sessionUlid}.${seq}\ndata: ${old ? downgrade(data) : data}\n\n`
+      }
+      return chunk === '' ? null : chunk
+    },
+    events: (events) =>
+      events.map((event) => sseFrame({ data: JSON.stringify(old ? downgradeEvent(event) : event) })).join(''),
+  }
+}
 
 /** `encode` of `@ag-ui/proto`, which is loaded only when somebody asks for protobuf. */
 export type EncodeEvent = (event: BaseEvent) => Uint8Array

@@ -1,4 +1,4 @@
-import { type ErrorShape, problemShape } from '../../../http/problem.ts'
+import { type ErrorShape, problemShape } from '../../http/problem.ts'
 
 /**
  * A problem that says its detail once more as `message`, and that first: AG-UI's clients show a body as the text that it is, and

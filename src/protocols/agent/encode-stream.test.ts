@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { streamProblem } from '../shared/answer/answer-failure.ts'
-import { createStreamEncoder } from './stream-encoder.ts'
+import { createStreamEncoder } from './encode-stream.ts'
 
 const run: RunRecord = {
   id: 'run',

@@ -11,13 +11,11 @@ import type { Engine } from '../../engine/engine.ts'
 import { isMultipart } from '../../http/body/multipart.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
-import { beforeFirst } from '../shared/events/stream-run.ts'
+import { beforeFirst } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
-import { jsonWithFiles } from '../shared/request/json-with-files.ts'
-import { releaseBody } from '../shared/request/release-body.ts'
+import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
-import { decodeChatRequest } from './decode.ts'
-import { readChatForm } from './read-chat-form.ts'
+import { decodeChatRequest, readChatForm } from './decode.ts'
 
 export interface ChatDeps {
   engine: Engine
@@ -26,7 +24,7 @@ export interface ChatDeps {
   attachments: Attachments
 }
 
-export interface TakenChat {
+export interface StartedChat {
   run: RunRecord
   /** Where this reader begins to read. */
   after: number
@@ -35,11 +33,11 @@ export interface TakenChat {
 }
 
 /** With `Last-Event-ID` no work is started: the run that owns the event is the one. */
-export async function takeChat(
+export async function startChat(
   { engine, ids, attachments }: Omit<ChatDeps, 'clock'>,
   request: Request,
   reply: Pick<Reply, 'note'>,
-): Promise<TakenChat> {
+): Promise<StartedChat> {
   const { owner } = request.principal
   const agent = engine.agents.get(request.params.name ?? '')
   const onBusy = onBusyOf(request)
@@ -121,7 +119,7 @@ function shownIds(
   session: SessionRecord,
   found: SessionRecord | null,
   reference: string | null,
-): Pick<TakenChat, 'messageId' | 'sessionId'> {
+): Pick<StartedChat, 'messageId' | 'sessionId'> {
   const isNamed = reference !== null && found?.id === session.id && parseUuid(reference) !== session.id
   return { messageId: ulidOf(run.id), sessionId: isNamed ? reference : ulidOf(session.id) }
 }

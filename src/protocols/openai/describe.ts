@@ -1,0 +1,167 @@
+// What the routes share in their descriptions.
+
+import { z } from 'zod'
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { RouteDescription } from '../../http/route-description.ts'
+import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
+import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
+import { ResponseEventSchema, ResponseRequestSchema, ResponseSchema, responseEvents } from './response-schema.ts'
+
+export const ErrorBodySchema = z.object({
+  error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() }),
+})
+
+export const ModelSchema = z.object({
+  id: z.string().describe("The agent's name."),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.literal('quarterdeck'),
+})
+export type Model = z.infer<typeof ModelSchema>
+
+export const ModelListSchema = z.object({ object: z.literal('list'), data: z.array(ModelSchema) })
+
+export const startHeaders = {
+  'Idempotency-Key': z.string().optional().describe('The same key and body never make a second run, for 24 hours.'),
+  'X-On-Busy': z.enum(['queue', 'reject', 'interrupt']).optional(),
+  'Last-Event-ID': z.string().optional().describe('Goes on behind that event; never starts work.'),
+}
+
+/** Of a request that starts a run and waits for it. A refusal of the model is an answer here. */
+export const answerErrors: readonly ErrorCode[] = [
+  ...startErrors,
+  ...fileErrors,
+  'not_available_yet',
+  ...runErrors.filter((code) => code !== 'model_refused'),
+]
+
+const TAG = 'OpenAI'
+
+export const describeChat: RouteDescription = {
+  tag: TAG,
+  description:
+    'Without a conversation (`metadata.session_id` or `X-Session-Id`) the messages of the request are all that the agent knows. With one, the history is kept here and only the new messages at the end are taken. `tools` are run by the caller: the answer ends with `tool_calls`, the next request brings their results. What waits for a person is 422 `approval_pending`: clients of this family would send a 409 again.',
+  headers: { ...startHeaders, 'X-Session-Id': z.string().optional().describe('Names the conversation.') },
+  body: {
+    schema: ChatRequestSchema,
+    examples: {
+      question: { model: 'assistant', messages: [{ role: 'user', content: 'Hello!' }] },
+      stream: {
+        model: 'assistant',
+        messages: [{ role: 'user', content: 'Hello!' }],
+        stream: true,
+        stream_options: { include_usage: true },
+      },
+      conversation: {
+        model: 'assistant',
+        messages: [{ role: 'user', content: 'And then?' }],
+        metadata: { session_id: 'my-conversation' },
+      },
+      tool: {
+        model: 'assistant',
+        messages: [{ role: 'user', content: 'Paint the page.' }],
+        tools: [
+          {
+            type: 'function',
+            function: {
+              name: 'paint',
+              description: 'Paints the page.',
+              parameters: { type: 'object', properties: { colour: { type: 'string' } } },
+            },
+          },
+        ],
+        metadata: { session_id: 'my-conversation' },
+      },
+      'tool result': {
+        model: 'assistant',
+        messages: [{ role: 'tool', tool_call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ab', content: 'It is red.' }],
+        metadata: { session_id: 'my-conversation' },
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: 'The answer, or with `stream: true` its chunks and then `[DONE]`.',
+      content: {
+        'application/json': { schema: ChatCompletionSchema },
+        'text/event-stream': { schema: z.union([ChatChunkSchema, ErrorBodySchema, z.literal('[DONE]')]) },
+      },
+    },
+    204: { description: 'With `Last-Event-ID`: there is nothing behind it.' },
+  },
+  errors: answerErrors,
+}
+
+export const describeRespond: RouteDescription = {
+  tag: TAG,
+  description:
+    '`previous_response_id` or `conversation` continues a session, of which only the new messages at the end are taken. Without either, the input is all that the agent knows. `tools` are run by the caller: the response ends with items of the type `function_call`, the next request brings `function_call_output`. What waits for a person is 422 `approval_pending`: clients of this family would send a 409 again.',
+  headers: startHeaders,
+  body: {
+    schema: ResponseRequestSchema,
+    examples: {
+      question: { model: 'assistant', input: 'Hello!' },
+      items: {
+        model: 'assistant',
+        instructions: 'Be brief.',
+        input: [{ role: 'user', content: [{ type: 'input_text', text: 'Hello!' }] }],
+        stream: true,
+      },
+      conversation: { model: 'assistant', input: 'And then?', conversation: 'my-conversation' },
+      tool: {
+        model: 'assistant',
+        input: 'Paint the page.',
+        tools: [{ type: 'function', name: 'paint', description: 'Paints the page.' }],
+      },
+      'tool result': {
+        model: 'assistant',
+        previous_response_id: 'resp_0192f3a17b2c7def8abc0123456789ab',
+        input: [
+          {
+            type: 'function_call_output',
+            call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ab',
+            output: 'It is red.',
+          },
+        ],
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: 'The response, or with `stream: true` its events.',
+      content: {
+        'application/json': { schema: ResponseSchema },
+        'text/event-stream': { schema: ResponseEventSchema, events: responseEvents },
+      },
+    },
+    204: { description: 'With `Last-Event-ID`: there is nothing behind it.' },
+  },
+  errors: answerErrors,
+}
+
+export const describeRetrieve: RouteDescription = {
+  tag: TAG,
+  description:
+    'While its run is at work, or waits for a person, its `status` is `in_progress`. `GET /runs/{id}/events` streams it.',
+  params: { id: z.string().describe('The `id` of the response.') },
+  query: { stream: z.literal(false).optional().describe('A response is not streamed a second time here.') },
+  responses: {
+    200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
+  },
+  errors: ['invalid_request', 'run_not_found', 'storage_failed'],
+}
+
+export const describeModels: RouteDescription = {
+  tag: TAG,
+  responses: {
+    200: { description: 'All agents.', content: { 'application/json': { schema: ModelListSchema } } },
+  },
+  errors: [],
+}
+
+export const describeModel: RouteDescription = {
+  tag: TAG,
+  params: { id: z.string().describe("The agent's name.") },
+  responses: { 200: { description: 'The agent.', content: { 'application/json': { schema: ModelSchema } } } },
+  errors: ['agent_not_found'],
+}

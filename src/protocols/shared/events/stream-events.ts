@@ -1,0 +1,148 @@
+// One run's events to one reader, to the end: the stream closes with a terminal event, whatever happened on the way.
+
+import type { Clock } from '../../../domain/clock.ts'
+import type { Entry } from '../../../domain/entry.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { isTerminalText, type RunEvent, type RunEventOf } from '../../../domain/event.ts'
+import { ulidOf } from '../../../domain/ids.ts'
+import type { Logger } from '../../../domain/logger.ts'
+import type { RunRecord } from '../../../domain/run.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { Runs } from '../../../engine/ports/runs.ts'
+import { type EventId, formatEventId } from './event-id.ts'
+import type { EventReader } from './open-event-stream.ts'
+
+export interface StreamDeps {
+  engine: { runs: Pick<Runs, 'follow' | 'get'> }
+  clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Sends the events of a run after `after`. Resolves at the end of the run, or when the reader is gone; never rejects. `follow` reads
+ * the events, if not as they are stored.
+ */
+export async function streamRun(
+  { engine, clock }: StreamDeps,
+  run: RunRecord,
+  after: number,
+  reader: EventReader,
+  follow: Runs['follow'] = engine.runs.follow,
+): Promise<void> {
+  const { stream, encoder, signal, log } = reader
+  let last: RunEvent
+  try {
+    const holder = { owner: run.owner, onOverdue: () => stream.drop() }
+    const target = { sessionId: run.sessionId, runId: run.id, after, ...knownStart(run), holder }
+    const source = follow(target, signal)
+    const { reading, inRun, lastSeq } = await streamEntries(source, run.sessionId, reader, {
+      lastSeq: after,
+      inRun: true,
+    })
+    if (!reading || signal.aborted || !inRun) return
+    // The engine stops showing a run before its end only when the server stops.
+    if (isOver(await engine.runs.get(run.owner, run.id), lastSeq)) return
+    last = suspensionEvent(`/runs/${run.id}/events`, { sessionId: run.sessionId, seq: lastSeq }, clock.now())
+  } catch (error) {
+    if (signal.aborted) return
+    last = failureEvent(error, clock.now(), log)
+  }
+  await stream.write(encoder.events([last]))?.catch(() => {})
+}
+
+/** Spares the engine a lookup of the run. */
+export const knownStart = (run: RunRecord) => (run.firstSeq === null ? {} : { firstSeq: run.firstSeq })
+
+/** Where a run's stream begins: right before its first event, however long the session is. */
+export const beforeFirst = (run: RunRecord): number => (run.firstSeq === null ? 0 : run.firstSeq - 1)
+
+/** Whether this is the last event of the run. Facts may follow it: a run that waited can be cancelled. */
+export const isEndOf = (run: RunRecord, { runId, kind, data }: Entry): boolean =>
+  runId === run.id && kind === 'event' && isTerminalText(data)
+
+/** Whether a reader that has seen `after` has seen all of the run: it has ended, or waits and has ended on the wire. */
+export function isOver(run: RunRecord, after: number): boolean {
+  return run.status !== 'queued' && run.status !== 'running' && run.lastSeq !== null && after >= run.lastSeq
+}
+
+export interface Streamed {
+  /** False once the reader has gone: there is nobody left to say anything to. */
+  reading: boolean
+  /** Whether the last event that was sent is in the middle of a run. */
+  inRun: boolean
+  lastSeq: number
+}
+
+/** Sends what comes, one write for what was committed together, at the reader's pace. Throws only what `source` throws. */
+export async function streamEntries(
+  source: AsyncIterable<readonly Entry[]>,
+  sessionId: string,
+  { stream, encoder }: EventReader,
+  from: { lastSeq: number; inRun: boolean },
+): Promise<Streamed> {
+  const session = ulidOf(sessionId)
+  let { lastSeq, inRun } = from
+
+  /** By itself, so that the text of a large batch is not kept while the next one is waited for. */
+  function send(batch: readonly Entry[]): Promise<void> | undefined {
+    const chunk = encoder.entries(batch, session)
+    if (chunk === null) return undefined
+    const last = batch.findLast(({ kind }) => kind === 'event')
+    if (last !== undefined) {
+      lastSeq = last.seq
+      inRun = !isTerminalText(last.data)
+    }
+    return stream.write(chunk)
+  }
+
+  for await (const batch of source) {
+    const blocked = send(batch)
+    if (blocked !== undefined && !(await drained(blocked))) return { reading: false, inRun, lastSeq }
+  }
+  return { reading: true, inRun, lastSeq }
+}
+
+const drained = (blocked: Promise<void>): Promise<boolean> =>
+  blocked.then(
+    () => true,
+    () => false,
+  )
+
+/**
+ * Sends all events of a session after `from.lastSeq`, run after run, until the reader goes or the server stops. `inRun`
+ * says whether the reader joins in the middle of a run. Never rejects.
+ */
+export async function streamSession(
+  { engine, clock }: StreamDeps,
+  session: SessionRecord,
+  from: { lastSeq: number; inRun: boolean },
+  reader: EventReader,
+): Promise<void> {
+  const { stream, encoder, signal, log } = reader
+  let last: RunEvent
+  try {
+    const holder = { owner: session.owner, onOverdue: () => stream.drop() }
+    const source = engine.runs.follow({ sessionId: session.id, after: from.lastSeq, holder }, signal)
+    const { reading, inRun, lastSeq } = await streamEntries(source, session.id, reader, from)
+    if (!reading || signal.aborted || !inRun) return
+    last = suspensionEvent(`/sessions/${session.id}/events`, { sessionId: session.id, seq: lastSeq }, clock.now())
+  } catch (error) {
+    if (signal.aborted) return
+    last = failureEvent(error, clock.now(), log)
+  }
+  await stream.write(encoder.events([last]))?.catch(() => {})
+}
+
+/** The server stops; the run is suspended and goes on later. `path` shows the rest. */
+export function suspensionEvent(path: string, seen: EventId, timestamp: number): RunEventOf<'RUN_ERROR'> {
+  const header = seen.seq === 0 ? '' : ` with the header Last-Event-ID: ${formatEventId(seen)}`
+  const message = `The server is stopping. The run goes on after its restart: read GET ${path}${header}.`
+  return { type: 'RUN_ERROR', message, code: 'shutting_down', timestamp }
+}
+
+/** The stream broke. The text of an unexpected error stays in the log. */
+export function failureEvent(error: unknown, timestamp: number, log: Logger): RunEventOf<'RUN_ERROR'> {
+  if (error instanceof ServerError) return { type: 'RUN_ERROR', message: error.message, code: error.code, timestamp }
+  log.error('a stream of events failed', { error })
+  const message = 'The server failed to show the run. Its log has the reason under the correlation id.'
+  return { type: 'RUN_ERROR', message, code: 'internal_error', timestamp }
+}
