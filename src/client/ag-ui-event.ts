@@ -1,7 +1,7 @@
-// The events of a run, in AG-UI's vocabulary, as types of our own: the client has no dependencies. A test holds them to the server's.
+// The AG-UI events of a run. The client has no dependencies, so these are its own types. A test compares them with the server's.
 
 type Base = { timestamp?: number; metadata?: Record<string, unknown> }
-/** What happens inside a sub-agent says whose run it is. */
+/** An event inside a sub-agent names its run. */
 type Inside = Base & { subagentRunId?: string }
 
 export interface EventUsage {
@@ -15,7 +15,7 @@ export interface EventUsage {
   cacheWriteInputTokens?: number
 }
 
-/** What a run asks of a person. */
+/** A question of a run to a person. */
 export interface EventInterrupt {
   id: string
   reason: string
@@ -34,7 +34,7 @@ export interface PatchOperation {
   value?: unknown
 }
 
-/** A message of a snapshot. */
+/** A message in a snapshot. */
 export interface EventMessage {
   id: string
   role: 'developer' | 'system' | 'assistant' | 'user' | 'tool' | 'activity' | 'reasoning'
@@ -76,7 +76,7 @@ interface EventData {
   TOOL_CALL_START: Inside & { toolCallId: string; toolCallName: string; parentMessageId?: string }
   TOOL_CALL_ARGS: Inside & { toolCallId: string; delta: string }
   TOOL_CALL_END: Inside & { toolCallId: string }
-  /** `content` is text, or parts of a message. */
+  /** `content` is text or a list of message parts. */
   TOOL_CALL_RESULT: Inside & { messageId: string; toolCallId: string; content: unknown; role?: 'tool' }
   STATE_SNAPSHOT: Inside & { snapshot: unknown }
   STATE_DELTA: Inside & { delta: PatchOperation[] }

@@ -1,4 +1,4 @@
-// What waits for a person, and the answers to it.
+// Approvals: what waits for a person, and the decisions.
 
 import { ClientError } from './client-error.ts'
 import type { Call } from './connection.ts'
@@ -8,50 +8,50 @@ export interface ListOptions {
   signal?: AbortSignal
   /** Default: `pending`. */
   status?: ApprovalStatus | 'all'
-  /** Id of a session; of one of your own, its name too. */
+  /** Id of a session. Your own sessions can also be named by their name. */
   session?: string
   /** At most 100; default 50. */
   limit?: number
-  /** `approval_id` of the last one of the page before. */
+  /** `approval_id` of the last approval of the previous page. */
   before?: string
 }
 
 export interface WatchOptions {
   signal?: AbortSignal
   session?: string
-  /** How often the server is asked. Default 2,000. */
+  /** How often to ask the server. Default 2,000. */
   everyMs?: number
 }
 
 export interface ApproveOptions extends Remembered {
   signal?: AbortSignal
   reason?: string
-  /** Replace the arguments of the call whole. */
+  /** Replace all arguments of the call. */
   arguments?: Record<string, unknown>
 }
 
-/** A decision is sent once and never by itself again: after `unreachable`, look with `approval(id)` what became of it. */
+/** A decision is sent once and never repeated. After `unreachable`, check with `approval(id)` whether it arrived. */
 export interface Approvals {
-  /** Newest first. An operator sees all, everybody else what concerns their own sessions. */
+  /** Newest first. An operator sees all approvals, others see those of their own sessions. */
   approvals(options?: ListOptions): Promise<Approval[]>
   approval(id: string, options?: { signal?: AbortSignal }): Promise<Approval>
-  /** Each approval when it begins to wait, and again when it has been answered or has expired; until the signal aborts. */
+  /** Yields each approval when it begins to wait, and again when it is decided or expires, until the signal aborts. */
   watchApprovals(options?: WatchOptions): AsyncGenerator<Approval, void, undefined>
-  /** Takes the approval as it was shown: should the call have changed since, `approval_changed` is thrown and nothing runs. */
+  /** Pass the approval that was shown. If the call has changed since, this throws `approval_changed` and nothing runs. */
   approve(shown: Pick<Approval, 'approval_id' | 'digest'>, options?: ApproveOptions): Promise<Approval>
   reject(
     shown: Pick<Approval, 'approval_id' | 'digest'>,
     options?: { signal?: AbortSignal; reason?: string },
   ): Promise<Approval>
-  /** What is allowed without asking. For operators. */
+  /** Calls that are allowed without asking. For operators. */
   grants(options?: { signal?: AbortSignal; agent?: string; session?: string }): Promise<Grant[]>
   revokeGrant(id: string, options?: { signal?: AbortSignal }): Promise<void>
 }
 
 export interface ApprovalDeps {
-  /** Asks as often as it helps. */
+  /** Retries if that can help. */
   json: <T>(call: Call) => Promise<T>
-  /** Asks once. */
+  /** Never retries. */
   jsonOnce: <T>(call: Call) => Promise<T>
   empty: (call: Call) => Promise<void>
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>
@@ -80,7 +80,7 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
     }
   }
 
-  /** Null: it went with its session. */
+  /** Null if it was deleted with its session. */
   async function ended(id: string, signal: AbortSignal | undefined): Promise<Approval | null> {
     try {
       return await approval(id, signal === undefined ? {} : { signal })

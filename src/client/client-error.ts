@@ -1,12 +1,12 @@
 import type { ErrorCode } from '../domain/errors.ts'
 
 /**
- * The server's codes, and what only a client can notice: nobody answers (`unreachable`), what answers is no Quarterdeck
- * (`unexpected_answer`), the answer has to wait for a person (`waiting`). Newer servers may know more.
+ * The server's codes, and codes of the client: nothing answers (`unreachable`), the answer does not come from a Quarterdeck server
+ * (`unexpected_answer`), the run waits for a person (`waiting`). Newer servers may have more codes.
  */
 export type ClientErrorCode = ErrorCode | 'unreachable' | 'unexpected_answer' | 'waiting' | (string & {})
 
-/** RFC 9457, as the server sends it. Facts that belong to the code stand beside these members. */
+/** A problem of RFC 9457, as the server sends it. It has further members that depend on the code. */
 export interface Problem {
   type?: string
   title?: string
@@ -15,17 +15,17 @@ export interface Problem {
   instance?: string
   code?: string
   correlation_id?: string
-  /** What is wrong with the input, and where (JSON pointers). */
+  /** Errors in the input, with JSON pointers. */
   errors?: { pointer: string; detail: string }[]
   [fact: string]: unknown
 }
 
-/** All that a client throws, except the reason of an abort. */
+/** The only error that a client throws, except for the reason of an abort. */
 export class ClientError extends Error {
   readonly code: ClientErrorCode
-  /** The HTTP status; inside a stream, the one that the failure would have had. Null when nobody answered. */
+  /** The HTTP status; inside a stream, the status that the error would have had. Null if there was no answer. */
   readonly status: number | null
-  /** What the server said, where it said something. */
+  /** The server's answer, if there was one. */
   readonly problem: Problem | null
 
   constructor(
@@ -47,7 +47,7 @@ export function errorOfProblem(problem: Problem, status: number | null = null): 
   return new ClientError(code, detail ?? title ?? `The server answered ${known}.`, { status: known, problem })
 }
 
-/** The error in a refusal. Its body may come from a proxy and be anything. */
+/** The error in a response. The body may come from a proxy and contain anything. */
 export async function errorOfResponse(response: Response): Promise<ClientError> {
   const { status } = response
   const text = await response.text().catch(() => '')
@@ -55,12 +55,12 @@ export async function errorOfResponse(response: Response): Promise<ClientError> 
   if (typeof problem?.code === 'string') return errorOfProblem(problem, status)
   return new ClientError(
     'unexpected_answer',
-    `${response.url || 'The server'} answered ${status} and no problem of Quarterdeck's. Check the address.`,
+    `${response.url || 'The server'} answered ${status}, and not like a Quarterdeck server. Check the address.`,
     { status },
   )
 }
 
-/** The object that a text is in JSON, or null. */
+/** The JSON object in a text, or null. */
 export function jsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,4 +1,4 @@
-// The client of `quarterdeck/client`: fetch and streams only, for Node from 18 on and for browsers.
+// The client of `quarterdeck/client`, for browsers and Node 18 or later. It needs only fetch and streams.
 
 import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
@@ -22,14 +22,14 @@ export { ClientError, type ClientErrorCode, type Problem } from './client-error.
 export type * from './wire-types.ts'
 
 export interface ClientOptions {
-  /** Like http://127.0.0.1:8000. */
+  /** For example http://127.0.0.1:8000. */
   url: string
-  /** Sent as a bearer token. A server on loopback asks for none. */
+  /** Sent as a bearer token. A server on loopback does not need one. */
   token?: string
   fetch?: typeof fetch
-  /** How often in a row a request is tried again, or a stream taken up again, while the server is away. Default 4. */
+  /** How many times in a row a request is repeated, or a stream resumed, while the server is away. Default 4. */
   retries?: number
-  /** For tests: how to wait. */
+  /** Waits, for tests. */
   sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
 }
 
@@ -38,62 +38,62 @@ export interface CallOptions {
 }
 
 export interface StartOptions extends CallOptions {
-  /** What to do when the session is busy; the server's setting decides otherwise. */
+  /** What to do if the session is busy. Default: the server's setting. */
   onBusy?: 'queue' | 'reject' | 'interrupt'
-  /** Two calls with the same key and the same words start one run. Default: a new key for every call. */
+  /** Two calls with the same key and content start only one run. Default: a new key for every call. */
   idempotencyKey?: string
-  /** At most 10, 100 MB in all; what `upload` gave can be named as it is. */
+  /** At most 10 files and 100 MB in all. Results of `upload` can be passed as they are. */
   files?: readonly FileToSend[]
 }
 
 export interface ChatOptions extends StartOptions {
-  /** The `session_id` of an earlier answer, or the name that another client gave the session. Without one a new session begins. */
+  /** The `session_id` of an earlier answer, or the name that another client chose. Without it a new session begins. */
   session?: string
 }
 
 /** What to follow: one run, or all runs of a session. */
 export type Followed = { run: string } | { session: string }
 
-/** Every method throws `ClientError`, or the reason of its signal. A POST that was tried again never starts a second run. */
+/** Every method throws `ClientError`, or the reason of its signal. A repeated POST never starts a second run. */
 export interface Client extends Approvals {
-  /** Sends a message and waits for the whole answer. Throws `waiting` (202) when the run has to wait for a person. */
+  /** Sends a message and waits for the whole answer. Throws `waiting` (202) if the run waits for a person. */
   chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
   /**
-   * Sends a message and yields the answer while it is made, from `stream_start` to `stream_end`. A dropped connection is
-   * taken up again where it stopped: each event comes once. A run that fails throws what it failed with. Who leaves the loop
-   * leaves the run: the server stops it after its grace time, or `cancel(message_id)` at once.
+   * Sends a message and yields the answer as it is written, from `stream_start` to `stream_end`. A dropped connection is resumed where
+   * it stopped, and each event comes once. Throws the error of a run that fails. Leaving the loop disconnects you: the server stops the
+   * run after its grace time, `cancel(message_id)` stops it at once.
    */
   stream(agent: string, message: string, options?: ChatOptions): AsyncGenerator<StreamEvent, void, undefined>
-  /** Sends a message; its run goes on in the background, whoever listens. */
+  /** Sends a message. Its run executes in the background, whether or not anybody reads it. */
   send(session: string, message: string, options?: StartOptions & { agent?: string }): Promise<SentMessage>
   run(id: string, options?: CallOptions): Promise<Run>
   /**
-   * The events of a run to its end, or of a session until the signal aborts: all after `after`, then live, over all dropped
-   * connections. A run that failed ends with RUN_ERROR; that is an event here, and not thrown.
+   * The events of a run to its end, or of a session until the signal aborts: all after `after`, then live. Dropped connections are
+   * resumed. A run that fails ends with the event RUN_ERROR; it is not thrown.
    */
   events(
     followed: Followed,
     options?: CallOptions & { after?: string | number },
   ): AsyncGenerator<LoggedEvent, void, undefined>
-  /** Stops a run. One that has ended stays as it is. */
+  /** Stops a run. A run that has ended stays as it is. */
   cancel(run: string, options?: CallOptions): Promise<Run>
-  /** Deletes a session and all that it holds; one that is not there is no error. */
+  /** Deletes a session and everything in it. Deleting an unknown session is not an error. */
   deleteSession(session: string, options?: CallOptions): Promise<void>
-  /** Sends a file, up to 50 MB, to be named in `files` of a message. One that is not sent is removed after a day. */
+  /** Uploads a file of up to 50 MB, for `files` of a message. A file that is not sent in a message is removed after a day. */
   upload(content: Blob, options?: CallOptions & { name?: string }): Promise<UploadedFile>
-  /** The bytes of a file of your own. */
+  /** The bytes of one of your files. */
   download(file: Pick<UploadedFile, 'file_id'>, options?: CallOptions): Promise<Blob>
 }
 
 const DEFAULT_RETRIES = 4
-/** The server says something at least every 15 s. */
+/** The server sends something at least every 15 s. */
 const SILENCE_MS = 45_000
 
 export function createClient(options: ClientOptions): Client {
   const connection = createConnection({
     url: options.url,
     token: options.token ?? null,
-    // A browser's fetch wants to be called as a method of the window.
+    // A browser's fetch must be called as a method of the window.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     retries: options.retries ?? DEFAULT_RETRIES,
     sleep: options.sleep ?? sleep,
@@ -115,7 +115,7 @@ export function createClient(options: ClientOptions): Client {
       const call = chatCall('chat/stream', agent, message, more)
       const messages = resumingStream({
         connection,
-        // Without an id it is the same key that leads back to the run.
+        // Without an id, the same Idempotency-Key leads back to the run.
         open: (lastId) => connection.once(withHeaders(call, { Accept: EVENTS, ...lastEventId(lastId) })),
         after: null,
         kindOf: (one) => (isFarewell(one, dataOf(one).code) ? 'away' : endsStream.has(one.event) ? 'end' : 'message'),
@@ -170,7 +170,7 @@ export function createClient(options: ClientOptions): Client {
     upload(content, { name, signal } = {}) {
       const form = new FormData()
       form.append('file', content, name ?? nameOf(content))
-      // A second try leaves a file that nobody names; it is removed by itself.
+      // A second try may leave an unused file, which the server removes.
       return json({ method: 'POST', path: '/files', form, signal })
     },
 
@@ -185,7 +185,7 @@ async function objectIn<T>(response: Response, { path }: Call): Promise<T> {
   const { status } = response
   const body = jsonObject(await response.text())
   if (body === null) {
-    const message = `${path} was answered with no JSON object. Check the address.`
+    const message = `The answer of ${path} is not a JSON object. Check the address.`
     throw new ClientError('unexpected_answer', message, { status })
   }
   if (status === 202 && body.status === 'waiting') {
@@ -194,7 +194,7 @@ async function objectIn<T>(response: Response, { path }: Call): Promise<T> {
   return body as T
 }
 
-/** A `File` has one. */
+/** Only a `File` has a name. */
 const nameOf = (content: Blob): string =>
   'name' in content && typeof content.name === 'string' && content.name !== '' ? content.name : 'file'
 
@@ -242,11 +242,11 @@ const endsStream: ReadonlySet<string> = new Set(['stream_end', 'error'])
 
 const isStreamEvent = (name: string): name is StreamEventType => Object.hasOwn(streamEvents, name)
 
-/** The server stops and the run goes on after its restart. This was said to one reader and has no place in the log. */
+/** The server stops, and the run continues after its restart. This event is made for one reader and is not in the log. */
 const isFarewell = ({ id }: SseMessage, code: unknown): boolean => id === null && code === 'shutting_down'
 
 function dataOf({ data }: SseMessage): Record<string, unknown> {
   const value = jsonObject(data)
   if (value !== null) return value
-  throw new ClientError('unexpected_answer', 'An event came that is no JSON object. Check the address.')
+  throw new ClientError('unexpected_answer', 'An event is not a JSON object. Check the address.')
 }

@@ -1,4 +1,4 @@
-// Requests to one server: its address, the credential, and patience with what passes by itself.
+// Requests to one server: its address, the token, and retries for errors that pass.
 
 import { ClientError, errorOfResponse } from './client-error.ts'
 
@@ -6,9 +6,9 @@ export interface ConnectionOptions {
   url: string
   token: string | null
   fetch: typeof fetch
-  /** How often in a row something is tried again. */
+  /** Maximum number of retries in a row. */
   retries: number
-  /** Waits; rejects with the signal's reason when that comes first. */
+  /** Waits. Rejects with the reason of the signal if it aborts first. */
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>
 }
 
@@ -17,17 +17,17 @@ export interface Call {
   path: string
   headers?: Record<string, string>
   body?: unknown
-  /** In the place of `body`. */
+  /** Instead of `body`. */
   form?: FormData
   signal?: AbortSignal | undefined
 }
 
 export interface Connection {
-  /** One try. Throws `ClientError` for a refusal and for a server that cannot be reached. */
+  /** Tries once. Throws `ClientError` if the server refuses or cannot be reached. */
   once(call: Call): Promise<Response>
-  /** Asks and reads as often as it helps. A POST must carry an Idempotency-Key or be harmless the second time. */
+  /** Sends and reads, and retries if that can help. A POST must have an Idempotency-Key or be harmless to repeat. */
   patiently<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T>
-  /** Waits before another try; throws `error` when there were enough. `tries` counts those that failed in a row. */
+  /** Waits before the next try. Throws `error` after too many; `tries` counts the failures in a row. */
   pause(tries: number, error: unknown, signal: AbortSignal | undefined): Promise<void>
 }
 
@@ -80,7 +80,7 @@ export function createConnection({ url, token, fetch, retries, sleep }: Connecti
   }
 }
 
-/** What a failed `fetch` or a broken body is to the caller: its own abort, or a server that is not there. */
+/** The error for a failed `fetch` or a broken body: the caller's own abort, or an unreachable server. */
 export function brokenBy(error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof ClientError) return error
   if (signal?.aborted) return signal.reason
@@ -93,17 +93,17 @@ const reasonOf = ({ cause, message }: Error): string => {
   return cause.message || ('code' in cause ? String(cause.code) : message)
 }
 
-/** Whether the same request may succeed in a moment: the server is away, starts or stops. */
+/** Whether the same request may soon succeed: the server is away, starting or stopping. */
 function passes(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
   if (error.code === 'unreachable' || error.code === 'not_ready' || error.code === 'shutting_down') return true
-  // A proxy in front of a server that restarts.
+  // From a proxy in front of a restarting server.
   return error.code === 'unexpected_answer' && error.status !== null && [502, 503, 504].includes(error.status)
 }
 
 function baseOf(url: string): string {
   if (!/^https?:\/\/./.test(url)) {
-    throw new TypeError(`${JSON.stringify(url)} is no address of a server. Write one like http://127.0.0.1:8000.`)
+    throw new TypeError(`${JSON.stringify(url)} is not the address of a server. Write one like http://127.0.0.1:8000.`)
   }
   return url.replace(/\/+$/, '')
 }

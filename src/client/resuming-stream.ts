@@ -4,26 +4,26 @@ import { readSse, type SseMessage } from './read-sse.ts'
 
 export interface StreamSource {
   connection: Connection
-  /** Asks for what comes after `lastId`; null: from the beginning. */
+  /** Opens the stream after `lastId`; null opens it from the beginning. */
   open(lastId: string | null): Promise<Response>
   /** Where to begin. */
   after: string | null
-  /** `end`: the stream's last message. `away`: no message but a farewell, the rest comes from a later connection. */
+  /** `end`: the last message of the stream. `away`: the server stops, and the rest comes from a later connection. */
   kindOf(message: SseMessage): 'message' | 'end' | 'away'
   signal: AbortSignal | undefined
-  /** After how much silence a connection counts as lost. */
+  /** A connection that is silent for longer counts as lost. */
   silenceMs: number
 }
 
 /**
- * A stream that outlives its connections: when one breaks, the next goes on behind the last id. Each message comes once. It
- * ends behind the message that is the end, or when the server says that nothing is left.
+ * A stream that survives broken connections: the next connection continues after the last id, and each message comes once. It ends
+ * after the last message, or when the server says that nothing is left.
  */
 export async function* resumingStream(source: StreamSource): AsyncGenerator<SseMessage> {
   const { connection, signal } = source
   let lastId = source.after
   let tries = 0
-  // Whoever hears something has a server; only silence uses up the tries.
+  // Bytes prove that the server is there, so only silence uses up the tries.
   const onBytes = () => {
     tries = 1
   }
@@ -53,6 +53,6 @@ export async function* resumingStream(source: StreamSource): AsyncGenerator<SseM
 function eventsIn({ headers, body, status }: Response): ReadableStream<Uint8Array> {
   const type = headers.get('content-type') ?? ''
   if (body !== null && type.startsWith('text/event-stream')) return body
-  const message = `Events were expected, and ${type || 'nothing'} came. Check the address.`
+  const message = `The answer is ${type || 'empty'} and not a stream of events. Check the address.`
   throw new ClientError('unexpected_answer', message, { status })
 }

@@ -1,4 +1,4 @@
-// What the agent routes and the routes of sessions and runs answer, as types. The names are those on the wire.
+// Types for the answers of the agent, session and run routes. Names are as on the wire.
 
 import type { RunEvent } from './ag-ui-event.ts'
 
@@ -8,13 +8,13 @@ export interface TokensUsed {
   total_tokens: number
 }
 
-/** Up to 10 MB as base64, or what was uploaded (up to 50 MB). */
+/** Up to 10 MB as base64, or an uploaded file of up to 50 MB. */
 export type FileToSend = { content: string; mime_type: string; filename?: string } | { file_id: string }
 
 export interface UploadedFile {
-  /** Names it in `files` of a message, and for `download`. */
+  /** For `files` of a message, and for `download`. */
   file_id: string
-  /** What it is by its content. */
+  /** The type, determined from the content. */
   mime_type: string
   bytes: number
   sha256: string
@@ -23,7 +23,7 @@ export interface UploadedFile {
 
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'interrupted' | 'consumed'
 
-/** A call of a tool that waits, or waited, for a person. Times are ISO 8601. */
+/** A tool call that waits or waited for a person. Times are ISO 8601. */
 export interface Approval {
   approval_id: string
   status: ApprovalStatus
@@ -36,13 +36,13 @@ export interface Approval {
   edited_arguments: Record<string, unknown> | null
   agent: string
   session_id: string
-  /** The run that waits for it. */
+  /** The run that waits for the decision. */
   run_id: string
-  /** The run that went on when it was answered. */
+  /** The run that continued after the decision. */
   continuation_run_id: string | null
   tool_call_id: string
   answerable_by: 'owner' | 'operator'
-  /** Of the call, its arguments, the rules, and what the tool does. */
+  /** Digest of the call, its arguments, the approval rules and the definition of the tool. */
   digest: string
   policy_version: string
   before_hash: string | null
@@ -69,14 +69,14 @@ export type GrantCondition =
   | { below: number }
   | { not: GrantCondition }
 
-/** Allow calls like this one from now on, and how far that reaches. */
+/** Allow similar calls from now on. */
 export interface Remembered {
-  /** In this session (15 minutes), or in all (until it is revoked). */
+  /** In this session (15 minutes), or in all sessions (until the grant is revoked). */
   remember?: 'session' | 'always'
   grant?: {
-    /** What “like this one” means, by argument. Left out: all arguments are equal. */
+    /** Which calls are similar, by argument. Default: all arguments are equal. */
     where?: Record<string, GrantCondition>
-    /** null: until it is revoked. */
+    /** null: until the grant is revoked. */
     seconds?: number | null
   }
 }
@@ -94,18 +94,18 @@ export interface Grant {
 }
 
 export interface ChatAnswer {
-  /** Names the answer, and its run: `run(message_id)`. */
+  /** Id of the answer and of its run: `run(message_id)`. */
   message_id: string
-  /** All that the agent said; may be empty. */
+  /** Everything the agent said. May be empty. */
   content: string
-  /** Give it to the next message. */
+  /** Pass it with the next message. */
   session_id: string
   tool_calls: { name: string; arguments: Record<string, unknown>; status: 'success' | 'error' }[]
   tokens_used: TokensUsed | null
   execution_time_ms: number
 }
 
-/** The events of `stream`, by their `event:` line. A failure is no event: it is thrown. */
+/** The events of `stream`, by their `event:` line. A failure is not an event: it is thrown. */
 export interface StreamEventData {
   stream_start: { session_id: string; message_id: string }
   message_delta: { delta: string; message_id: string }
@@ -116,7 +116,7 @@ export interface StreamEventData {
     message_id: string
     tokens_used: TokensUsed | null
     execution_time_ms: number
-    /** The run waits for a person and goes on after the answer. */
+    /** The run waits for a person and continues after the decision. */
     status?: 'waiting'
     run_id?: string
     approval_ids?: string[]
@@ -125,12 +125,12 @@ export interface StreamEventData {
 
 export type StreamEventType = keyof StreamEventData
 
-/** `id` is a place to go on from: `events({ run: message_id }, { after: id })`. */
+/** Use `id` to continue from here: `events({ run: message_id }, { after: id })`. */
 export type StreamEvent = {
   [T in StreamEventType]: { type: T; id: string | null } & StreamEventData[T]
 }[StreamEventType]
 
-/** An entry of a session's log: an AG-UI event, and its id. What was made for this reader alone (a snapshot) has none. */
+/** An AG-UI event from the log of a session, and its id. An event that was made for this reader (a snapshot) has no id. */
 export interface LoggedEvent {
   id: string | null
   event: RunEvent

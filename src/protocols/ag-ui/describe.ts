@@ -1,4 +1,4 @@
-// What the routes of this family take and answer, for the document.
+// What these routes take and answer, for the OpenAPI document.
 
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
@@ -8,12 +8,12 @@ import { eventStream, nothingMore, runInputBody } from '../shared/events/describ
 import { startHeaderSchemas } from '../shared/request/start-headers.ts'
 
 const tag = 'AG-UI'
-const params = { name: z.string().describe('The name of the agent.') }
+const params = { name: z.string().describe('Name of the agent.') }
 
 export const describeRun: RouteDescription = {
   tag,
   description:
-    'Only messages that the thread does not know yet start a run; without any the thread is shown as it is. The same `runId` attaches to its run. The last event is RUN_FINISHED or RUN_ERROR, whatever happens. After a lost connection send the request again with the header `Last-Event-ID`.',
+    'New messages start a run. Without new messages the answer shows the thread. A known `runId` attaches to its run. The last event is always RUN_FINISHED or RUN_ERROR. After a lost connection, send the request again with the header `Last-Event-ID`.',
   headers: startHeaderSchemas,
   body: runInputBody,
   responses: { 200: eventStream('The events of the run.'), 204: nothingMore },
@@ -26,7 +26,7 @@ export const describeCapabilities: RouteDescription = {
   tag,
   responses: {
     200: {
-      description: 'What the agent can do.',
+      description: 'The capabilities of the agent.',
       content: {
         'application/json': {
           schema: AgentCapabilitiesSchema.meta({ id: 'AgentCapabilities' }),

@@ -1,8 +1,8 @@
 import { type ErrorShape, problemShape } from '../../http/problem.ts'
 
 /**
- * A problem that says its detail once more as `message`, and that first: AG-UI's clients show a body as the text that it is, and
- * programs around them look for that name.
+ * A problem that repeats its detail as `message`, in first place. AG-UI clients show the body as plain text, and programs around them
+ * look for `message`.
  */
 export const agUiErrorShape: ErrorShape = (problem) => {
   const { message: _, ...rest } = problem

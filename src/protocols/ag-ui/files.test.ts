@@ -199,12 +199,12 @@ describe('content parts', () => {
     [
       'a url',
       { type: 'image', source: { type: 'url', value: 'https://example.com/a.png' } },
-      'Addresses are not fetched here',
+      'This server does not fetch addresses',
     ],
     [
       'the url of a binary part',
       { type: 'binary', mimeType: 'image/png', url: 'https://example.com/a.png' },
-      'Addresses are not fetched here',
+      'This server does not fetch addresses',
     ],
     ['a part that is not known', { type: 'hologram' }, 'skipped content part at'],
     ['a part without a source', { type: 'image' }, 'skipped content part without a source at'],

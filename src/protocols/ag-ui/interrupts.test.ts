@@ -343,7 +343,7 @@ describe('an answer that is late, repeated or unknown', () => {
     expect(doors.delivered).toEqual([])
   })
 
-  test('is passed over with a warning where nobody knows its interrupt', async () => {
+  test('is ignored with a warning if its interrupt is unknown', async () => {
     await using doors = await openGatedDoors({ answers: [says('Hello.')] })
 
     const body = input({ resume: [yes('nobody knows'), yes(doors.ids.uuid())] })
@@ -351,7 +351,7 @@ describe('an answer that is late, repeated or unknown', () => {
 
     expect(outline(eventsOf(frames)).at(-1)).toBe('RUN_FINISHED success')
     const [started, first, second, next] = eventsOf(frames)
-    const why = 'The answer to the interrupt "nobody knows" was passed over: there is none of that id.'
+    const why = 'The answer to the interrupt "nobody knows" was ignored: there is no interrupt with this id.'
     expect([started?.type, next?.type]).toEqual(['RUN_STARTED', 'STEP_STARTED'])
     expect([first, second]).toEqual([
       {
@@ -364,7 +364,7 @@ describe('an answer that is late, repeated or unknown', () => {
     ])
     expect(frames.map(({ id }) => id === undefined).slice(0, 4)).toEqual([false, true, true, false])
     const warned = doors.lines.find(({ message }) => message === 'parts of an AG-UI input were left out')
-    expect(warned?.warnings).toEqual([why, expect.stringContaining('was passed over')])
+    expect(warned?.warnings).toEqual([why, expect.stringContaining('was ignored')])
     const stored = await readSse(await doors.get('/runs/run-1/events')).rest()
     expect(stored).toEqual(frames.filter(({ id }) => id !== undefined))
     // Whoever attaches or looks is told, too.

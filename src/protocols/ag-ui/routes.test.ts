@@ -58,7 +58,7 @@ describe('POST /', () => {
     expect(response.status).toBe(413)
     expect(await response.json()).toMatchObject({
       code: 'body_too_large',
-      detail: 'The state is too large. It is longer than 1 MB as JSON. Keep what is large elsewhere and refer to it.',
+      detail: 'The state is too large. It is longer than 1 MB as JSON. Store large data elsewhere and refer to it.',
       max_bytes: 1_000_000,
       errors: [{ pointer: '/state', detail: 'It is longer than 1 MB as JSON.' }],
     })
@@ -140,7 +140,10 @@ describe('POST /', () => {
 
     expect(outline(eventsOf(frames))).toEqual(wholeRun)
     const warnings = doors.lines.filter(({ level }) => level === 'warn').flatMap((line) => line.warnings)
-    expect(warnings).toEqual(['unknown field at /extra', expect.stringContaining('Addresses are not fetched here')])
+    expect(warnings).toEqual([
+      'unknown field at /extra',
+      expect.stringContaining('This server does not fetch addresses'),
+    ])
   })
 
   test('gives a 0.x reader what it can read', async () => {
@@ -520,7 +523,7 @@ describe('a stopping server', () => {
     expect({ ...last, data: JSON.parse(last?.data ?? '') }).toEqual({
       data: {
         type: 'RUN_ERROR',
-        message: `The server is stopping. The run goes on after its restart: read GET /runs/${run_id}/events with the header Last-Event-ID: ${seen.at(-1)?.id}.`,
+        message: `The server is stopping. The run continues after its restart: read GET /runs/${run_id}/events with the header Last-Event-ID: ${seen.at(-1)?.id}.`,
         code: 'shutting_down',
         timestamp: expect.any(Number),
       },

@@ -7,7 +7,7 @@ import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatMessage {
   message: string
-  /** As the client wrote it. */
+  /** The client's own spelling. */
   sessionId: string | null
   files: SentFile[]
 }
@@ -16,7 +16,7 @@ export interface ChatMessage {
 export function decodeChatRequest(body: unknown): ChatMessage {
   const parsed = validate(ChatRequestSchema, body)
   if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is no valid chat request.', {
+    throw new ServerError('invalid_request', 'The body is not a valid chat request.', {
       problems: inputProblems(parsed.issues, body),
     })
   }
@@ -24,8 +24,8 @@ export function decodeChatRequest(body: unknown): ChatMessage {
   return { message, sessionId: session_id ?? null, files: sentFiles(files) }
 }
 
-export interface ChatForm<T> {
-  /** By name, to be judged like a JSON body. */
+interface ChatForm<T> {
+  /** Fields by name, to be checked like a JSON body. */
   fields: Record<string, string>
   files: T[]
 }
@@ -33,7 +33,7 @@ export interface ChatForm<T> {
 const FIELDS: readonly string[] = ['message', 'session_id']
 const FILES: readonly string[] = ['files', 'file']
 
-/** Files are kept as they arrive, wherever in the form the message is. Throws `invalid_request` for a part that is not known here. */
+/** Stores files as they arrive, before or after the message. Throws `invalid_request` for an unknown part. */
 export async function readChatForm<T>(
   parts: AsyncIterable<MultipartPart>,
   keep: (file: MultipartFile) => Promise<T>,
@@ -58,5 +58,5 @@ export async function readChatForm<T>(
 
 function wrongPart(name: string, detail: string): ServerError {
   const problems = [{ pointer: jsonPointer([name.slice(0, 100)]), detail }]
-  return new ServerError('invalid_request', 'The form is no valid chat request.', { problems })
+  return new ServerError('invalid_request', 'The form is not a valid chat request.', { problems })
 }

@@ -4,7 +4,7 @@ import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists
 import { startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { ChatFormSchema, ChatRequestSchema, ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
 
-const params = { name: z.string().meta({ description: 'The name of the agent.' }) }
+const params = { name: z.string().meta({ description: 'Name of the agent.' }) }
 
 const body = {
   schema: ChatRequestSchema,
@@ -25,7 +25,7 @@ const tokens = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 }
 export const describeChat: RouteDescription = {
   tag: 'Agent',
   description:
-    'Waits until the run has ended. When the client leaves, the run is stopped after `limits.disconnect_grace`. A session id that is well-formed and unknown begins a new session under a new id.',
+    'Answers when the run has ended. If the client disconnects, the run is stopped after `limits.disconnect_grace`. A well-formed but unknown session id begins a new session with a new id.',
   params,
   headers: startHeaderSchemas,
   body,
@@ -67,14 +67,14 @@ export const describeChat: RouteDescription = {
 export const describeStream: RouteDescription = {
   tag: 'Agent',
   description:
-    'Server-sent events with `event:` lines, from `stream_start` to `stream_end` or `error`, whatever happens. After a lost connection send the request again with the header `Last-Event-ID`.',
+    'Server-sent events with `event:` lines. The first is `stream_start`, the last is always `stream_end` or `error`. After a lost connection, send the request again with the header `Last-Event-ID`.',
   params,
   headers: startHeaderSchemas,
   body,
   form,
   responses: {
     200: {
-      description: 'The answer while it is made.',
+      description: 'The answer as it is written.',
       content: {
         'text/event-stream': {
           schema: z.union(Object.values(streamEventSchemas)),
@@ -83,7 +83,7 @@ export const describeStream: RouteDescription = {
         },
       },
     },
-    204: { description: 'The reader of `Last-Event-ID` has seen all of the run.' },
+    204: { description: 'With `Last-Event-ID`: the run has no further events.' },
   },
   errors: [...startErrors, ...fileErrors],
 }

@@ -1,5 +1,5 @@
-// The events of a run -> the named events of the agent routes. What this door has no word for (steps, reasoning, state) is left
-// out; a client that needs it uses AG-UI.
+// Encodes the events of a run as the named events of the agent routes. They have no words for steps, reasoning and state; a client
+// that needs these uses AG-UI.
 
 import type { ServerError } from '../../domain/errors.ts'
 import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
@@ -11,9 +11,9 @@ import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { tokensUsed, waitingView } from './encode.ts'
 import type { StreamEventName } from './schema.ts'
 
-export interface StreamOf {
+interface StreamOf {
   run: RunRecord
-  /** As the client is told them. */
+  /** The ids as the client sees them. */
   messageId: string
   sessionId: string
   problem(error: ServerError): Problem
@@ -33,10 +33,10 @@ const reads: ReadonlySet<RunEventType> = new Set<RunEventType>([
 export function createStreamEncoder({ run, messageId, sessionId, problem }: StreamOf): AnswerEncoder {
   let startedAt: number | null = null
   let speaking: string | null = null
-  // One of these is made per token: all but the text is the same, and is made once.
+  // There is one per token, so everything but the text is made once.
   const deltaEnd = `,"message_id":${JSON.stringify(messageId)}}`
 
-  /** All deltas together are the `content` of the same answer without a stream. */
+  /** All deltas together equal `content` of the answer without a stream. */
   function deltaOf(event: RunEventOf<'TEXT_MESSAGE_CONTENT'>): string {
     const isNext = speaking !== null && speaking !== event.messageId
     speaking = event.messageId
@@ -77,7 +77,7 @@ export function createStreamEncoder({ run, messageId, sessionId, problem }: Stre
         case 'TOOL_CALL_ARGS':
           return [named('tool_call_args', { tool_call_id: event.toolCallId, args_delta: event.delta })]
         case 'TOOL_CALL_END':
-          // A call whose arguments stopped half-way never runs: this is all that is heard of it.
+          // A call whose arguments broke off never runs, so this is its last event.
           return isBrokenOff(event.metadata) ? [callEnd(event.toolCallId, true)] : []
         case 'TOOL_CALL_RESULT':
           return [callEnd(event.toolCallId, isFailedResult(event))]

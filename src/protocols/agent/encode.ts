@@ -1,4 +1,4 @@
-// A run -> what the agent routes say of it. Pure.
+// Encodes a run for the agent routes. Pure.
 
 import type { TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -26,7 +26,7 @@ export const waitingView = (run: RunRecord, approvalIds: string[]): Waiting => (
   approval_ids: approvalIds,
 })
 
-/** All models together; null when none told anything. */
+/** The sum over all models; null if none reported its tokens. */
 export function tokensUsed(usage: readonly TokenUsage[]): TokensUsed {
   if (usage.length === 0) return null
   const sum = (count: (one: TokenUsage) => number | undefined) =>

@@ -1,4 +1,4 @@
-// The agent routes: a message to a named agent in, its whole answer or a stream of named events out.
+// The agent routes: take a message to a named agent, and answer with the whole answer or a stream of named events.
 
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
@@ -11,7 +11,7 @@ import { chatResponse, waitingView } from './encode.ts'
 import { createStreamEncoder } from './encode-stream.ts'
 import { type ChatDeps, startChat } from './start-chat.ts'
 
-/** To this family a model that cannot be reached has failed like any other. */
+/** These routes answer 502 for every failure of a model. */
 const statuses: StatusOverrides = {
   model_rate_limited: 502,
   model_unreachable: 502,
@@ -33,7 +33,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
   async function stream(request: Request, reply: Reply): Promise<void> {
     const { run, after, messageId, sessionId } = await startChat(deps, request, reply)
     reply.note({ session_id: run.sessionId, run_id: run.id })
-    // The reader has seen the end; an empty 200 would look like a stream that broke off.
+    // The reader has seen everything. An empty 200 would look like a stream that broke off.
     if (isOver(run, after)) return reply.empty(204)
     const { path, correlationId, signal, log } = request
     const encoder = createStreamEncoder({
@@ -59,7 +59,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
     {
       ...shared,
       path: '/agent/:name/chat/stream',
-      summary: 'Send a message to an agent and read its answer while it is made',
+      summary: 'Send a message to an agent and read its answer as it is written',
       describe: describeStream,
       handle: stream,
     },

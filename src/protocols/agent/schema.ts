@@ -1,4 +1,4 @@
-// The shapes of the agent routes. They validate what comes in and describe what goes out.
+// The schemas of the agent routes. They check requests and describe answers.
 
 import { z } from 'zod'
 import { fileLimits } from '../../domain/file.ts'
@@ -9,12 +9,12 @@ export const ChatRequestSchema = z.strictObject({
   message: MessageSchema,
   session_id: z.string().nullish().meta({
     description:
-      'The session to go on with: a ULID, a UUID, or the name that a client gave it. Without one, or with one that nobody knows, a new session begins.',
+      'The session to continue: a ULID, a UUID, or the name that a client gave it. Without it, or with an unknown id, a new session begins.',
   }),
   files: SentFilesSchema,
 })
 
-/** The same as a form: the files as they are. */
+/** The same request as a form. */
 export const ChatFormSchema = z.strictObject({
   message: ChatRequestSchema.shape.message,
   session_id: z.string().optional(),
@@ -27,21 +27,21 @@ export const ChatFormSchema = z.strictObject({
     }),
 })
 
-export const SessionIdSchema = z.string().meta({ description: 'A ULID, or the name that the request used.' })
-export const AnswerIdSchema = z
+const SessionIdSchema = z.string().meta({ description: 'A ULID, or the name from the request.' })
+const AnswerIdSchema = z
   .string()
-  .meta({ description: 'A ULID. It names the answer in all its events, and its run at /runs/{id}.' })
+  .meta({ description: 'A ULID. It identifies the answer in all events, and the run at /runs/{id}.' })
 
-export const TokensUsedSchema = z
+const TokensUsedSchema = z
   .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
   .nullable()
-  .meta({ description: 'Null when the model told nothing.' })
+  .meta({ description: 'Null if the model did not report its tokens.' })
 
 const CallStatusSchema = z.enum(['success', 'error'])
 
 export const ChatResponseSchema = z.object({
   message_id: AnswerIdSchema,
-  content: z.string().meta({ description: 'All that the agent said; may be empty.' }),
+  content: z.string().meta({ description: 'Everything the agent said. May be empty.' }),
   session_id: SessionIdSchema,
   tool_calls: z.array(
     z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()), status: CallStatusSchema }),

@@ -1,4 +1,4 @@
-// What a chat request asks for, decided and started: the run it belongs to, and how the client is told its ids.
+// Starts or finds the run of a chat request, and says which ids the client sees.
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -24,15 +24,15 @@ export interface ChatDeps {
   attachments: Attachments
 }
 
-export interface StartedChat {
+interface StartedChat {
   run: RunRecord
-  /** Where this reader begins to read. */
+  /** The reader starts after this entry. */
   after: number
   messageId: string
   sessionId: string
 }
 
-/** With `Last-Event-ID` no work is started: the run that owns the event is the one. */
+/** With `Last-Event-ID` it starts no run, and finds the run of that event. */
 export async function startChat(
   { engine, ids, attachments }: Omit<ChatDeps, 'clock'>,
   request: Request,
@@ -78,9 +78,9 @@ export async function startChat(
 }
 
 interface Asked {
-  /** To be judged as a chat request. */
+  /** The request, not checked yet. */
   asked: unknown
-  /** What `Idempotency-Key` stands for. */
+  /** The content that `Idempotency-Key` is bound to. */
   digested: unknown
   uploaded: FileRecord[]
 }
@@ -90,7 +90,7 @@ async function readBody(request: Request): Promise<Asked> {
   return { asked: body, digested: body, uploaded: [] }
 }
 
-/** Who only resumes a stream sends all of the request again: its files are there already, and `keeps` is false. */
+/** A client that resumes a stream sends the whole request again. Its files are already stored, so `keeps` is false. */
 async function readForm(attachments: Attachments, request: Request, keeps: boolean): Promise<Asked> {
   const { owner } = request.principal
   const { fields, files } = await readChatForm(request.multipart(), async (part) =>
@@ -101,7 +101,7 @@ async function readForm(attachments: Attachments, request: Request, keeps: boole
   return { asked: fields, digested: { ...fields, files: contents }, uploaded }
 }
 
-/** Null for one that nobody knows, that is another owner's or that is closed: this family then begins a new session. */
+/** Null for a session that is unknown, somebody else's or closed: these routes then begin a new session. */
 async function sessionOf(engine: Engine, owner: string, reference: string): Promise<SessionRecord | null> {
   try {
     return await engine.sessions.getOpen(owner, reference)
@@ -113,7 +113,7 @@ async function sessionOf(engine: Engine, owner: string, reference: string): Prom
   }
 }
 
-/** The answer has its run's id: it is there before the first word, and also where none is said. */
+/** The answer has the id of its run, because that exists before the first word and even if nothing is said. */
 function shownIds(
   run: RunRecord,
   session: SessionRecord,

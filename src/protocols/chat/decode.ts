@@ -14,7 +14,7 @@ export interface ChatRequest {
 export function decodeChat(body: unknown): ChatRequest {
   const parsed = validate(ChatRequestSchema, body)
   if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is no valid chat request.', {
+    throw new ServerError('invalid_request', 'The body is not a valid chat request.', {
       problems: inputProblems(parsed.issues),
     })
   }
@@ -23,8 +23,8 @@ export function decodeChat(body: unknown): ChatRequest {
 }
 
 /**
- * What `user_id` says about the caller's sessions: a label without a token, nothing more. With a token it can only repeat whose
- * that is. Null: sessions of the owner itself. Throws `forbidden`.
+ * The label that `user_id` gives to the caller's sessions; null for sessions of the owner itself. Without a token it is only a label.
+ * With a token it must name the user of the token, otherwise this throws `forbidden`.
  */
 export function userLabel(owner: string, userId: string | null): string | null {
   if (userId === null || userId === owner) return null

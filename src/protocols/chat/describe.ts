@@ -1,4 +1,4 @@
-// What the routes of this family take and answer, for the document.
+// What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
 import type { RouteDescription } from '../../http/route-description.ts'

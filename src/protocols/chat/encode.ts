@@ -4,7 +4,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import { filePartsOf } from '../../engine/files/run-files.ts'
 import type { ChatResponse, SessionInfo, SessionMessage } from './schema.ts'
 
-/** The session's id as its client knows it. */
+/** The id of the session that its client knows. */
 export const shownId = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
 
 export function chatResponse(
@@ -32,11 +32,11 @@ export const sessionInfo = (session: SessionRecord): SessionInfo => ({
   message_count: session.messageCount,
 })
 
-/** What people said to each other: without tools, and without answers that only call them. */
+/** Leaves out tool results, and answers that only call tools. */
 export const isSpoken = (message: StoredMessage): boolean =>
   (message.role === 'user' || message.role === 'assistant') && contentOf(message).trim() !== ''
 
-/** A message that counts; the others are not shown here. */
+/** Only for messages that count; others are not shown here. */
 export function sessionMessage(message: StoredMessage): SessionMessage {
   const { role, createdAt, agentName } = message
   return {
@@ -47,7 +47,7 @@ export function sessionMessage(message: StoredMessage): SessionMessage {
   }
 }
 
-/** Who sends files without a word has said something: their names stand for it. */
+/** A message with files and no text shows the names of the files. */
 function contentOf(message: StoredMessage): string {
   const words = textOf(message.content)
   if (words.trim() !== '') return words

@@ -1,8 +1,8 @@
 import { problemShapeWith } from '../shared/answer/answer-failure.ts'
 
 /**
- * This family answers 422 to what is not valid, 503 when the model could not be reached or may answer later, and 500 to every
- * other failure inside a run. The rest is as everywhere.
+ * These routes answer 422 for an invalid request, 503 when the model cannot be reached or may answer later, and 500 for every other
+ * failure of a run. All other statuses are the usual ones.
  */
 export const chatErrorShape = problemShapeWith({
   invalid_request: 422,

@@ -1,4 +1,4 @@
-// Chat and sessions: one request, one answer, and the list of what was said.
+// Chat and sessions: one answer per request, and lists of sessions and messages.
 
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
@@ -44,7 +44,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
       return answer(request, reply, run, session, startedAt)
     }
     const resumed = await resumedRun(engine, owner, lastEventId, known).catch((error: unknown) => {
-      // A malformed event id is 400 at every door.
+      // A malformed event id is 400 in every protocol.
       reply.fail(error)
       return null
     })
@@ -92,7 +92,7 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
       return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.approvalIds })
     }
     const responseTimeMs = Math.round(clock.mono() - startedAt)
-    // The one that the conversation was handed to, where it was.
+    // The agent that took the conversation over, if there was a handoff.
     const agent = result.agentName ?? run.agent
     const model = engine.agents.list.find(({ name }) => name === agent)?.model.name ?? result.usage.at(-1)?.model ?? ''
     reply.json(200, chatResponse(session, result, { agent, model, responseTimeMs }))
@@ -169,5 +169,5 @@ function userIdIn(query: URLSearchParams): string | null {
   const text = query.get('user_id')
   const parsed = UserIdSchema.nullable().safeParse(text)
   if (parsed.success) return parsed.data
-  throw queryProblem({ pointer: 'user_id', detail: parsed.error.issues[0]?.message ?? 'It is no user_id.' })
+  throw queryProblem({ pointer: 'user_id', detail: parsed.error.issues[0]?.message ?? 'Send a valid user_id.' })
 }

@@ -5,7 +5,7 @@ export const UserIdSchema = z
   .string()
   .regex(/^[A-Za-z0-9_]{1,64}$/, 'A user_id is 1 to 64 letters, digits and underscores.')
 
-/** Some clients send `null` for what they leave out. */
+/** Some clients send `null` for fields they leave out. */
 export const ChatRequestSchema = z.strictObject({
   message: MessageSchema,
   session_id: z.string().nullish(),
@@ -42,7 +42,7 @@ export const SessionInfoSchema = z.strictObject({
   message_count: z.int().min(0),
 })
 
-export const SessionMessageSchema = z.strictObject({
+const SessionMessageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'tool']),
   content: z.string(),
   timestamp: time,

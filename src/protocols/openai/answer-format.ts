@@ -1,4 +1,4 @@
-// What a request wants its answer to look like: `response_format` of chat completions, `text.format` of responses.
+// The format that a request wants for its answer: `response_format` of chat completions, `text.format` of responses.
 
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
@@ -13,7 +13,7 @@ const schemaShape = {
   strict: z.boolean().nullish(),
 }
 
-const WORDS = '`text`, or a `json_schema` that the answer is held against. `json_object` is refused: name a schema.'
+const WORDS = '`text`, or a `json_schema` that the answer must match. `json_object` is refused: send a schema instead.'
 
 /** `{ type, json_schema: { schema, … } }`. */
 export const ChatFormatSchema = z
@@ -27,7 +27,7 @@ export const ResponseFormatSchema = z
   .nullish()
   .describe(WORDS)
 
-/** As the request named it, for the answer that repeats it. */
+/** As in the request, because the answer repeats it. */
 export interface AnswerFormat {
   name: string
   schema: JsonSchema
@@ -39,7 +39,7 @@ interface SentFormat {
   schema?: Record<string, unknown> | undefined
 }
 
-/** Null: any text. Throws `invalid_request` for what no agent can be held to. */
+/** Null means any text. Throws `invalid_request` for a format that is not supported. */
 export function decodeFormat(sent: SentFormat | null | undefined, field: string): AnswerFormat | null {
   if (sent == null || sent.type === 'text') return null
   const refused = (detail: string) =>

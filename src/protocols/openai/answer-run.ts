@@ -1,4 +1,4 @@
-// What both POSTs do once they are decoded: start the run, or find the one to resume, and answer with it.
+// What both POST routes do with a decoded request: start a run, or find the run to resume, and answer with it.
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -38,33 +38,33 @@ export interface Ask {
   format: AnswerFormat | null
   /** The field of the request that holds the turns. */
   field: string
-  /** The conversation; null: none is named, and what is said is in the request alone. */
+  /** Null: the request names no conversation, and holds all messages itself. */
   session: NamedSession | null
-  /** For the agent's tools. */
+  /** Passed on to the agent's tools. */
   props: Record<string, unknown>
   stream: boolean
 }
 
 export interface NamedSession {
-  /** As the request spelled it. */
+  /** The spelling of the request. */
   name: string
-  /** Null: it begins now. */
+  /** Null: the session does not exist yet. */
   record: SessionRecord | null
 }
 
-/** How one of the two APIs shows a run. */
-export interface AnswerForm {
+/** How one of the two APIs encodes a run. */
+interface AnswerForm {
   encoder(run: RunRecord): ClientCallEncoder
-  /** `calls` are left for the caller to run. Throws what the run failed with. */
+  /** `calls` are for the caller to run. Throws the error of a failed run. */
   whole(run: RunRecord, answer: RunAnswer, calls: readonly ClientCall[]): unknown
 }
 
-export type AnswerRun = (request: Request, reply: Reply, ask: Ask, form: AnswerForm) => Promise<void>
+type AnswerRun = (request: Request, reply: Reply, ask: Ask, form: AnswerForm) => Promise<void>
 
 export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   const { engine, ids, attachments } = deps
 
-  /** Those of the calls that are of this conversation and have not been given up. */
+  /** The calls that belong to this conversation and have not been given up. */
   async function callsOf(owner: string, { record }: NamedSession, callIds: readonly string[]) {
     const found = new Map<string, 'pending' | 'answered'>()
     for (const callId of callIds) {
@@ -86,7 +86,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     const { warnings } = callerTools
     if (warnings.length > 0) request.log.warn('schemas of tools are not enforced in full', { warnings })
     const onBusy = onBusyOf(request)
-    // The conversation may be named by a header, so that the body alone does not say what was asked.
+    // A header may name the conversation, so the body alone does not identify the request.
     const idempotency = idempotencyOf(request, [await jsonWithFiles(request), session?.name ?? null])
     const taken = takeTurns(
       ask.turns,
@@ -117,7 +117,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
         context: [],
         clientTools: offered,
         clientAnswers: offered.length === 0 ? 'none' : 'next_request',
-        // A client of these APIs runs what it has brought, and stumbles over the name of anything else.
+        // A client of these APIs can run only the tools that it sent, and fails at any other name.
         onlyBroughtTools: true,
         ...(ask.format === null ? {} : { responseFormat: ask.format.schema }),
         ...(Object.keys(props).length === 0 ? {} : { forwardedProps: props }),
@@ -125,7 +125,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
       },
       origin: 'reader',
       ...startFiles(files),
-      // Who says something else in place of a result has given the call up, as these APIs have it.
+      // In these APIs, a new message instead of a result gives the call up.
       whenWaiting: 'abandon',
       ...(onBusy === undefined ? {} : { onBusy }),
       ...(idempotency === undefined ? {} : { idempotency }),
@@ -141,8 +141,8 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     if (known !== null) reply.note({ session_id: known.id })
     const run = resumed?.run ?? (await start(request, ask))
     reply.note({ session_id: run.sessionId, run_id: run.id })
-    // OpenAI's client repeats a request by itself when it fails. The message is stored and the model was asked more than
-    // once already, so that would only say it again.
+    // OpenAI's client repeats a failed request. The message is already stored and the model has already been retried, so a
+    // repetition would only send the message twice.
     reply.raw.setHeader('X-Should-Retry', 'false')
     if (!ask.stream) {
       const answer = await collectAnswer(engine, { run }, request.signal)
@@ -161,7 +161,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   }
 }
 
-/** The messages with what each of them brought; `kept` is in the order of `files`. */
+/** Adds the stored files to their messages. `kept` has the order of `files`. */
 function withFiles({ messages, files }: TakenTurns, kept: readonly FileRecord[]): NewMessage[] {
   let next = 0
   const parts = new Map<string, readonly FileRecord[]>()
@@ -175,7 +175,7 @@ function withFiles({ messages, files }: TakenTurns, kept: readonly FileRecord[])
   }))
 }
 
-/** An encoder that is told, before the end of a run, which calls it leaves to the caller. */
+/** An encoder that gets the calls for the caller before the end of the run. */
 export interface ClientCallEncoder extends AnswerEncoder {
   takeCalls(calls: readonly ClientCall[]): void
 }

@@ -1,4 +1,4 @@
-// The tools that a request brings: functions that its sender runs. The two APIs spell them differently and mean the same.
+// The tools in a request: functions that the caller runs. The two APIs only spell them differently.
 
 import { z } from 'zod'
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
@@ -17,32 +17,32 @@ const OtherToolSchema = z.object({ type: z.string() })
 export const ChatToolsSchema = z
   .array(z.union([z.object({ type: z.literal('function'), function: z.object(functionShape) }), OtherToolSchema]))
   .nullish()
-  .describe('Functions that the caller runs. The tools of the agent itself need no mention: they run at the server.')
+  .describe('Functions that the caller runs. Do not list the tools of the agent: they run on the server.')
 
 /** `{ type, name, … }`. */
 export const ResponseToolsSchema = z
   .array(z.union([z.object({ type: z.literal('function'), ...functionShape }), OtherToolSchema]))
   .nullish()
-  .describe('Functions that the caller runs. The tools of the agent itself need no mention: they run at the server.')
+  .describe('Functions that the caller runs. Do not list the tools of the agent: they run on the server.')
 
 export const ToolChoiceSchema = z
   .union([z.enum(['auto', 'none', 'required']), z.object({ type: z.string() })])
   .nullish()
-  .describe('`auto`, or `none` to offer none of `tools`. An agent cannot be made to call one.')
+  .describe('`auto`, or `none` to offer none of `tools`. An agent cannot be forced to call a tool.')
 
-/** A hostile body must not fill the log. */
+/** So that a hostile body cannot fill the log. */
 const MAX_WARNINGS = 10
 
 export interface CallerTools {
   tools: RunInput['clientTools']
   choice: 'auto' | 'none'
-  /** What of their schemas is not enforced, for the log. */
+  /** Parts of the schemas that are not enforced, for the log. */
   warnings: readonly string[]
 }
 
 type SentTool = NonNullable<z.infer<typeof ChatToolsSchema> | z.infer<typeof ResponseToolsSchema>>[number]
 
-/** Throws `invalid_request` for a tool that cannot be offered, and for a choice that is not the caller's. */
+/** Throws `invalid_request` for a tool that cannot be offered, and for an unsupported `tool_choice`. */
 export function decodeCallerTools(
   sent: readonly SentTool[] | null | undefined,
   choice: z.infer<typeof ToolChoiceSchema>,
@@ -51,9 +51,9 @@ export function decodeCallerTools(
   const brought = (sent ?? []).map((tool, index): BroughtTool => {
     const own = functionOf(tool)
     if (own !== null) return { name: own.name, description: own.description ?? undefined, parameters: own.parameters }
-    const detail = 'Only tools with the type function and a name can be brought.'
+    const detail = 'Send only tools with the type function and a name.'
     problems.push({ pointer: `/tools/${index}`, detail })
-    // Stands for it, so that the places of the others stay what they are.
+    // A placeholder, so that the other tools keep their positions.
     return { name: `unusable_${index}` }
   })
   const warnings: string[] = []

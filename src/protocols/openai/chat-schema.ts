@@ -1,12 +1,11 @@
-// POST /v1/chat/completions in schemas. What OpenAI knows and an agent decides for itself (temperature, …) is ignored, as is
-// what nobody knows.
+// The schemas of POST /v1/chat/completions. Parameters that the agent decides itself (temperature, …) and unknown ones are ignored.
 
 import { z } from 'zod'
 import { ChatFormatSchema } from './answer-format.ts'
 import { ChatToolsSchema, ToolChoiceSchema } from './caller-tools.ts'
 import { CallIdSchema, ContentSchema, MetadataSchema } from './content-schema.ts'
 
-export const ChatToolCallSchema = z.object({
+const ChatToolCallSchema = z.object({
   id: CallIdSchema,
   type: z.literal('function'),
   function: z.object({ name: z.string(), arguments: z.string() }),
@@ -28,7 +27,7 @@ const MessageSchema = z.discriminatedUnion(
 )
 
 export const ChatRequestSchema = z.object({
-  model: z.string().nullish().describe("An agent's name; without one the session's own agent or the default answers."),
+  model: z.string().nullish().describe("Name of an agent. Default: the session's agent, or the default agent."),
   messages: z.array(MessageSchema).min(1, 'Send at least one message.'),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
@@ -39,10 +38,10 @@ export const ChatRequestSchema = z.object({
   tool_choice: ToolChoiceSchema,
   parallel_tool_calls: z.boolean().nullish(),
   response_format: ChatFormatSchema,
-  functions: z.array(z.never(), 'Functions are tools by now: send them in tools.').nullish(),
+  functions: z.array(z.never(), 'functions is deprecated: send them in tools.').nullish(),
 })
 
-export const ChatUsageSchema = z.object({
+const ChatUsageSchema = z.object({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   total_tokens: z.int(),
@@ -63,7 +62,7 @@ export const ChatCompletionSchema = z.object({
       index: z.literal(0),
       message: z.object({
         role: z.literal('assistant'),
-        content: z.string().nullable().describe('Null where nothing was said beside `tool_calls`.'),
+        content: z.string().nullable().describe('Null if there are only `tool_calls`.'),
         refusal: z.null(),
         tool_calls: z.array(ChatToolCallSchema).optional().describe('For the caller to run.'),
       }),
@@ -71,7 +70,7 @@ export const ChatCompletionSchema = z.object({
       finish_reason: FinishReasonSchema,
     }),
   ),
-  usage: ChatUsageSchema.optional().describe('Absent when the model did not count.'),
+  usage: ChatUsageSchema.optional().describe('Absent if the model did not report its tokens.'),
 })
 export type ChatCompletion = z.infer<typeof ChatCompletionSchema>
 

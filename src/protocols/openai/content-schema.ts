@@ -1,4 +1,4 @@
-// What the two APIs have in common: text, and the parts of a message.
+// What the two APIs share: text, and the parts of a message.
 
 import { z } from 'zod'
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
@@ -11,13 +11,13 @@ const MAX_TEXT_CHARS = 100_000
 
 const TOO_LONG = `A message has at most ${MAX_TEXT_CHARS} characters.`
 
-// `abort`, here and for ids: `validate` leaves a long list at such a problem.
+// `abort`, here and for ids: `validate` stops reading a long list at such a problem.
 export const TextSchema = z.string().refine((text) => !isLonger(text, MAX_TEXT_CHARS), { error: TOO_LONG, abort: true })
 
-/** Of a call. */
+/** Id of a call. */
 export const CallIdSchema = z.string().min(1, { abort: true })
 
-/** `text` in chat completions; `input_text` and `output_text` in responses. Either is read at both. */
+/** `text` in chat completions; `input_text` and `output_text` in responses. Both APIs accept all three. */
 const TextPartSchema = z.object({ type: z.enum(['text', 'input_text', 'output_text']), text: TextSchema })
 const RefusalPartSchema = z.object({ type: z.literal('refusal'), refusal: TextSchema })
 const ImageUrlPartSchema = z.object({
@@ -26,7 +26,7 @@ const ImageUrlPartSchema = z.object({
 })
 const FileSchema = z.object({
   file_data: FileTextSchema.nullish().describe('A data: URL, or base64.'),
-  file_id: z.string().nullish().describe('Of a file that was uploaded to /files.'),
+  file_id: z.string().nullish().describe('Id of a file that was uploaded to /files.'),
   filename: z.string().nullish(),
 })
 const FilePartSchema = z.object({ type: z.literal('file'), file: FileSchema })
@@ -67,27 +67,27 @@ export const ContentSchema = z.union([
 ])
 export type Content = z.infer<typeof ContentSchema>
 
-/** As at the threads. OpenAI itself takes 16 short texts. */
+/** The same limit as in threads. OpenAI itself accepts 16 short texts. */
 const MAX_METADATA_BYTES = 16 * 1024
 
 export const MetadataSchema = z.record(z.string(), z.unknown()).nullish()
 
-/** To be asked before the schema, which would look at each of 100,000 keys. They would also be kept with the run and sent back. */
+/** Checked before the schema, which would look at each of 100,000 keys. Metadata is stored with the run and sent back. */
 export function metadataProblems(body: unknown): InputProblem[] {
   const metadata: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'metadata') : undefined
   if (metadata === undefined || Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES) return []
   return [{ pointer: '/metadata', detail: `The metadata has at most ${MAX_METADATA_BYTES} bytes of JSON.` }]
 }
 
-/** Of whoever is not the user. Throws `invalid_request` for parts that are no text; `path` is where the content is. */
+/** The text of a message that is not the user's. Throws `invalid_request` for parts that are not text; `path` is its place in the body. */
 export function textOfContent(content: Content | null | undefined, path: readonly PropertyKey[]): string {
   const { text, files } = decodeContent(content, path)
   const [file] = files
   if (file === undefined) return text
-  throw refused(file.pointer, 'Files are taken in messages of the user: send them there.')
+  throw refused(file.pointer, 'Send files in user messages.')
 }
 
-/** Throws `invalid_request` for audio, for addresses to be fetched, and for parts that bring nothing. */
+/** Throws `invalid_request` for audio, and for parts without content. */
 export function decodeContent(
   content: Content | null | undefined,
   path: readonly PropertyKey[],
@@ -115,7 +115,7 @@ function fileOf(part: Part, pointer: string): SentFile[] {
     case 'input_file':
       return [documentOf(part, pointer)]
     case 'input_audio':
-      throw refused(pointer, 'Audio is not taken: leave it out.')
+      throw refused(pointer, 'Audio is not supported: leave it out.')
     default:
       return []
   }

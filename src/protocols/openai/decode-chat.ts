@@ -1,4 +1,4 @@
-// The body of POST /v1/chat/completions. Pure.
+// Decodes the body of POST /v1/chat/completions. Pure.
 
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
@@ -16,18 +16,18 @@ export interface ChatRequest {
   turns: Turn[]
   callerTools: CallerTools
   format: AnswerFormat | null
-  /** What the conversation is called; null: there is none to continue. */
+  /** Name of the conversation; null if the request names none. */
   session: string | null
   stream: boolean
   includeUsage: boolean
-  /** For the agent's tools. */
+  /** Passed on to the agent's tools. */
   props: Record<string, unknown>
 }
 
 /** Throws `invalid_request` or `malformed_id`. */
 export function decodeChat(body: unknown, sessionHeader: string | undefined): ChatRequest {
   const refused = (problems: InputProblem[]) =>
-    new ServerError('invalid_request', 'The body is no valid chat completion request.', { problems })
+    new ServerError('invalid_request', 'The body is not a valid chat completion request.', { problems })
   const tooLarge = metadataProblems(body)
   if (tooLarge.length > 0) throw refused(tooLarge)
   const parsed = validate(ChatRequestSchema, body)
@@ -85,10 +85,10 @@ function sessionOf(inBody: unknown, inHeader: string | undefined): string | null
   return checkedName(name, '/metadata/session_id')
 }
 
-/** Throws `malformed_id` for what can name no conversation. */
+/** Throws `malformed_id` for a name that no conversation can have. */
 export function checkedName(name: unknown, pointer: string): string {
   if (typeof name === 'string' && isClientId(name)) return name
-  throw new ServerError('malformed_id', 'That names no conversation.', {
+  throw new ServerError('malformed_id', 'This is not a valid name of a conversation.', {
     problems: [{ pointer, detail: 'Send 1 to 128 printable characters.' }],
   })
 }

@@ -1,4 +1,4 @@
-// The body of POST /v1/responses. Pure.
+// Decodes the body of POST /v1/responses. Pure.
 
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import { inputProblems, longTextProblems } from '../shared/request/input-problems.ts'
@@ -23,13 +23,13 @@ export interface ResponseRequest {
   metadata: Record<string, unknown>
 }
 
-/** A turn, or the id of one that this server has said before. */
+/** A turn, or the id of an earlier turn of this server. */
 export type InputTurn = Turn | { role: 'reference'; id: string; index: number }
 
-/** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools that are no functions. */
+/** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools that are not functions. */
 export function decodeResponse(body: unknown): ResponseRequest {
   const refused = (problems: InputProblem[]) =>
-    new ServerError('invalid_request', 'The body is no valid response request.', { problems })
+    new ServerError('invalid_request', 'The body is not a valid response request.', { problems })
   const tooLarge = metadataProblems(body)
   if (tooLarge.length > 0) throw refused(tooLarge)
   const parsed = validate(ResponseRequestSchema, body)
@@ -84,7 +84,7 @@ function turnsOf(item: Item, index: number): InputTurn[] {
     default:
       throw new ServerError(
         'not_available_yet',
-        `Of the tools of a caller only functions are available; leave out items of the type ${item.type}.`,
+        `The tools of a caller can only be functions. Leave out items of the type ${item.type}.`,
       )
   }
 }

@@ -1,4 +1,4 @@
-// What the routes share in their descriptions.
+// What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
 import type { ErrorCode } from '../../domain/errors.ts'
@@ -11,7 +11,7 @@ export const ErrorBodySchema = z.object({
   error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() }),
 })
 
-export const ModelSchema = z.object({
+const ModelSchema = z.object({
   id: z.string().describe("The agent's name."),
   object: z.literal('model'),
   created: z.int(),
@@ -19,16 +19,16 @@ export const ModelSchema = z.object({
 })
 export type Model = z.infer<typeof ModelSchema>
 
-export const ModelListSchema = z.object({ object: z.literal('list'), data: z.array(ModelSchema) })
+const ModelListSchema = z.object({ object: z.literal('list'), data: z.array(ModelSchema) })
 
-export const startHeaders = {
-  'Idempotency-Key': z.string().optional().describe('The same key and body never make a second run, for 24 hours.'),
+const startHeaders = {
+  'Idempotency-Key': z.string().optional().describe('For 24 hours, the same key and body never start a second run.'),
   'X-On-Busy': z.enum(['queue', 'reject', 'interrupt']).optional(),
-  'Last-Event-ID': z.string().optional().describe('Goes on behind that event; never starts work.'),
+  'Last-Event-ID': z.string().optional().describe('Continues after that event; never starts a run.'),
 }
 
-/** Of a request that starts a run and waits for it. A refusal of the model is an answer here. */
-export const answerErrors: readonly ErrorCode[] = [
+/** The errors of a request that starts a run and waits for it. A refusal of the model is an answer, not an error. */
+const answerErrors: readonly ErrorCode[] = [
   ...startErrors,
   ...fileErrors,
   'not_available_yet',
@@ -40,8 +40,8 @@ const TAG = 'OpenAI'
 export const describeChat: RouteDescription = {
   tag: TAG,
   description:
-    'Without a conversation (`metadata.session_id` or `X-Session-Id`) the messages of the request are all that the agent knows. With one, the history is kept here and only the new messages at the end are taken. `tools` are run by the caller: the answer ends with `tool_calls`, the next request brings their results. What waits for a person is 422 `approval_pending`: clients of this family would send a 409 again.',
-  headers: { ...startHeaders, 'X-Session-Id': z.string().optional().describe('Names the conversation.') },
+    'Without a conversation (`metadata.session_id` or `X-Session-Id`) the agent knows only the messages of the request. With a conversation, the server stores the history and takes only the new messages at the end. The caller runs `tools`: the answer ends with `tool_calls`, and the next request sends their results. A run that waits for a person answers 422 `approval_pending`, because OpenAI clients would repeat the request after a 409.',
+  headers: { ...startHeaders, 'X-Session-Id': z.string().optional().describe('Name of the conversation.') },
   body: {
     schema: ChatRequestSchema,
     examples: {
@@ -87,7 +87,7 @@ export const describeChat: RouteDescription = {
         'text/event-stream': { schema: z.union([ChatChunkSchema, ErrorBodySchema, z.literal('[DONE]')]) },
       },
     },
-    204: { description: 'With `Last-Event-ID`: there is nothing behind it.' },
+    204: { description: 'With `Last-Event-ID`: the run has no further events.' },
   },
   errors: answerErrors,
 }
@@ -95,7 +95,7 @@ export const describeChat: RouteDescription = {
 export const describeRespond: RouteDescription = {
   tag: TAG,
   description:
-    '`previous_response_id` or `conversation` continues a session, of which only the new messages at the end are taken. Without either, the input is all that the agent knows. `tools` are run by the caller: the response ends with items of the type `function_call`, the next request brings `function_call_output`. What waits for a person is 422 `approval_pending`: clients of this family would send a 409 again.',
+    '`previous_response_id` or `conversation` continues a session, and only the new messages at the end are taken. Without either, the agent knows only the input. The caller runs `tools`: the response ends with items of the type `function_call`, and the next request sends `function_call_output`. A run that waits for a person answers 422 `approval_pending`, because OpenAI clients would repeat the request after a 409.',
   headers: startHeaders,
   body: {
     schema: ResponseRequestSchema,
@@ -134,7 +134,7 @@ export const describeRespond: RouteDescription = {
         'text/event-stream': { schema: ResponseEventSchema, events: responseEvents },
       },
     },
-    204: { description: 'With `Last-Event-ID`: there is nothing behind it.' },
+    204: { description: 'With `Last-Event-ID`: the run has no further events.' },
   },
   errors: answerErrors,
 }
@@ -144,7 +144,7 @@ export const describeRetrieve: RouteDescription = {
   description:
     'While its run is at work, or waits for a person, its `status` is `in_progress`. `GET /runs/{id}/events` streams it.',
   params: { id: z.string().describe('The `id` of the response.') },
-  query: { stream: z.literal(false).optional().describe('A response is not streamed a second time here.') },
+  query: { stream: z.literal(false).optional().describe('A response cannot be streamed again.') },
   responses: {
     200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
   },

@@ -1,4 +1,4 @@
-// A run -> a chat completion, whole or in chunks. Pure: `routes.ts` owns the HTTP side.
+// Encodes a run as a chat completion, whole or in chunks. Pure.
 
 import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -19,7 +19,7 @@ const headOf = (run: Run) => ({
   model: run.agent,
 })
 
-/** `calls` are those that the run left to the caller. Throws what the run failed with. */
+/** `calls` are for the caller to run. Throws the error of a failed run. */
 export function chatCompletion(run: Run, answer: RunAnswer, calls: readonly ClientCall[]): ChatCompletion {
   const ending = endingOf(run, answer)
   if (ending.kind === 'failed') throw ending.error
@@ -50,7 +50,7 @@ const toolCallOf = ({ callId, tool, arguments: args }: ClientCall) => ({
   function: { name: tool, arguments: args },
 })
 
-// This protocol has no word for the agent's own tools, steps and thoughts; a client that needs them uses AG-UI.
+// This protocol has no words for the agent's own tools, steps and reasoning; a client that needs them uses AG-UI.
 const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_STARTED',
   'TEXT_MESSAGE_CONTENT',
@@ -69,7 +69,7 @@ export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: bo
       choices: [{ index: 0, delta, logprobs: null, finish_reason }],
       ...(includeUsage ? { usage: null } : {}),
     } satisfies ChatChunk)
-  // One of these is made per token: all but the text is the same, and is made once.
+  // There is one per token, so everything but the text is made once.
   const [before = '', after = ''] = chunk({ content: MARK }).split(JSON.stringify(MARK))
 
   function say(messageId: string, delta: string): string {
@@ -90,7 +90,7 @@ export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: bo
     const ending = endingOfEvent(run, event)
     if (ending.kind === 'failed') return [JSON.stringify({ error: errorOf(ending.error) }), DONE]
     const total: ChatChunk = { ...head, choices: [], usage: chatUsage(event.usage) }
-    // Only now is it certain which calls the caller has to run: the agent mends by itself what does not fit.
+    // Only now is it certain which calls the caller has to run: the agent corrects invalid calls itself.
     const called = ending.kind === 'calls' ? calls.flatMap(callChunks) : []
     return [...called, chunk({}, finishReason(ending)), ...(includeUsage ? [JSON.stringify(total)] : []), DONE]
   }

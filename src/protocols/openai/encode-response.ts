@@ -1,4 +1,4 @@
-// Run events -> the typed events of a response. Pure: `routes.ts` owns the HTTP side.
+// Encodes the events of a run as the typed events of a response. Pure.
 
 import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
 import { isBrokenOff } from '../../domain/run-answer.ts'
@@ -9,7 +9,7 @@ import { endingOfEvent } from './ending.ts'
 import { type Asked, outputCall, outputItem, outputText, type ResponseRun, responseObject } from './response-object.ts'
 import type { OutputItem, OutputMessage, ResponseEvent } from './response-schema.ts'
 
-// The agent's own tools are no function calls for the client to answer. Who wants to see them uses AG-UI.
+// Calls of the agent's own tools are left out, because the client cannot answer them. A client that needs them uses AG-UI.
 const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_STARTED',
   'TEXT_MESSAGE_START',
@@ -22,7 +22,7 @@ const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
 export function createResponseEncoder(run: ResponseRun, asked: Asked): ClientCallEncoder {
   const output: OutputItem[] = []
   let calls: readonly ClientCall[] = []
-  /** The message that is being said; its item is the last of `output`. */
+  /** The open message; its item is the last of `output`. */
   let current: { messageId: string; text: string; deltaStart: string } | null = null
   let sequence = 0
 
@@ -46,7 +46,7 @@ export function createResponseEncoder(run: ResponseRun, asked: Asked): ClientCal
   function say(delta: string): SseEvent[] {
     if (current === null) return []
     current.text += delta
-    // One of these is made per token: all but the text and the number is the same, and is made once.
+    // There is one per token, so everything but the text and the number is made once.
     const data = `${current.deltaStart},"delta":${JSON.stringify(delta)},"logprobs":[],"sequence_number":${sequence++}}`
     return [{ event: 'response.output_text.delta', data }]
   }
@@ -80,9 +80,9 @@ export function createResponseEncoder(run: ResponseRun, asked: Asked): ClientCal
 
   function end(event: TerminalEvent): SseEvent[] {
     const ending = endingOfEvent(run, event)
-    // Only what is made for this reader alone ends a run whose message is open.
+    // A message is open only if the end was made for this reader: the server stops, or the stream broke.
     const closing = finish('incomplete')
-    // Only now is it certain which calls the caller has to run: the agent mends by itself what does not fit.
+    // Only now is it certain which calls the caller has to run: the agent corrects invalid calls itself.
     if (ending.kind === 'calls') closing.push(...calls.flatMap(callEvents))
     const response = responseObject(run, asked, { ending, output, usage: event.usage })
     return [...closing, frame({ type: LAST[ending.kind], response })]
@@ -115,7 +115,7 @@ export function createResponseEncoder(run: ResponseRun, asked: Asked): ClientCal
   }
 }
 
-/** An object's JSON without its closing brace, so that more can follow. */
+/** The JSON of an object without its closing brace, so that more fields can follow. */
 const startOf = (fields: object): string => JSON.stringify(fields).slice(0, -1)
 
 type Unnumbered<E> = E extends ResponseEvent ? Omit<E, 'sequence_number'> : never

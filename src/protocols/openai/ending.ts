@@ -4,13 +4,13 @@ import type { RunRecord } from '../../domain/run.ts'
 import { errorOf, isCutByLength, outcomeOf, type RunAnswer, waitsFor } from '../../domain/run-answer.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 
-/** How a run ended, in the ways that OpenAI's clients tell apart. */
+/** The ways to end that OpenAI's clients distinguish. */
 export type Ending =
   | { kind: 'complete' }
   /** The caller has to run its tools. */
   | { kind: 'calls' }
   | { kind: 'filtered' }
-  /** At the model's limit of tokens. */
+  /** At the model's token limit. */
   | { kind: 'cut' }
   | { kind: 'failed'; error: ServerError }
 
@@ -18,7 +18,7 @@ type EndedRun = Pick<RunRecord, 'id' | 'sessionId'>
 type Ended = Pick<RunAnswer, 'outcome' | 'error' | 'cutByLength' | 'approvalIds' | 'clientCallIds'>
 
 export function endingOf(run: EndedRun, answer: Ended): Ending {
-  // To these clients a refusal is a way to end, not a failure: what was said before it stays.
+  // For these clients a refusal is an ending, not a failure: the text before it counts.
   if (answer.error?.code === 'model_refused') return { kind: 'filtered' }
   if (answer.clientCallIds.length > 0) return { kind: 'calls' }
   const error = answer.outcome === 'waiting' ? waits(run, answer.approvalIds) : failureOf(answer)
@@ -34,11 +34,11 @@ export const endingOfEvent = (run: EndedRun, terminal: TerminalEvent): Ending =>
     ...waitsFor(terminal),
   })
 
-// OpenAI's clients know no answer that comes later, so they are told in words.
+// OpenAI's clients cannot wait for a later answer, so the message explains it.
 function waits({ id, sessionId }: EndedRun, approvalIds: readonly string[]): ServerError {
   return new ServerError(
     'approval_pending',
-    `Run ${id} waits for a person to decide (approval ${approvalIds.join(', ')}) and goes on by itself once that is done. Do not send the request again; the answer will be in GET /sessions/${sessionId}.`,
+    `Run ${id} waits for a person to decide (approval ${approvalIds.join(', ')}) and continues after the decision. Do not send the request again; the answer will be in GET /sessions/${sessionId}.`,
     { details: { run_id: id, approval_ids: approvalIds } },
   )
 }

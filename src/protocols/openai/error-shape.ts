@@ -1,10 +1,10 @@
-// Failures in OpenAI's error object, with our codes.
+// Errors in OpenAI's format, with our codes.
 
 import type { InputProblem, ServerError } from '../../domain/errors.ts'
 import type { ErrorShape } from '../../http/problem.ts'
 import { statusOf } from '../../http/status.ts'
 
-export interface OpenAiError {
+interface OpenAiError {
   message: string
   type: string
   /** Where the request is wrong: `messages[0].content`. */
@@ -12,7 +12,7 @@ export interface OpenAiError {
   code: string
 }
 
-/** For every failure under `/v1`: also unknown routes, bad methods and malformed JSON. */
+/** For every error under `/v1`, including unknown routes, wrong methods and malformed JSON. */
 export const openAiErrorShape: ErrorShape = ({ status, detail, code, errors }) => {
   const shown = code === 'approval_pending' ? NOT_AGAIN : status
   return {
@@ -22,10 +22,10 @@ export const openAiErrorShape: ErrorShape = ({ status, detail, code, errors }) =
   }
 }
 
-/** Clients of this family repeat a 409 by themselves: each time another run, another question to a person. */
+/** OpenAI's clients repeat a request after a 409. Each time a new run would ask a person again. */
 const NOT_AGAIN = 422
 
-/** A failure inside a stream, whose status has left already. */
+/** An error inside a stream, whose status is already sent. */
 export const errorOf = (error: ServerError): OpenAiError =>
   errorObject(error.code, statusOf[error.code], error.message, error.problems)
 
@@ -35,7 +35,7 @@ function errorObject(code: string, status: number, detail: string, problems: rea
     message: [detail, ...problems.map(sentenceOf)].join(' '),
     type: typeOf(status),
     param: first === undefined ? null : paramOf(first),
-    // An agent is a model at this door, and this is the word that OpenAI's clients know.
+    // An agent is a model here, and OpenAI's clients know this code.
     code: code === 'agent_not_found' ? 'model_not_found' : code,
   }
 }

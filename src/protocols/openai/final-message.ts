@@ -1,5 +1,5 @@
-// Who asked for JSON parses all that is said. What comes before the last message (words beside a call, a try that did not fit the
-// schema) is not part of it, and which message is the last is known at the end.
+// A client that asked for JSON parses the whole text, so it gets only the last message, without text beside a call and without
+// attempts that did not match the schema. Which message is the last is known only at the end.
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { RunAnswer } from '../../domain/run-answer.ts'
@@ -10,7 +10,7 @@ export function finalMessage(answer: RunAnswer): RunAnswer {
   return { ...answer, messages, text: messages[0]?.text ?? '' }
 }
 
-/** The same for a stream: text waits for the end of the run. */
+/** The same for a stream: text is held back until the run ends. */
 export function encodeFinalMessage(encoder: ClientCallEncoder): ClientCallEncoder {
   let held: RunEvent[] = []
   let heldId: string | null = null

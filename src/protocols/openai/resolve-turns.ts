@@ -9,14 +9,14 @@ import { parseCallItemId, parseItemId } from './wire-ids.ts'
 type Lookup = Pick<Engine, 'runs' | 'messages' | 'waits'>
 
 /**
- * The turns with their references looked up: some clients name what this server said in place of repeating it. What the agent
- * said and called at once is one turn, however many items it was. Throws `invalid_request` for a reference that is not the
- * owner's or not there any more, and `body_too_large` for too many of them.
+ * Looks up the references in a list of turns: some clients refer to an earlier item instead of repeating it. Text and calls of one
+ * answer are one turn, however many items they were. Throws `invalid_request` for a reference that is somebody else's or gone, and
+ * `body_too_large` for too many references.
  */
 export async function resolveTurns(engine: Lookup, owner: string, input: readonly InputTurn[]): Promise<Turn[]> {
   refuseMany(input.filter(({ role }) => role === 'reference').length)
   const turns: Turn[] = []
-  /** Of the last turn, where it is the agent's. */
+  /** Calls of the last turn, if it is the agent's. */
   let calls: ToolCall[] = []
   for (const one of input) {
     const turn = one.role === 'reference' ? await turnOfItem(engine, owner, one) : one
@@ -37,8 +37,8 @@ async function turnOfItem(
 ): Promise<Turn> {
   const turn = (await messageTurn(engine, owner, id)) ?? (await callTurn(engine, owner, id))
   if (turn !== null) return turn
-  const detail = 'There is no such item, or it is not kept any more: send the item itself.'
-  throw new ServerError('invalid_request', 'The input refers to something that is not there.', {
+  const detail = 'This item does not exist or is no longer stored. Send the item itself.'
+  throw new ServerError('invalid_request', 'The input refers to an unknown item.', {
     problems: [{ pointer: `/input/${index}/id`, detail }],
   })
 }

@@ -1,4 +1,4 @@
-// A response as one object: the whole answer, and what the first and last events of its stream hold. Pure.
+// Encodes a response as one object: the whole answer, and the content of the first and last events of a stream. Pure.
 
 import type { TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -12,20 +12,20 @@ import { callItemId, itemId, responseId } from './wire-ids.ts'
 
 export type ResponseRun = Pick<RunRecord, 'id' | 'sessionId' | 'agent' | 'createdAt'>
 
-/** What a response repeats of its request. */
+/** The parts of the request that a response repeats. */
 export type Asked = Pick<
   ResponseRequest,
   'instructions' | 'conversation' | 'previousResponseId' | 'user' | 'metadata' | 'callerTools' | 'format'
 >
 
-export interface ResponseState {
+interface ResponseState {
   /** Null while it runs. */
   ending: Ending | null
   output: OutputItem[]
   usage?: readonly TokenUsage[] | undefined
 }
 
-/** `calls` are those that the run left to the caller. Throws what the run failed with. */
+/** `calls` are for the caller to run. Throws the error of a failed run. */
 export function wholeResponse(
   run: ResponseRun,
   asked: Asked,
@@ -37,7 +37,7 @@ export function wholeResponse(
   return endedResponse(run, asked, answer, calls)
 }
 
-/** The same for whoever asks later: how it failed is part of it. */
+/** The same for a later request: it includes the error of a failed run. */
 export function endedResponse(
   run: ResponseRun,
   asked: Asked,

@@ -1,4 +1,4 @@
-// POST /v1/responses in schemas. As in chat completions, what an agent decides for itself is ignored.
+// The schemas of POST /v1/responses. As in chat completions, parameters that the agent decides itself are ignored.
 
 import { z } from 'zod'
 import { ResponseFormatSchema } from './answer-format.ts'
@@ -13,7 +13,7 @@ const MessageItemSchema = z.object({
 
 const ReferenceItemSchema = z.object({ type: z.literal('item_reference'), id: z.string() })
 
-/** What a model thought is kept with us, where the agent needs it; a client's copy says nothing new. */
+/** The server stores the reasoning that the agent needs, so the client's copy is ignored. */
 const ReasoningItemSchema = z.object({ type: z.literal('reasoning') })
 
 const CallItemSchema = z.object({
@@ -63,7 +63,7 @@ const ItemSchema = z.union([
 export type Item = z.infer<typeof ItemSchema>
 
 export const ResponseRequestSchema = z.object({
-  model: z.string().nullish().describe("An agent's name; without one the session's own agent or the default answers."),
+  model: z.string().nullish().describe("Name of an agent. Default: the session's agent, or the default agent."),
   input: z.union([TextSchema, z.array(ItemSchema).min(1, 'Send at least one item.')]),
   instructions: TextSchema.nullish(),
   previous_response_id: z.string().nullish().describe('Continues the session of that response.'),
@@ -137,7 +137,7 @@ export const ResponseSchema = z.object({
   metadata: z.record(z.string(), z.unknown()),
   user: z.string().nullable(),
   usage: ResponseUsageSchema.nullable(),
-  // What is settled by the agent and not by the request, but for the tools.
+  // Except for the tools, the agent decides these and not the request.
   background: z.literal(false),
   max_output_tokens: z.null(),
   parallel_tool_calls: z.literal(true),
@@ -177,7 +177,7 @@ const ofPart = { ...ofItem, item_id: z.string(), content_index: z.literal(0) }
 const lifecycle = <T extends string>(type: T) =>
   z.object({ type: z.literal(type), ...numbered, response: ResponseSchema })
 
-/** By name, which is the `event:` line, too. */
+/** By name, which is also the `event:` line. */
 export const responseEvents = {
   'response.created': lifecycle('response.created'),
   'response.in_progress': lifecycle('response.in_progress'),

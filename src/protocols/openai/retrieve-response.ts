@@ -1,4 +1,4 @@
-// GET /v1/responses/{id}: a response as it stands, made from the run behind it.
+// GET /v1/responses/{id}: makes the response from its run.
 
 import { isRecord } from '../../domain/is-record.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -12,7 +12,7 @@ import { responseId } from './wire-ids.ts'
 
 export async function retrieveResponse(engine: Engine, run: RunRecord): Promise<ResponseObject> {
   const asked = await askedOf(engine, run)
-  // What an approval lets go on is still this response. What the results of the caller's tools bring is the next one.
+  // A run that continues after an approval belongs to this response. One that continues after the caller's tools is the next response.
   const answer = await readAnswer(engine, run, ({ approvalIds }) => approvalIds.length > 0)
   if (answer === null) return responseObject(run, asked, { ending: null, output: [] })
   return endedResponse(
@@ -23,12 +23,12 @@ export async function retrieveResponse(engine: Engine, run: RunRecord): Promise<
   )
 }
 
-/** What its request said, as far as the run has kept it. */
+/** The request, as far as the run has stored it. */
 async function askedOf(engine: Engine, run: RunRecord): Promise<Asked> {
   const { instructions, clientTools, responseFormat, forwardedProps } = run.input
   const session = await engine.sessions.find(run.owner, run.sessionId)
   const props = isRecord(forwardedProps) ? forwardedProps : {}
-  // Only who names a response goes on in a session that has no name.
+  // A session without a name is continued only by naming a response.
   const [before] = session?.unlisted === true ? await engine.runs.list(run.sessionId, 1, run.id) : []
   return {
     instructions: instructions.length === 0 ? null : instructions.join('\n\n'),

@@ -1,4 +1,4 @@
-// OpenAI's API in front of our agents: chat completions, responses, models. An agent is a model here.
+// OpenAI's API for our agents: chat completions, responses, models. An agent is a model here.
 
 import { runNotFound } from '../../domain/errors.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'

@@ -1,4 +1,4 @@
-// What a client says the conversation was -> what a run takes of it. Pure.
+// Selects what a run takes from the conversation that a client sends. Pure.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
@@ -11,32 +11,32 @@ export type Turn =
   | { role: 'instructions'; text: string }
   | { role: 'user'; text: string; files: readonly SentFile[] }
   | { role: 'assistant'; text: string; calls?: readonly ToolCall[] }
-  /** What a tool of the client gave. */
+  /** The result of a client tool. */
   | { role: 'tool'; callId: string; text: string }
 
 export interface TakeOptions {
   /**
-   * The session's history is ours to keep: of what the client repeats, only what is new is taken, and of results only those of
-   * these calls. Null: there is no session, and what the client says is all there is.
+   * The server stores the history of a session, so only new messages are taken, and only results of these calls. Null: there is no
+   * session, and the request holds the whole conversation.
    */
   continues: { calls: ReadonlyMap<string, 'pending' | 'answered'> } | null
-  /** The model is never shown more than this many; what is older would be stored for nothing. */
+  /** The model never sees more messages, so older ones are not stored. */
   maxMessages: number
-  /** The field of the request that holds the turns, for messages about it. */
+  /** The field of the request that holds the turns, for error messages. */
   field: string
 }
 
-/** On what came with the client's word for it: an assistant's message of these was not said by us. */
+/** Marks messages that the client claims: the server did not produce these assistant messages. */
 const FROM_CLIENT = { quarterdeck: { from: 'client' } }
 
 type Said = Exclude<Turn, { role: 'instructions' }>
 
 export interface TakenTurns extends Pick<RunInput, 'messages' | 'instructions'> {
-  /** What messages bring besides their text, by the id of the message. */
+  /** Files by the id of their message. */
   files: ReadonlyMap<string, readonly SentFile[]>
 }
 
-/** Throws `invalid_request` when there is nothing new to answer, or a result belongs to no call, and `body_too_large`. */
+/** Throws `invalid_request` if there is nothing new to answer or a result has no call, and `body_too_large`. */
 export function takeTurns(
   turns: readonly Turn[],
   { continues, maxMessages, field }: TakeOptions,
@@ -72,7 +72,7 @@ export function takeTurns(
   }
 }
 
-/** The ids of the calls whose results are new. Throws `body_too_large` for more than are looked up. */
+/** Ids of the calls whose results are new. Throws `body_too_large` if there are too many to look up. */
 export function newResults(turns: readonly Turn[]): string[] {
   const ids = newTurns(turns).flatMap((turn) => (turn.role === 'tool' ? [turn.callId] : []))
   refuseMany(ids.length)
@@ -83,7 +83,7 @@ const firstNew = (turns: readonly Turn[]): number => turns.findLastIndex(({ role
 
 const newTurns = <T extends Turn>(turns: readonly T[]): T[] => turns.slice(firstNew(turns))
 
-/** A result that was taken before only repeats what led to the answer; beside a new word it says nothing. */
+/** A result that was taken before is only a repetition. Beside a new message it is ignored. */
 function continued(news: readonly Said[], calls: ReadonlyMap<string, 'pending' | 'answered'>): Said[] {
   const hasWord = news.some(({ role }) => role === 'user')
   return news.filter((turn) => {
@@ -94,12 +94,12 @@ function continued(news: readonly Said[], calls: ReadonlyMap<string, 'pending' |
 
 function historyOf(said: readonly Said[], maxMessages: number): Said[] {
   const history = said.slice(0, firstNew(said)).slice(-maxMessages)
-  // A result whose call is older than that belongs to nothing any more.
+  // The call of such a result is no longer among the messages.
   const first = history.findIndex(({ role }) => role !== 'tool')
   return history.slice(Math.max(0, first)).filter(isFilled)
 }
 
-/** Providers refuse a result that belongs to no call, and the model could not make sense of it. */
+/** Providers refuse a result without a call, and a model cannot understand it. */
 function checkResults(said: readonly Said[], field: string): void {
   const called = new Set<string>()
   for (const turn of said) {

@@ -2,7 +2,7 @@ import type { TokenUsage } from '../../domain/event.ts'
 import type { ChatUsage } from './chat-schema.ts'
 import type { ResponseUsage } from './response-schema.ts'
 
-/** All that a run used, over its models. Null when none of them counted. */
+/** The tokens of a run, over all its models. Null if no model reported them. */
 export function chatUsage(usage: readonly TokenUsage[] | undefined): ChatUsage | null {
   const all = totals(usage)
   return all === null

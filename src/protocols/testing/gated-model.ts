@@ -1,6 +1,6 @@
 import type { Model, ModelPart, ModelRequest } from '../../models/model.ts'
 
-/** A model that says what a test tells it to, when it tells it to. */
+/** A model whose answers and timing the test controls. */
 export interface GatedModel extends Model {
   readonly requests: ModelRequest[]
   say(...parts: ModelPart[]): void

@@ -1,4 +1,4 @@
-// All our doors over a real socket, on a real engine and store, with a model that the test controls.
+// The AG-UI, CopilotKit and management routes over a real socket, on a real engine and store, with a model that the test controls.
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
@@ -54,15 +54,15 @@ export async function openDoors(options: TestEngineOptions = {}) {
   }
 }
 
-/** An operator; the same user as whoever comes without a token. */
+/** An operator, who is the same user as a caller without a token. */
 export const asOperator = { Authorization: `Bearer ${operatorToken.token}` }
-/** The user that whoever comes without a token is taken for. */
+/** The user that a caller without a token counts as. */
 export const asLocalUser = { Authorization: `Bearer ${localToken.token}` }
 export const asAda = { Authorization: `Bearer ${userToken.token}` }
 
 export const eventsOf = (frames: readonly Frame[]): RunEvent[] => frames.map(({ data }) => JSON.parse(data))
 
-/** What a refusal says: its status and code. */
+/** Status and code of a refusal. */
 export async function refusalOf(response: Response): Promise<{ status: number; code: unknown }> {
   const problem: unknown = await response.json()
   const code = typeof problem === 'object' && problem !== null && 'code' in problem ? problem.code : undefined

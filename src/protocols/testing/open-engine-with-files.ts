@@ -1,5 +1,5 @@
-// A test's engine with a real keeper in a folder of its own. What reads files here reads text alone, and finds those damaged whose
-// name says so.
+// A test engine with a real file store in its own folder. Its file reader reads only text, and treats a file as damaged if its name
+// says so.
 
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     attachments,
     keys,
     links: createFileLinks({ keys }),
-    /** How many different files lie in the folder. */
+    /** Number of different files in the folder. */
     async kept(): Promise<number> {
       const found = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])
       return found.filter((entry) => entry.isFile()).length

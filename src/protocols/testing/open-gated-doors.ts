@@ -1,4 +1,4 @@
-// The doors of an agent whose tools ask first, with the real gate in front of them.
+// The routes of an agent whose tools need approval, with the real gate.
 
 import { createSystemClock } from '../../domain/clock.ts'
 import type { RunEventOf } from '../../domain/event.ts'
@@ -10,9 +10,9 @@ import { type Frame, readSse } from './sse-reader.ts'
 const to = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'], additionalProperties: false }
 
 /**
- * `fire` asks an operator, `send` and `note` ask the session's owner too, `look` asks nobody. Their calls are in `delivered`. Time
- * goes on as it does, and in leaps with `wait`. `post` and `run` send a token, because nothing is decided without one; `{}` as
- * their headers sends none. Ends with `await using`.
+ * `fire` asks an operator, `send` and `note` also ask the session's owner, `look` asks nobody. `delivered` lists the calls. `wait` moves
+ * the clock forward. `post` and `run` send a token, because deciding needs one; pass `{}` as headers to send none. Ends with
+ * `await using`.
  */
 export async function openGatedDoors(options: TestEngineOptions = {}) {
   const delivered: unknown[] = []

@@ -40,11 +40,7 @@ export function readSse(response: Response): SseReader {
     next,
     until: (part) => collect(({ data }) => data.includes(part)),
     rest: () => collect(() => false),
-    async close() {
-      closing.abort()
-      // Cancels the body if no read is pending; a pending read ends with the abort.
-      void frames.return(undefined).catch(() => {})
-    },
+    close: async () => closing.abort(),
   }
 }
 

@@ -1,4 +1,4 @@
-// The encoder of a thread with what it has to look up, and the same for who waits for the whole answer.
+// The encoder of a thread with the lookups that it needs, for streams and for whole answers.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -12,7 +12,7 @@ import { encodeEntry, prepareEncoder } from '../shared/answer/stream-answer.ts'
 import { createThreadEncoder, type ThreadEncoder } from './encode.ts'
 import { type ChainDeps, followChain, startOfChain } from './follow-chain.ts'
 
-/** How far back the results of the client are looked for. */
+/** How many messages are searched for results of client tools. */
 const LOOK_BACK = 1_000
 
 export function createChainEncoder(
@@ -28,7 +28,7 @@ export function createChainEncoder(
       encoder.takeCalls(calls)
       if (calls.length > 0) return
       if (waitsFor(terminal).approvalIds.length > 0) {
-        // Beside what a person has to allow, the end of a run does not name what the client has to do.
+        // The end of a run that waits for an approval does not list the calls of client tools.
         const open = await engine.waits.openClientCalls(session.id)
         encoder.takeCalls(open.filter(({ createdAt }) => createdAt <= (terminal.timestamp ?? 0)))
       }
@@ -39,16 +39,16 @@ export function createChainEncoder(
   }
 }
 
-export interface CollectedChain {
+interface CollectedChain {
   answer: RunAnswer
-  /** The run that it ended with, as the wire calls it. */
+  /** The client's id of the last run. */
   runId: string
   endedAt: number
 }
 
 /**
- * Waits for the end of the work that this run began, over all tools of the client. Throws as `collectAnswer` does, and
- * `cancelled` when it was stopped while it waited for the client.
+ * Waits for the end of the chain that this run began. Throws like `collectAnswer`, and `cancelled` if the run was stopped while it
+ * waited for the client.
  */
 export async function collectChain(
   deps: ChainDeps,
@@ -76,7 +76,7 @@ export async function collectChain(
   const { id } = await deps.engine.runs.get(first.owner, first.id)
   throw new ServerError(
     'shutting_down',
-    `The server is stopping. The run goes on after its restart: read GET /runs/${id}/events.`,
+    `The server is stopping. The run continues after its restart: read GET /runs/${id}/events.`,
     { details: { session_id: first.sessionId, run_id: id, retry_after_seconds: 5 } },
   )
 }

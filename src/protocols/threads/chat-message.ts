@@ -1,4 +1,4 @@
-// The messages of a thread, in this family's words.
+// Encodes the messages of a thread.
 
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -8,12 +8,12 @@ import type { ChatMessage, ToolUse } from './schema.ts'
 
 type Metadata = Record<string, unknown>
 
-/** What the request that started a run sent along. */
+/** The metadata of the request that started a run. */
 export function requestMetadata({ input }: Pick<RunRecord, 'input'>): Metadata {
   return input.messages.findLast(({ role }) => role === 'user')?.metadata ?? {}
 }
 
-/** All that a run said, as the one message it is here. */
+/** Everything a run said, as one message. */
 export function answerMessage(answer: RunAnswer, timestamp: number, metadata: Metadata): ChatMessage {
   return {
     role: 'assistant',
@@ -28,7 +28,7 @@ function toolUse({ name, arguments: args, result, error, durationMs }: AnswerToo
   return error === null ? { ...call, result: result === null ? null : resultValue(result) } : { ...call, error }
 }
 
-/** `metadataOf` has what each run's request sent along. */
+/** `metadataOf` holds the request metadata of each run. */
 export function historyMessages(
   messages: readonly StoredMessage[],
   metadataOf: ReadonlyMap<string, Metadata>,
@@ -53,7 +53,7 @@ export function historyMessages(
   })
 }
 
-/** Without its result where that is on another page. */
+/** Without its result if that is on another page. */
 function storedUse(name: string, args: string, calledAt: number, result: StoredMessage | undefined): ToolUse {
   const call = {
     tool_name: name,
@@ -65,13 +65,13 @@ function storedUse(name: string, args: string, calledAt: number, result: StoredM
   return { ...call, result: result === undefined ? null : resultValue(textOf(result.content)) }
 }
 
-/** Clients of this family refuse an empty message. */
+/** Clients of these routes refuse an empty message. */
 const spoken = (content: string, metadata: Metadata): Pick<ChatMessage, 'content' | 'metadata'> =>
   content === '' ? { content: ' ', metadata: { ...metadata, empty: true } } : { content, metadata }
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 
-/** What a tool gave as the JSON value that it is. What is no JSON stays a text, as does what nobody could read as a value. */
+/** A tool's result as a JSON value. It stays text if it is not JSON, or too large or deep to be read as a value. */
 export function resultValue(text: string): unknown {
   if (!MAY_BE_JSON.test(text)) return text
   let value: unknown
@@ -80,7 +80,7 @@ export function resultValue(text: string): unknown {
   } catch {
     return text
   }
-  // A number with more digits than one can hold would come out as another.
+  // A number with too many digits would change its value.
   if (typeof value === 'number' && !(Number.isSafeInteger(value) || isFraction(value))) return text
   return jsonProblem(value) === null ? value : text
 }

@@ -17,9 +17,9 @@ export function decodeThreadChat(body: unknown): ThreadChat {
   return { message, threadId: thread_id ?? null, stream: stream ?? true, metadata: metadata ?? null }
 }
 
-export interface ClientResult {
+interface ClientResult {
   executionId: string
-  /** What the model is told. */
+  /** The text for the model. */
   content: string
   isError: boolean
   durationMs: number
@@ -39,7 +39,7 @@ export function decodeToolResult(body: unknown): ClientResult {
 function parse<T>(schema: z.ZodType<T>, body: unknown, what: string): T {
   const parsed = validate(schema, body)
   if (parsed.success) return parsed.data
-  throw new ServerError('invalid_request', `The body is no valid ${what}.`, {
+  throw new ServerError('invalid_request', `The body is not a valid ${what}.`, {
     problems: inputProblems(parsed.issues),
   })
 }

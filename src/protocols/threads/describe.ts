@@ -1,4 +1,4 @@
-// What the routes of this family take and answer, for the document.
+// What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
 import type { RouteDescription } from '../../http/route-description.ts'
@@ -26,13 +26,13 @@ const question = {
   metadata: { page: 'start' },
 }
 const message = { role: 'assistant', content: 'Hello.', timestamp, tool_calls: null, metadata: { page: 'start' } }
-const params = { id: z.string().describe('UUID, ULID, or the name its client gave it.') }
+const params = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
 const knownErrors = ['malformed_id', 'session_not_found', 'session_expired'] as const
 
 export const describePost: RouteDescription = {
   tag,
   description:
-    'Sends a message. The answer is a stream of events (`data:` and `id:`, no `event:` line), the last of which is `message_complete` or `error`; with `stream: false` it is one object. Tools of the type `client` in the agent’s file are run by the client: each `tool_execution_request` is answered at `POST /tool_result` while the stream stays open. Without `thread_id` a new thread begins. `metadata` is merged key by key into the thread’s.',
+    'Sends a message. The answer is a stream of events (`data:` and `id:`, no `event:` line); the last event is `message_complete` or `error`. With `stream: false` the answer is one object. The client runs the tools of type `client` from the agent’s file: it answers each `tool_execution_request` at `POST /tool_result` while the stream stays open. Without `thread_id` a new thread begins. `metadata` is merged key by key into the metadata of the thread.',
   headers: startHeaderSchemas,
   body: {
     schema: ThreadChatSchema,
@@ -61,7 +61,7 @@ export const describePost: RouteDescription = {
         },
       },
     },
-    204: { description: 'With `Last-Event-ID`: the reader has seen the last event of the run.' },
+    204: { description: 'With `Last-Event-ID`: the run has no further events.' },
   },
   errors: [...startErrors, 'session_expired', ...runErrors],
 }
@@ -74,7 +74,7 @@ export const describeList: RouteDescription = {
     before: z
       .string()
       .optional()
-      .describe('The `thread_id` of the last thread of the page before, or the `before` of its Link header.'),
+      .describe('The `thread_id` of the last thread of the previous page, or `before` from its Link header.'),
   },
   responses: {
     200: {
@@ -97,7 +97,7 @@ export const describeThread: RouteDescription = {
   params,
   query: {
     limit: z.int().min(1).max(1_000).default(1_000),
-    before: z.string().optional().describe('Only messages before this one; comes in the Link header.'),
+    before: z.string().optional().describe('Only messages before this one; the Link header contains it.'),
   },
   responses: {
     200: {
@@ -122,16 +122,16 @@ export const describeThread: RouteDescription = {
 
 export const describeRemove: RouteDescription = {
   tag,
-  description: 'Stops what runs and deletes the thread with all that it holds.',
+  description: 'Stops the active run and deletes the thread with everything in it.',
   params,
-  responses: { 204: { description: 'It is gone.' } },
+  responses: { 204: { description: 'The thread is deleted.' } },
   errors: ['malformed_id', 'session_not_found'],
 }
 
 export const describeToolResult: RouteDescription = {
   tag,
   description:
-    'The result of a `tool_execution_request`: either `result`, any JSON, or `error`; the other is left out or null. The stream that asked goes on with it. The first answer counts; after the tool’s timeout it is too late.',
+    'The result of a `tool_execution_request`: either `result` (any JSON) or `error`; the other is left out or null. The stream that asked continues with it. The first answer counts. After the timeout of the tool it is too late.',
   body: {
     schema: ToolResultSchema,
     examples: {

@@ -1,5 +1,5 @@
-// The events of a piece of work (a run, and those that went on from it) -> the events of this family. It keeps what the last one
-// needs: the whole answer.
+// Encodes the events of a chain (a run and the runs that continued it) as the events of these routes. It collects the whole answer,
+// which the last event contains.
 
 import type { Fact } from '../../domain/entry.ts'
 import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
@@ -24,24 +24,24 @@ import { answerMessage, isoTime, requestMetadata, resultValue } from './chat-mes
 import { errorKind } from './error-type.ts'
 import type { ThreadEvent } from './schema.ts'
 
-/** The session's id as its client knows it. */
+/** The id of the session that its client knows. */
 export const threadIdOf = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
 
 export interface ThreadEncoder extends AnswerEncoder {
   encodeFact(fact: Fact): { data: string }[]
-  /** What is known of the calls that a run leaves to the client; before its end is encoded. */
+  /** Takes the calls that a run leaves to the client, before the end of the run is encoded. */
   takeCalls(calls: readonly ClientCall[]): void
-  /** Results of the client that came while a run was at work: no event tells them. */
+  /** Takes client results that arrived while a run was active: no event reports them. */
   takeResults(results: readonly ToolResult[]): void
-  /** The calls that were left to the client, by their id. */
+  /** The calls of the client, by id. */
   readonly clientCalls: ReadonlyMap<string, ClientCall>
-  /** All that was said and done; null before the end of a run. */
+  /** The whole answer; null before the end of a run. */
   answer(): RunAnswer | null
 }
 
 const reads: ReadonlySet<RunEventType> = new Set<RunEventType>([...foldedTypes, 'STEP_STARTED', 'SUBAGENT_STARTED'])
 
-/** `run` is the first one of the work. */
+/** `run` is the first run of the chain. */
 export function createThreadEncoder(session: SessionRecord, run: RunRecord): ThreadEncoder {
   const threadId = threadIdOf(session)
   const fold = createRunFold()
@@ -54,19 +54,19 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
 
   const shared = (timestamp: number) => ({ thread_id: threadId, timestamp: isoTime(timestamp) })
 
-  // One of these is made per token: all but the text and the time is the same, and many come in one millisecond.
+  // There is one per token. Everything but the text and the time is made once, and many tokens share a millisecond.
   const tokenStart = `{"event":"token","thread_id":${JSON.stringify(threadId)},"timestamp":"`
   let spoken = { at: Number.NaN, time: '' }
 
   function token({ messageId, delta, timestamp = 0 }: RunEventOf<'TEXT_MESSAGE_CONTENT'>): string {
-    // The tokens, put together, are the content of the message that completes them.
+    // All tokens together equal the content of the final message.
     const gap = speaking === null || speaking === messageId ? '' : BETWEEN_MESSAGES
     speaking = messageId
     if (spoken.at !== timestamp) spoken = { at: timestamp, time: isoTime(timestamp) }
     return `${tokenStart}${spoken.time}","token":${JSON.stringify(gap + delta)}}`
   }
 
-  /** Only when it runs here: a call that the client runs or a person has to allow has not started. */
+  /** Only for a call that runs on the server. A call for the client, or one that waits for approval, has not started. */
   function toolStart(toolCallId: string, timestamp: number): ThreadEvent[] {
     const call = calls.get(toolCallId)
     if (call === undefined || call.started) return []
@@ -91,9 +91,9 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
 
   function toolResult(event: RunEventOf<'TOOL_CALL_RESULT'>): ThreadEvent[] {
     const { toolCallId, content, timestamp = 0 } = event
-    // The client gave none: this is what the model is told in its place.
+    // The client sent no result: the model gets this text instead.
     if (open.has(toolCallId)) return complete([toolCallId], timestamp, textOf(content))
-    // One that was refused before it could start.
+    // Also for a call that was refused before it started.
     return [...toolStart(toolCallId, timestamp), toolEnd(event)]
   }
 
@@ -142,7 +142,7 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
     const message = answerMessage(answer, timestamp, requestMetadata(run))
     const end = { event: 'message_complete' as const, ...shared(timestamp), message }
     if (answer.outcome !== 'waiting') return [end]
-    // What a person decides takes its time; the client can do its part meanwhile.
+    // A decision takes time. The client can run its tools meanwhile.
     const requests = request([...known.keys()], timestamp)
     return [...requests, { ...end, status: 'waiting', run_id: runId, approval_ids: answer.approvalIds }]
   }
@@ -158,7 +158,7 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
         )
       }
       case 'STEP_STARTED':
-        // The model goes on only when nothing is open: what is left came while the run was at work.
+        // The model continues only when nothing is open, so these results arrived while the run was active.
         return complete([...open], timestamp)
       case 'TOOL_CALL_START':
         calls.set(event.toolCallId, { name: event.toolCallName, args: '', endedAt: timestamp, started: false })
@@ -171,7 +171,7 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
       case 'TOOL_CALL_END': {
         const call = calls.get(event.toolCallId)
         if (call !== undefined) call.endedAt = timestamp
-        // Arguments that stopped half-way are no call.
+        // A call whose arguments broke off was never made.
         if (isBrokenOff(event.metadata)) calls.delete(event.toolCallId)
         return []
       }

@@ -1,7 +1,7 @@
 import type { ErrorShape } from '../../http/problem.ts'
 import { problemShapeWith, type StatusOverrides } from '../shared/answer/answer-failure.ts'
 
-/** To this family every failure inside a run is 500. */
+/** These routes answer 500 for every failure of a run. */
 const statuses: StatusOverrides = {
   model_unreachable: 500,
   model_rate_limited: 500,
@@ -20,7 +20,7 @@ const statuses: StatusOverrides = {
 
 const plain = problemShapeWith(statuses)
 
-/** A problem that says its detail two more times, where the clients of this family look for it. */
+/** A problem that repeats its detail as `error` and `message`, where the clients of these routes look for it. */
 export const threadErrorShape: ErrorShape = (problem) => {
   const shaped = plain(problem)
   const own = typeof shaped.body === 'object' ? shaped.body : {}

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import { isErrorCode } from '../shared/answer/answer-failure.ts'
 import type { ErrorType } from './schema.ts'
 
-export interface ErrorKind {
+interface ErrorKind {
   type: ErrorType
   /** The same request may succeed later. */
   recoverable: boolean

@@ -1,5 +1,5 @@
-// A piece of work as this family sees it: a run, and the runs that went on where it waited for tools of the client. To the
-// engine each wait ends a run; here it is one stream, which also keeps the time that the client has.
+// A chain: a run, and the runs that continued it after client tools. For the engine each wait for the client ends a run. Here the
+// chain is one stream, which also enforces the time limit of the client.
 
 import { type Clock, sleep } from '../../domain/clock.ts'
 import type { Entry } from '../../domain/entry.ts'
@@ -16,25 +16,25 @@ export interface ChainDeps {
   clock: Clock
 }
 
-/** The runs of one piece of work up to the one that a reader is at, the first one first. */
+/** The runs of a chain in order, up to the run that a reader is at. */
 export type RunChain = readonly [RunRecord, ...RunRecord[]]
 
 export interface ChainPlace {
   chain: RunChain
   /** The last entry that the reader has seen. */
   after: number
-  /** The calls that were left to the client where that was the end of a run; none: the reader is inside of a run. */
+  /** The calls for the client, if the reader is at the end of a run. Empty if the reader is inside a run. */
   left: readonly string[]
 }
 
-/** Where a run begins that was just taken, or was there already. */
+/** The start of a new or known run. */
 export const startOfChain = (run: RunRecord): ChainPlace => ({
   chain: [run],
   after: beforeFirst(run),
   left: [],
 })
 
-/** Where a reader goes on that has seen `after`, an entry of this run. Null: it has seen all. */
+/** Where a reader continues that has seen `after`, an entry of this run. Null if it has seen everything. */
 export async function placeInChain(
   { engine }: ChainDeps,
   run: RunRecord,
@@ -50,7 +50,7 @@ export async function placeInChain(
   return { chain, after, left }
 }
 
-/** The run that this one goes on from; null for one that began with a word of its own. */
+/** The run that this one continues; null for a run that began with a user message. */
 async function parentOf(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<RunRecord | null> {
   const { parentRunId, input, sessionId } = run
   if (parentRunId === null || input.messages.some(({ role }) => role === 'user')) return null
@@ -58,16 +58,15 @@ async function parentOf(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<R
   return parent === null || parent.createdAt > run.createdAt || parent.id === run.id ? null : parent
 }
 
-/** The run whose request began the work of this one. */
+/** The first run of the chain. */
 export async function firstRun(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<RunRecord> {
   const parent = await parentOf(engine, run)
   return parent === null ? run : firstRun(engine, parent)
 }
 
 /**
- * The entries of the work behind `place`, then live, over all waits for the client, to the end of the run that ends it. While
- * it is read, a call that the client does not answer in time is ended. Throws `cancelled` when a waiting run was stopped or
- * given up, `shutting_down` when the server stops first.
+ * The entries of the chain after `place`, then live, to the end of its last run. While it is read, it ends calls that the client does
+ * not answer in time. Throws `cancelled` if a waiting run was stopped or given up, and `shutting_down` if the server stops first.
  */
 export async function* followChain(
   { engine, clock }: ChainDeps,
@@ -81,13 +80,13 @@ export async function* followChain(
   const timers = new Map<string, () => void>()
   let current = run.id
   let seen = after
-  /** The calls that the current run left to the client. */
+  /** The calls that the current run leaves to the client. */
   let pending = left
   let waits = left.length > 0
 
   async function expire(id: string): Promise<void> {
     try {
-      // As it is now: meanwhile it may wait for another run.
+      // Read again: it may belong to another run by now.
       const call = await engine.waits.clientCall(owner, id)
       if (call.status === 'pending') await engine.waits.expire(call)
     } catch (error) {
@@ -105,7 +104,7 @@ export async function* followChain(
     }
   }
 
-  /** Whether a waiting run that was asked to stop has stopped: it may just have been answered. */
+  /** Whether a waiting run has stopped. It may just have been answered instead. */
   async function hasStopped(): Promise<boolean> {
     while (!signal.aborted) {
       try {
@@ -143,7 +142,7 @@ export async function* followChain(
         if (waits && isStart(entry)) {
           const start: RunEventOf<'RUN_STARTED'> = JSON.parse(entry.data)
           if (!wireIds.has(start.parentRunId ?? '') && !bringsResult(start, pending)) {
-            ending = stopped('The thread went on with another message before all tools of the client had answered.')
+            ending = stopped('A new message continued the thread before all client tools had answered.')
             break
           }
           wireIds.add(start.runId)
@@ -172,7 +171,7 @@ export async function* followChain(
     if (signal.aborted) return
     throw new ServerError(
       'shutting_down',
-      'The server is stopping. The run goes on after its restart: send the request again with the header Last-Event-ID.',
+      'The server is stopping. The run continues after its restart: send the request again with the header Last-Event-ID.',
       { details: { retry_after_seconds: 5 } },
     )
   } finally {
@@ -186,10 +185,10 @@ const isStart = ({ kind, data }: Entry): boolean => kind === 'event' && typeOfEv
 
 const isCancel = ({ kind, data }: Entry): boolean => kind === 'fact' && JSON.parse(data).fact === 'cancel_requested'
 
-/** A client of another door may have answered, and said what it likes about where its run comes from. */
+/** A client of another protocol may have answered, with any parentRunId. */
 const bringsResult = ({ input }: RunEventOf<'RUN_STARTED'>, callIds: readonly string[]): boolean =>
   input?.messages.some((message) => message.role === 'tool' && callIds.includes(message.toolCallId)) === true
 
-/** The calls that are left where this is the end of a run that waits for nothing but the client. */
+/** The calls for the client, if this entry ends a run that waits only for the client. */
 const clientWaits = ({ kind, data }: Entry): readonly string[] =>
   kind === 'event' && isTerminalText(data) ? waitsFor(JSON.parse(data)).clientCallIds : []

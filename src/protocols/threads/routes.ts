@@ -1,4 +1,4 @@
-// Chat and threads: a message in, a stream of tokens and tools out, and the history of a thread.
+// Chat and threads: take a message, answer with a stream of tokens and tool events, and show the history of a thread.
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
@@ -142,13 +142,13 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
     await reply.jsonPieces(200, body, nextLink(path, request.query, next))
   }
 
-  /** What the requests that led to these messages sent along; where a page begins inside of the work, its question is on another one. */
+  /** The request metadata of each run. If a page begins inside a chain, its user message is on another page. */
   async function metadataByRun(owner: string, messages: readonly StoredMessage[]) {
     const found = new Map<string, Record<string, unknown>>()
     let asked: Record<string, unknown> | null = null
     for (const { role, runId, metadata = {} } of messages) {
       if (role === 'user') asked = metadata
-      // A run that goes on after a tool of the client has no question of its own.
+      // A run that continues after a client tool has no user message.
       else asked ??= requestMetadata(await firstRun(engine, await engine.runs.get(owner, runId)))
       found.set(runId, asked)
     }
@@ -209,7 +209,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       method: 'DELETE',
       path: '/threads/:id',
       body: 'none',
-      summary: 'Delete a thread and all that it holds',
+      summary: 'Delete a thread and everything in it',
       describe: describeRemove,
       handle: inOwnShape(remove),
     },
@@ -218,7 +218,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       method: 'POST',
       path: '/tool_result',
       body: 'message',
-      summary: 'The result of a tool that ran at the client',
+      summary: 'Send the result of a client tool',
       describe: describeToolResult,
       handle: inOwnShape(toolResult),
     },

@@ -2,44 +2,44 @@ import { z } from 'zod'
 import { MessageSchema } from '../shared/request/message-limits.ts'
 
 export const MAX_METADATA_BYTES = 16 * 1024
-/** All requests of a thread add to its metadata; together they stay below this. */
+/** Every request can add to the metadata of its thread, up to this limit. */
 export const MAX_THREAD_METADATA_BYTES = 4 * MAX_METADATA_BYTES
 
 const MetadataSchema = z.record(z.string(), z.unknown())
 
-/** Some clients send `null` for what they leave out. */
+/** Some clients send `null` for fields they leave out. */
 export const ThreadChatSchema = z.strictObject({
   message: MessageSchema,
   thread_id: z.string().nullish(),
-  stream: z.boolean().nullish().describe('True unless it is false.'),
+  stream: z.boolean().nullish().describe('Default: true.'),
   metadata: MetadataSchema.refine(
     (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
     `The metadata has at most ${MAX_METADATA_BYTES} bytes of JSON.`,
   ).nullish(),
 })
 
-/** Exactly one of `result` and `error`; clients send `null` for the one they do not mean. */
+/** Exactly one of `result` and `error`. Clients send `null` for the other. */
 export const ToolResultSchema = z
   .strictObject({
     execution_id: z.uuid('Send the execution_id of a tool_execution_request: a UUID.'),
-    result: z.unknown().optional().describe('What the tool gave. Null counts as left out.'),
-    error: z.string().nullish().describe('Why it failed. Null counts as left out.'),
+    result: z.unknown().optional().describe('The result of the tool. Null counts as left out.'),
+    error: z.string().nullish().describe('Why the tool failed. Null counts as left out.'),
     execution_time_ms: z.number().min(0),
   })
   .refine(
     ({ result, error }) => (result == null) !== (error == null),
-    'Send either result or error; null counts as left out. A tool that gives nothing has the result "".',
+    'Send either result or error; null counts as left out. Send "" as the result of a tool that returns nothing.',
   )
 
 const time = z.iso.datetime({ precision: 3 })
 const milliseconds = z.int().min(0)
 const args = z.record(z.string(), z.unknown())
 
-export const ToolUseSchema = z.union([
+const ToolUseSchema = z.union([
   z.strictObject({
     tool_name: z.string(),
     arguments: args,
-    result: z.unknown().describe('The JSON value; a text where it is no JSON. Null while there is none.'),
+    result: z.unknown().describe('A JSON value, or text if the result is not JSON. Null while there is no result.'),
     execution_time_ms: milliseconds.nullable(),
   }),
   z.strictObject({
@@ -50,12 +50,12 @@ export const ToolUseSchema = z.union([
   }),
 ])
 
-export const ChatMessageSchema = z.strictObject({
+const ChatMessageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'system', 'tool']),
   content: z.string().describe('An empty answer is " " with `metadata.empty`.'),
   timestamp: time,
   tool_calls: z.array(ToolUseSchema).nullable(),
-  metadata: MetadataSchema.describe("The request's."),
+  metadata: MetadataSchema.describe('Metadata of the request.'),
 })
 
 export const ThreadAnswerSchema = z.strictObject({ thread_id: z.string(), message: ChatMessageSchema })
@@ -67,16 +67,7 @@ export const WaitingSchema = z.strictObject({ status: z.literal('waiting'), ...w
 const shared = { thread_id: z.string(), timestamp: time }
 const call = { ...shared, tool_call_id: z.string(), tool_name: z.string() }
 
-export const errorTypes = [
-  'validation',
-  'timeout',
-  'llm',
-  'tool',
-  'limit',
-  'cancelled',
-  'shutdown',
-  'internal',
-] as const
+const errorTypes = ['validation', 'timeout', 'llm', 'tool', 'limit', 'cancelled', 'shutdown', 'internal'] as const
 
 /** One event of the stream. */
 export const ThreadEventSchema = z.discriminatedUnion('event', [
@@ -85,19 +76,19 @@ export const ThreadEventSchema = z.discriminatedUnion('event', [
   z.strictObject({
     event: z.literal('tool_end'),
     ...call,
-    result: z.unknown().describe('The JSON value; a text where it is no JSON. Null beside `error`.'),
+    result: z.unknown().describe('A JSON value, or text if the result is not JSON. Null beside `error`.'),
     error: z.string().optional(),
     execution_time_ms: milliseconds,
   }),
   z
     .strictObject({ event: z.literal('tool_execution_request'), execution_id: z.uuid(), ...call, arguments: args })
-    .describe('Run this tool and send what it gives to POST /tool_result.'),
+    .describe('Run this tool and send its result to POST /tool_result.'),
   z.strictObject({
     event: z.literal('tool_execution_complete'),
     execution_id: z.uuid(),
     ...shared,
     tool_call_id: z.string(),
-    error: z.string().optional().describe('What the model is told when no result came in time.'),
+    error: z.string().optional().describe('The text for the model if no result came in time.'),
   }),
   z.strictObject({
     event: z.literal('message_complete'),

@@ -10,10 +10,10 @@ import { PingSchema } from './ping.ts'
 
 export const describeInvocation: RouteDescription = {
   tag: 'AgentCore',
-  description: `As \`POST /\`. The header \`${SESSION_HEADER}\` names the session, whatever the body's \`threadId\` says; the events repeat the \`threadId\` of the body. A client with several conversations uses one runtime session for each.`,
+  description: `Like \`POST /\`. The header \`${SESSION_HEADER}\` names the session and overrides the \`threadId\` of the body; the events repeat the \`threadId\` of the body. A client with several conversations uses one runtime session for each.`,
   headers: {
     ...startHeaderSchemas,
-    [SESSION_HEADER]: z.string().min(1).max(128).optional().meta({ description: 'The session.' }),
+    [SESSION_HEADER]: z.string().min(1).max(128).optional().meta({ description: 'Id of the session.' }),
   },
   body: {
     schema: RunAgentInputSchema,
@@ -30,7 +30,7 @@ export const describeInvocation: RouteDescription = {
       description: 'AG-UI events.',
       content: { 'text/event-stream': { schema: EventSchema } },
     },
-    204: { description: 'The reader of `Last-Event-ID` has seen all of the run.' },
+    204: { description: 'With `Last-Event-ID`: the run has no further events.' },
   },
   errors: [...startErrors, 'file_too_large', 'too_many_files'],
 }
@@ -39,7 +39,7 @@ export const describePing: RouteDescription = {
   tag: 'AgentCore',
   responses: {
     200: {
-      description: 'It lives.',
+      description: 'The server is alive.',
       content: {
         'application/json': {
           schema: PingSchema,

@@ -7,11 +7,11 @@ export const PingSchema = z.object({
   time_of_last_update: z.int().meta({ description: 'When the status last changed, in seconds since 1970.' }),
 })
 
-export type Ping = z.infer<typeof PingSchema>
+type Ping = z.infer<typeof PingSchema>
 
 /**
- * What the platform is told. It stops a machine that has been `Healthy` for long, so work that came and went between two
- * pings counts as a change, too.
+ * The answer to the platform. It stops a machine that has been `Healthy` for a long time, so a run that began and ended between
+ * two pings also counts as a change.
  */
 export function createPing(engine: Pick<Engine, 'stats'>, clock: Pick<Clock, 'now'>): () => Ping {
   let seen = look()

@@ -1,4 +1,4 @@
-// The runtime contract of Amazon Bedrock AgentCore for AG-UI agents: the same image runs there.
+// The contract that Amazon Bedrock AgentCore has for AG-UI agents, so that the same image runs there.
 
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { type RunInputDeps, runInput } from '../wire/run-input.ts'
@@ -21,7 +21,7 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
       body: 'files',
       door: 'ag-ui',
       role: 'user',
-      summary: 'Run the default agent as the AgentCore runtime does: an AG-UI RunAgentInput in, a stream of events out',
+      summary: 'AgentCore: run the default agent. Takes an AG-UI RunAgentInput, answers with a stream of events',
       describe: describeInvocation,
       handle: invoke,
     },
@@ -31,9 +31,9 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
       body: 'none',
       door: 'ag-ui',
       role: 'public',
-      // A server that drains is still busy, and must not be taken for a dead one.
+      // A draining server still works. The platform must not take it for dead.
       anytime: true,
-      summary: 'Whether the server lives, and whether it works',
+      summary: 'AgentCore: whether the server is alive, and whether it is busy',
       describe: describePing,
       handle: async (_request, reply) => reply.json(200, ping()),
     },

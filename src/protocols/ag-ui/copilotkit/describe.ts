@@ -1,4 +1,4 @@
-// What the routes of this family take and answer, for the document.
+// What these routes take and answer, for the OpenAPI document.
 
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
@@ -9,7 +9,7 @@ import { startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { CallSchema, StopSchema } from './schema.ts'
 
 const tag = 'CopilotKit'
-const params = { name: z.string().describe('The name of the agent; `default` is the default one.') }
+const params = { name: z.string().describe('Name of the agent; `default` is the default agent.') }
 const errors = [...startErrors, 'file_too_large', 'too_many_files', 'forbidden'] as const
 
 const RuntimeInfoSchema = z
@@ -53,7 +53,7 @@ export const describeInfo: RouteDescription = { tag, responses: { 200: infoAnswe
 
 export const describeRun: RouteDescription = {
   tag,
-  description: 'As AG-UI’s `POST /agents/{name}`.',
+  description: 'Like `POST /agents/{name}` of AG-UI.',
   params,
   headers: startHeaderSchemas,
   body: runInputBody,
@@ -63,7 +63,7 @@ export const describeRun: RouteDescription = {
 
 export const describeConnect: RouteDescription = {
   tag,
-  description: 'Starts nothing: shows the thread, then its active run from the beginning until it ends.',
+  description: 'Starts no run. Shows the thread, then its active run from its beginning to its end.',
   params,
   body: runInputBody,
   responses: { 200: eventStream('The thread, then the events of its active run.') },
@@ -71,7 +71,7 @@ export const describeConnect: RouteDescription = {
 }
 
 const stopAnswer: ResponseDescription = {
-  description: 'Whether there was something to stop.',
+  description: 'Whether a run was stopped.',
   content: {
     'application/json': {
       schema: StopAnswerSchema,
@@ -82,7 +82,7 @@ const stopAnswer: ResponseDescription = {
 
 export const describeStop: RouteDescription = {
   tag,
-  description: 'Without `runId` it stops whichever run is active.',
+  description: 'Without `runId` it stops the active run.',
   params: { ...params, threadId: z.string() },
   body: { schema: StopSchema.optional(), examples: { 'one run': { runId: 'run-1' } } },
   responses: { 200: stopAnswer },
@@ -105,12 +105,12 @@ const ThreadSchema = z
 
 export const describeThreads: RouteDescription = {
   tag,
-  description: 'Newest first. Threads that were begun at other doors are among them.',
+  description: 'Newest first. The list includes threads that other protocols began.',
   query: {
-    agentId: z.string().optional().describe('Only threads with this agent; `default` is the default one.'),
-    limit: z.string().optional().describe('1 to 200; 50 when left out.'),
-    cursor: z.string().optional().describe('The `nextCursor` of the page before.'),
-    includeArchived: z.string().optional().describe('Changes nothing: no thread is archived.'),
+    agentId: z.string().optional().describe('Only threads of this agent; `default` is the default agent.'),
+    limit: z.string().optional().describe('1 to 200; default 50.'),
+    cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
+    includeArchived: z.string().optional().describe('Has no effect, because threads are never archived.'),
   },
   responses: {
     200: {
@@ -128,7 +128,7 @@ export const describeThreads: RouteDescription = {
 
 export const describeSingle: RouteDescription = {
   tag,
-  description: 'The answer is that of the route which the method names.',
+  description: 'Answers like the route of that method.',
   headers: startHeaderSchemas,
   body: {
     schema: CallSchema.meta({ id: 'CopilotKitCall' }),

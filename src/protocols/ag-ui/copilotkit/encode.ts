@@ -5,7 +5,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import { capabilitiesOf } from '../wire/capabilities.ts'
 
-/** What CopilotKit's client is told about a stop request. */
+/** The answer to a stop request. */
 export type StopAnswer =
   | { stopped: true; interrupt: { type: 'RUN_ERROR'; message: string; code: string } }
   | { stopped: false; message: string }
@@ -23,7 +23,7 @@ export const notStopped = (threadId: string, runId: string | null): StopAnswer =
       : `Run '${runId}' is not the active run for thread '${threadId}'.`,
 })
 
-/** The name CopilotKit's components use when they are told none. */
+/** The agent that CopilotKit's components ask for by default. */
 const DEFAULT_AGENT = 'default'
 
 /** What CopilotKit's client reads from `/info` (`RuntimeInfo` of `@copilotkit/shared` 1.75). */
@@ -50,7 +50,7 @@ export function runtimeInfo({ agents }: Pick<Engine, 'agents'>, version: string)
   const named = [[DEFAULT_AGENT, agents.get(null)] as const, ...agents.list.map((one) => [one.name, one] as const)]
   return {
     version,
-    // A later entry of the same name wins: an agent that is called `default` is that one.
+    // A later entry with the same name wins, so an agent named `default` comes first.
     agents: Object.fromEntries(
       named.map(([name, one]) => [
         name,
@@ -72,7 +72,10 @@ export function agentNamed({ agents }: Pick<Engine, 'agents'>, name: string): st
   return name === DEFAULT_AGENT && !agents.list.some((one) => one.name === name) ? null : name
 }
 
-/** Reads a run for such a reader. The stored outcome stays `cancelled`. */
+/**
+ * Shows a stopped run as finished, as CopilotKit's own runtime does for readers of AG-UI 0.x: 0.x has no word for a stopped run, and
+ * CopilotKit would show a RUN_ERROR as a failure to the person who has just pressed stop. The stored outcome stays `cancelled`.
+ */
 export const stopAsFinish =
   (follow: Runs['follow']): Runs['follow'] =>
   (target, signal) =>

@@ -4,7 +4,7 @@ export const StopSchema = z.strictObject({ runId: z.string().min(1).optional() }
 
 const agentId = z.string().min(1)
 
-/** What CopilotKit posts to the runtime's own URL when it uses one endpoint for everything. */
+/** What CopilotKit posts to the runtime's URL when it uses a single endpoint. */
 export const CallSchema = z.discriminatedUnion('method', [
   z.object({ method: z.literal('info') }),
   z.object({ method: z.literal('agent/run'), params: z.object({ agentId }), body: z.unknown() }),

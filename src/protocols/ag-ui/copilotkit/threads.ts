@@ -9,7 +9,7 @@ import { listSessions } from '../../shared/request/list-sessions.ts'
 import { decodePage, type Page, queryProblem } from '../../shared/request/page.ts'
 import { agentNamed } from './encode.ts'
 
-export interface ThreadList {
+interface ThreadList {
   threads: Thread[]
   nextCursor: string | null
 }
@@ -27,10 +27,10 @@ interface Thread {
 }
 
 const LIMITS = { max: 200, fallback: 50 }
-/** Sessions of other agents are passed over; a list of many others ends early and has a cursor. */
+/** Sessions of other agents are skipped. After this many pages the list ends early, with a cursor. */
 const MOST_PAGES = 20
 
-/** A page of the caller's threads with the agent, newest first. Throws `agent_not_found` and `invalid_request`. */
+/** A page of the caller's threads, newest first. Throws `agent_not_found` and `invalid_request`. */
 export async function listThreads(
   engine: Pick<Engine, 'agents' | 'sessions'>,
   { principal: { owner }, query }: Pick<Request, 'principal' | 'query'>,
@@ -44,7 +44,7 @@ export async function listThreads(
     const page: Page = { limit: limit - threads.length, ...(cursor === null ? {} : { before: cursor }) }
     const { sessions, next } = await listSessions(engine, { owner }, page).catch((error: unknown) => {
       if (!(error instanceof ServerError) || error.code !== 'invalid_request') throw error
-      throw queryProblem({ pointer: 'cursor', detail: 'Send the nextCursor of the page before.' })
+      throw queryProblem({ pointer: 'cursor', detail: 'Send the nextCursor of the previous page.' })
     })
     for (const session of sessions) {
       if (agent === null || session.agent === agent) threads.push(threadOf(session, agentId ?? session.agent))
@@ -59,7 +59,7 @@ function threadOf({ id, alias, owner, createdAt, lastActivity }: SessionRecord, 
   const used = isoTime(lastActivity)
   return {
     id: alias ?? id,
-    // CopilotKit's cloud has organizations. Here a thread belongs to its owner alone.
+    // Organizations exist only in CopilotKit's cloud.
     organizationId: '',
     agentId,
     createdById: owner,

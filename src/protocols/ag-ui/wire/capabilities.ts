@@ -4,7 +4,7 @@ import type { Engine } from '../../../engine/engine.ts'
 
 type Tools = Awaited<ReturnType<Engine['agents']['tools']>>
 
-/** What an agent of this server can do, in AG-UI's shape. Only what works today says so. `tools`: listed where they are known. */
+/** What an agent can do, as AG-UI describes it. Claims only what works today. `tools` are listed if they are known. */
 export function capabilitiesOf(agent: AgentDefinition, version: string, tools?: Tools): AgentCapabilities {
   return {
     identity: { name: agent.name, type: 'quarterdeck', description: agent.description, version },
@@ -13,7 +13,7 @@ export function capabilitiesOf(agent: AgentDefinition, version: string, tools?: 
     output: { structuredOutput: agent.responseFormat !== null },
     state: { snapshots: true, deltas: true, memory: false, persistentState: true },
     multiAgent: { supported: agent.tools.some(({ type }) => type === 'agent') },
-    // Without the setting it depends on the model, which we do not claim to know.
+    // Without the setting it depends on the model, and we do not know the model.
     ...(agent.model.reasoning === undefined ? {} : { reasoning: { supported: true, streaming: true } }),
     multimodal: { input: { image: true, audio: false, video: false, pdf: true, file: true } },
     execution: {
@@ -25,7 +25,7 @@ export function capabilitiesOf(agent: AgentDefinition, version: string, tools?: 
   }
 }
 
-/** What the page is to run is not the agent's own. */
+/** Client tools are left out: they belong to the page, not to the agent. */
 const itemsOf = (tools: Tools) =>
   tools.flatMap(({ name, description, parameters, location }) =>
     location === 'client' ? [] : [{ name, description, parameters }],

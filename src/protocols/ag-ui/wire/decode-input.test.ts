@@ -255,7 +255,7 @@ describe('decoding a RunAgentInput', () => {
     const { shared, warnings } = decodeRunAgentInput(body({ tools }))
 
     expect(shared.clientTools.map(({ name }) => name)).toEqual(['paint'])
-    expect(warnings).toEqual(['a name of a tool has 1 to 64 letters, digits, _ and - at /tools/1'])
+    expect(warnings).toEqual(['the name of a tool has 1 to 64 letters, digits, _ and - at /tools/1'])
   })
 
   test('refuses another major version before anything else happens', () => {

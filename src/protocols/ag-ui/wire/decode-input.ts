@@ -1,5 +1,5 @@
-// RunAgentInput as a client sent it -> what a run needs of it. Pure. Tolerant as AG-UI asks: what we do not know is left out
-// with a warning, a `null` counts as absent, and only a known field with a wrong value is an error.
+// Decodes a RunAgentInput. Pure. It is lenient, as AG-UI asks: unknown parts are left out with a warning, `null` counts as absent,
+// and only a known field with a wrong value is an error.
 
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { type InputProblem, ServerError } from '../../../domain/errors.ts'
@@ -21,7 +21,7 @@ export interface AgUiInput {
   parentRunId?: string
   reader: Reader
   messages: InputMessage[]
-  /** What the run takes over as it is. */
+  /** Fields that the run takes unchanged. */
   shared: Pick<RunInput, 'context' | 'clientTools' | 'clientAnswers' | 'forwardedProps' | 'state'>
   /** Answers to interrupts. */
   answers: Answer[]
@@ -29,7 +29,7 @@ export interface AgUiInput {
   warnings: readonly string[]
 }
 
-/** All of an input but its messages, which are judged one by one. */
+/** An input without its messages, which are checked one by one. */
 const EnvelopeSchema = RunAgentInputSchema.omit({ messages: true })
 const KNOWN_FIELDS = RunAgentInputSchema.shape
 const LISTS = ['tools', 'context', 'resume'] as const
@@ -52,7 +52,7 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
 
   const { threadId, runId, parentRunId, protocolVersion, state, tools, context, forwardedProps, resume } = parsed.data
   for (const [field, id] of Object.entries({ threadId, runId, parentRunId })) checkId(id, `/${field}`)
-  // Only these are stored under their ids; what else a client shows may be called as it likes.
+  // Only these messages are stored under their ids. Other messages may have any id.
   for (const { id, role, index } of messages) {
     if (role === 'user' || role === 'tool') checkId(id, `/messages/${index}/id`)
   }
@@ -80,14 +80,14 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
   }
 }
 
-// AG-UI reads an absent state as {}, and its clients send {} before they have heard of any state: a second tab must not wipe
-// what the first one built.
+// AG-UI reads an absent state as {}, and its clients send {} before they know the state. A second tab must not erase the state of
+// the first one.
 function isNothing(state: unknown): boolean {
   if (state === undefined) return true
   return isRecord(state) && Object.keys(state).length === 0
 }
 
-/** Of what a client may fill as it likes and the run keeps. */
+/** Texts that are as long as a file, in fields that no schema describes and the run stores. */
 const longTextsIn = (input: { state?: unknown; forwardedProps?: unknown; resume?: unknown }): InputProblem[] =>
   (['state', 'forwardedProps', 'resume'] as const).flatMap((field) => longTextProblems(input[field], [field]))
 
@@ -96,7 +96,7 @@ function checkState(state: unknown): void {
   if (problem === null) return
   throw new ServerError(
     'body_too_large',
-    `The state is too large. ${problem} Keep what is large elsewhere and refer to it.`,
+    `The state is too large. ${problem} Store large data elsewhere and refer to it.`,
     {
       details: { max_bytes: jsonLimits.bytes },
       problems: [{ pointer: '/state', detail: problem }],
@@ -112,7 +112,7 @@ function checkId(id: string | undefined, pointer: string): void {
   })
 }
 
-/** Without the others: there can be 100,000, and to copy and validate them all takes long. */
+/** There can be 100,000 other fields, and copying and checking them all takes long. */
 function knownFields(body: Record<string, unknown>): Record<string, unknown> {
   const known = Object.keys(KNOWN_FIELDS).filter((key) => Object.hasOwn(body, key) && body[key] !== null)
   return Object.fromEntries(known.map((key) => [key, body[key]]))
@@ -126,4 +126,4 @@ function warnUnknownFields(body: Record<string, unknown>, warnings: Warnings): v
 }
 
 const invalid = (problems: InputProblem[]): ServerError =>
-  new ServerError('invalid_request', 'The body is no valid RunAgentInput.', { problems })
+  new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems })

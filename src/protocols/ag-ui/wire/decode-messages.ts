@@ -19,7 +19,7 @@ import { validate } from '../../shared/request/validate.ts'
 import { decodeFilePart, type FilePart } from './decode-part.ts'
 import { dropNulls, dropNullsEach, type Warnings } from './lenient-input.ts'
 
-/** `index` is the place in the input, for messages about it. */
+/** `index` is the position in the input, for error messages. */
 export type InputMessage = { id: string; index: number } & (
   | { role: 'user'; content: Content; metadata?: Record<string, unknown> }
   | { role: 'tool'; content: Content; toolCallId: string; error?: string; metadata?: Record<string, unknown> }
@@ -27,12 +27,12 @@ export type InputMessage = { id: string; index: number } & (
   | { role: 'assistant' | 'reasoning' | 'activity' }
 )
 
-/** Files are what the client sent: content, an address, or an id. */
+/** A file is what the client sent: content, an address, or an id. */
 export type SentPart = Extract<ContentPart, { type: 'text' }> | FilePart
 
 type Content = string | SentPart[]
 
-/** Characters of one message at this door. */
+/** Maximum length of one message. */
 export const MAX_MESSAGE_CHARS = 100_000
 
 const schemas = {
@@ -47,7 +47,7 @@ const schemas = {
 
 type Role = keyof typeof schemas
 
-/** Of the others an input only tells that they are there. */
+/** Whether the content of a message is read. Of other messages only the id and the role matter. */
 const isRead: Record<Role, boolean> = {
   user: true,
   tool: true,
@@ -60,7 +60,7 @@ const isRead: Record<Role, boolean> = {
 
 const isRole = (role: string): role is Role => Object.hasOwn(schemas, role)
 
-/** Adds to `problems` what makes the input malformed, to `warnings` what is merely left out. */
+/** Adds errors to `problems`, and parts that are left out to `warnings`. */
 export function decodeMessages(sent: unknown, problems: InputProblem[], warnings: Warnings): InputMessage[] {
   if (!Array.isArray(sent)) {
     problems.push({ pointer: '/messages', detail: 'Send an array; [] asks for the history of a known thread.' })
@@ -127,13 +127,13 @@ function wordsOf(content: Content): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
-/** Without what counts as absent, in the message and in its tool calls. */
+/** Drops nulls from the message and from its tool calls. */
 function present(value: Record<string, unknown>): Record<string, unknown> {
   const message = dropNulls(value)
   return message.toolCalls === undefined ? message : { ...message, toolCalls: dropNullsEach(message.toolCalls) }
 }
 
-/** A tool that failed may have nothing to say but why. */
+/** A failed tool may have an error and no content. */
 const withContent = (message: Record<string, unknown>): Record<string, unknown> =>
   message.role === 'tool' && message.content === undefined && typeof message.error === 'string'
     ? { ...message, content: '' }
@@ -150,7 +150,7 @@ function pick(message: Parsed, index: number, files: Files): InputMessage {
       const error = message.error === undefined ? {} : { error: message.error }
       const { toolCallId } = message
       const given = usable(message.content, files)
-      // The model is shown the content alone.
+      // The model sees only the content.
       const content = wordsOf(given).trim() === '' ? (message.error ?? given) : given
       return { id, index, role, toolCallId, content, ...error, ...metadataOf(message) }
     }
@@ -167,7 +167,7 @@ function pick(message: Parsed, index: number, files: Files): InputMessage {
 const metadataOf = ({ metadata }: { metadata?: unknown }): { metadata?: Record<string, unknown> } =>
   isRecord(metadata) ? { metadata } : {}
 
-// Undescribed members of a part are not stored.
+// Unknown members of a part are not stored.
 function usable(content: Extract<Parsed, { role: 'user' | 'tool' }>['content'], files: Files): Content {
   if (typeof content === 'string') return content
   return content.flatMap((part, i): SentPart[] => {
@@ -178,8 +178,8 @@ function usable(content: Extract<Parsed, { role: 'user' | 'tool' }>['content'], 
 }
 
 /**
- * Leaves out the content parts that cannot be used. A run never fails for one of those, so they are not even judged; `kept` says
- * which place each remaining part had. A tool's result is text alone.
+ * Leaves out content parts that cannot be used. A run never fails because of such a part, so it is not even checked. `kept` holds
+ * the original position of each remaining part. The result of a tool is text only.
  */
 function withUsableParts(
   message: Record<string, unknown>,
@@ -205,13 +205,13 @@ function withUsableParts(
   return { message: { ...message, content: dropNullsEach(parts) }, kept, files }
 }
 
-/** By their places among the parts that are left. */
+/** Files by their position among the remaining parts. */
 type Files = ReadonlyMap<number, FilePart>
 
-/** For a file that has been judged, and whose content a schema need not see. */
+/** Takes the place of a file that is already decoded, so that the schema does not look at its content. */
 const STAND_IN = { type: 'document', source: { type: 'file', value: 'sent' } }
 
-/** What an agent once said may be as long as a file, where nobody reads it. */
+/** A message that is not read may hold texts as long as a file. */
 function withShortTexts(message: Record<string, unknown>): Record<string, unknown> {
   for (const key in message) {
     if (message[key] instanceof LongText) {

@@ -1,12 +1,12 @@
-// The content parts of a user's message that are no text. Pure. A run never fails for a part it cannot use, so there is a reason
-// in place of an error.
+// Decodes the content parts of a user message that are not text. Pure. A run never fails because of a part, so a part that cannot
+// be used gives a reason instead of an error.
 
 import { isRecord } from '../../../domain/is-record.ts'
 import { LongText } from '../../../http/body/long-text.ts'
 import { type Base64, parseDataUrl } from '../../shared/request/sent-file.ts'
 import { dropNulls } from './lenient-input.ts'
 
-/** As AG-UI has it, but for content that is not in memory. */
+/** As in AG-UI, except that the content may not be in memory. */
 export interface FilePart {
   type: 'image' | 'document'
   source:
@@ -16,7 +16,7 @@ export interface FilePart {
   metadata?: { filename: string }
 }
 
-/** A part with a `data` or a `file` source and, where the client says it, a name; otherwise why it is of no use. */
+/** The decoded part, or the reason why it cannot be used. */
 export function decodeFilePart(sent: Record<string, unknown>): FilePart | string {
   const part = dropNulls(sent)
   switch (part.type) {
@@ -60,7 +60,7 @@ function decodeSource(source: Record<string, unknown>): Source | string {
   }
 }
 
-/** Of 0.x: the content beside the type, in one of three ways. */
+/** The form of 0.x: data, id or url stand beside the type. */
 function binarySource({ data, id, url, mimeType }: Record<string, unknown>): Source | string {
   const [content, reference, address] = [contentIn(data), textIn(id), contentIn(url)]
   if (content !== null) return dataSource(content, textIn(mimeType))
@@ -68,13 +68,13 @@ function binarySource({ data, id, url, mimeType }: Record<string, unknown>): Sou
   return reference === null ? 'without content' : { type: 'file', value: reference }
 }
 
-// Some clients write the whole data: URL of the browser where the base64 alone is meant.
+// Some clients send a whole data: URL where AG-UI expects base64.
 function dataSource(value: string | LongText, mimeType: string | null): Source {
   const inUrl = parseDataUrl(value)
   return { type: 'data', value: inUrl?.base64 ?? value, mimeType: mimeType ?? inUrl?.mimeType ?? '' }
 }
 
-/** A data: URL brings its content along. Whether any other is fetched is a setting. */
+/** A data: URL contains the file. A setting decides whether other URLs are fetched. */
 function urlSource(value: string | LongText, mimeType: string | null): Source | string {
   if (parseDataUrl(value) !== null) return dataSource(value, mimeType)
   if (typeof value !== 'string') return 'with an address that is none'

@@ -29,15 +29,15 @@ test('what is null counts as left out', () => {
 })
 
 test('a reason and the number of answers are bounded', () => {
-  expect(() => decide({ approved: false, reason: 'x'.repeat(2_001) })).toThrow('no valid RunAgentInput')
+  expect(() => decide({ approved: false, reason: 'x'.repeat(2_001) })).toThrow('not a valid RunAgentInput')
   const many = Array.from({ length: 201 }, () => ({ interruptId: 'i', status: 'cancelled' as const }))
-  expect(() => decodeResume(many)).toThrow('no valid RunAgentInput')
+  expect(() => decodeResume(many)).toThrow('not a valid RunAgentInput')
   expect(decodeResume(many.slice(1))).toHaveLength(200)
 })
 
 test.each([[undefined], ['yes'], [1], [{}], [{ approved: 'true' }], [{ approved: true, editedArgs: 'x' }]])(
   '%j is no clear answer',
   (payload) => {
-    expect(() => decide(payload)).toThrow('no valid RunAgentInput')
+    expect(() => decide(payload)).toThrow('not a valid RunAgentInput')
   },
 )

@@ -1,4 +1,4 @@
-// `resume` of a RunAgentInput -> decisions. Pure. Only a clear yes is a yes.
+// Decodes `resume` of a RunAgentInput into decisions. Pure. Only `true` approves.
 
 import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -6,7 +6,7 @@ import { isRecord } from '../../../domain/is-record.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
 import { dropNulls } from './lenient-input.ts'
 
-export interface ResumeEntry {
+interface ResumeEntry {
   interruptId: string
   status: 'resolved' | 'cancelled'
   payload?: unknown
@@ -44,4 +44,4 @@ function decisionIn({ status, payload }: ResumeEntry, pointer: string): Decision
 }
 
 const invalid = (pointer: string, detail: string): ServerError =>
-  new ServerError('invalid_request', 'The body is no valid RunAgentInput.', { problems: [{ pointer, detail }] })
+  new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems: [{ pointer, detail }] })

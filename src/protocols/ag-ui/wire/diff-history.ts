@@ -1,5 +1,5 @@
-// A client sends the history it shows; the server keeps its own. Message ids are the keys: what we have is not taken again,
-// what we lack is taken only where a client may say it. Pure.
+// Compares the history that a client sends with the stored one, by message ids. Stored messages are not taken again. New messages
+// are taken only if a client may send them. Pure.
 
 import { ServerError } from '../../../domain/errors.ts'
 import type { MessageMark } from '../../../domain/message.ts'
@@ -11,23 +11,23 @@ import type { InputMessage, SentPart } from './decode-messages.ts'
 import { createWarnings } from './lenient-input.ts'
 
 export interface KnownHistory {
-  /** Those of the sent messages that the session has. */
+  /** The sent messages that are already stored. */
   messages: ReadonlyMap<string, MessageMark>
   /** Tool calls that wait for a result from the client. */
   openCalls: ReadonlySet<string>
-  /** The `editPoint`, if there is a user message behind it: the one that the client has edited. */
+  /** The `editPoint`, if a user message follows it: the message that the client has edited. */
   editedAfter: string | null
 }
 
-/** One whose files are not kept yet. */
+/** A message whose files are not stored yet. */
 export type SentMessage = Omit<NewMessage, 'content'> & { content: string | SentPart[] }
 
 export type SentInput = Omit<RunInput, 'messages'> & { messages: SentMessage[] }
 
 export type HistoryDiff =
-  /** Something to do: new messages, in a branch of their own if one is edited, or another answer to an old one. */
+  /** There are new messages (in a new branch if one was edited), or an old message wants another answer. */
   | { kind: 'run'; input: SentInput; warnings: readonly string[] }
-  /** Nothing new was said: the client wants to see what we have. */
+  /** There is nothing new: the client wants to see the thread. */
   | { kind: 'hydrate'; warnings: readonly string[] }
 
 /** Throws `invalid_request` for a text in new metadata that is as long as a file, and `body_too_large` for too many new messages. */
@@ -44,7 +44,7 @@ export function diffHistory(sent: AgUiInput, known: KnownHistory): HistoryDiff {
         messages.push(newMessage(message))
         break
       case 'tool':
-        // An edit leaves the branch in which the call was made.
+        // An edit leaves the branch that made the call.
         if (known.editedAfter === null && known.openCalls.has(message.toolCallId)) messages.push(newMessage(message))
         else warnings.add('ignored a result of no open tool call', ['messages', message.index])
         break
@@ -57,7 +57,7 @@ export function diffHistory(sent: AgUiInput, known: KnownHistory): HistoryDiff {
         break
       case 'reasoning':
       case 'activity':
-        // What a client shows beside the conversation; never part of it.
+        // Not part of the conversation.
         break
     }
   }
@@ -73,9 +73,8 @@ export function diffHistory(sent: AgUiInput, known: KnownHistory): HistoryDiff {
 }
 
 /**
- * The user message that the history ends at. It is one of ours, so its answer is wanted anew. A message of a branch that
- * was itself superseded cannot be branched from: its reader is shown where the conversation is now. Nor can what a sub-agent
- * was asked: that is inside of another message's answer.
+ * The stored user message at the end of the history: the client wants another answer to it. Null for a message in a superseded
+ * branch, whose reader is shown the current conversation, and for a message to a sub-agent, which is part of another answer.
  */
 function branchPoint(messages: readonly InputMessage[], known: ReadonlyMap<string, MessageMark>): string | null {
   const last = lastSaid(messages)
@@ -85,9 +84,8 @@ function branchPoint(messages: readonly InputMessage[], known: ReadonlyMap<strin
 }
 
 /**
- * Where the part of the history that we know ends, if a new user message ends the history; null: there is no such part. `known`
- * is in our order: a client may show what was said at the same time in another.
- * A client that is still in a branch which was left edits nothing: its message goes to where the conversation is now.
+ * The last stored message of a history that ends with a new user message; null if there is none. `known` is in the stored order,
+ * which can differ from the client's. A client in a superseded branch edits nothing: its message continues the current conversation.
  */
 export function editPoint(messages: readonly InputMessage[], known: readonly MessageMark[]): string | null {
   const marks = new Map(known.map((message) => [message.id, message]))
@@ -105,5 +103,5 @@ function newMessage(message: Extract<InputMessage, { role: 'user' | 'tool' }>): 
   const { index, ...rest } = message
   const problems = longTextProblems(rest.metadata, ['messages', index, 'metadata'])
   if (problems.length === 0) return rest
-  throw new ServerError('invalid_request', 'The body is no valid RunAgentInput.', { problems })
+  throw new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems })
 }

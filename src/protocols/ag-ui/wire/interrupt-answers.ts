@@ -7,14 +7,14 @@ import type { InputWarning } from './stream-warnings.ts'
 
 export interface SessionAnswers {
   answers: Answer[]
-  /** About those that were passed over, for whoever sent them. */
+  /** Warnings to the client about answers that were ignored. */
   warnings: InputWarning[]
 }
 
 /**
- * The answers that mean something in this session. AG-UI asks that one to an interrupt that nobody knows is passed over, not
- * refused. One that came too late attaches to what went on, unless its client goes on talking (`talks`): that counts more.
- * Throws `approval_not_found` for an interrupt of another thread, whoever that belongs to: an answer is given where it was asked.
+ * The answers that apply to this session. An answer to an unknown interrupt is ignored, not refused, as AG-UI asks. A late answer
+ * attaches to the run that continued, unless the client also sends a new message (`talks`), which counts more. Throws
+ * `approval_not_found` for an interrupt of another thread, whoever owns it.
  */
 export async function answersForSession(
   approvals: Pick<Approvals, 'get'>,
@@ -24,23 +24,23 @@ export async function answersForSession(
 ): Promise<SessionAnswers> {
   const answers: Answer[] = []
   const warnings: InputWarning[] = []
-  const passOver = (code: InputWarning['code'], waitId: string, why: string) => {
+  const ignore = (code: InputWarning['code'], waitId: string, why: string) => {
     const interruptId = waitId.slice(0, 64)
-    const message = `The answer to the interrupt ${JSON.stringify(interruptId)} was passed over: ${why}`
+    const message = `The answer to the interrupt ${JSON.stringify(interruptId)} was ignored: ${why}`
     if (warnings.length < MAX_WARNINGS) warnings.push({ code, message, interruptId })
   }
   for (const answer of given) {
     const approval = await approvals.get(SEES_ALL, answer.waitId).catch(noneThere)
-    if (approval === null) passOver('unknown_interrupt', answer.waitId, 'there is none of that id.')
+    if (approval === null) ignore('unknown_interrupt', answer.waitId, 'there is no interrupt with this id.')
     else if (approval.sessionId !== session?.id) throw notHere(answer.waitId)
     else if (talks && approval.status !== 'pending') {
-      passOver('answered_interrupt', answer.waitId, 'it has been answered, and your message counts more.')
+      ignore('answered_interrupt', answer.waitId, 'it has already been answered, and your new message counts more.')
     } else answers.push(answer)
   }
   return { answers, warnings }
 }
 
-/** To tell what nobody knows from what is somebody else's. What is found is told to nobody whose session it is not in. */
+/** Tells an unknown interrupt from one in another session. Nothing about the other session is sent to the client. */
 const SEES_ALL = { user: '', role: 'operator' } as const
 const MAX_WARNINGS = 10
 
@@ -52,7 +52,7 @@ function noneThere(error: unknown): Approval | null {
   throw error
 }
 
-/** The engine judges a decision as such; this door's client wrote it inside of `resume`, and is told where. */
+/** The engine points into the decision. Our client wrote the decision inside `resume`, so the pointers must point there. */
 export function withResumePointers(error: unknown, given: readonly Answer[]): unknown {
   if (!(error instanceof ServerError) || error.problems.length === 0) return error
   const index = given.findIndex(({ waitId }) => waitId === error.details.approval_id)

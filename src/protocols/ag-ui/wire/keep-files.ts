@@ -11,15 +11,15 @@ import type { SentPart } from './decode-messages.ts'
 import type { FilePart } from './decode-part.ts'
 import type { SentMessage } from './diff-history.ts'
 
-export interface KeptFiles {
-  /** With `file` sources in place of `data`. */
+interface KeptFiles {
+  /** With `file` sources instead of `data`. */
   messages: NewMessage[]
   files: FileRecord[]
   /** What was left out, for the log. */
   warnings: string[]
 }
 
-/** What makes a part unusable. A run goes on without it; its size alone is refused. */
+/** Errors that only skip a part: the run continues without it. A file that is too large is refused. */
 const skipped: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_request',
   'unsupported_media_type',
@@ -29,7 +29,7 @@ const skipped: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 const MAX_WARNINGS = 10
 
-/** Keeps the files of messages that are new. Throws `too_many_files`, `file_too_large`, `too_many_uploads` and what the disk fails with. */
+/** Stores the files of new messages. Throws `too_many_files`, `file_too_large`, `too_many_uploads`, and errors of the disk. */
 export async function keepFiles(
   attachments: Pick<Attachments, 'take'>,
   owner: string,
@@ -78,7 +78,7 @@ function sentFile({ source, metadata }: FilePart): SentFile {
   const pointer = jsonPointer(['messages'])
   if (source.type === 'file') return { pointer, fileId: source.value }
   const name = metadata?.filename ?? null
-  // A snapshot brought it, and the client sends it again with a message that was edited.
+  // The client got this address in a snapshot, and sends it again with an edited message.
   const own = source.type === 'url' ? fileIdIn(source.value) : null
   if (own !== null) return { pointer, fileId: own }
   if (source.type === 'url') return { pointer, url: source.value, name, mimeType: source.mimeType ?? null }

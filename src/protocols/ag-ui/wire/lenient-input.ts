@@ -1,12 +1,12 @@
-// Some clients (.NET's among them) send `null` for fields they leave out, so `null` counts as absent. Only members of AG-UI's
-// own objects are meant: inside state, metadata and other data of the application a null is a value.
+// Lenient decoding. Some clients (.NET, for example) send `null` for fields they leave out, so `null` counts as absent in AG-UI's own
+// objects. Inside state, metadata and other data of the application a null is a value. What is left out becomes a warning.
 
 import { isRecord } from '../../../domain/is-record.ts'
 import { jsonPointer } from '../../shared/request/input-problems.ts'
 
 type Fields = Record<string, unknown>
 
-/** The same object when it holds no null, which is nearly always. */
+/** Returns the same object if it holds no null, which is nearly always. */
 export function dropNulls(object: Fields): Fields {
   for (const key in object) {
     if (object[key] === null) return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
@@ -14,15 +14,15 @@ export function dropNulls(object: Fields): Fields {
   return object
 }
 
-/** `dropNulls` for each object of a list; anything else is left for the schema to validate. */
+/** `dropNulls` for each object of a list. The schema checks everything else. */
 export function dropNullsEach(list: unknown): unknown {
   return Array.isArray(list) ? list.map((item) => (isRecord(item) ? dropNulls(item) : item)) : list
 }
 
-/** What a tolerant reader left out. Bounded: a hostile body must not fill the log. */
+/** What was left out, for the log. Limited, so that a hostile body cannot fill the log. */
 export interface Warnings {
   readonly list: readonly string[]
-  /** No more are taken. */
+  /** The limit is reached. */
   readonly isFull: boolean
   add(what: string, path: readonly PropertyKey[]): void
 }

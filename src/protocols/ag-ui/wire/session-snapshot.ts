@@ -5,26 +5,26 @@ import type { Engine } from '../../../engine/engine.ts'
 import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../../../engine/run/messages-snapshot.ts'
 import type { Reply } from '../../../http/route.ts'
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   timestamp: number
-  /** Waited for before much is read. */
+  /** Waits for memory before a large read. */
   makeRoom: Reply['makeRoom']
-  /** Where the reader finds a file. */
+  /** The address of a file for this reader. */
   fileUrl: (fileId: string) => string
-  /** Leaves out what the reader is told otherwise. */
+  /** Leaves out messages that the reader gets in another way. */
   omit?: (message: StoredMessage) => boolean
 }
 
-export interface SessionSnapshot {
+interface SessionSnapshot {
   event: Snapshot
-  /** It has been sent. */
+  /** Call it when the event is sent. */
   leaveRoom: () => void
 }
 
 const PAGE = 200
 const PAGE_CHARS = 64 * 1024
 
-/** What a session has said so far, as far as it fits. */
+/** The newest messages of a session, as many as fit. */
 export async function sessionSnapshot(
   store: Pick<Engine['messages'], 'page'>,
   session: SessionRecord,
@@ -35,12 +35,12 @@ export async function sessionSnapshot(
   let page: StoredMessage[]
   let leaveRoom: (() => void) | null = null
   do {
-    // The event, and its text.
+    // Twice: for the event, and for its text.
     if (chars >= PAGE_CHARS) leaveRoom ??= await makeRoom(2 * SNAPSHOT_LIMIT)
     page = await store.page(session.id, PAGE, pages[0]?.[0]?.id, PAGE_CHARS, true)
     pages.unshift(page)
     for (const message of shownMessages(page)) chars += charsOf(message)
-    // More text than that fits in no snapshot, so that nothing older needs to be read.
+    // Nothing older fits into a snapshot.
   } while (page.length > 0 && chars <= SNAPSHOT_LIMIT)
   const messages = shownMessages(pages.flat()).filter((message) => !omit(message))
   const total = page.length > 0 ? session.messageCount : messages.length
@@ -48,7 +48,7 @@ export async function sessionSnapshot(
   return { event: withFileUrls(event, fileUrl), leaveRoom: leaveRoom ?? (() => {}) }
 }
 
-/** About what it takes in the snapshot. Calls and activities can be longer than all that was said. */
+/** The approximate size in the snapshot. Calls and activities can be longer than the text. */
 function charsOf({ content, toolCalls, activity, metadata, encryptedValue = '' }: StoredMessage): number {
   const objects = [toolCalls, activity, metadata].filter((object) => object !== undefined)
   return textOf(content).length + encryptedValue.length + (objects.length === 0 ? 0 : JSON.stringify(objects).length)
@@ -56,7 +56,7 @@ function charsOf({ content, toolCalls, activity, metadata, encryptedValue = '' }
 
 type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
 
-/** No client shows a `file` source, and 0.x rejects the whole snapshot for one. */
+/** Clients cannot show a `file` source, and 0.x rejects the whole snapshot because of one. */
 export const withFileUrls = (snapshot: Snapshot, fileUrl: SnapshotOptions['fileUrl']): Snapshot => ({
   ...snapshot,
   messages: snapshot.messages.map((message) => messageWithUrls(message, fileUrl)),

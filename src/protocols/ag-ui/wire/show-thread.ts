@@ -1,4 +1,4 @@
-// A thread as it is now, for a client that comes back: what was said, what it waits for, and the run that is under way, live.
+// Shows the current thread to a client that comes back: its messages, what it waits for, and the active run, live.
 
 import type { Entry } from '../../../domain/entry.ts'
 import { AG_UI_VERSION, type RunEvent, type RunEventOf } from '../../../domain/event.ts'
@@ -17,7 +17,7 @@ import { sessionSnapshot, withFileUrls } from './session-snapshot.ts'
 import { behindFirst } from './stream-warnings.ts'
 import { type Outcome, waitingOutcome, withWaitingCalls } from './waiting-calls.ts'
 
-/** More than can be queued and be cancelled there, so that the last one that was at work is among them. */
+/** More runs than can be queued and cancelled, so that the last run that executed is among them. */
 const LATEST = 20
 
 export interface ShowThreadDeps extends StreamDeps {
@@ -29,7 +29,7 @@ export interface ShowThreadDeps extends StreamDeps {
 export interface ThreadRequest {
   request: Request
   reply: Reply
-  /** As the client wrote them. */
+  /** The client's own ids. */
   threadId: string
   runId: string
   reads: Reader
@@ -39,7 +39,7 @@ export interface ThreadRequest {
   follow?: Runs['follow']
 }
 
-/** A thread that nobody has begun. `messages`: what is said of them, where anything can be. */
+/** Shows a thread that does not exist yet. `messages` is the content of the snapshot; null sends no snapshot. */
 export async function showUnknownThread(
   { clock }: Pick<ShowThreadDeps, 'clock'>,
   { request, reply, threadId, runId, reads, warnings = [] }: ThreadRequest,
@@ -55,9 +55,9 @@ export async function showUnknownThread(
 }
 
 /**
- * Where nothing runs, a run that only shows what is there, with the outcome that the session waits for. Else the active run:
- * its start, the thread as a snapshot, and all its events until it ends; then the runs that were queued behind it. Whoever reads
- * this reads those runs.
+ * If no run is active, sends a run that only shows the thread; its outcome says what the session waits for. Otherwise sends the
+ * active run (its start, the thread as a snapshot, and all its events), then the runs that were queued behind it. The client counts
+ * as a reader of these runs.
  */
 export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, session: SessionRecord): Promise<void> {
   const { engine, clock } = deps
@@ -66,7 +66,7 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   const makeRoom = (bytes: number) => reply.makeRoom(bytes)
   const fileUrl = (id: string) => deps.links.urlOf(request, session.owner, id)
   const outcome = await waitingOutcome(deps, session)
-  // Read last: what was answered meanwhile goes on, and is followed.
+  // Read last, so that a run that an answer has just continued is found.
   const active = await underWay(engine, session)
   if (active !== null) {
     const reader = await openEventStream(request, reply, reads)
@@ -103,14 +103,14 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
   const { session, threadId, reader, makeRoom, fileUrl } = followed
   let warnings = followed.warnings
 
-  /** Made when the run has begun: before that its messages are not in the thread yet. */
+  /** Called when the run has begun. Before that its messages are not in the thread. */
   async function tellThread(run: RunRecord): Promise<void> {
     const timestamp = clock.now()
     const now = (await engine.sessions.find(session.owner, session.id)) ?? session
     const omit = toldByItsEvents(run)
     const { event, leaveRoom } = await sessionSnapshot(engine.messages, now, { timestamp, makeRoom, fileUrl, omit })
     const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
-    // The stored one names the new messages, and a client would put them in front of the older ones that the snapshot brings.
+    // The stored RUN_STARTED holds the new messages, and a client would put them before the older messages of the snapshot.
     const started = {
       type: 'RUN_STARTED' as const,
       threadId,
@@ -135,7 +135,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
   }
 }
 
-/** A run that went on after a crash has a snapshot of its own. As it is stored, it would take away the files that this reader just got. */
+/** A run that continued after a crash has its own snapshot. As stored, it would remove the file addresses that this reader just got. */
 async function* withLinks(
   source: AsyncIterable<readonly Entry[]>,
   fileUrl: Followed['fileUrl'],
@@ -148,15 +148,15 @@ async function* withLinks(
 const isSnapshot = ({ kind, data }: Entry): boolean =>
   kind === 'event' && data.startsWith('{"type":"MESSAGES_SNAPSHOT"')
 
-/** The run that is at work or about to be. One that waits for a person is neither. */
+/** The active run, or the next queued one. A run that waits for a person does not count. */
 async function underWay(engine: Engine, { id }: SessionRecord): Promise<RunRecord | null> {
   const [run] = await engine.runs.open(id)
   return run === undefined || run.status === 'waiting' ? null : run
 }
 
 /**
- * What goes on where this run has ended; null when it has not: then its reader has been told why. A run that came and ended while
- * the reader was behind is the next as well: what it said is in no snapshot yet.
+ * The run that follows this one; null if this run has not ended, which the reader has been told. A run that began and ended while the
+ * reader lagged counts too, because the reader has not seen its messages.
  */
 async function nextOf(engine: Engine, session: SessionRecord, run: RunRecord): Promise<RunRecord | null> {
   const ended = await engine.runs.get(session.owner, run.id).catch(() => null)
@@ -164,11 +164,11 @@ async function nextOf(engine: Engine, session: SessionRecord, run: RunRecord): P
   return (await underWay(engine, session)) ?? lastAfter(engine, session, ended)
 }
 
-/** The last run that was at work after this one. Its snapshot has what was said in between. */
+/** The last run that executed after this one. Its snapshot has the messages in between. */
 async function lastAfter(engine: Engine, session: SessionRecord, { lastSeq }: RunRecord): Promise<RunRecord | null> {
   const end = lastSeq ?? Number.POSITIVE_INFINITY
   const later = (await engine.runs.list(session.id, LATEST)).filter(
-    // One that was cancelled in the queue has events, too, and said nothing.
+    // A run that was cancelled in the queue has events too, but no messages.
     ({ startedAt, firstSeq }) => startedAt !== null && firstSeq !== null && firstSeq > end,
   )
   const last = later.toSorted((a, b) => (b.firstSeq ?? 0) - (a.firstSeq ?? 0))[0]
@@ -176,27 +176,27 @@ async function lastAfter(engine: Engine, session: SessionRecord, { lastSeq }: Ru
 }
 
 /**
- * Messages of the active run come with its events. In the snapshot as well they would be doubled: a client appends what a
- * known message says again.
+ * The messages of the active run come with its events. In the snapshot they would appear twice, because a client appends to a message
+ * that it knows.
  */
 function toldByItsEvents(active: RunRecord): (message: StoredMessage) => boolean {
   const asked = new Set(active.input.messages.map(({ id }) => id))
   return ({ id, runId }) => runId === active.id && !asked.has(id)
 }
 
-export interface Hydration {
+interface Hydration {
   threadId: string
   runId: string
-  /** Undefined when the session has none. */
+  /** Undefined if the session has no state. */
   state: unknown
   snapshot: RunEventOf<'MESSAGES_SNAPSHOT'> | null
-  /** What the reader is told beside it. */
+  /** Warnings about the request. */
   warnings?: readonly RunEvent[]
   outcome: Outcome
   timestamp: number
 }
 
-/** A run that only shows what is there. It is made for one reader: not stored, without ids. */
+/** A run that only shows the thread. It is made for one reader: it is not stored, and its events have no ids. */
 export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hydration): RunEvent[] {
   const { state, snapshot, warnings = [], outcome } = hydration
   return [

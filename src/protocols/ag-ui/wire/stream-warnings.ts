@@ -1,5 +1,5 @@
-// What a reader is told of its own request beside the run: AG-UI has no word for a warning, so it is a CUSTOM event. Made for that
-// reader: no id, not stored.
+// Warnings to a client about its own request. AG-UI has no event for a warning, so it is a CUSTOM event. It is made for one reader: it
+// has no id and is not stored.
 
 import type { Entry } from '../../../domain/entry.ts'
 import type { RunEvent } from '../../../domain/event.ts'
@@ -16,8 +16,8 @@ export const warningEvents = (warnings: readonly InputWarning[], timestamp: numb
   warnings.map((value) => ({ type: 'CUSTOM', name: 'quarterdeck:warning', value: { ...value }, timestamp }))
 
 /**
- * The same entries, and `tell` is called right behind the run's first event: nothing may come before that, nothing after its last.
- * `replaced`: `tell` sends a first event of its own.
+ * Yields the same entries, and calls `tell` right after the first event of the run: nothing may come before the first event or after
+ * the last one. With `replaced`, `tell` sends its own first event.
  */
 export async function* behindFirst(
   source: AsyncIterable<readonly Entry[]>,

@@ -1,5 +1,5 @@
-// A call that waits to be approved, shown to a client that comes back. Some clients bind an interrupt to the message that the run's own
-// events have made, and know of none when the snapshot already ends with it: so this message comes as events, as it first did.
+// Shows a call that waits for approval to a client that comes back. Some clients bind an interrupt only to a message that came as
+// events, and ignore a message of the snapshot. So this message is sent as events, as it was the first time.
 
 import type { RunEvent, RunEventOf } from '../../../domain/event.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
@@ -11,8 +11,8 @@ type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
 type Message = Snapshot['messages'][number]
 
 /**
- * The snapshot up to the message whose call waits, then that message and its results as events. What has no events of its own or
- * would be doubled by them stays in the snapshot: a client keeps the thoughts that it knows, and appends to them.
+ * The snapshot up to the message whose call waits, then that message and its results as events. Messages that have no events, or that
+ * events would double, stay in the snapshot: a client appends to reasoning that it knows.
  */
 export function withWaitingCalls(snapshot: Snapshot, outcome: Outcome): RunEvent[] {
   const waiting = new Set(outcome.type === 'interrupt' ? outcome.interrupts.map(({ toolCallId }) => toolCallId) : [])
@@ -86,7 +86,7 @@ export type Outcome = NonNullable<RunEventOf<'RUN_FINISHED'>['outcome']>
 
 const MOST = 100
 
-/** What a session waits for, as the end of a run: a client that comes back must be able to show and answer it. */
+/** What a session waits for, as the outcome of a run, so that a client that comes back can show and answer it. */
 export async function waitingOutcome(
   { engine, approvals }: { engine: Pick<Engine, 'waits'>; approvals: Pick<Approvals, 'list'> },
   { id, owner }: SessionRecord,
@@ -94,7 +94,7 @@ export async function waitingOutcome(
   const query = { by: { user: owner, role: 'anyone' }, sessionId: id, status: 'pending', limit: MOST } as const
   const pending = await approvals.list(query)
   if (pending.length > 0) {
-    // As their run listed them: the oldest first.
+    // Oldest first, as their run listed them.
     return { type: 'interrupt', interrupts: pending.toReversed().map((approval) => interruptOf(approval, null)) }
   }
   const calls = await engine.waits.openClientCalls(id)

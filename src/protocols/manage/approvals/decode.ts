@@ -8,7 +8,7 @@ import { queryProblem } from '../../shared/request/page.ts'
 import { validate } from '../../shared/request/validate.ts'
 import { type Condition, DecisionSchema } from './schema.ts'
 
-/** More than the arguments of any tool, and few enough that each can be judged. */
+/** More than any tool has arguments, and few enough to check each one. */
 const MAX_CONDITIONS = 100
 
 /** Throws `invalid_request`. */
@@ -18,16 +18,16 @@ export function decodeDecision(body: unknown): Decision {
   }
   const parsed = validate(DecisionSchema, body)
   if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is no valid decision.', {
+    throw new ServerError('invalid_request', 'The body is not a valid decision.', {
       problems: inputProblems(parsed.issues),
     })
   }
   const { decision, digest, reason, arguments: edited, remember, grant } = parsed.data
   if (decision === 'reject' && (edited !== undefined || remember !== undefined)) {
-    throw problem('/decision', 'A rejected call has no arguments to edit and nothing to remember.')
+    throw problem('/decision', 'A rejection cannot edit arguments or be remembered.')
   }
   if (grant !== undefined && remember === undefined) {
-    throw problem('/grant', 'Say with `remember` where the grant holds: session or always.')
+    throw problem('/grant', 'Send `remember` too: session or always.')
   }
   const { where, seconds } = grant ?? {}
   return {
@@ -67,7 +67,7 @@ function condition(value: Condition): ArgumentCondition {
   return value
 }
 
-/** `?status=`: one state, or `all`; what waits when nothing is said. */
+/** `?status=`: one status, or `all`. Default: `pending`. Null means all. */
 export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus | null {
   const text = query.get('status') ?? 'pending'
   if (text === 'all') return null
@@ -77,4 +77,4 @@ export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus 
 }
 
 const problem = (pointer: string, detail: string): ServerError =>
-  new ServerError('invalid_request', 'The body is no valid decision.', { problems: [{ pointer, detail }] })
+  new ServerError('invalid_request', 'The body is not a valid decision.', { problems: [{ pointer, detail }] })

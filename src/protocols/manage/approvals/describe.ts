@@ -1,4 +1,4 @@
-// What the routes of this family take and answer, for the document.
+// What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/wait.ts'
@@ -7,7 +7,7 @@ import { ApprovalSchema, DecisionSchema, GrantSchema } from './schema.ts'
 
 const tag = 'Approvals'
 const approvalId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
-const params = { id: z.string().describe('Of the approval: a UUID or a ULID.') }
+const params = { id: z.string().describe('Id of the approval: a UUID or a ULID.') }
 
 const approval = {
   approval_id: approvalId,
@@ -45,19 +45,19 @@ const oneApproval = (description: string, example: object) => ({
 
 export const describeList: RouteDescription = {
   tag,
-  description: 'An operator sees all, anybody else those of their own sessions. Newest first.',
+  description: 'Newest first. An operator sees all approvals, others see those of their own sessions.',
   query: {
     status: z
       .enum([...approvalStatuses, 'all'])
       .optional()
-      .describe('`pending` when left out.'),
+      .describe('Default: `pending`.'),
     session_id: z.string().optional(),
-    limit: z.coerce.number().int().min(1).max(100).optional().describe('50 when left out.'),
-    before: z.string().optional().describe('`approval_id` of the last one of the page before.'),
+    limit: z.coerce.number().int().min(1).max(100).optional().describe('Default: 50.'),
+    before: z.string().optional().describe('`approval_id` of the last approval of the previous page.'),
   },
   responses: {
     200: {
-      description: 'What waits for a person.',
+      description: 'A page of approvals.',
       headers: { Link: 'The next page, if there is one.' },
       content: {
         'application/json': {
@@ -80,7 +80,7 @@ export const describeShow: RouteDescription = {
 export const describeDecide: RouteDescription = {
   tag,
   description:
-    'The first answer counts; a later one is told who decided what and when. An approved call runs at most once. What goes on runs by itself: `continuation_run_id`.',
+    'The first answer counts. A later answer is refused and told who decided what and when. An approved call runs at most once. The run continues by itself as `continuation_run_id`.',
   params,
   body: {
     schema: DecisionSchema.meta({ id: 'Decision' }),
@@ -96,7 +96,7 @@ export const describeDecide: RouteDescription = {
     },
   },
   responses: {
-    200: oneApproval('It is decided.', {
+    200: oneApproval('The decided approval.', {
       ...approval,
       status: 'approved',
       continuation_run_id: '0192f3a1-7b2c-7def-8abc-0123456789b0',
@@ -120,11 +120,11 @@ export const describeDecide: RouteDescription = {
 
 export const describeGrants: RouteDescription = {
   tag,
-  description: 'What is allowed without asking because somebody said so once.',
+  description: 'Calls that are allowed without asking, because an operator or owner said so.',
   query: { agent: z.string().optional(), session_id: z.string().optional() },
   responses: {
     200: {
-      description: 'Those that have not expired, oldest first.',
+      description: 'The grants that have not expired, oldest first.',
       content: {
         'application/json': {
           schema: z.strictObject({ grants: z.array(GrantSchema) }),
@@ -152,8 +152,8 @@ export const describeGrants: RouteDescription = {
 
 export const describeRevoke: RouteDescription = {
   tag,
-  description: 'The next call is asked about again.',
-  params: { id: z.string().describe('Of the grant.') },
-  responses: { 204: { description: 'It is revoked.' } },
+  description: 'The next such call asks again.',
+  params: { id: z.string().describe('Id of the grant.') },
+  responses: { 204: { description: 'The grant is revoked.' } },
   errors: ['grant_not_found', 'storage_full', 'storage_failed'],
 }

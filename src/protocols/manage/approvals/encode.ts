@@ -49,7 +49,7 @@ export function grantView(grant: Grant) {
   }
 }
 
-/** As it is written in a request. */
+/** In the form of a request. */
 function conditionView(condition: ArgumentCondition): unknown {
   if ('oneOf' in condition) return { one_of: condition.oneOf }
   if ('not' in condition) return { not: conditionView(condition.not) }

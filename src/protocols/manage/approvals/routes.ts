@@ -1,4 +1,4 @@
-// What waits for a person, and the answer; and the standing answers.
+// Approvals: list them and decide. Grants: list and revoke them.
 
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
@@ -20,7 +20,7 @@ export function createApprovalRoutes({
   engine: Pick<Engine, 'sessions'>
   approvals: Approvals
 }): Route[] {
-  /** An operator may name any session by its id; everybody else their own, by its name too. */
+  /** An operator may name any session by id. Others may name their own sessions, by id or name. */
   async function sessionIn(request: Request): Promise<string | null> {
     const reference = request.query.get('session_id')
     if (reference === null) return null
@@ -56,7 +56,7 @@ export function createApprovalRoutes({
   async function decide(request: Request, reply: Reply): Promise<void> {
     const by = standingOf(request.principal)
     const id = request.params.id ?? ''
-    // Before the body is read: it is not worth reading where there is nothing to decide.
+    // First, so that the body is not read if there is nothing to decide.
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
     const { approval, run } = await approvals.decide(
@@ -91,7 +91,7 @@ export function createApprovalRoutes({
       door: null,
       role: 'user',
       body: 'none',
-      summary: 'What waits for a person',
+      summary: 'List approvals',
       describe: describeList,
       handle: list,
     },
@@ -101,7 +101,7 @@ export function createApprovalRoutes({
       door: null,
       role: 'user',
       body: 'none',
-      summary: 'One approval',
+      summary: 'Show one approval',
       describe: describeShow,
       handle: show,
     },
@@ -109,10 +109,10 @@ export function createApprovalRoutes({
       method: 'POST',
       path: '/approvals/:id',
       door: null,
-      // Whose answer counts is the approval's to say. Without a token nobody's does.
+      // The approval says who may answer. Nobody may without a token.
       role: 'user',
       body: 'control',
-      summary: 'Approve or reject',
+      summary: 'Approve or reject a call',
       describe: describeDecide,
       handle: decide,
     },
@@ -122,7 +122,7 @@ export function createApprovalRoutes({
       door: null,
       role: 'operator',
       body: 'none',
-      summary: 'What is allowed without asking',
+      summary: 'List grants: calls that are allowed without asking',
       describe: describeGrants,
       handle: grants,
     },
@@ -132,7 +132,7 @@ export function createApprovalRoutes({
       door: null,
       role: 'operator',
       body: 'none',
-      summary: 'Take a grant back',
+      summary: 'Revoke a grant',
       describe: describeRevoke,
       handle: revoke,
     },
@@ -141,5 +141,5 @@ export function createApprovalRoutes({
 
 function notThere(error: unknown): never {
   if (!(error instanceof ServerError) || error.code !== 'approval_not_found') throw error
-  throw queryProblem({ pointer: 'before', detail: 'Send the approval_id of the last one of the page before.' })
+  throw queryProblem({ pointer: 'before', detail: 'Send the approval_id of the last approval of the previous page.' })
 }

@@ -39,19 +39,23 @@ export const DecisionSchema = z.strictObject({
     .string()
     .max(200)
     .optional()
-    .describe('`digest` of what was shown. Another than that of what is asked now is `approval_changed`.'),
+    .describe(
+      '`digest` of the approval that was shown. If the call has changed since, the answer is `approval_changed`.',
+    ),
   reason: z.string().max(2_000).optional(),
-  arguments: z.record(z.string(), z.unknown()).optional().describe('Replace the arguments of the call whole.'),
+  arguments: z.record(z.string(), z.unknown()).optional().describe('Replace all arguments of the call.'),
   remember: z
     .enum(['session', 'always'])
     .optional()
-    .describe('Allow calls like this one from now on: in this session (15 minutes), or in all (until it is revoked).'),
+    .describe(
+      'Allow similar calls from now on: in this session (15 minutes), or in all sessions (until the grant is revoked).',
+    ),
   grant: z
     .strictObject({
       where: z
         .record(z.string(), ConditionSchema)
         .optional()
-        .describe('What “like this one” means, by argument. Left out: all arguments are equal.'),
+        .describe('Which calls are similar, by argument. Default: all arguments are equal.'),
       seconds: z
         .number()
         .int()
@@ -59,10 +63,10 @@ export const DecisionSchema = z.strictObject({
         .max(MAX_SECONDS)
         .nullable()
         .optional()
-        .describe('null: until it is revoked.'),
+        .describe('null: until the grant is revoked.'),
     })
     .optional()
-    .describe('How far `remember` reaches.'),
+    .describe('The scope of `remember`.'),
 })
 
 const time = z.iso.datetime()
@@ -80,11 +84,13 @@ export const ApprovalSchema = z
     edited_arguments: z.record(z.string(), z.unknown()).nullable(),
     agent: z.string(),
     session_id: z.string(),
-    run_id: z.string().describe('The run that waits for it.'),
-    continuation_run_id: z.string().nullable().describe('The run that went on when it was answered.'),
+    run_id: z.string().describe('The run that waits for the decision.'),
+    continuation_run_id: z.string().nullable().describe('The run that continued after the decision.'),
     tool_call_id: z.string(),
     answerable_by: z.enum(['owner', 'operator']),
-    digest: z.string().describe('SHA-256 over the call, its arguments, the rules, and what the tool does.'),
+    digest: z
+      .string()
+      .describe('SHA-256 of the call, its arguments, the approval rules and the definition of the tool.'),
     policy_version: z.string(),
     before_hash: z.string().nullable(),
     after_hash: z.string().nullable(),

@@ -1,4 +1,4 @@
-// What the routes of this family take and answer, for the document.
+// What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
 import { fileLimits, fileTypes } from '../../../domain/file.ts'
@@ -9,7 +9,7 @@ const tag = 'Files'
 const FileSchema = z
   .strictObject({
     file_id: z.string(),
-    mime_type: z.enum(fileTypes).describe('What it is by its content.'),
+    mime_type: z.enum(fileTypes).describe('The type, determined from the content.'),
     bytes: z.int(),
     sha256: z.string(),
     name: z.string(),
@@ -19,7 +19,7 @@ const FileSchema = z
 export const describeUpload: RouteDescription = {
   tag,
   description:
-    'The id can be sent with a message at every door; the file then belongs to that session and goes with it. One that is not sent is removed after a day, unless the server is set otherwise; what one user may have of these is limited.',
+    'A message in any protocol can refer to the file by its id. The file then belongs to that session and is deleted with it. A file that is not sent in a message is removed after a day, unless the server is configured otherwise. The size of the unsent files of one user is limited.',
   form: {
     schema: z.strictObject({
       file: z
@@ -31,8 +31,8 @@ export const describeUpload: RouteDescription = {
   },
   responses: {
     201: {
-      description: 'What is kept: the file, or a list where several were sent.',
-      headers: { Location: 'Of the file, where one was sent.' },
+      description: 'The stored file, or a list if several were sent.',
+      headers: { Location: 'Address of the file, if one was sent.' },
       content: {
         'application/json': {
           schema: z.union([FileSchema, z.strictObject({ files: z.array(FileSchema) })]),
@@ -53,15 +53,15 @@ export const describeUpload: RouteDescription = {
 export const describeDownload: RouteDescription = {
   tag,
   description:
-    'For its owner alone: a file of somebody else is not found. An AG-UI snapshot has addresses with a `key` that open one file for an hour without a credential.',
-  params: { id: z.string().describe('The id of the file: UUID or ULID.') },
+    'Only for the owner; the files of others are not found. Addresses in an AG-UI snapshot contain a `key` that opens one file for an hour without a token.',
+  params: { id: z.string().describe('Id of the file: a UUID or a ULID.') },
   query: {
-    key: z.string().optional().describe('Of an address that the server made. Without it the credential counts.'),
+    key: z.string().optional().describe('The key from an address that the server made. Without it, send a token.'),
   },
   responses: {
     200: {
-      description: 'The bytes as they were sent.',
-      headers: { 'Content-Disposition': 'An attachment with the name of the file; a picture is inline.' },
+      description: 'The bytes that were uploaded.',
+      headers: { 'Content-Disposition': '`attachment` with the name of the file, or `inline` for an image.' },
       content: Object.fromEntries(fileTypes.map((type) => [type, { schema: z.string() }])),
     },
   },

@@ -9,8 +9,8 @@ export const fileView = ({ id, mimeType, bytes, sha256, name }: FileRecord) => (
 })
 
 /**
- * A header that makes browsers save the file under its name (RFC 6266), in plain letters for those that know no others. Pictures
- * may be shown: they cannot carry scripts.
+ * The Content-Disposition header (RFC 6266): browsers save the file under its name. Old browsers get a name in plain ASCII. Images may
+ * be shown, because they cannot contain scripts.
  */
 export function disposition({ name, mimeType }: Pick<FileRecord, 'name' | 'mimeType'>): string {
   const plain = name.replaceAll(/[^ !#$&-[\]-~]/g, '_')

@@ -1,4 +1,4 @@
-// Uploads that any door can refer to, and the way back to their bytes.
+// Upload files, which a message in any protocol can refer to, and download them again.
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { fileNotFound, ServerError } from '../../../domain/errors.ts'
@@ -28,7 +28,7 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
     }
     const [first, ...others] = kept
     if (first === undefined)
-      throw new ServerError('invalid_request', 'There is no file; send one in a part named "file".')
+      throw new ServerError('invalid_request', 'The form has no file. Send one in a part named "file".')
     if (others.length > 0) reply.json(201, { files: kept.map(fileView) })
     else reply.json(201, fileView(first), { Location: `/files/${first.id}` })
   }
@@ -40,11 +40,11 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       const stream = reply.stream(file.mimeType, {
         'Content-Length': String(file.bytes),
         'Content-Disposition': disposition(file),
-        // A request with a key has no Authorization, so a cache on the way would take the answer for everybody's.
+        // A request with a key has no Authorization header, so a proxy would cache the answer for everybody.
         'Cache-Control': 'no-store',
-        // Should a browser show it in spite of all that: no scripts, no forms, an origin of its own.
+        // If a browser shows it anyway: no scripts, no forms, and its own origin.
         'Content-Security-Policy': "sandbox; default-src 'none'",
-        // The key was given to a page, which may be of another origin and may have shut others out.
+        // The page that has the key may come from another origin and may block other origins.
         ...(request.query.has('key') ? { 'Cross-Origin-Resource-Policy': 'cross-origin' } : {}),
       })
       for (;;) {
@@ -65,7 +65,7 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       method: 'POST',
       path: '/files',
       body: 'files',
-      summary: 'Upload files, to be sent with a message later',
+      summary: 'Upload files, to send them with a message later',
       describe: describeUpload,
       handle: upload,
     },
@@ -74,7 +74,7 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       method: 'GET',
       path: '/files/:id',
       body: 'none',
-      summary: 'The bytes of a file',
+      summary: 'Download a file',
       signedOwner({ params, query }) {
         const key = query.get('key')
         if (key === null) return null
@@ -92,7 +92,7 @@ async function openBytes(path: string, file: FileRecord): Promise<FileHandle> {
   try {
     return await open(path)
   } catch (cause) {
-    // A data directory that was copied without its files has records of them all the same.
+    // The record exists even if the data directory was copied without its files.
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') throw fileNotFound(file.id)
     throw new ServerError('storage_failed', 'The bytes of the file cannot be read.', { cause })
   }
@@ -107,6 +107,6 @@ const wrongKey = (): ServerError =>
 const unknownPart = (name: string): ServerError =>
   new ServerError(
     'invalid_request',
-    `The form has a part ${JSON.stringify(name.slice(0, 100))}, which is not known here; send files in parts named "file".`,
-    { problems: [{ pointer: `/${name.slice(0, 100)}`, detail: 'not known here' }] },
+    `The form has an unknown part ${JSON.stringify(name.slice(0, 100))}. Send files in parts named "file".`,
+    { problems: [{ pointer: `/${name.slice(0, 100)}`, detail: 'Unknown part.' }] },
   )

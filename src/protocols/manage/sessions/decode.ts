@@ -4,7 +4,7 @@ import { type SentFile, sentFiles } from '../../shared/request/sent-file.ts'
 import { validate } from '../../shared/request/validate.ts'
 import { NewMessageSchema } from './schema.ts'
 
-export interface PostedMessage {
+interface PostedMessage {
   message: string
   agent: string | null
   files: SentFile[]
@@ -14,7 +14,7 @@ export interface PostedMessage {
 export function decodeNewMessage(body: unknown): PostedMessage {
   const parsed = validate(NewMessageSchema, body)
   if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is no valid message.', {
+    throw new ServerError('invalid_request', 'The body is not a valid message.', {
       problems: inputProblems(parsed.issues, body),
     })
   }

@@ -1,4 +1,4 @@
-// What the routes of this family take and answer, for the document.
+// What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
 import type { RouteDescription } from '../../../http/route-description.ts'
@@ -9,12 +9,12 @@ import { NewMessageSchema } from './schema.ts'
 
 const tag = 'Sessions and runs'
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
-const session = { id: z.string().describe('UUID, ULID, or the name its client gave it.') }
-const run = { id: z.string().describe('The id of the run: UUID, ULID, or the one its client chose.') }
+const session = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
+const run = { id: z.string().describe('Id of the run: UUID, ULID, or the id that its client chose.') }
 const { 'Last-Event-ID': lastEventId, ...newRunHeaders } = startHeaderSchemas
 const cursor = {
-  query: { after: z.string().optional().describe('The `id:` of an event, or its number: only what follows is sent.') },
-  headers: { 'Last-Event-ID': lastEventId.describe('As `after`, before which it counts. An EventSource sends it.') },
+  query: { after: z.string().optional().describe('The `id:` of an event, or its number. Only later events are sent.') },
+  headers: { 'Last-Event-ID': lastEventId.describe('Like `after`, and overrides it. An EventSource sends it.') },
 }
 const time = z.iso.datetime().nullable()
 
@@ -65,13 +65,13 @@ const AnsweredRunSchema = RunSchema.extend({
     .string()
     .nullable()
     .describe(
-      'All that the agent said, also in the runs that went on from this one after an approval. Null until it is complete, and for a run that did not complete.',
+      'Everything the agent said, including runs that continued this one after an approval. Null until the answer is complete, and for a run that did not complete.',
     ),
 }).meta({ id: 'AnsweredRun' })
 
 export const describePost: RouteDescription = {
   tag,
-  description: 'A name or a well-formed id that nobody uses yet begins a session. The run goes on without a reader.',
+  description: 'An unused name or well-formed id begins a session. The run does not need a reader.',
   params: session,
   headers: newRunHeaders,
   body: {
@@ -84,8 +84,8 @@ export const describePost: RouteDescription = {
   },
   responses: {
     202: {
-      description: 'The message is kept and its run accepted.',
-      headers: { Location: 'Of the run.' },
+      description: 'The message is stored and its run accepted.',
+      headers: { Location: 'Address of the run.' },
       content: {
         'application/json': {
           schema: z.strictObject({ run_id: z.string(), message_id: z.string() }),
@@ -99,7 +99,7 @@ export const describePost: RouteDescription = {
 
 export const describeSessionEvents: RouteDescription = {
   tag,
-  description: 'The stream has no end: it goes on with the events of the runs to come.',
+  description: 'The stream does not end: it continues with the events of later runs.',
   params: session,
   ...cursor,
   responses: { 200: eventStream('All events of the session, run after run.') },
@@ -108,9 +108,10 @@ export const describeSessionEvents: RouteDescription = {
 
 export const describeRemove: RouteDescription = {
   tag,
-  description: 'Stops what runs and deletes the session with all that it holds. One that is not there is gone, too.',
+  description:
+    'Stops the active run and deletes the session with everything in it. Deleting an unknown session succeeds too.',
   params: session,
-  responses: { 204: { description: 'It is gone.' } },
+  responses: { 204: { description: 'The session is deleted.' } },
   errors: ['malformed_id', 'storage_full', 'storage_failed'],
 }
 
@@ -130,14 +131,14 @@ export const describeRun: RouteDescription = {
 
 export const describeRuns: RouteDescription = {
   tag,
-  description: 'Without their answers: `GET /runs/{id}` has those.',
+  description: 'Without answers; see `GET /runs/{id}` for the answer of a run.',
   params: session,
   query: {
     limit: z.int().min(1).max(100).default(20),
     before: z
       .string()
       .optional()
-      .describe('The `run_id` of the last run of the page before; comes in the Link header.'),
+      .describe('The `run_id` of the last run of the previous page; the Link header contains it.'),
   },
   responses: {
     200: {
@@ -157,14 +158,14 @@ export const describeRunEvents: RouteDescription = {
   ...cursor,
   responses: {
     200: eventStream('The events of the run, up to RUN_FINISHED or RUN_ERROR.'),
-    204: { description: 'The reader has seen all of the run.' },
+    204: { description: 'The run has no further events.' },
   },
   errors: ['malformed_id', 'run_not_found', 'session_not_found', 'events_gone', 'storage_failed'],
 }
 
 export const describeCancel: RouteDescription = {
   tag,
-  description: 'May be asked again; a run that is over stays as it is.',
+  description: 'May be repeated. A run that has ended stays as it is.',
   params: run,
   responses: { 200: runAnswer },
   errors: ['malformed_id', 'run_not_found', 'storage_full', 'storage_failed'],

@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 
-/** A run as a list shows it. Ids are the client's own where it chose them. */
+/** A run in a list. Ids are the client's own if it chose them. */
 export function runView(run: RunSummary, session: SessionRecord | null) {
   return {
     run_id: run.wireId,
@@ -10,7 +10,7 @@ export function runView(run: RunSummary, session: SessionRecord | null) {
     status: run.status,
     created_at: isoTime(run.createdAt),
     started_at: isoTime(run.startedAt),
-    // On the wire a waiting run has ended; what it is about has not.
+    // A waiting run has ended on the wire, but it is not finished.
     finished_at: run.status === 'waiting' ? null : isoTime(run.finishedAt),
     usage: run.usage.map((usage) => ({
       provider: usage.provider,

@@ -1,4 +1,4 @@
-// Our own routes around sessions and runs: background runs, their status, their events, their end.
+// Our own routes for sessions and runs: start background runs, show their status and events, stop them.
 
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
@@ -89,7 +89,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const { seq } = cursorOf(request, run.sessionId)
     const seen = seq > 0 ? await entryAt(engine.sessions, run.sessionId, seq) : null
-    // It tells an EventSource not to come again; an empty 200 would bring it back for ever.
+    // 204 tells an EventSource to stop. After an empty 200 it would reconnect forever.
     if (isOver(run, seq) || (seen !== null && isEndOf(run, seen))) return reply.empty(204)
     const reader = await openEventStream(request, reply, '1.x')
     await streamRun(deps, run, Math.max(seq, beforeFirst(run)), reader)
@@ -124,7 +124,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
       throw error
     })
     if (run?.sessionId === session.id) return run.id
-    throw queryProblem({ pointer: 'before', detail: 'Send the id of the last run of the page before.' })
+    throw queryProblem({ pointer: 'before', detail: 'Send the id of the last run of the previous page.' })
   }
 
   async function cancelRun(request: Request, reply: Reply): Promise<void> {
@@ -137,7 +137,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
 
   async function deleteSession(request: Request, reply: Reply): Promise<void> {
     const session = await knownSession(request).catch((error: unknown) => {
-      // Somebody else's session and one that is gone look the same from here: there is nothing of yours left.
+      // Somebody else's session looks like a deleted one: the caller has nothing left to delete.
       if (error instanceof ServerError && error.code === 'session_not_found') return null
       throw error
     })
@@ -158,7 +158,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
       method: 'POST',
       path: '/sessions/:id/messages',
       body: 'files',
-      summary: 'Send a message; the run goes on in the background',
+      summary: 'Send a message; its run executes in the background',
       describe: describePost,
       handle: postMessage,
     },
@@ -176,7 +176,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
       method: 'DELETE',
       path: '/sessions/:id',
       body: 'none',
-      summary: 'Delete a session and all that it holds',
+      summary: 'Delete a session and everything in it',
       describe: describeRemove,
       handle: deleteSession,
     },
@@ -194,7 +194,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
       method: 'GET',
       path: '/runs/:id',
       body: 'none',
-      summary: 'The state of a run, and its answer',
+      summary: 'The status of a run, and its answer',
       describe: describeRun,
       handle: showRun,
     },
@@ -225,13 +225,13 @@ function idOf(request: Request): string {
   return id
 }
 
-/** How a session is created under an id that nobody has used yet. */
+/** The session is created with this id or under this name. */
 function named(reference: string): { id: string } | { alias: string } {
   const id = parseUuid(reference)
   return id === null ? { alias: reference } : { id }
 }
 
-/** Where the reader wants to go on: `Last-Event-ID` before `after`, and neither is the beginning. */
+/** Where the reader continues: `Last-Event-ID`, else `after`, else the beginning. */
 function cursorOf(request: Request, sessionId: string): EventId {
   const text = request.header('last-event-id') ?? request.query.get('after')
   if (text === null) return { sessionId, seq: 0 }
@@ -243,5 +243,5 @@ function cursorOf(request: Request, sessionId: string): EventId {
 const malformedId = (id: string): ServerError =>
   new ServerError(
     'malformed_id',
-    `${JSON.stringify(id.slice(0, 140))} is no id: send a UUID, a ULID, or a name (1 to 128 printable characters) that is in use.`,
+    `${JSON.stringify(id.slice(0, 140))} is not an id. Send a UUID, a ULID, or a name of 1 to 128 printable characters.`,
   )

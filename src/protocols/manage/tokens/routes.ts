@@ -1,4 +1,4 @@
-// Tokens, for operators. What is kept of one is never shown; its text is, in the answer that makes it.
+// Tokens, for operators. The text of a token is shown only once, in the answer that creates it. What is stored is never shown.
 
 import { realpathSync } from 'node:fs'
 import { z } from 'zod'
@@ -18,12 +18,12 @@ const NewTokenSchema = z.strictObject({
     .string()
     .regex(/^\w{1,64}$/, 'Send 1 to 64 letters, digits or _.')
     .default(LOCAL_USER)
-    .describe('Owns what the token begins. `local_user` when left out.'),
+    .describe('Owner of the sessions that the token begins. Default: `local_user`.'),
   name: z
     .string()
     .regex(/^[^\p{C}]{0,64}$/u, 'Send at most 64 printable characters.')
     .default('')
-    .describe('For people, to tell one from another.'),
+    .describe('A label, to tell tokens apart.'),
 })
 
 const shown = {
@@ -46,7 +46,7 @@ const example = {
 
 const describeList: RouteDescription = {
   tag,
-  description: 'Oldest first. Tokens that a setting gives are not among them.',
+  description: 'Oldest first. Tokens from the settings are not listed.',
   responses: {
     200: {
       description: 'The tokens that can be revoked.',
@@ -63,7 +63,7 @@ const describeList: RouteDescription = {
 
 const describeCreate: RouteDescription = {
   tag,
-  description: 'Valid at once. `token` is its text; nothing else ever shows it again.',
+  description: 'The token is valid at once. `token` is its text, which is never shown again.',
   body: {
     schema: NewTokenSchema,
     examples: { user: { role: 'user', user: 'ada', name: 'Ada’s laptop' }, operator: { role: 'operator' } },
@@ -84,15 +84,15 @@ const describeCreate: RouteDescription = {
 
 const describeRevoke: RouteDescription = {
   tag,
-  description: 'It is refused from now on, and its open streams end within 5 seconds.',
-  params: { id: z.string().describe('Of the token.') },
-  responses: { 204: { description: 'It is revoked.' } },
+  description: 'The token is refused from now on, and its open streams end within 5 seconds.',
+  params: { id: z.string().describe('Id of the token.') },
+  responses: { 204: { description: 'The token is revoked.' } },
   errors: ['token_not_found', 'storage_full', 'storage_failed'],
 }
 
 export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir: string }): Route[] {
   async function list(_request: Request, reply: Reply): Promise<void> {
-    // So that whoever means the server of one data directory can see that it is this one.
+    // So that the CLI can check that this server uses the data directory it means.
     reply.json(200, { data_dir: realpathSync(dataDir), tokens: tokens.list().map(view) })
   }
 
@@ -117,8 +117,8 @@ export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir
 
   const shared = { path: '/tokens', door: null, role: 'operator' } as const
   return [
-    { ...shared, method: 'GET', body: 'none', summary: 'Who has a token', describe: describeList, handle: list },
-    { ...shared, method: 'POST', body: 'control', summary: 'Make a token', describe: describeCreate, handle: create },
+    { ...shared, method: 'GET', body: 'none', summary: 'List tokens', describe: describeList, handle: list },
+    { ...shared, method: 'POST', body: 'control', summary: 'Create a token', describe: describeCreate, handle: create },
     {
       ...shared,
       method: 'DELETE',

@@ -1,4 +1,4 @@
-// What an agent can call, for people and clients.
+// Lists the tools that an agent can call.
 
 import { z } from 'zod'
 import type { Engine } from '../../../engine/engine.ts'
@@ -21,8 +21,8 @@ const ToolSchema = z
 const describe: RouteDescription = {
   tag: 'Tools',
   description:
-    'Servers behind the tools are started if they have not been yet; one that cannot be reached is left out.',
-  query: { agent: z.string().optional().describe('The default agent when left out.') },
+    'Starts the MCP servers of the tools if necessary. The tools of a server that cannot be reached are left out.',
+  query: { agent: z.string().optional().describe('Default: the default agent.') },
   responses: {
     200: {
       description: 'The tools of the agent.',
@@ -77,7 +77,7 @@ export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
       body: 'none',
       door: null,
       role: 'user',
-      summary: 'What the agent can call',
+      summary: 'List the tools of an agent',
       describe,
       handle: list,
     },

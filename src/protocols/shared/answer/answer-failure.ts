@@ -1,14 +1,14 @@
-// How a run that did not complete becomes an error of a door.
+// Turns a run that did not complete into an error.
 
 import { type ErrorCode, errorCodes, ServerError } from '../../../domain/errors.ts'
 import type { RunError } from '../../../domain/run.ts'
 import type { RunAnswer } from '../../../domain/run-answer.ts'
 import { type ErrorShape, type Problem, problemOf, problemShape } from '../../../http/problem.ts'
 
-/** The statuses that a door gives to codes otherwise than `http/status.ts` does. */
+/** Statuses of a protocol that differ from `http/status.ts`. */
 export type StatusOverrides = Partial<Readonly<Record<ErrorCode, number>>>
 
-/** Null for a run that completed or waits: that is no failure. */
+/** Null for a run that completed or waits. */
 export function failureOf(
   { outcome, error }: Pick<RunAnswer, 'outcome' | 'error'>,
   details: Record<string, unknown> = {},
@@ -19,17 +19,17 @@ export function failureOf(
 
 const CANCELLED = 'The run was stopped before its answer was complete.'
 
-/** The error that a run ended with. A code that is not ours can only come from middleware. */
+/** The error of a run. Only middleware can produce a code that is not ours. */
 export function runFailure({ code, message }: RunError, details: Record<string, unknown> = {}): ServerError {
   return new ServerError(isErrorCode(code) ? code : 'internal_error', message, { details })
 }
 
-/** For `reply.fail`: a problem with the door's own status. */
+/** For `reply.fail`: a problem with the status of the protocol. */
 export function problemShapeWith(overrides: StatusOverrides): ErrorShape {
   return (problem) => problemShape(withStatus(problem, overrides))
 }
 
-/** The problem as an event of a stream that is open already. */
+/** The problem for an event of an open stream. */
 export function streamProblem(
   error: ServerError,
   request: { path: string; correlationId: string },

@@ -3,7 +3,7 @@ import { waitsFor } from '../../../domain/run-answer.ts'
 import { type ClientCall, clientCallId } from '../../../domain/wait.ts'
 import type { Engine } from '../../../engine/engine.ts'
 
-/** The calls that the end of a run leaves for the client, answered by now or not. */
+/** The calls that the end of a run leaves to the client, whether or not they have been answered since. */
 export function clientCallsOf(
   engine: Pick<Engine, 'waits'>,
   owner: string,

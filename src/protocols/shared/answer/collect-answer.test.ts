@@ -97,7 +97,7 @@ describe('waiting for an answer', () => {
     const waiting = collectAnswer(opened.engine, accepted, forEver)
     const refused = expect(waiting).rejects.toMatchObject({
       code: 'shutting_down',
-      message: `The server is stopping. The run goes on after its restart: read GET /runs/${accepted.run.id}/events.`,
+      message: `The server is stopping. The run continues after its restart: read GET /runs/${accepted.run.id}/events.`,
     })
 
     await opened.engine.drain(0)

@@ -11,10 +11,9 @@ import { entriesUpTo } from './stream-answer.ts'
 export type AnswerSource = Pick<Engine, 'runs'>
 
 /**
- * Waits for a run's end and gives its answer, whatever the end is: a failed run is an answer with `error`. While it waits the
- * run has a reader; when the signal aborts it stops reading, and the grace time decides about the run.
- * Throws `ClientGone` after an abort, `shutting_down` when the server stops before the run's end, `run_not_found` when its
- * session was deleted meanwhile.
+ * Waits for the end of a run and returns its answer. A failed run is an answer with `error`. While it waits it counts as a reader of
+ * the run; after an abort it does not, and the grace time decides about the run. Throws `ClientGone` after an abort, `shutting_down`
+ * if the server stops before the run ends, `run_not_found` if the session was deleted meanwhile.
  */
 export async function collectAnswer(
   engine: AnswerSource,
@@ -34,14 +33,14 @@ export async function collectAnswer(
   const { id } = await engine.runs.get(run.owner, run.id)
   throw new ServerError(
     'shutting_down',
-    `The server is stopping. The run goes on after its restart: read GET /runs/${id}/events.`,
+    `The server is stopping. The run continues after its restart: read GET /runs/${id}/events.`,
     { details: { session_id: run.sessionId, run_id: id, retry_after_seconds: 5 } },
   )
 }
 
 /**
- * The answer of a run as the log has it, with what the runs said that went on from it; null while one of them is at work or
- * waits. `goesOn` tells, by the answer so far, whether the next one is part of it.
+ * Reads the answer of a run from the log, including the runs that continued it; null while one of them is active or waits. `goesOn`
+ * decides by the answer so far whether the next run belongs to it.
  */
 export async function readAnswer(
   engine: Pick<Engine, 'sessions' | 'runs'>,
@@ -50,7 +49,7 @@ export async function readAnswer(
 ): Promise<RunAnswer | null> {
   const fold = createRunFold()
   for (let run = first; ; ) {
-    // On the wire a waiting run has ended, and has said what it waits for.
+    // A waiting run has ended on the wire, so its answer can be read.
     if (!isFinished(run.status) && run.status !== 'waiting') return null
     for await (const { kind, data } of entriesUpTo(engine, [run], run.lastSeq ?? 0)) {
       if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))

@@ -1,8 +1,8 @@
-// For the descriptions of routes: the problems that come with starting a run and with waiting for it.
+// Error codes for the descriptions of routes that start a run and wait for it.
 
 import type { ErrorCode } from '../../../domain/errors.ts'
 
-/** What a POST that starts a run can be refused with, besides what its own body adds. */
+/** Errors of every POST that starts a run. */
 export const startErrors = [
   'invalid_request',
   'malformed_json',
@@ -27,7 +27,7 @@ export const startErrors = [
   'shutting_down',
 ] as const satisfies readonly ErrorCode[]
 
-/** What the files of such a POST add, where it takes any. */
+/** Additional errors of a POST that takes files. */
 export const fileErrors = [
   'file_too_large',
   'too_many_files',
@@ -36,7 +36,7 @@ export const fileErrors = [
   'file_not_found',
 ] as const satisfies readonly ErrorCode[]
 
-/** What a run can end with that does not complete. A stream tells it in its terminal event. */
+/** Errors of a run that does not complete. A stream has them in its terminal event. */
 export const runErrors = [
   'budget_exceeded',
   'interrupted',

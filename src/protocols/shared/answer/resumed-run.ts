@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { entryAt, parseEventId } from '../events/event-id.ts'
 
-export interface ResumedRun {
+interface ResumedRun {
   run: RunRecord
   session: SessionRecord
   /** The last entry that the reader has seen, and its number. */
@@ -14,8 +14,8 @@ export interface ResumedRun {
 }
 
 /**
- * The run that a `Last-Event-ID` belongs to. `known` is a session that was looked up before. Throws `malformed_id`, `session_not_found` when it is not the owner's,
- * `events_gone` when it was purged or lost, `run_not_found`.
+ * The run of a `Last-Event-ID`. `known` is a session that was looked up before. Throws `malformed_id`, `session_not_found` if the
+ * session is not the owner's, `events_gone` if the event was purged or lost, and `run_not_found`.
  */
 export async function resumedRun(
   engine: Pick<Engine, 'sessions' | 'runs'>,

@@ -1,4 +1,4 @@
-// A run's events to one reader in the words of a door. The loop, its end in every case and the pace are `streamRun`'s.
+// Sends the events of a run to one reader, in the words of a protocol. `streamRun` does the loop, the end and the flow control.
 
 import type { Entry, Fact } from '../../../domain/entry.ts'
 import {
@@ -18,19 +18,19 @@ import type { ByteStream } from '../../../http/route.ts'
 import { type SseEvent, sseFrame } from '../../../http/sse.ts'
 import { beforeFirst, type StreamDeps, streamRun } from '../events/stream-events.ts'
 
-/** A door's words for the events of one run; it may keep state, for it is shown each event of the run once and in order. */
+/** Encodes the events of one run in the words of a protocol. It may keep state, because it gets every event once and in order. */
 export interface AnswerEncoder {
-  /** The events it has words for; it is shown no others. */
+  /** The events that it encodes; it gets no others. */
   readonly reads: ReadonlySet<RunEventType>
-  /** A RUN_ERROR may also be made for this reader alone, when the server stops or the stream breaks. */
+  /** A RUN_ERROR may also be made for this reader only, when the server stops or the stream breaks. */
   encode(event: RunEvent): Omit<SseEvent, 'id'>[]
-  /** Where it has words for facts, too. */
+  /** For protocols that show facts too. */
   encodeFact?(fact: Fact): Omit<SseEvent, 'id'>[]
-  /** Waited for before a run's end is encoded: what that says and the events do not is looked up here. */
+  /** Awaited before the end of a run is encoded, to look up what the events do not say. */
   beforeEnd?(terminal: TerminalEvent): Promise<void>
 }
 
-export interface AnswerReader {
+interface AnswerReader {
   stream: ByteStream
   signal: AbortSignal
   log: Logger
@@ -40,9 +40,9 @@ export interface StreamAnswerDeps extends StreamDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>
 }
 
-/** What a reader is shown: the events of one run, unless the door means more. */
+/** What a reader gets: the events of one run, unless the protocol shows more. */
 export interface AnswerSource {
-  /** What the reader has seen already, for the encoder's state. */
+  /** What the reader has already seen, for the state of the encoder. */
   seen(): AsyncIterable<Entry>
   follow: Engine['runs']['follow']
 }
@@ -51,8 +51,8 @@ const PAGE = 1_000
 const PAGE_CHARS = 256 * 1024
 
 /**
- * Sends the run's events after `after`, then live, to its terminal event. An encoder that is resumed is first shown, for its
- * state, what the reader has seen. Resolves when all is said or the reader has gone; never rejects. The caller ends the stream.
+ * Sends the events of a run after `after`, then live, up to its terminal event. For its state, the encoder first gets the events that
+ * the reader has already seen. Resolves at the end, or when the reader is gone; never rejects. The caller ends the stream.
  */
 export async function streamAnswer(
   { engine, clock }: StreamAnswerDeps,
@@ -85,11 +85,11 @@ export async function streamAnswer(
         let chunk = ''
         for (const entry of batch) {
           const events = encodeEntry(encoder, entry)
-          // Only the last carries the id: a reader that comes back behind it must have seen all of the entry.
+          // Only the last event has the id, so that a reader that resumes after it has seen the whole entry.
           const last = events.pop()
           if (last === undefined) continue
           for (const event of events) chunk += sseFrame(event)
-          // An id of ours needs none of `sseFrame`'s checks, and there is one per token.
+          // There is one per token, and our ids do not need the checks of `sseFrame`.
           chunk += `id: ${sessionUlid}.${entry.seq}\n${sseFrame(last)}`
         }
         return chunk === '' ? null : chunk
@@ -100,7 +100,7 @@ export async function streamAnswer(
   await streamRun({ engine, clock }, run, after, reader, follow)
 }
 
-/** To be waited for before these entries are encoded. */
+/** Await it before these entries are encoded. */
 export async function prepareEncoder(encoder: AnswerEncoder, entries: readonly Entry[]): Promise<void> {
   if (encoder.beforeEnd === undefined) return
   for (const { kind, data } of entries) {
@@ -117,7 +117,7 @@ export function encodeEntry(encoder: AnswerEncoder, { kind, data }: Entry): Omit
   return isOfSubagent(event) ? [] : encoder.encode(event)
 }
 
-/** What a reader that came up to `after` has seen of these runs of a session; of a compacted entry, the part that it has seen. */
+/** The entries of these runs up to `after`. Of a compacted entry, only the part up to `after`. */
 export async function* entriesUpTo(
   engine: Pick<Engine, 'sessions'>,
   runs: readonly [RunRecord, ...RunRecord[]],
@@ -130,7 +130,7 @@ export async function* entriesUpTo(
     const page = await engine.sessions.entries(first.sessionId, position, PAGE, PAGE_CHARS)
     if (page.length === 0) return
     for (const entry of page) {
-      // A compacted entry stands at its last seq, and begins at its first.
+      // A compacted entry has the seq of its last part, and begins at that of its first.
       if ((entry.spans?.[0]?.[0] ?? entry.seq) > after) return
       if (ids.has(entry.runId)) yield seenOf(entry, after)
       position = entry.seq

@@ -1,5 +1,5 @@
-// One path, two contracts: `POST /chat` of chat and sessions (door `rest`) and of chat and threads (door `threads`). The body
-// says which is meant, and where it does not, the Accept header.
+// `POST /chat` exists in two protocols: chat and sessions (`rest`), and chat and threads (`threads`). The body decides which one
+// answers; if it does not, the Accept header decides.
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
@@ -10,7 +10,7 @@ import { problemShapeWith } from '../answer/answer-failure.ts'
 
 type Family = Extract<Door, 'rest' | 'threads'>
 
-/** The keys that only one of them knows. */
+/** Keys that only one of them has. */
 const ownKeys: Readonly<Record<Family, readonly string[]>> = {
   rest: ['session_id', 'user_id'],
   threads: ['thread_id', 'stream', 'metadata'],
@@ -20,14 +20,14 @@ const clashShape = problemShapeWith({ invalid_request: 422 })
 
 const isChat = (route: Route): boolean => route.method === 'POST' && route.path === '/chat'
 
-/** The same routes with their two `POST /chat` as one. `doors` are the open ones: a closed family is refused as everywhere. */
+/** Joins the two `POST /chat` into one route. `doors` are the open protocols; a request to a closed one is refused as usual. */
 export function joinChatRoutes(routes: readonly Route[], doors: readonly Door[]): Route[] {
   const rest = routes.find((route) => isChat(route) && route.door === 'rest')
   const threads = routes.find((route) => isChat(route) && route.door === 'threads')
   const others = routes.filter((route) => !isChat(route))
   if (rest === undefined || threads === undefined) return [...routes]
   const open = (['rest', 'threads'] as const).filter((family) => doors.includes(family))
-  // With both closed the router refuses it.
+  // If both are closed, the router refuses the request.
   if (open.length === 0) return [...others, rest]
 
   async function handle(...[request, reply]: Parameters<Route['handle']>): Promise<void> {
@@ -53,14 +53,14 @@ export function joinChatRoutes(routes: readonly Route[], doors: readonly Door[])
   return [...others, joined]
 }
 
-/** Only what is open is described. */
+/** Describes only open protocols. */
 function descriptionOf(routes: readonly Route[]): Pick<Route, 'describe'> {
   const [first, second] = routes.flatMap(({ describe }) => describe ?? [])
   if (first === undefined) return {}
   return { describe: second === undefined ? first : joinDescriptions(first, second) }
 }
 
-/** The families whose keys the body has. None where there is no object to look at: the family that answers says why. */
+/** The protocols whose keys the body has. None if the body is not an object: the protocol that answers reports that. */
 async function familiesNamed(request: Request): Promise<Family[]> {
   const body = await request.json().catch(() => null)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
@@ -83,8 +83,8 @@ function clash(body: unknown): ServerError {
   })
 }
 
-/** Whether an Accept header asks for server-sent events. A wildcard does not: it is what curl and fetch send by themselves. */
-export function wantsEvents(accept: string | undefined): boolean {
+/** Whether an Accept header asks for server-sent events. A wildcard does not, because curl and fetch send it by default. */
+function wantsEvents(accept: string | undefined): boolean {
   if (accept === undefined) return false
   return accept.split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
@@ -94,8 +94,8 @@ export function wantsEvents(accept: string | undefined): boolean {
 
 type Content = NonNullable<ResponseDescription['content']>
 
-/** Two contracts behind one route, as one: either body, either answer, the errors of both. */
-export function joinDescriptions(a: RouteDescription, b: RouteDescription): RouteDescription {
+/** Describes two protocols behind one route: either body, either answer, the errors of both. */
+function joinDescriptions(a: RouteDescription, b: RouteDescription): RouteDescription {
   const statuses = new Set([...Object.keys(a.responses), ...Object.keys(b.responses)].map(Number))
   const responses: Record<number, ResponseDescription> = {}
   for (const status of statuses) {

@@ -1,4 +1,4 @@
-// For the descriptions of routes: what takes a RunAgentInput or answers in AG-UI's events.
+// Descriptions for routes that take a RunAgentInput or answer with AG-UI events.
 
 import { EventSchema, RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
@@ -19,7 +19,7 @@ export const runInputBody: BodyDescription = {
   },
 }
 
-/** One or more runs' events, as text or in AG-UI's binary binding. */
+/** Events of one or more runs, as text or in AG-UI's binary format. */
 export const eventStream = (description: string): ResponseDescription => ({
   description,
   content: {
@@ -32,5 +32,5 @@ export const eventStream = (description: string): ResponseDescription => ({
 })
 
 export const nothingMore: ResponseDescription = {
-  description: 'The reader of `Last-Event-ID` has seen all of the run.',
+  description: 'With `Last-Event-ID`: the run has no further events.',
 }

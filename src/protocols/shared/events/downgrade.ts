@@ -1,11 +1,11 @@
-// Stored events -> what a 0.x client can read. It rejects the whole run for a shape it does not know, so those few shapes are
-// rewritten; everything else goes out as stored. Nothing is invented. Pure.
+// Rewrites stored events for 0.x clients. They reject the whole run because of an unknown shape, so these few shapes are rewritten.
+// Everything else is sent as stored. Pure.
 
 import { contentToText } from '@ag-ui/core'
 import { type RunEvent, type RunEventOf, typeOfEventText } from '../../../domain/event.ts'
 import { isBrokenOff } from '../../../domain/run-answer.ts'
 
-/** The text of an event for a 0.x reader: the same text wherever 0.x can read it. */
+/** The text of an event for a 0.x reader. It is the stored text if 0.x can read that. */
 export function downgrade(text: string): string {
   switch (typeOfEventText(text)) {
     case 'RUN_STARTED':
@@ -37,10 +37,10 @@ function oldOutcome(event: RunEventOf<'RUN_FINISHED'>): RunEvent {
   const { outcome, ...rest } = event
   switch (outcome?.type) {
     case 'success':
-      // Without an outcome a 0.x client looks for open calls itself; told of a success, assistant-ui never sends their results.
+      // Without an outcome a 0.x client looks for open calls itself. After a success, assistant-ui would never send their results.
       return outcome.pendingToolCallIds?.length ? rest : { ...rest, outcome: { type: 'success' } }
     case 'cancelled': {
-      // 0.x knows no cancelled run; without an outcome it would count as a success.
+      // 0.x has no cancelled runs. Without an outcome the run would count as a success.
       const { threadId: _thread, runId: _run, result: _result, ...shared } = rest
       return { ...shared, type: 'RUN_ERROR', message: 'The run was stopped.', code: 'cancelled' }
     }
@@ -52,7 +52,7 @@ function oldOutcome(event: RunEventOf<'RUN_FINISHED'>): RunEvent {
 type Input = NonNullable<RunEventOf<'RUN_STARTED'>['input']>
 type Message = RunEventOf<'MESSAGES_SNAPSHOT'>['messages'][number]
 
-// 0.x requires the two lists.
+// 0.x requires both lists.
 const oldInput = (input: Input): Input => ({
   ...input,
   messages: input.messages.map(oldMessage),
@@ -62,7 +62,7 @@ const oldInput = (input: Input): Input => ({
 
 function oldMessage(message: Message): Message {
   if (message.role === 'assistant' && isBrokenOff(message.metadata)) {
-    // Its clients show no metadata.
+    // 0.x clients do not show metadata.
     return { ...message, content: `${message.content ?? ''}\n\n*(This answer broke off.)*`.trimStart() }
   }
   if (message.role === 'tool') return { ...message, content: contentToText(message.content) }

@@ -5,19 +5,19 @@ import { sseFrame } from '../../../http/sse.ts'
 import { downgrade, downgradeEvent } from './downgrade.ts'
 import type { Reader } from './protocol-version.ts'
 
-/** Turns what one reader gets into bytes: one chunk, and so one write, for what was committed together. */
+/** Encodes events for one reader. What was committed together becomes one chunk, and so one write. */
 export interface EventEncoder {
-  /** Entries of the session with this ULID. Null where there is nothing for a reader: facts stay with us. */
+  /** Encodes entries of the session with this ULID. Null if there is nothing to send: facts are not sent. */
   entries(batch: readonly Entry[], sessionUlid: string): string | Uint8Array | null
-  /** What is made for this reader alone and not stored. It carries no id. */
+  /** Encodes events that are made for this reader only. They are not stored and have no id. */
   events(events: readonly RunEvent[]): string | Uint8Array
 }
 
 /**
- * Server-sent events. A 1.x reader gets the stored text byte by byte.
+ * Server-sent events. A 1.x reader gets the stored text unchanged.
  *
- * Entries are framed here and not by `sseFrame`: this is the hot path, and its checks cannot fail for an id of ours and for
- * stored JSON text, which never holds a raw line break.
+ * This is the hot path, so entries do not go through `sseFrame`. Its checks cannot fail for our ids and for stored JSON text, which
+ * never contains a raw line break.
  */
 export function createSseEncoder(reader: Reader): EventEncoder {
   const old = reader === '0.x'
@@ -34,10 +34,10 @@ export function createSseEncoder(reader: Reader): EventEncoder {
   }
 }
 
-/** `encode` of `@ag-ui/proto`, which is loaded only when somebody asks for protobuf. */
-export type EncodeEvent = (event: BaseEvent) => Uint8Array
+/** `encode` of `@ag-ui/proto`, which is loaded only when a client asks for protobuf. */
+type EncodeEvent = (event: BaseEvent) => Uint8Array
 
-/** AG-UI's binary binding: each event is its length as uint32, big-endian, and its bytes. */
+/** AG-UI's binary format: for each event its length as a big-endian uint32, then its bytes. */
 export function createProtobufEncoder(encode: EncodeEvent, reader: Reader): EventEncoder {
   function frames(events: readonly RunEvent[]): Uint8Array {
     const readable = reader === '1.x' ? events : events.filter(hasOldForm).map(downgradeEvent)
@@ -59,7 +59,7 @@ function frame(bytes: Uint8Array): Uint8Array {
   return framed
 }
 
-// The binary form of 0.x has no word for these, and its reader fails the whole run at a word it does not know.
+// The binary format of 0.x does not have these events, and its reader fails the whole run at an unknown event.
 const NEW_IN_1: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'TOOL_CALL_RESULT',
   'ACTIVITY_SNAPSHOT',

@@ -13,7 +13,7 @@ export interface EventId {
 
 export const formatEventId = ({ sessionId, seq }: EventId): string => `${ulidOf(sessionId)}.${seq}`
 
-/** Throws `malformed_id`. The session may be spelled as a UUID, too. */
+/** Throws `malformed_id`. The session may also be a UUID. */
 export function parseEventId(text: string): EventId {
   const dot = text.lastIndexOf('.')
   const sessionId = dot < 0 ? null : parseUuid(text.slice(0, dot))
@@ -37,17 +37,17 @@ function parseSeq(text: string): number | null {
 const malformedEventId = (text: string): ServerError =>
   new ServerError(
     'malformed_id',
-    `${JSON.stringify(text.slice(0, 80))} is no event id. Send one back exactly as it came in an \`id:\` line, like 01J9ZQ3V6K8R2T4Y7B5N0M1C3D.42.`,
+    `${JSON.stringify(text.slice(0, 80))} is not an event id. Send one exactly as it came in an \`id:\` line, like 01J9ZQ3V6K8R2T4Y7B5N0M1C3D.42.`,
   )
 
-/** How far behind one of its seqs a compacted entry is looked for. */
+/** A compacted entry is searched for within this many entries. */
 const LOOK_AHEAD = 2_000
-/** Nor further than this: entries can be large, and the id may be one that never was. */
+/** And within this many characters: entries can be large, and the id may never have existed. */
 const LOOK_AHEAD_CHARS = 4 * 1024 * 1024
 
 /**
- * The entry that an event id names. Throws `events_gone` when it was purged, lost or never written: a reader that believes
- * to have seen it must not be told that nothing follows. Asked before a stream opens, so that the answer is a problem.
+ * The entry of an event id. Throws `events_gone` if it was purged, lost or never written, because a reader that claims to have seen it
+ * must not hear that nothing follows. Call it before a stream opens, so that the error can be a problem.
  */
 export async function entryAt(sessions: Pick<Sessions, 'entries'>, sessionId: string, seq: number): Promise<Entry> {
   for (const limit of [1, LOOK_AHEAD]) {
@@ -56,7 +56,11 @@ export async function entryAt(sessions: Pick<Sessions, 'entries'>, sessionId: st
     if (found !== undefined) return found
   }
   const snapshot = `/sessions/${sessionId}/events?after=0`
-  throw new ServerError('events_gone', `Event ${seq} of this session is gone. Read the session anew: ${snapshot}`, {
-    details: { session_id: sessionId, snapshot },
-  })
+  throw new ServerError(
+    'events_gone',
+    `Event ${seq} of this session is gone. Read the session from its start: ${snapshot}`,
+    {
+      details: { session_id: sessionId, snapshot },
+    },
+  )
 }

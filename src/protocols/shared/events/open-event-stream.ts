@@ -3,16 +3,16 @@ import type { ByteStream, Reply, Request } from '../../../http/route.ts'
 import { createProtobufEncoder, createSseEncoder, type EventEncoder } from './encode-events.ts'
 import type { Reader } from './protocol-version.ts'
 
-/** One reader of events, with its stream open. */
+/** One reader of events and its open stream. */
 export interface EventReader {
   stream: ByteStream
   encoder: EventEncoder
-  /** Aborts when the reader has gone. */
+  /** Aborts when the reader disconnects. */
   signal: AbortSignal
   log: Logger
 }
 
-/** Answers 200 and opens the stream in the binding that the request asks for. */
+/** Answers 200 and opens the stream in the format that the request asks for. */
 export async function openEventStream(request: Request, reply: Reply, reader: Reader): Promise<EventReader> {
   const { signal, log } = request
   if (!wantsProtobuf(request.header('accept'))) {
@@ -22,12 +22,12 @@ export async function openEventStream(request: Request, reply: Reply, reader: Re
   return { stream: reply.stream(PROTOBUF_TYPE), encoder: createProtobufEncoder(encode, reader), signal, log }
 }
 
-/** The media type of AG-UI's binary binding. Any parameter behind it makes the clients read it as SSE. */
+/** The media type of AG-UI's binary format. With a parameter after it, clients would read the stream as SSE. */
 export const PROTOBUF_TYPE = 'application/vnd.ag-ui.event+proto'
 
 /**
- * Whether an Accept header asks for protobuf. Only its name with q > 0 does: a wildcard is what curl and browsers send,
- * and their users want to read what comes.
+ * Whether an Accept header asks for protobuf by name, with q > 0. A wildcard does not count: curl and browsers send it, and their users
+ * want readable text.
  */
 export function wantsProtobuf(accept: string | undefined): boolean {
   if (accept === undefined) return false

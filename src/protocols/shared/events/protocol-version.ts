@@ -1,11 +1,11 @@
 import { ServerError } from '../../../domain/errors.ts'
 
-/** What a reader of our events can read. `0.x` clients refuse some shapes of 1.0; see `downgrade.ts`. */
+/** The AG-UI version that a client can read. `0.x` clients reject some shapes of 1.0; see `downgrade.ts`. */
 export type Reader = '0.x' | '1.x'
 
 /**
- * The reader behind an input's `protocolVersion`. Absent means 0.x; a newer minor and anything unreadable are served as
- * 1.x, as the specification asks. Another major is refused before the run.
+ * The reader for an input's `protocolVersion`. Absent means 0.x. A newer minor version or an unreadable value means 1.x, as the
+ * specification asks. Another major version is refused before the run.
  */
 export function readerOf(protocolVersion: string | undefined): Reader {
   if (protocolVersion === undefined) return '0.x'
@@ -13,7 +13,7 @@ export function readerOf(protocolVersion: string | undefined): Reader {
   if (major === undefined || Number(major) === 1) return '1.x'
   if (Number(major) === 0) return '0.x'
   const detail = 'This server speaks AG-UI 1.0 and reads 0.x; send "1.0" or leave it out.'
-  throw new ServerError('invalid_request', `AG-UI ${protocolVersion} is not spoken here. ${detail}`, {
+  throw new ServerError('invalid_request', `AG-UI ${protocolVersion} is not supported. ${detail}`, {
     problems: [{ pointer: '/protocolVersion', detail }],
   })
 }

@@ -1,4 +1,5 @@
-// One run's events to one reader, to the end: the stream closes with a terminal event, whatever happened on the way.
+// Sends the events of a run or a session to one reader. The stream of a run always ends with a terminal event. If the log has none for
+// this reader, one is made: it has no id and is not stored.
 
 import type { Clock } from '../../../domain/clock.ts'
 import type { Entry } from '../../../domain/entry.ts'
@@ -39,7 +40,7 @@ export async function streamRun(
       inRun: true,
     })
     if (!reading || signal.aborted || !inRun) return
-    // The engine stops showing a run before its end only when the server stops.
+    // The engine ends the stream of an active run only when the server stops.
     if (isOver(await engine.runs.get(run.owner, run.id), lastSeq)) return
     last = suspensionEvent(`/runs/${run.id}/events`, { sessionId: run.sessionId, seq: lastSeq }, clock.now())
   } catch (error) {
@@ -52,28 +53,28 @@ export async function streamRun(
 /** Spares the engine a lookup of the run. */
 export const knownStart = (run: RunRecord) => (run.firstSeq === null ? {} : { firstSeq: run.firstSeq })
 
-/** Where a run's stream begins: right before its first event, however long the session is. */
+/** The stream of a run begins right before its first event, however long the session is. */
 export const beforeFirst = (run: RunRecord): number => (run.firstSeq === null ? 0 : run.firstSeq - 1)
 
-/** Whether this is the last event of the run. Facts may follow it: a run that waited can be cancelled. */
+/** Whether this is the last event of the run. Facts may follow it, because a waiting run can be cancelled. */
 export const isEndOf = (run: RunRecord, { runId, kind, data }: Entry): boolean =>
   runId === run.id && kind === 'event' && isTerminalText(data)
 
-/** Whether a reader that has seen `after` has seen all of the run: it has ended, or waits and has ended on the wire. */
+/** Whether a reader that has seen `after` has seen the whole run. A waiting run has ended on the wire. */
 export function isOver(run: RunRecord, after: number): boolean {
   return run.status !== 'queued' && run.status !== 'running' && run.lastSeq !== null && after >= run.lastSeq
 }
 
-export interface Streamed {
-  /** False once the reader has gone: there is nobody left to say anything to. */
+interface Streamed {
+  /** False when the reader is gone. */
   reading: boolean
-  /** Whether the last event that was sent is in the middle of a run. */
+  /** Whether the last event that was sent is inside a run. */
   inRun: boolean
   lastSeq: number
 }
 
-/** Sends what comes, one write for what was committed together, at the reader's pace. Throws only what `source` throws. */
-export async function streamEntries(
+/** Sends entries at the reader's pace, with one write for what was committed together. Throws only what `source` throws. */
+async function streamEntries(
   source: AsyncIterable<readonly Entry[]>,
   sessionId: string,
   { stream, encoder }: EventReader,
@@ -82,7 +83,7 @@ export async function streamEntries(
   const session = ulidOf(sessionId)
   let { lastSeq, inRun } = from
 
-  /** By itself, so that the text of a large batch is not kept while the next one is waited for. */
+  /** A function of its own, so that the text of a large batch does not stay in memory while the loop waits for the next one. */
   function send(batch: readonly Entry[]): Promise<void> | undefined {
     const chunk = encoder.entries(batch, session)
     if (chunk === null) return undefined
@@ -108,8 +109,8 @@ const drained = (blocked: Promise<void>): Promise<boolean> =>
   )
 
 /**
- * Sends all events of a session after `from.lastSeq`, run after run, until the reader goes or the server stops. `inRun`
- * says whether the reader joins in the middle of a run. Never rejects.
+ * Sends all events of a session after `from.lastSeq`, run after run, until the reader disconnects or the server stops. `inRun` says
+ * whether the reader joins inside a run. Never rejects.
  */
 export async function streamSession(
   { engine, clock }: StreamDeps,
@@ -132,15 +133,15 @@ export async function streamSession(
   await stream.write(encoder.events([last]))?.catch(() => {})
 }
 
-/** The server stops; the run is suspended and goes on later. `path` shows the rest. */
-export function suspensionEvent(path: string, seen: EventId, timestamp: number): RunEventOf<'RUN_ERROR'> {
+/** The server stops, and the run continues after its restart. `path` shows the rest. */
+function suspensionEvent(path: string, seen: EventId, timestamp: number): RunEventOf<'RUN_ERROR'> {
   const header = seen.seq === 0 ? '' : ` with the header Last-Event-ID: ${formatEventId(seen)}`
-  const message = `The server is stopping. The run goes on after its restart: read GET ${path}${header}.`
+  const message = `The server is stopping. The run continues after its restart: read GET ${path}${header}.`
   return { type: 'RUN_ERROR', message, code: 'shutting_down', timestamp }
 }
 
-/** The stream broke. The text of an unexpected error stays in the log. */
-export function failureEvent(error: unknown, timestamp: number, log: Logger): RunEventOf<'RUN_ERROR'> {
+/** The stream broke. The text of an unexpected error goes only to the log. */
+function failureEvent(error: unknown, timestamp: number, log: Logger): RunEventOf<'RUN_ERROR'> {
   if (error instanceof ServerError) return { type: 'RUN_ERROR', message: error.message, code: error.code, timestamp }
   log.error('a stream of events failed', { error })
   const message = 'The server failed to show the run. Its log has the reason under the correlation id.'

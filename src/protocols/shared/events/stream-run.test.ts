@@ -88,7 +88,7 @@ describe('streaming a run', () => {
       frame(started),
       `data: ${JSON.stringify({
         type: 'RUN_ERROR',
-        message: `The server is stopping. The run goes on after its restart: read GET /runs/run/events with the header Last-Event-ID: ${ulidOf(session)}.2.`,
+        message: `The server is stopping. The run continues after its restart: read GET /runs/run/events with the header Last-Event-ID: ${ulidOf(session)}.2.`,
         code: 'shutting_down',
         timestamp: 5,
       })}\n\n`,

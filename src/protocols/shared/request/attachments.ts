@@ -1,5 +1,4 @@
-// The files that a request brings: into the keeper, and into the message that they belong to. Every door that takes files does
-// it with these.
+// Stores the files of a request, for every protocol that takes files.
 
 import type { ModelInput } from '../../../domain/agent.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -11,24 +10,24 @@ import { decodeBase64, decodedBytes, type SentFile } from './sent-file.ts'
 
 export interface Attachments {
   /**
-   * Keeps what a JSON body brought and looks up what it refers to, in order. Throws as `refuseExcess` before any of it is decoded,
-   * then `invalid_request` for invalid base64, `file_not_found`, and what `FileKeeper.add` throws.
+   * Stores the files of a JSON body and looks up those that it refers to, in order. Throws like `refuseExcess` before anything is
+   * decoded, then `invalid_request` for invalid base64, `file_not_found`, and what `FileKeeper.add` throws.
    */
   take(owner: string, sent: readonly SentFile[]): Promise<FileRecord[]>
-  /** Keeps one part of a form. How many and how much in all is the form's to count. */
+  /** Stores one part of a form. The form reader limits the number and the total size. */
   upload(owner: string, part: MultipartFile): Promise<FileRecord>
   /**
-   * For doors that answer with an error before a run starts: throws `file_unreadable` that names the file. An image is not looked
-   * into where the model `takes` images: the model sees it.
+   * For protocols that refuse a request before a run starts: throws `file_unreadable` that names the file. Images are not checked if the
+   * model `takes` images.
    */
   check(files: readonly FileRecord[], takes: readonly ModelInput[] | undefined, signal: AbortSignal): Promise<void>
 }
 
 export interface AttachmentsDeps {
   files: Pick<FileKeeper, 'add' | 'find'>
-  /** Throws `file_unreadable` with a sentence that does not name the file. The second time is cheap. */
+  /** Throws `file_unreadable` with a sentence that does not name the file. The second call is cheap. */
   readable(file: FileRecord, signal: AbortSignal): Promise<void>
-  /** Null: this server fetches nothing. */
+  /** Null: the server does not fetch files. */
   fetchFile?: FetchFile | null
 }
 
@@ -41,8 +40,8 @@ export type FetchFile = (
 export function createAttachments({ files, readable, fetchFile = null }: AttachmentsDeps): Attachments {
   async function fetched(owner: string, sent: Extract<SentFile, { url: string }>): Promise<FileRecord> {
     if (fetchFile === null) {
-      const detail = 'Addresses are not fetched here: send the file itself, or the id of one that was uploaded.'
-      throw new ServerError('invalid_request', 'A file cannot be taken.', {
+      const detail = 'This server does not fetch addresses. Send the file itself, or the id of an uploaded file.'
+      throw new ServerError('invalid_request', 'A file cannot be used.', {
         problems: [{ pointer: sent.pointer, detail }],
       })
     }
@@ -94,11 +93,11 @@ export function createAttachments({ files, readable, fetchFile = null }: Attachm
   }
 }
 
-/** By what is known without decoding. Throws `too_many_files` and `file_too_large`. */
+/** Checks limits without decoding. Throws `too_many_files` and `file_too_large`. */
 export function refuseExcess(sent: readonly SentFile[]): void {
   const { files, base64Bytes, totalBytes } = fileLimits
   if (sent.length > files) {
-    throw new ServerError('too_many_files', `These are ${sent.length} files; send at most ${files} with a message.`, {
+    throw new ServerError('too_many_files', `The message has ${sent.length} files. Send at most ${files}.`, {
       details: { max_files: files },
     })
   }
@@ -112,7 +111,7 @@ export function refuseExcess(sent: readonly SentFile[]): void {
   }
 }
 
-/** For `engine.start`; nothing where there are none. */
+/** For `Runs.start`. */
 export const startFiles = (files: readonly FileRecord[]): { files?: string[] } =>
   files.length === 0 ? {} : { files: [...new Set(files.map(({ id }) => id))] }
 
@@ -125,7 +124,7 @@ function naming(file: FileRecord, error: unknown): unknown {
   })
 }
 
-/** `pointer` is the empty one, the whole body, while the rest of it has not come. */
+/** An empty `pointer` means the whole body, of which the rest has not arrived. */
 export const fileTooLarge = (pointer = ''): ServerError =>
   new ServerError('file_too_large', `A file is larger than ${fileLimits.base64Bytes / 1e6} MB.`, {
     details: { max_bytes: fileLimits.base64Bytes },

@@ -1,4 +1,4 @@
-// Tools that a caller brings along. They run at the caller, so all we need is that a model can be told of them.
+// Tools that a caller sends. The caller runs them, so they only have to be described to a model.
 
 import { ServerError } from '../../../domain/errors.ts'
 import type { RunInput } from '../../../domain/run.ts'
@@ -13,14 +13,14 @@ export interface BroughtTool {
   parameters?: unknown
 }
 
-/** What every provider takes as the name of a function. */
+/** A function name that every provider accepts. */
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
 const MAX_TOOLS = 128
 
 /**
- * `leftOut` hears of each tool that cannot be offered, and why; `unenforced` of what in the schema of a tool will not be checked. Throws
- * `invalid_request` when the schemas are too large together: a front end that lost some of its tools in silence would be worse off.
+ * Calls `leftOut` for each tool that cannot be offered, and `unenforced` for parts of a schema that will not be checked. Throws
+ * `invalid_request` if the schemas are too large together: losing some of the tools silently would be worse.
  */
 export function decodeClientTools(
   tools: readonly BroughtTool[],
@@ -30,13 +30,13 @@ export function decodeClientTools(
   const taken = new Map<string, RunInput['clientTools'][number]>()
   const budget = createSchemaBudget()
   for (const [index, { name, description = '', parameters }] of tools.entries()) {
-    if (!NAME.test(name)) leftOut('a name of a tool has 1 to 64 letters, digits, _ and -', index)
+    if (!NAME.test(name)) leftOut('the name of a tool has 1 to 64 letters, digits, _ and -', index)
     else if (taken.has(name)) leftOut('another tool has this name', index)
-    else if (taken.size >= MAX_TOOLS) leftOut(`a request may bring ${MAX_TOOLS} tools`, index)
+    else if (taken.size >= MAX_TOOLS) leftOut(`a request may have at most ${MAX_TOOLS} tools`, index)
     else {
       const schema = schemaIn(parameters, budget, (what) => unenforced(what, index))
       if (budget.hasRefused) throw tooLarge(index)
-      if (schema === null) leftOut('its parameters are no JSON Schema of an object', index)
+      if (schema === null) leftOut('its parameters are not a JSON Schema of an object', index)
       else taken.set(name, { name, description, parameters: schema })
     }
   }

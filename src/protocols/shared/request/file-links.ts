@@ -1,4 +1,4 @@
-// Addresses of files that a page can show without sending a header.
+// Addresses of files that a page can show without sending headers.
 
 import { TLSSocket } from 'node:tls'
 import { isLoopback } from '../../../domain/is-loopback.ts'
@@ -6,7 +6,7 @@ import type { FileKeys } from '../../../http/auth/file-keys.ts'
 import type { Request } from '../../../http/route.ts'
 
 export interface FileLinks {
-  /** Valid for an hour, for whoever has it. Absolute as the request reached us: the page may be of another origin. */
+  /** Valid for an hour, for everybody who has it. Absolute, because the page may come from another origin. */
   urlOf(request: Asked, owner: string, fileId: string): string
 }
 
@@ -14,7 +14,7 @@ type Asked = Pick<Request, 'raw' | 'header'>
 
 export interface FileLinksOptions {
   keys: Pick<FileKeys, 'sign'>
-  /** In front of every path. */
+  /** Prefix of every path. */
   basePath?: string
 }
 
@@ -25,7 +25,7 @@ export function createFileLinks({ keys, basePath = '' }: FileLinksOptions): File
   }
 }
 
-/** The guard has judged the host. Without one, as old clients ask, the address is a path. */
+/** The guard has checked the host. Old clients send none; then the address is a path. */
 function originOf(request: Asked): string {
   const host = request.header('host')
   if (host === undefined) return ''
@@ -33,11 +33,11 @@ function originOf(request: Asked): string {
   return `${isTls ? 'https' : 'http'}://${host}`
 }
 
-/** A page over https cannot reach a server on another machine otherwise, so somebody in front of us speaks TLS. */
+/** A page over https can reach another machine only over https, so a proxy in front of us handles TLS. */
 const isBehindTls = (host: string, origin = ''): boolean =>
   /^https:/i.test(origin) && !isLoopback(host.replace(/:\d+$/, ''))
 
 const OWN_FILE = /\/files\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\?key=/i
 
-/** The id in an address that we made; null for any other. Who sends it must own the file all the same. */
+/** The id in an address that we made; null for other addresses. The sender must still own the file. */
 export const fileIdIn = (url: string): string | null => OWN_FILE.exec(url)?.[1] ?? null

@@ -42,7 +42,7 @@ describe('input problems', () => {
     const text = new LongText({ chars: 70_000, head: '', ending: '', sha256: '', fill: async () => {} })
     const Named = z.object({ name: z.string() })
     const schema = z.object({ list: z.array(z.union([Named, z.object({ id: z.string() })])) })
-    const detail = expect.stringContaining('reads like one: 70000 characters')
+    const detail = expect.stringContaining('looks like a file (70000 characters')
 
     expect(problemsOf(schema, { list: [{ name: text }] })).toEqual([{ pointer: '/list/0/name', detail }])
     expect(problemsOf(schema, { list: [text] })).toEqual([{ pointer: '/list/0', detail }])

@@ -1,4 +1,4 @@
-// What a schema found wrong with a request -> problems with JSON pointers. Every door that validates with zod uses it.
+// Turns the issues of a schema into problems with JSON pointers.
 
 import type { z } from 'zod'
 import { type InputProblem, MAX_PROBLEMS } from '../../../domain/errors.ts'
@@ -7,7 +7,7 @@ import { LONG_CHARS, LongText } from '../../../http/body/long-text.ts'
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/** `input` is what was judged, where files may be in it; it stands at `base` of the body. */
+/** `input` is the checked value, if it may contain files. It is at `base` in the body. */
 export function inputProblems(issues: readonly Issue[], input?: unknown, base: Path = []): InputProblem[] {
   return issues
     .slice(0, MAX_PROBLEMS)
@@ -15,7 +15,7 @@ export function inputProblems(issues: readonly Issue[], input?: unknown, base: P
     .slice(0, MAX_PROBLEMS)
 }
 
-/** For data of the application, which no schema describes: it is kept as it is, and a `LongText` cannot be. */
+/** For data that no schema describes. It is stored unchanged, which is not possible for a `LongText`. */
 export function longTextProblems(value: unknown, path: Path): InputProblem[] {
   const found = findLongText(value)
   return found === null ? [] : [longTextProblem(found.text, [...path, ...found.path])]
@@ -44,7 +44,7 @@ function problemsOf(issue: Issue, input: unknown, base: Path): InputProblem[] {
   return [{ pointer: jsonPointer(path), detail: issue.message }]
 }
 
-// A union fails in each of its branches; the one that came furthest is the one that was meant.
+// A union fails in every branch. The branch that got furthest is probably the one that was meant.
 function deepest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   const depth = (branch: readonly Issue[]) => Math.max(0, ...branch.slice(0, MAX_PROBLEMS).map((i) => i.path.length))
   return branches.reduce<readonly Issue[]>((best, next) => (depth(next) > depth(best) ? next : best), [])
@@ -55,7 +55,7 @@ const memberOf = (value: unknown, key: PropertyKey): unknown =>
 
 const longTextProblem = ({ chars }: LongText, path: Path): InputProblem => ({
   pointer: jsonPointer(path),
-  detail: `No file is taken here, and this reads like one: ${chars} characters of base64. Other texts have at most ${LONG_CHARS} characters here.`,
+  detail: `This looks like a file (${chars} characters of base64), but no file is allowed here. Other texts have at most ${LONG_CHARS} characters.`,
 })
 
 function findLongText(value: unknown): { text: LongText; path: PropertyKey[] } | null {

@@ -258,7 +258,7 @@ describe('a text as long as a file', () => {
     ],
     ['/', agUi('Hi', { resume: [{ interruptId: 'a', status: 'resolved', payload: long }] }), '/resume/0/payload'],
     ['/copilotkit', { method: 'agent/run', params: { agentId: long }, body: {} }, '/params/agentId'],
-  ])('at %s (%#) is told from a file by a person who reads the problem', async (path, body, pointer) => {
+  ])('at %s (%#) is explained as too long, not as a file', async (path, body, pointer) => {
     await using all = await openAll()
 
     const response = await all.post(path, body)
@@ -270,7 +270,7 @@ describe('a text as long as a file', () => {
         errors: expect.arrayContaining([
           {
             pointer,
-            detail: expect.stringMatching(/^No file is taken here, and this reads like one: 400012 characters/),
+            detail: expect.stringMatching(/^This looks like a file \(400012 characters/),
           },
         ]),
       },
@@ -284,14 +284,14 @@ describe('a text as long as a file', () => {
     ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }], metadata: { a: long } }, '/metadata/a'],
     ['/v1/responses', { input: long }, '/input'],
     ['/v1/responses', { input: 'Hi', metadata: { a: long } }, '/metadata/a'],
-  ])('at %s (%#), too', async (path, body, pointer) => {
+  ])('at %s (%#) is explained too', async (path, body, pointer) => {
     await using all = await openAll()
 
     const response = await all.post(path, body)
 
     expect(response.status).toBe(400)
     const problem = await response.text()
-    expect(problem).toContain('No file is taken here')
+    expect(problem).toContain('no file is allowed here')
     expect(problem).toContain(pointer)
   })
 })

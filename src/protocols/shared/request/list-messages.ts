@@ -3,24 +3,24 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { Reply } from '../../../http/route.ts'
 import { type Page, queryProblem } from './page.ts'
 
-export interface MessageList {
+interface MessageList {
   /** Oldest first. */
   messages: StoredMessage[]
-  /** `before` of the page before this one; null when there is nothing older. */
+  /** `before` for the next older page; null if there are no older messages. */
   next: string | null
 }
 
-/** A page ends here, however few messages it has. Then it says so as every page does that is not the last. */
+/** A page ends at this size, however few messages it has. */
 const PAGE_CHARS = 4 * 1024 * 1024
-/** As much as every reader may hold, whoever else reads. */
+/** A page of this size needs no reserved memory. */
 const SMALL_CHARS = 64 * 1024
 
-/** What `message_count` counts. Reasoning is left out of every list. */
+/** The messages that `message_count` counts. No list contains reasoning. */
 const counted = ({ role }: StoredMessage): boolean => countsAsMessage(role)
 
 /**
- * The newest messages of a session before `before`, a message's id, of those that are `listed`. A large page waits until there is room for it among those
- * that others read. Throws `invalid_request`, `ClientGone`.
+ * The newest `listed` messages of a session before `before`, the id of a message. A large page waits until there is memory for it.
+ * Throws `invalid_request`, `ClientGone`.
  */
 export async function listMessages(
   store: Pick<Engine['messages'], 'page' | 'marks'>,
@@ -34,7 +34,7 @@ export async function listMessages(
   }
   const { isCut, ...small } = await readPage(store, sessionId, { limit, before, listed, maxChars: SMALL_CHARS })
   if (!isCut) return small
-  // As it was read, and as text.
+  // Twice: for the messages, and for their text.
   await reply.makeRoom(2 * PAGE_CHARS)
   return readPage(store, sessionId, { limit, before, listed, maxChars: PAGE_CHARS })
 }
@@ -46,7 +46,7 @@ interface PageRead {
   maxChars: number
 }
 
-/** `isCut`: it has less than it could, because that is large. */
+/** `isCut`: the page is shorter because its messages are large. */
 async function readPage(
   store: Pick<Engine['messages'], 'page' | 'marks'>,
   sessionId: string,
@@ -65,7 +65,7 @@ async function readPage(
     }
     from = page[0]?.id ?? from
     left -= shown.reduce((sum, { content }) => sum + textOf(content).length, 0)
-    // All there is, or as much as a page may hold.
+    // This was everything, or the page is full.
     if (page.length > limit) continue
     const hasOlder = page.length > 0 && (await store.page(sessionId, 1, from, 1)).length > 0
     const [oldest] = messages

@@ -5,15 +5,15 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { SessionPage } from '../../../engine/ports/sessions.ts'
 import { type Page, queryProblem } from './page.ts'
 
-export interface SessionList {
+interface SessionList {
   sessions: SessionRecord[]
-  /** `before` of the next page; null when this one is the last. */
+  /** `before` for the next page; null on the last page. */
   next: string | null
 }
 
 /**
- * A page of an owner's sessions, newest activity first. `before` is the id of the last one of the page before it, or its
- * `next`, which holds its place also when that session was used or deleted meanwhile. Throws `invalid_request`.
+ * A page of an owner's sessions, newest activity first. `before` is the id of the last session of the previous page, or its `next`,
+ * which keeps its place even if that session was used or deleted meanwhile. Throws `invalid_request`.
  */
 export async function listSessions(
   engine: Pick<Engine, 'sessions'>,
@@ -23,7 +23,7 @@ export async function listSessions(
   const place = before === undefined ? {} : { before: parsePlace(before) ?? before }
   const found = await engine.sessions.list({ ...query, limit: limit + 1, ...place }).catch((error: unknown) => {
     if (!(error instanceof ServerError) || error.code !== 'session_not_found') throw error
-    throw queryProblem({ pointer: 'before', detail: 'Send the id of the last session of the page before.' })
+    throw queryProblem({ pointer: 'before', detail: 'Send the id of the last session of the previous page.' })
   })
   const sessions = found.slice(0, limit)
   const last = sessions.at(-1)

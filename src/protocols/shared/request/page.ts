@@ -6,7 +6,7 @@ export interface Page {
   before?: string
 }
 
-/** `?limit=&before=` of a list. Throws `invalid_request`. */
+/** Decodes `?limit=&before=` of a list. Throws `invalid_request`. */
 export function decodePage({ query }: Pick<Request, 'query'>, limits: { max: number; fallback: number }): Page {
   const [limit, before] = [query.get('limit'), query.get('before')]
   const page = { limit: limit === null ? limits.fallback : wholeNumber(limit, limits.max) }
@@ -24,7 +24,7 @@ export const queryProblem = (problem: InputProblem): ServerError =>
     problems: [problem],
   })
 
-/** The header that leads to the next page of a list: its address with another `before`. */
+/** The Link header to the next page of a list. */
 export function nextLink(path: string, query: URLSearchParams, next: string | null): Record<string, string> {
   if (next === null) return {}
   const parameters = new URLSearchParams(query)

@@ -1,4 +1,4 @@
-// Files inside of a JSON body: base64, data: URLs, and the ids of what was uploaded before.
+// Files in a JSON body: base64, data: URLs, and ids of uploaded files.
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
@@ -8,14 +8,14 @@ import { jsonPointer } from './input-problems.ts'
 
 export type Base64 = string | LongTail
 
-/** `pointer` says where in the body it is. */
+/** `pointer` is its place in the body. */
 export type SentFile = { pointer: string } & (
   | { base64: Base64; name: string | null; mimeType: string | null }
   | { fileId: string }
   | { url: string; name: string | null; mimeType: string | null }
 )
 
-/** A string that may be a file: of a large body it is a `LongText`. `meta` is for the document, which cannot see into a check. */
+/** A string that may be a file. In a large body it is a `LongText`. `meta` is for the OpenAPI document, which cannot see the check. */
 export const FileTextSchema = z
   .custom<string | LongText>((value) => typeof value === 'string' || value instanceof LongText, 'Send a string.')
   .meta({ type: 'string' })
@@ -26,15 +26,15 @@ const Base64FileSchema = z.strictObject({
     description: `Base64 of up to ${fileLimits.base64Bytes / 1e6} MB.`,
     format: 'byte',
   }),
-  mime_type: z.string().meta({ description: 'What it is; the content must agree.' }),
+  mime_type: z.string().meta({ description: 'The type of the file; the content must match.' }),
   filename: z.string().nullish(),
 })
 
 const FileReferenceSchema = z.strictObject({
-  file_id: z.string().meta({ description: 'Of a file that was uploaded to /files.' }),
+  file_id: z.string().meta({ description: 'Id of a file that was uploaded to /files.' }),
 })
 
-/** How many there may be is checked with their sizes: that has a code of its own. */
+/** Their number is checked together with their sizes, because that error has its own code. */
 export const SentFilesSchema = z
   .array(z.union([Base64FileSchema, FileReferenceSchema]))
   .nullish()
@@ -52,7 +52,7 @@ export const sentFiles = (files: z.infer<typeof SentFilesSchema>, field = 'files
         },
   )
 
-/** Null for what is no `data:` URL in base64. */
+/** Null if it is not a `data:` URL in base64. */
 export function parseDataUrl(url: string | LongText): { base64: Base64; mimeType: string | null } | null {
   const head = /^data:([^;,]*)((?:;[^;,]*)*);base64,/i.exec(typeof url === 'string' ? url.slice(0, 500) : url.head)
   if (head === null) return null
@@ -63,7 +63,7 @@ export function parseDataUrl(url: string | LongText): { base64: Base64; mimeType
   }
 }
 
-/** Without decoding it; exact for valid base64. */
+/** The size without decoding; exact for valid base64. */
 export function decodedBytes(base64: Base64): number {
   const ending = typeof base64 === 'string' ? base64.slice(-2) : base64.ending
   const padding = ending === '==' ? 2 : ending.endsWith('=') ? 1 : 0
@@ -72,12 +72,12 @@ export function decodedBytes(base64: Base64): number {
 
 const lengthOf = (base64: Base64): number => (typeof base64 === 'string' ? base64.length : base64.chars)
 
-/** A multiple of four, so that each piece decodes by itself. */
+/** A multiple of four, so that each piece can be decoded alone. */
 const PIECE_CHARS = 64 * 1024
 const WHOLE = /^[A-Za-z0-9+/]*$/
 const LAST = /^[A-Za-z0-9+/]*={0,2}$/
 
-/** Piece by piece, as it is asked for. Throws `invalid_request`. */
+/** Decodes piece by piece, on demand. Throws `invalid_request`. */
 export async function* decodeBase64(base64: Base64, pointer: string): AsyncGenerator<Buffer> {
   const length = lengthOf(base64)
   if (length % 4 !== 0) throw noBase64(pointer)
@@ -85,7 +85,7 @@ export async function* decodeBase64(base64: Base64, pointer: string): AsyncGener
   for await (const piece of typeof base64 === 'string' ? piecesOf(base64) : base64.pieces(PIECE_CHARS)) {
     seen += piece.length
     const isLast = seen === length
-    // Of what was set aside, all but the padding has been looked at.
+    // Text that was set aside has been checked already, except for its padding.
     const isGood = isLast ? LAST.test(piece) : typeof base64 === 'string' ? WHOLE.test(piece) : !piece.includes('=')
     if (!isGood) throw noBase64(pointer)
     yield Buffer.from(piece, 'base64')
@@ -97,6 +97,6 @@ function* piecesOf(text: string): Generator<string> {
 }
 
 const noBase64 = (pointer: string): ServerError =>
-  new ServerError('invalid_request', 'A file is no valid base64.', {
+  new ServerError('invalid_request', 'A file is not valid base64.', {
     problems: [{ pointer, detail: 'Send base64: letters, digits, + and /, padded with =, without line breaks.' }],
   })

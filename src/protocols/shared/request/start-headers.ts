@@ -1,4 +1,4 @@
-// The headers that a POST which starts work may carry, whatever its door.
+// The headers of a POST that starts a run, in every protocol.
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import type { StartRequest } from '../../../engine/ports/runs.ts'
 import { LONG_CHARS, LongText } from '../../../http/body/long-text.ts'
 import type { Request } from '../../../http/route.ts'
 
-export type OnBusy = NonNullable<StartRequest['onBusy']>
+type OnBusy = NonNullable<StartRequest['onBusy']>
 
 /** `X-On-Busy`: what to do when the session is busy, for this request only. */
 export function onBusyOf(request: Pick<Request, 'header'>): OnBusy | undefined {
@@ -18,8 +18,8 @@ export function onBusyOf(request: Pick<Request, 'header'>): OnBusy | undefined {
 }
 
 /**
- * `Idempotency-Key`, bound to what it was sent with. The path is part of it: the same words to another agent or another
- * session are another request.
+ * `Idempotency-Key`, bound to the content of the request. The path belongs to it: the same words to another agent or session are
+ * another request.
  */
 export function idempotencyOf(
   request: Pick<Request, 'header' | 'path'>,
@@ -40,8 +40,8 @@ const headerProblem = (name: string, detail: string): ServerError =>
   })
 
 /**
- * SHA-256 of a JSON value; the order of an object's keys does not matter. Long texts are files. They stand for themselves by their
- * own hash: to write all of them anew costs far more, and not all are in memory.
+ * SHA-256 of a JSON value. The order of keys does not matter. Long texts are files and are replaced by their own hash: writing them
+ * again would cost far more, and not all of them are in memory.
  */
 export const digestOf = (value: unknown): string => sha256(JSON.stringify(value, plain))
 
@@ -54,13 +54,13 @@ function plain(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** For the document: the headers that `start-headers.ts` reads, and `Last-Event-ID`. */
+/** The same headers and `Last-Event-ID`, for the OpenAPI document. */
 export const startHeaderSchemas = {
   'Idempotency-Key': z
     .string()
     .regex(/^[\x21-\x7e][\x20-\x7e]{0,254}$/)
     .optional()
-    .describe('The same key and body never start a second run, for 24 hours.'),
+    .describe('For 24 hours, the same key and body never start a second run.'),
   'X-On-Busy': z
     .enum(['queue', 'reject', 'interrupt'])
     .optional()
@@ -68,5 +68,5 @@ export const startHeaderSchemas = {
   'Last-Event-ID': z
     .string()
     .optional()
-    .describe('An `id:` of an earlier stream: starts nothing, goes on behind that event of its run.'),
+    .describe('An `id:` of an earlier stream. Starts no run, and continues its run after that event.'),
 } as const

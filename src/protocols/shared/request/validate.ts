@@ -3,18 +3,18 @@ import { MAX_PROBLEMS } from '../../../domain/errors.ts'
 
 export type Validated<T> = { success: true; data: T } | { success: false; issues: z.core.$ZodIssue[] }
 
-/** Values that are looked through whole. A body can have 100,000, and each can be wrong in several ways. */
+/** A value with at most this many members is checked completely. A body can have 100,000, each with several errors. */
 const MANY_VALUES = 1_000
 
 type Context = z.core.ParseContextInternal<z.core.$ZodIssue>
 
 const WHOLE: Context = { async: false }
-/** A list ends with its first item that is something else than asked for. zod's own `validate` does so. */
+/** Stops a list at its first wrong item, as zod does by itself with `abortEarly`. */
 const UP_TO_FIRST: Context = { async: false, abortEarly: true }
 
 /**
- * What a schema says of a client's value, in up to 20 issues. `safeParse` finds and words all of them, however many there are, and a
- * body that is wrong in 100,000 places would hold the loop for seconds.
+ * Checks a client's value against a schema and reports up to 20 issues. `safeParse` would collect all of them, and a body with 100,000
+ * errors would block the event loop for seconds.
  */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): Validated<T> {
   const first = run(schema, value, UP_TO_FIRST)

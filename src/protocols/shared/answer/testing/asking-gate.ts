@@ -15,7 +15,7 @@ const askingRules: CallRules = {
   }),
 }
 
-/** A tool that it asks about. */
+/** A tool that needs approval. */
 export const risky = testTool({
   name: 'send',
   risk: 'high',
@@ -23,7 +23,7 @@ export const risky = testTool({
   call: async () => ({ content: 'Sent.', isError: false }),
 })
 
-/** An agent that wants to call it, whatever it is asked but "Well?". */
+/** An agent that calls this tool after every message but "Well?". */
 export const riskyWork = {
   rules: askingRules,
   tools: [risky],
