@@ -14,8 +14,8 @@ import { openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { releaseBody } from '../../shared/request/body-with-files.ts'
+import { callerOf } from '../../shared/request/caller.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
-import { standingOf } from '../../shared/request/standing.ts'
 import { onBusyOf } from '../../shared/request/start-headers.ts'
 import type { AgUiInput } from './decode-input.ts'
 import { diffHistory, editPoint, type HistoryDiff, type KnownHistory, type SentInput } from './diff-history.ts'
@@ -117,7 +117,7 @@ async function start(
     origin: answers.length === 0 || bringsMessage(diff) ? 'reader' : 'background',
     // A new message gives up the open client tools. It cannot give up a person's decision.
     whenWaiting: 'abandon',
-    ...(answers.length === 0 ? {} : { decisions: { by: standingOf(request.principal), answers } }),
+    ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request.principal), answers } }),
     ...(onBusy === undefined ? {} : { onBusy }),
     ...(idempotency === undefined ? {} : { idempotency }),
   })

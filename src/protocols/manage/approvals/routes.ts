@@ -5,8 +5,8 @@ import { parseUuid } from '../../../domain/ids.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
+import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { standingOf } from '../../shared/request/standing.ts'
 import { decodeDecision, decodeStatus } from './decode.ts'
 import { describeDecide, describeGrants, describeList, describeRevoke, describeShow } from './describe.ts'
 import { approvalView, grantView } from './encode.ts'
@@ -30,7 +30,7 @@ export function createApprovalRoutes({
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const by = standingOf(request.principal)
+    const by = callerOf(request.principal)
     const status = decodeStatus(request)
     const { limit, before } = decodePage(request, PAGE)
     const sessionId = await sessionIn(request)
@@ -48,13 +48,13 @@ export function createApprovalRoutes({
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
-    const approval = await approvals.get(standingOf(request.principal), request.params.id ?? '')
+    const approval = await approvals.get(callerOf(request.principal), request.params.id ?? '')
     reply.note({ session_id: approval.sessionId })
     reply.json(200, approvalView(approval))
   }
 
   async function decide(request: Request, reply: Reply): Promise<void> {
-    const by = standingOf(request.principal)
+    const by = callerOf(request.principal)
     const id = request.params.id ?? ''
     // First, so that the body is not read if there is nothing to decide.
     const { sessionId } = await approvals.get(by, id)
@@ -80,7 +80,7 @@ export function createApprovalRoutes({
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
-    await approvals.revokeGrant(standingOf(request.principal), request.params.id ?? '')
+    await approvals.revokeGrant(callerOf(request.principal), request.params.id ?? '')
     reply.empty(204)
   }
 

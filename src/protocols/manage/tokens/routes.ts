@@ -8,8 +8,8 @@ import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts
 import type { Tokens } from '../../../http/auth/tokens/tokens.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
+import { callerOf } from '../../shared/request/caller.ts'
 import { inputProblems } from '../../shared/request/input-problems.ts'
-import { standingOf } from '../../shared/request/standing.ts'
 import { validate } from '../../shared/request/validate.ts'
 
 const NewTokenSchema = z.strictObject({
@@ -103,14 +103,14 @@ export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir
         problems: inputProblems(parsed.issues),
       })
     }
-    const { record, token } = await tokens.create(parsed.data, standingOf(request.principal).user)
+    const { record, token } = await tokens.create(parsed.data, callerOf(request.principal).user)
     request.log.info('token created', { token_id: record.id, user: record.user, role: record.role })
     reply.json(201, { ...view(record), token })
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
-    await tokens.revoke(id, standingOf(request.principal).user)
+    await tokens.revoke(id, callerOf(request.principal).user)
     request.log.info('token revoked', { token_id: id })
     reply.empty(204)
   }

@@ -3,10 +3,10 @@ import { LOCAL_USER } from '../../../domain/session.ts'
 import type { Principal } from '../../../http/route.ts'
 
 /**
- * In which role a caller answers, and as whom the answer is kept. Only the operator's token makes an operator; the one that
- * is made at the first start names nobody. Without a token a caller is anyone, an agent's own tool perhaps.
+ * Who decides, for the record, and in which role. Only an operator's token makes an operator; the token from the first start names no
+ * user. Without a token a caller can be anyone, even a tool of the agent.
  */
-export function standingOf({ owner, role, hasToken }: Principal): Caller {
+export function callerOf({ owner, role, hasToken }: Principal): Caller {
   if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone' }
   return { user: owner === LOCAL_USER ? 'operator' : owner, role }
 }
